@@ -1,0 +1,126 @@
+"""The outside world as a run sees it: small Protocols. The real ones live in `rim`, their twins in `testing`."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from model_accuracy_eval.records import Counts, DataFile, Patience, Reply, Request, Service
+
+
+class Chat(Protocol):
+    """One service's streaming `/v1/chat/completions`. Failure is a `Reply` with a fault, never an exception."""
+
+    async def ask(self, request: Request) -> Reply: ...
+
+    async def models(self) -> tuple[str, ...]:
+        """Ids that `/v1/models` lists; empty when the service does not say."""
+
+    async def close(self) -> None: ...
+
+
+class Connect(Protocol):
+    """Makes the client of a service; `patience` holds its retries and time limits."""
+
+    def __call__(self, service: Service, patience: Patience) -> Chat: ...
+
+
+class Running(Protocol):
+    """A `deploy.sh` that was started."""
+
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+
+    def tail(self, lines: int) -> str:
+        """The end of what it printed."""
+
+    def stop(self) -> None:
+        """Ends it and everything it ever started, daemons included; the port is free afterwards."""
+
+
+class Launcher(Protocol):
+    """Runs adapters on this machine."""
+
+    def port_owner(self, port: int) -> str | None:
+        """Who listens on the port ("python3, pid 4711"), or None when it is free."""
+
+    def start(self, folder: str, environment: Mapping[str, str], log: str) -> Running:
+        """Installs `requirements.txt`, then runs `sh deploy.sh` in `folder`; all it prints goes to `log`."""
+
+
+class Hub(Protocol):
+    """Where data files come from."""
+
+    def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
+        """Where the file was found, and its uncompressed bytes, checked against the pinned hash."""
+
+
+class Store(Protocol):
+    """One run folder. Names are relative paths; writes are whole or not at all."""
+
+    @property
+    def root(self) -> str: ...
+
+    def path(self, name: str) -> str:
+        """Absolute path of a file to be written by somebody else; its folder exists afterwards."""
+
+    def append(self, name: str, data: bytes) -> None:
+        """Adds whole lines at the end, in one write that survives the death of this process."""
+
+    def write(self, name: str, data: bytes) -> None: ...
+
+    def read(self, name: str) -> bytes | None: ...
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The complete lines; a last line that was cut off by a crash is left out."""
+
+    def names(self) -> list[str]:
+        """Every file of the folder, sorted."""
+
+
+class Clock(Protocol):
+    """Time, and the wish to stop, which every wait listens to."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    def elapsed(self) -> float:
+        """Seconds that only ever grow."""
+
+    def sleep(self, seconds: float) -> None:
+        """Waits; raises `Stopped` as soon as somebody asks the run to end."""
+
+    def check(self) -> None:
+        """Raises `Stopped` if somebody asked the run to end."""
+
+    def on_stop(self, callback: Callable[[], None]) -> AbstractContextManager[None]:
+        """While entered, `callback` is called once, from the running event loop's thread, on a stop."""
+
+
+class Screen(Protocol):
+    """Tells a person, or a CI log, how far things are."""
+
+    def say(self, sentence: str) -> None: ...
+
+    def begin(self, dataset: str, counts: Counts) -> None: ...
+
+    def update(self, dataset: str, counts: Counts) -> None: ...
+
+    def end(self, dataset: str, counts: Counts) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ports:
+    """Everything outside that a run may touch, in one hand."""
+
+    connect: Connect
+    launcher: Launcher
+    hub: Hub
+    open_store: Callable[[str], Store]
+    """Opens (and makes) the folder of a run."""
+    clock: Clock
+    screen: Screen
+    environment: Mapping[str, str]
+    """The process environment, read once."""
+    facts: Mapping[str, str]
+    """Versions and machine, for the report."""
