@@ -1,11 +1,13 @@
 """The outside world as a run sees it: small Protocols. The real ones live in `rim`, their twins in `testing`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from model_accuracy_eval.records import Counts, DataFile, Patience, Reply, Request, Service
+
+T = TypeVar("T")
 
 
 class Chat(Protocol):
@@ -44,7 +46,7 @@ class Launcher(Protocol):
     def port_owner(self, port: int) -> str | None:
         """Who listens on the port ("python3, pid 4711"), or None when it is free."""
 
-    def start(self, folder: str, environment: Mapping[str, str], log: str) -> Running:
+    def start(self, *, folder: str, model_path: str, port: int, log: str) -> Running:
         """Installs `requirements.txt`, then runs `sh deploy.sh` in `folder`; all it prints goes to `log`."""
 
 
@@ -52,7 +54,10 @@ class Hub(Protocol):
     """Where data files come from."""
 
     def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
-        """Where the file was found, and its uncompressed bytes, checked against the pinned hash."""
+        """Where the file was found, and its uncompressed bytes, checked against the pinned hash. Never goes out."""
+
+    def prepare(self, file: DataFile) -> str:
+        """Fetches a pinned file unless it is here already; returns where it lies."""
 
 
 class Store(Protocol):
@@ -74,8 +79,12 @@ class Store(Protocol):
     def lines(self, name: str) -> Iterator[bytes]:
         """The complete lines; a last line that was cut off by a crash is left out."""
 
+    def remove(self, name: str) -> None: ...
+
     def names(self) -> list[str]:
         """Every file of the folder, sorted."""
+
+    def close(self) -> None: ...
 
 
 class Clock(Protocol):
@@ -87,13 +96,16 @@ class Clock(Protocol):
     def elapsed(self) -> float:
         """Seconds that only ever grow."""
 
+    def local(self, form: str) -> str:
+        """Local time, in the form of strftime."""
+
     def sleep(self, seconds: float) -> None:
         """Waits; raises `Stopped` as soon as somebody asks the run to end."""
 
     def check(self) -> None:
         """Raises `Stopped` if somebody asked the run to end."""
 
-    def on_stop(self, callback: Callable[[], None]) -> AbstractContextManager[None]:
+    def on_stop(self, callback: Callable[[], object]) -> AbstractContextManager[None]:
         """While entered, `callback` is called once, from the running event loop's thread, on a stop."""
 
 
@@ -108,6 +120,14 @@ class Screen(Protocol):
 
     def end(self, dataset: str, counts: Counts) -> None: ...
 
+    def close(self) -> None: ...
+
+
+class RunAsync(Protocol):
+    """Runs a coroutine to its end, on the fastest event loop there is."""
+
+    def __call__(self, coroutine: Coroutine[Any, Any, T]) -> T: ...
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ports:
@@ -118,9 +138,8 @@ class Ports:
     hub: Hub
     open_store: Callable[[str], Store]
     """Opens (and makes) the folder of a run."""
+    run_async: RunAsync
     clock: Clock
     screen: Screen
-    environment: Mapping[str, str]
-    """The process environment, read once."""
     facts: Mapping[str, str]
     """Versions and machine, for the report."""

@@ -85,7 +85,7 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     reference: str
     """Jinja template of the right answer."""
     choices: str | None = None
-    """Jinja template that gives one option a line, for multiple choice."""
+    """Jinja template that gives a JSON list of the options, for multiple choice."""
     category: str | None = None
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
@@ -356,7 +356,6 @@ class Speed(Record, frozen=True, kw_only=True):
     gap: Spread | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    wall: float | None = None
 
 
 class Sheet(Record, frozen=True, kw_only=True):

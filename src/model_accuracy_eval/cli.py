@@ -1,0 +1,168 @@
+"""The command line. Nothing heavy is imported before a command needs it."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from model_accuracy_eval import __version__
+from model_accuracy_eval.config.settings import Setting, table
+from model_accuracy_eval.errors import EvalError
+
+
+class _Grouped(click.Command):
+    """Shows its options under the headings of the settings table."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        headings = {f"--{setting.name}": setting.group for setting in table()}
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(context):
+            record = parameter.get_help_record(context)
+            if record:
+                heading = next((headings[name] for name in parameter.opts if name in headings), "Options")
+                groups.setdefault(heading, []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class _Program(click.Group):
+    """Turns every error of ours into its sentence, its detail and its exit code."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except EvalError as error:
+            click.echo(f"Error: {error.sentence}", err=True)
+            if error.detail:
+                click.echo(error.detail, err=True)
+            context.exit(error.exit_code)
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="model-accuracy-eval")
+def main() -> None:
+    r"""Is this model adapter's inference as accurate as it should be?
+
+    \b
+    model-accuracy-eval demo                                             see it work, without a model or a network
+    model-accuracy-eval run ADAPTER --model WEIGHTS --datasets gsm8k     deploy an adapter and evaluate it
+    model-accuracy-eval run --endpoint URL --datasets gsm8k              evaluate a service that runs
+
+    \b
+    Exit codes: 0 done, gates passed · 1 a gate failed · 2 usage or configuration · 3 refused before deploying ·
+    4 the adapter did not come up or died · 5 too many requests failed · 6 the report could not be published ·
+    7 gates undecided · 130/143 stopped
+    """
+
+
+def _option(setting: Setting) -> Callable[[Any], Any]:
+    """The click option of a setting. Values stay texts here: one place types and checks them for all sources."""
+    names = [f"--{setting.name}", *([setting.short] if setting.short else [])]
+    if setting.type is bool:
+        return click.option(*names, is_flag=True, default=None, help=_help(setting))
+    return click.option(
+        *names,
+        setting.field,
+        default=None,
+        multiple=setting.field == "gate",
+        metavar=_metavar(setting),
+        help=_help(setting),
+    )
+
+
+def _help(setting: Setting) -> str:
+    if setting.default in (None, (), {}, False):
+        return setting.about
+    shown = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
+    return f"{setting.about} [default: {shown}]"
+
+
+def _metavar(setting: Setting) -> str:
+    if setting.choices:
+        return "|".join(setting.choices)
+    kinds = {"int": "N", "float": "X", "tuple": "LIST", "dict": "JSON"}
+    return next((metavar for kind, metavar in kinds.items() if kind in str(setting.bare)), "TEXT")
+
+
+def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    for setting in reversed([setting for setting in table() if setting.field != "adapter"]):
+        command = _option(setting)(command)
+    return command
+
+
+@main.command(cls=_Grouped)
+@click.argument("adapter", required=False)
+@click.option("--config", metavar="FILE", help="YAML file of settings; flags win over it.")
+@_settings
+def run(**values: Any) -> None:
+    """Evaluate an adapter folder, or a service that already runs."""
+    _run({name: value for name, value in values.items() if value not in (None, ())})
+
+
+@main.command()
+@click.option("--out", default="outputs", show_default=True, help="Folder under which the run's folder is made.")
+@click.option("--port", default=8000, show_default=True, help="Port on which the example adapter serves.")
+def demo(out: str, port: int) -> None:
+    """Evaluate the bundled example adapter: a real, tiny model that learnt to add. No network, no accelerator."""
+    from model_accuracy_eval.wiring import example_adapter  # noqa: PLC0415
+
+    folder = example_adapter()
+    # The example's server needs NumPy, which this program's own environment has.
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
+    weights = str(folder / "weights")
+    _run({"adapter": str(folder), "model": weights, "datasets": "demo_arithmetic", "out": out, "port": port})
+
+
+def _run(values: dict[str, Any]) -> None:
+    from model_accuracy_eval import pipeline, wiring  # noqa: PLC0415
+    from model_accuracy_eval.reporting import terminal  # noqa: PLC0415
+    from model_accuracy_eval.rim.clock import SignalClock  # noqa: PLC0415
+
+    clock = SignalClock()
+    with clock.listening():
+        plan, configs = wiring.plan(values, os.environ)
+        ports = wiring.ports(os.environ, clock)
+        try:
+            report = pipeline.run(plan, configs, ports)
+        finally:
+            ports.screen.close()
+        click.echo(terminal.as_text(report))
+    sys.exit(report.outcome.exit_code)
+
+
+@main.group()
+def tasks() -> None:
+    """What can be evaluated."""
+
+
+@tasks.command("list")
+def list_tasks() -> None:
+    """Every dataset, with one line about it."""
+    from model_accuracy_eval import tasks as catalogue  # noqa: PLC0415
+
+    width = max(map(len, catalogue.TASKS))
+    for name in catalogue.TASKS:
+        click.echo(f"{name.ljust(width)}  {catalogue.find(name).about}")
+
+
+@tasks.command("show")
+@click.argument("name")
+@click.option("--data-dir", help="Folder that is searched for data files before any hub.")
+def show_task(name: str, data_dir: str | None) -> None:
+    """A dataset's definition, and its first problem as it is sent."""
+    from model_accuracy_eval import catalogue, wiring  # noqa: PLC0415
+
+    click.echo(catalogue.show(name, data_dir, wiring.hub(os.environ)))
+
+
+@tasks.command("prepare")
+@click.argument("names", nargs=-1, required=True)
+def prepare_tasks(names: tuple[str, ...]) -> None:
+    """Fetch and verify the data of datasets beforehand."""
+    from model_accuracy_eval import catalogue, wiring  # noqa: PLC0415
+
+    for line in catalogue.prepare(names, wiring.hub(os.environ)):
+        click.echo(line)

@@ -1,0 +1,95 @@
+"""The story of a run: clear it, deploy, ask, mark, publish. Whatever fails on the way, a report is left behind."""
+
+from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped, UsageError
+from model_accuracy_eval.ports import Ports, Store
+from model_accuracy_eval.records import Decision, Exam, GateResult, Outcome, Report, RunPlan, Service, Sheet
+from model_accuracy_eval.scoring import gates
+from model_accuracy_eval.stages import deploy, infer, preflight, publish, resume, score
+from model_accuracy_eval.stages.diary import Diary
+
+_VERDICTS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
+"""What gates decide, the worst first, and the exit codes that tell it."""
+
+
+def run(plan: RunPlan, configs: str, ports: Ports) -> Report:
+    """`configs` is the source of the file that keeps the plan. Refusals and errors of usage leave no folder."""
+    diary = Diary(ports.clock)
+    with diary.stage("preflight"):
+        exams = preflight.clear(plan, ports)
+        store = resume.open_folder(plan, exams, ports)
+    try:
+        store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", configs.encode())
+        trouble, service = _ask(plan, exams, store, ports, diary)
+        with diary.stage("score"):
+            sheets = () if plan.mode == "infer" else score.mark(plan, exams, store, ports, partial=trouble is not None)
+        trouble = trouble or _too_many_lost(plan, sheets)
+        results = gates.results(plan.gates, [row for sheet in sheets for row in sheet.rows] if not trouble else [])
+        report = Report(
+            plan=plan,
+            outcome=_outcome(plan, trouble, results, store.root),
+            sheets=sheets,
+            gates=results,
+            service=service,
+            seconds=diary.seconds,
+            started=diary.started,
+            finished=diary.now(),
+            environment=dict(ports.facts),
+        )
+        publish.write(report, exams, store)
+        return report
+    finally:
+        store.close()
+
+
+def _ask(
+    plan: RunPlan, exams: tuple[Exam, ...], store: Store, ports: Ports, diary: Diary
+) -> tuple[EvalError | None, Service | None]:
+    """Deploys and asks; what goes wrong is told in the report instead of ending without one."""
+    service = None
+    if plan.mode == "eval":
+        return None, service
+    try:
+        with diary.stage("deploy"), deploy.service(plan, store, ports) as live:
+            service = live.service
+            resume.note_service(plan, exams, service, store, diary.started)
+            with diary.stage("infer"):
+                infer.collect(plan, exams, live, store, ports)
+    except UsageError:
+        raise
+    except EvalError as trouble:
+        return trouble, service
+    return None, service
+
+
+def _too_many_lost(plan: RunPlan, sheets: tuple[Sheet, ...]) -> EvalError | None:
+    planned = sum(sheet.counts.planned for sheet in sheets)
+    lost = sum(sheet.counts.failed + sheet.counts.missing for sheet in sheets)
+    if lost <= plan.max_failed_requests:
+        return None
+    return NoHonestScore(
+        f"{lost} of {planned} samples have no answer and at most {plan.max_failed_requests} may lack one "
+        "(--max-failed-requests), so the figures are no verdict about accuracy; "
+        "go on with --reuse once the service is well."
+    )
+
+
+def _outcome(plan: RunPlan, trouble: EvalError | None, results: tuple[GateResult, ...], folder: str) -> Outcome:
+    if trouble is not None:
+        return Outcome(
+            conclusion="stopped" if isinstance(trouble, Stopped) else "broken",
+            exit_code=trouble.exit_code,
+            stage=trouble.stage,
+            sentence=trouble.sentence,
+            detail=trouble.detail,
+            folder=folder,
+        )
+    for decision, exit_code in _VERDICTS:
+        told = [result.sentence for result in results if result.decision == decision]
+        if told:
+            return Outcome(
+                conclusion=decision, exit_code=exit_code, stage="gates", sentence=" ".join(told), folder=folder
+            )
+    sentence = "The evaluation is complete."
+    if plan.mode == "infer":
+        sentence = "Every sample was asked; judge them with --mode eval --reuse."
+    return Outcome(conclusion="passed", exit_code=0, stage="done", sentence=sentence, folder=folder)

@@ -1,0 +1,156 @@
+"""The journal `predictions/<label>/<dataset>.jsonl`: AISBench's fields of a sample, and ours behind them.
+
+Answered samples stand in the journal, once each. Samples without an answer stand in `<dataset>_failed.jsonl`, as
+AISBench has it; they are asked again when a run goes on.
+"""
+
+import msgspec
+
+from model_accuracy_eval.records import Attempt, Exam, Fault, FaultKind, Problem, Timings, Usage
+
+_ROLES = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
+
+
+class _Turn(msgspec.Struct):
+    role: str
+    prompt: str
+
+
+class _Line(msgspec.Struct, omit_defaults=True):
+    data_abbr: str
+    id: int
+    success: bool
+    uuid: str
+    origin_prompt: list[_Turn]
+    prediction: str
+    gold: str
+    index: int = -1
+    reasoning: str = ""
+    finish_reason: str | None = None
+    timings: Timings | None = None
+    usage: Usage | None = None
+    request: str = ""
+    seed: int | None = None
+    tries: int = 1
+
+
+class _Kept(msgspec.Struct):
+    """What judging needs of a line; the rest is skipped while decoding."""
+
+    id: int
+    index: int
+    prediction: str
+    reasoning: str = ""
+    finish_reason: str | None = None
+    timings: Timings | None = None
+    usage: Usage | None = None
+    request: str = ""
+    seed: int | None = None
+    tries: int = 1
+
+
+class _Failure(msgspec.Struct):
+    data_abbr: str
+    id: int
+    index: int
+    input: list[_Turn]
+    error_info: str
+    kind: FaultKind
+    status: int | None
+    tries: int
+
+
+class _Key(msgspec.Struct):
+    id: int
+    index: int
+
+
+class _KeptFailure(msgspec.Struct):
+    id: int
+    index: int
+    error_info: str
+    kind: FaultKind
+    status: int | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_kept = msgspec.json.Decoder(_Kept).decode
+_decode_key = msgspec.json.Decoder(_Key).decode
+_decode_failure = msgspec.json.Decoder(_KeptFailure).decode
+
+
+def file(label: str, dataset: str) -> str:
+    return f"predictions/{label}/{dataset}.jsonl"
+
+
+def failures_file(label: str, dataset: str) -> str:
+    return f"predictions/{label}/{dataset}_failed.jsonl"
+
+
+def _turns(problem: Problem) -> list[_Turn]:
+    return [_Turn(_ROLES[message.role], message.content) for message in problem.messages]
+
+
+def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
+    """An answered sample."""
+    return (
+        _encode(
+            _Line(
+                data_abbr=exam.task.name,
+                id=attempt.problem,
+                success=True,
+                uuid=f"{attempt.request[:28]}{attempt.index:04x}",
+                origin_prompt=_turns(problem),
+                prediction=attempt.text,
+                gold=problem.references[0],
+                index=attempt.index,
+                reasoning=attempt.reasoning,
+                finish_reason=attempt.finish_reason,
+                timings=attempt.timings,
+                usage=attempt.usage,
+                request=attempt.request,
+                seed=attempt.seed,
+                tries=attempt.tries,
+            )
+        )
+        + b"\n"
+    )
+
+
+def failure_line(exam: Exam, problem: Problem, attempt: Attempt, fault: Fault) -> bytes:
+    """A sample that got no answer, and why."""
+    failure = _Failure(
+        exam.task.name, attempt.problem, attempt.index, _turns(problem),
+        fault.sentence, fault.kind, fault.status, attempt.tries,
+    )  # fmt: skip
+    return _encode(failure) + b"\n"
+
+
+def key(source: bytes) -> tuple[int, int]:
+    """(problem, index) of a line of either file."""
+    found = _decode_key(source)
+    return found.id, found.index
+
+
+def attempt(source: bytes) -> Attempt:
+    """The sample that a line of the journal keeps."""
+    kept = _decode_kept(source)
+    return Attempt(
+        problem=kept.id,
+        index=kept.index,
+        text=kept.prediction,
+        reasoning=kept.reasoning,
+        finish_reason=kept.finish_reason,
+        timings=kept.timings,
+        usage=kept.usage,
+        request=kept.request,
+        seed=kept.seed,
+        tries=kept.tries,
+    )
+
+
+def failure(source: bytes) -> Attempt:
+    """The sample without an answer that a line of the failures file keeps."""
+    kept = _decode_failure(source)
+    fault = Fault(kind=kept.kind, sentence=kept.error_info, status=kept.status)
+    return Attempt(problem=kept.id, index=kept.index, fault=fault)

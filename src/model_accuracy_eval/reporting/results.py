@@ -1,0 +1,40 @@
+"""`results/<label>/<dataset>.json`: unrounded figures, 0..100, and every problem with its n verdicts."""
+
+from typing import Any
+
+import msgspec
+
+from model_accuracy_eval.records import RunPlan, Sheet, Tally
+from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
+
+
+def as_json(sheet: Sheet, plan: RunPlan) -> bytes:
+    """Figures first, under their names in the summary, as AISBench has it; then what ours add."""
+    whole: dict[str, Any] = {row.metric: row.value for row in sheet.rows}
+    whole["intervals"] = {row.metric: row.interval for row in sheet.rows}
+    whole["version"] = sheet.version
+    whole["counts"] = sheet.counts
+    whole["notes"] = sheet.notes
+    whole["speed"] = sheet.speed
+    whole["details"] = [_details(sheet.dataset, tally, plan.k) for tally in sheet.tallies]
+    return msgspec.json.format(msgspec.json.encode(whole), indent=4) + b"\n"
+
+
+def _details(dataset: str, tally: Tally, k: tuple[int, ...]) -> dict[str, Any]:
+    """AISBench's fields of a problem (`pred`, `answer`, `correct` have one entry a sample), grouped by problem."""
+    figures: dict[str, float] = {}
+    if tally.c is not None:
+        figures[f"avg@{tally.n}"] = 100 * avg_at_n(tally.n, tally.c)
+        figures |= {f"pass@{size}": 100 * pass_at_k(tally.n, tally.c, size) for size in k}
+        figures |= {f"cons@{size}": 100 * cons_at_k(tally.n, tally.c, size) for size in k}
+    return {
+        "example_abbr": f"{dataset}_{tally.problem}",
+        "id": tally.problem,
+        "n": tally.n,
+        "c": tally.c,
+        **figures,
+        "pred": tally.answers,
+        "answer": [tally.references[0]] * tally.n,
+        "correct": [why == "right" for why in tally.why],
+        "why": tally.why,
+    }

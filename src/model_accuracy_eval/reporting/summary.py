@@ -1,0 +1,72 @@
+"""`summary/summary_<stamp>.{csv,md,txt}` in AISBench's shape, except that CSV cells are quoted where they must be."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from model_accuracy_eval.records import Report, Row, Sheet
+
+HEAD = ("dataset", "version", "metric", "mode")
+
+
+def table(rows: Sequence[Row], label: str) -> list[tuple[str, ...]]:
+    """Header and lines, numbers with two digits, `-` where there is no figure."""
+    lines = [(row.dataset, row.version, row.metric, row.mode, number(row.value)) for row in rows]
+    return [(*HEAD, label), *lines]
+
+
+def number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def all_rows(report: Report) -> list[Row]:
+    """Every dataset's rows; a dataset without any figure has one row that says so."""
+    return [row for sheet in report.sheets for row in (sheet.rows or (_blank(sheet),))]
+
+
+def _blank(sheet: Sheet) -> Row:
+    return Row(dataset=sheet.dataset, version=sheet.version, metric="-", mode="-", value=None)
+
+
+def as_csv(cells: Sequence[Sequence[str]]) -> str:
+    target = io.StringIO()
+    csv.writer(target, lineterminator="\n").writerows(cells)
+    return target.getvalue()
+
+
+def as_markdown(cells: Sequence[Sequence[str]]) -> str:
+    head, *lines = [[cell.replace("|", "\\|") for cell in line] for line in cells]
+    rule = "|" + "|".join(["----- "] + [" ----- "] * (len(head) - 2) + [" -----"]) + "|"
+    return "\n".join([_markdown_line(head), rule, *map(_markdown_line, lines)]) + "\n"
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def as_plain(cells: Sequence[Sequence[str]]) -> str:
+    """Columns two blanks apart under a dashed rule; the last one, the figures, to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    head, *lines = cells
+
+    def spread(line: Sequence[str]) -> str:
+        padded = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        return "  ".join([*padded[:-1], line[-1].rjust(widths[-1])])
+
+    return "\n".join([spread(head), "  ".join("-" * width for width in widths), *map(spread, lines)])
+
+
+def as_text(report: Report) -> str:
+    """The three formats under each other, and the raw figures."""
+    cells = table(all_rows(report), report.plan.label)
+    raw = [f"{'-' * 31}\nModel: {report.plan.label}"]
+    raw += [f"{sheet.dataset}: { ({row.metric: row.value for row in sheet.rows}) }" for sheet in report.sheets]
+    parts = {
+        "tabulate format": as_plain(cells),
+        "csv format": as_csv(cells).rstrip("\n"),
+        "markdown format": as_markdown(cells).rstrip("\n"),
+        "raw format": "\n".join(raw),
+    }
+    divider = f"\n{'-' * 128} THIS IS A DIVIDER {'-' * 128}\n\n"
+    blocks = [f"{name}\n{'^' * 128}\n{body}\n{'$' * 128}\n" for name, body in parts.items()]
+    return f"{report.plan.stamp}\n{divider.join(blocks)}"

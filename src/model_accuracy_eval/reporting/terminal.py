@@ -1,0 +1,63 @@
+"""What the command line prints at the end of a run: the table, what to know about it, the verdict, where all is."""
+
+from collections.abc import Iterator
+
+from model_accuracy_eval.records import Interval, Report, Sheet
+from model_accuracy_eval.reporting import summary
+
+
+def as_text(report: Report) -> str:
+    parts = ["\n".join(part) for part in (_figures(report), _remarks(report), _verdict(report)) if part]
+    return "\n" + "\n\n".join(parts)
+
+
+def _figures(report: Report) -> list[str]:
+    if not report.sheets:
+        return []
+    rows = summary.all_rows(report)
+    head, *lines = summary.table(rows, report.plan.label)
+    between = [_interval(row.interval) for row in rows]
+    return [
+        summary.as_plain(
+            [(*head, "95 % interval"), *((*line, span) for line, span in zip(lines, between, strict=True))]
+        )
+    ]
+
+
+def _interval(interval: Interval | None) -> str:
+    return "-" if interval is None else f"{interval.low:.2f} .. {interval.high:.2f}"
+
+
+def _remarks(report: Report) -> list[str]:
+    return [line for sheet in report.sheets for line in (_counts(sheet), *(f"  {note}" for note in sheet.notes))]
+
+
+def _counts(sheet: Sheet) -> str:
+    counts = sheet.counts
+    parts = {
+        "rejected": counts.rejected,
+        "failed": counts.failed,
+        "missing": counts.missing,
+        "cut by length": counts.cut,
+        "empty": counts.empty,
+        "without an answer in them": counts.not_found,
+    }
+    told = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
+    return f"{sheet.dataset}: {counts.answered} of {counts.planned} samples answered{'; ' + told if told else ''}."
+
+
+def _verdict(report: Report) -> list[str]:
+    return [*_gates(report), *_outcome(report)]
+
+
+def _gates(report: Report) -> Iterator[str]:
+    for result in report.gates:
+        yield f"Gate {result.sentence}"
+
+
+def _outcome(report: Report) -> Iterator[str]:
+    outcome = report.outcome
+    yield f"{outcome.conclusion.upper()} (exit code {outcome.exit_code}): {outcome.sentence}"
+    if outcome.detail:
+        yield outcome.detail
+    yield f"Report: {outcome.folder}"

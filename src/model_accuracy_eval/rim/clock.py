@@ -1,0 +1,64 @@
+"""Time, and the wish to stop: SIGINT and SIGTERM set a flag that every wait listens to."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from model_accuracy_eval.errors import Stopped
+
+
+class SignalClock:
+    """Implements `ports.Clock`. A flag instead of an exception out of the handler: nothing is torn half-way."""
+
+    def __init__(self) -> None:
+        self._asked: int | None = None
+        self._awake = threading.Event()
+        self._callback: Callable[[], object] | None = None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Takes over SIGINT and SIGTERM while entered."""
+        before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        # A second signal changes nothing: the clean-up is bounded, and cutting it short would leave processes behind.
+        if self._asked is None:
+            self._asked = number
+            self._awake.set()
+            if self._callback is not None:
+                self._callback()
+
+    def now(self) -> float:
+        return time.time()
+
+    def elapsed(self) -> float:
+        return time.monotonic()
+
+    def local(self, form: str) -> str:
+        return time.strftime(form)
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self._awake.wait(seconds)
+        self.check()
+
+    def check(self) -> None:
+        if self._asked is not None:
+            raise Stopped(self._asked, signal.Signals(self._asked).name)
+
+    @contextmanager
+    def on_stop(self, callback: Callable[[], object]) -> Iterator[None]:
+        self.check()
+        self._callback = callback
+        try:
+            yield
+        finally:
+            self._callback = None

@@ -1,0 +1,115 @@
+"""Where data files come from: the user's folders, the package, the cache, and the places that tasks pin."""
+
+import gzip
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import DataFile
+
+_SOURCE = re.compile(r"^(?P<scheme>\w+):(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>.+)$")
+
+_PLACES = {
+    "github": ("GITHUB_RAW_ENDPOINT", "https://raw.githubusercontent.com", "{repository}/{revision}/{path}"),
+    "hf": ("HF_ENDPOINT", "https://huggingface.co", "datasets/{repository}/resolve/{revision}/{path}"),
+    "ms": (
+        "MODELSCOPE_ENDPOINT",
+        "https://www.modelscope.cn",
+        "api/v1/datasets/{repository}/repo?Revision={revision}&FilePath={path}",
+    ),
+}
+"""Scheme → the variable that names a mirror, the usual host, and the path of a file there."""
+
+
+class FileHub:
+    """Implements `ports.Hub`. Reading never goes out: only `prepare` fetches."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        cache = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "/tmp")) / ".cache")  # noqa: S108
+        self._cache = Path(environment.get("MODEL_ACCURACY_EVAL_CACHE") or f"{cache}/model-accuracy-eval") / "data"
+
+    def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
+        for place in self._places(file, data_dir):
+            if place.is_file():
+                return str(place), _checked(str(place), _opened(place), file)
+        if file.hub is None:
+            raise BadData(f"There is no data file '{file.name}'.")
+        looked = ", ".join(str(place) for place in self._places(file, data_dir))
+        raise BadData(
+            f"The rows of '{file.name}' are not on this machine. Fetch them with `model-accuracy-eval tasks prepare`, "
+            f"or put the file under --data-dir. Looked at: {looked}."
+        )
+
+    def prepare(self, file: DataFile) -> str:
+        """Fetches the file if no good copy is in the cache; returns where it lies."""
+        target = self._cached(file)
+        if file.hub is None or target is None:
+            return self.read(file, None)[0]
+        if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == file.sha256:
+            return str(target)
+        url = self.url(file.hub)
+        data = _checked(url, _download(url), file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        beside.write_bytes(data)
+        beside.replace(target)
+        return str(target)
+
+    def url(self, source: str) -> str:
+        """`github:owner/name@commit/path` → where it can be downloaded; mirrors by environment variable."""
+        parts = _SOURCE.match(source)
+        if parts is None or parts["scheme"] not in _PLACES:
+            raise BadData(
+                f"'{source}' is no place of a file: write scheme:owner/name@revision/path with {', '.join(_PLACES)}."
+            )
+        variable, host, path = _PLACES[parts["scheme"]]
+        base = self._environment.get(variable) or host
+        return f"{base.rstrip('/')}/{path.format(**parts.groupdict())}"
+
+    def _places(self, file: DataFile, data_dir: str | None) -> Iterator[Path]:
+        if file.bundled:
+            yield Path(str(resources.files("model_accuracy_eval.tasks") / "data" / file.bundled))
+            return
+        bases = [Path(data_dir) / file.name, Path(data_dir) / Path(file.name).name] if data_dir else []
+        # A pinned file is not looked for in the working directory: whatever lies there was not put there for this.
+        for base in [*bases, self._cached(file) or Path(file.name)]:
+            yield base
+            yield base.with_name(base.name + ".gz")
+
+    def _cached(self, file: DataFile) -> Path | None:
+        return self._cache / (file.sha256 or "unpinned")[:12] / Path(file.name).name if file.hub else None
+
+
+def _opened(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.name.endswith(".gz") else data
+    except (OSError, EOFError) as error:
+        raise BadData(f"{path} cannot be read: {error}.") from error
+
+
+def _checked(where: str, data: bytes, file: DataFile) -> bytes:
+    found = hashlib.sha256(data).hexdigest()
+    if file.sha256 is not None and found != file.sha256:
+        raise BadData(
+            f"{where} is not the file that '{file.name}' stands for: its SHA-256 is {found[:12]}…, "
+            f"but {file.sha256[:12]}… is pinned ({len(data)} bytes were read)."
+        )
+    return data
+
+
+def _download(url: str) -> bytes:
+    import httpx  # noqa: PLC0415 - only `tasks prepare` pays for it
+
+    try:
+        answer = httpx.get(url, follow_redirects=True, timeout=60.0)
+    except httpx.HTTPError as error:
+        raise BadData(f"{url} could not be fetched: {error or type(error).__name__}.") from error
+    if answer.status_code != 200:
+        raise BadData(f"{url} could not be fetched: HTTP {answer.status_code} {answer.reason_phrase}.")
+    return answer.content

@@ -1,0 +1,84 @@
+"""One run folder on disk: appended journals that survive a kill, and files that are whole or not there."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class FolderStore:
+    """Implements `ports.Store`."""
+
+    def __init__(self, root: str) -> None:
+        self._root = Path(root).absolute()
+        self._root.mkdir(parents=True, exist_ok=True)
+        self._appending: dict[str, int] = {}
+
+    @property
+    def root(self) -> str:
+        return str(self._root)
+
+    def path(self, name: str) -> str:
+        target = self._root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return str(target)
+
+    def append(self, name: str, data: bytes) -> None:
+        """One write call a time, unbuffered: what the kernel took, a killed process cannot take back."""
+        if name not in self._appending:
+            self._appending[name] = self._open_for_append(name)
+        descriptor = self._appending[name]
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+
+    def _open_for_append(self, name: str) -> int:
+        path = self.path(name)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        os.ftruncate(descriptor, _length_of_whole_lines(path))
+        return descriptor
+
+    def write(self, name: str, data: bytes) -> None:
+        """Beside the target first, then renamed over it."""
+        target = Path(self.path(name))
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        beside.write_bytes(data)
+        beside.replace(target)
+
+    def read(self, name: str) -> bytes | None:
+        with contextlib.suppress(FileNotFoundError):
+            return (self._root / name).read_bytes()
+        return None
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        with contextlib.suppress(FileNotFoundError), (self._root / name).open("rb") as file:
+            yield from (line for line in file if line.endswith(b"\n"))
+
+    def remove(self, name: str) -> None:
+        self._close(name)
+        (self._root / name).unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        return sorted(str(path.relative_to(self._root)) for path in self._root.rglob("*") if path.is_file())
+
+    def close(self) -> None:
+        for name in list(self._appending):
+            self._close(name)
+
+    def _close(self, name: str) -> None:
+        if name in self._appending:
+            os.close(self._appending.pop(name))
+
+
+def _length_of_whole_lines(path: str) -> int:
+    """Size without a last line that a crash cut off."""
+    with Path(path).open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end > 0:
+            start = max(0, end - 65536)
+            file.seek(start)
+            newline = file.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            end = start
+    return 0

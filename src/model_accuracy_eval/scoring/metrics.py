@@ -1,0 +1,39 @@
+"""(answer, right answers) → 1.0 or 0.0. The table says which of them are yes-or-no matters: those have a `c`."""
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+
+Metric = Callable[..., float]
+
+
+def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, ignore_blanks: bool = False) -> float:
+    """1 if the answer is one of the references, letter by letter."""
+
+    def plain(text: str) -> str:
+        text = text.casefold() if ignore_case else text
+        return re.sub(r"\s+", " ", text).strip() if ignore_blanks else text
+
+    return float(plain(answer) in {plain(reference) for reference in references})
+
+
+def number(answer: str, references: Sequence[str]) -> float:
+    """1 if the answer is the same number as a reference: 1,234 = 1234.0 = $1234."""
+    value = as_number(answer)
+    return float(value is not None and any(value == as_number(reference) for reference in references))
+
+
+def as_number(text: str) -> Decimal | None:
+    """Decimal, not float: 0.1 is 0.1, and 20 digits stay 20 digits."""
+    bare = text.strip().strip("$€£¥%").replace(",", "").replace("−", "-").rstrip(".")
+    try:
+        value = Decimal(bare)
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() else None
+
+
+METRICS: dict[str, Metric] = {"exact": exact, "number": number}
+
+YES_OR_NO = frozenset({"exact", "number"})
+"""Metrics that give only 0 and 1, so that c, pass@k and cons@k exist."""

@@ -1,0 +1,57 @@
+"""What the same requests tell about speed: time to first text, whole answer, gap between chunks, tokens."""
+
+from collections.abc import Sequence
+from math import fsum
+
+from model_accuracy_eval.records import Attempt, Speed, Spread
+from model_accuracy_eval.scoring.stats import quantile
+
+
+class Stopwatch:
+    """Collects the timings of samples; tokens of a request are counted once, however many samples share it."""
+
+    def __init__(self) -> None:
+        self._ttft: list[float] = []
+        self._e2e: list[float] = []
+        self._gaps: list[float] = []
+        self._requests: set[str] = set()
+        self._prompt: int | None = None
+        self._completion: int | None = None
+
+    def take(self, attempt: Attempt) -> None:
+        if attempt.timings is not None:
+            self._e2e.append(attempt.timings.e2e)
+            if attempt.timings.ttft is not None:
+                self._ttft.append(attempt.timings.ttft)
+            if attempt.timings.gap_mean is not None:
+                self._gaps.append(attempt.timings.gap_mean)
+        if attempt.usage is not None and attempt.request not in self._requests:
+            self._requests.add(attempt.request)
+            self._prompt = _sum(self._prompt, attempt.usage.prompt_tokens)
+            self._completion = _sum(self._completion, attempt.usage.completion_tokens)
+
+    def read(self) -> Speed:
+        return Speed(
+            ttft=_spread(self._ttft),
+            e2e=_spread(self._e2e),
+            gap=_spread(self._gaps),
+            prompt_tokens=self._prompt,
+            completion_tokens=self._completion,
+        )
+
+
+def _sum(total: int | None, more: int | None) -> int | None:
+    return total if more is None else (total or 0) + more
+
+
+def _spread(values: Sequence[float]) -> Spread | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    return Spread(
+        mean=fsum(ordered) / len(ordered),
+        p50=quantile(ordered, 0.5),
+        p90=quantile(ordered, 0.9),
+        p99=quantile(ordered, 0.99),
+        maximum=ordered[-1],
+    )

@@ -1,0 +1,124 @@
+"""A running service for the time of a `with` block: the adapter's own, started and surely stopped, or one that runs."""
+
+import os.path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from model_accuracy_eval.errors import AdapterFailed
+from model_accuracy_eval.ports import Chat, Ports, Running, Store
+from model_accuracy_eval.records import Fault, Message, Patience, Reply, Request, RunPlan, Service
+
+LOG = "logs/deploy.log"
+_TAIL = 30
+_PROBE = Request(messages=(Message(role="user", content="1+1="),), max_tokens=1)
+_MISSING_ENDPOINT_GRACE = 5.0
+"""Seconds for which a server may answer 404 while it is still mounting its routes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A service that answered, and the process behind it if it is ours."""
+
+    service: Service
+    running: Running | None
+
+    def check(self) -> None:
+        """Raises when deploy.sh is gone."""
+        if self.running is not None and (code := self.running.exit_code()) is not None:
+            raise _exited(code, self.running, "while it was being evaluated")
+
+
+@contextmanager
+def service(plan: RunPlan, store: Store, ports: Ports) -> Iterator[Live]:
+    """Starts deploy.sh and waits until a tiny chat request succeeds; at the end stops all it ever started."""
+    if plan.endpoint is not None:
+        yield Live(_await_ready(plan, plan.endpoint, None, ports), None)
+        return
+    base_url = f"http://127.0.0.1:{plan.port}"
+    ports.screen.say(f"Starting {plan.adapter}/deploy.sh; its output goes to {store.path(LOG)}.")
+    running = ports.launcher.start(
+        folder=os.path.abspath(plan.adapter or ""),  # noqa: PTH100 - as the user wrote it, links and all
+        model_path=model_path(plan) or "",
+        port=plan.port,
+        log=store.path(LOG),
+    )
+    try:
+        yield Live(_await_ready(plan, base_url, running, ports), running)
+    finally:
+        running.stop()
+
+
+def _await_ready(plan: RunPlan, base_url: str, running: Running | None, ports: Ports) -> Service:
+    began = ports.clock.elapsed()
+    # A service that should run already gets no half hour to appear.
+    limit = plan.patience.ready_timeout if running else min(plan.patience.ready_timeout, plan.patience.gone_after)
+    while True:
+        ports.clock.check()
+        candidate, reply = ports.run_async(_probe(plan, base_url, ports))
+        waited = ports.clock.elapsed() - began
+        if reply.fault is None:
+            ports.screen.say(
+                f"The service at {base_url} answered after {waited:.1f} s (model: {candidate.model or 'unnamed'})."
+            )
+            return candidate
+        if running is not None and (code := running.exit_code()) is not None:
+            raise _exited(code, running, f"after {waited:.1f} s, before it answered a chat request")
+        _judge(reply.fault, base_url, waited, limit, running)
+        ports.clock.sleep(0.2 if waited < 10 else 1.0)
+
+
+async def _probe(plan: RunPlan, base_url: str, ports: Ports) -> tuple[Service, Reply]:
+    """Finds the model's name, then asks one token of it."""
+    patience = Patience(retries=0, connect_timeout=5.0, first_token_timeout=60.0, idle_timeout=60.0, total_timeout=60.0)
+    nameless = ports.connect(Service(base_url=base_url), patience)
+    try:
+        name = plan.model_name or await _served_name(nameless, plan)
+    finally:
+        await nameless.close()
+    candidate = Service(base_url=base_url, model=name)
+    chat = ports.connect(candidate, patience)
+    try:
+        return candidate, await chat.ask(_PROBE)
+    finally:
+        await chat.close()
+
+
+async def _served_name(chat: Chat, plan: RunPlan) -> str | None:
+    models = await chat.models()
+    if models:
+        return models[0]
+    return model_path(plan)
+
+
+def model_path(plan: RunPlan) -> str | None:
+    """MODEL_PATH as deploy.sh gets it, which is also the name that vLLM serves by default."""
+    return os.path.abspath(plan.model) if plan.model else None  # noqa: PTH100 - links and all
+
+
+def _judge(fault: Fault, base_url: str, waited: float, limit: float, running: Running | None) -> None:
+    """Raises when waiting longer makes no sense."""
+    detail = running.tail(_TAIL) if running else ""
+    if fault.status in {404, 405} and waited > _MISSING_ENDPOINT_GRACE:
+        raise AdapterFailed(
+            f"The server at {base_url} does not offer /v1/chat/completions (HTTP {fault.status}), "
+            f"and without it nothing can be evaluated: {fault.sentence}",
+            detail=detail,
+        )
+    if fault.kind == "rejected" and fault.status not in {404, 405}:
+        raise AdapterFailed(
+            f"The server at {base_url} refuses a one-token chat request: {fault.sentence}", detail=detail
+        )
+    if waited >= limit:
+        who = "deploy.sh runs, but no" if running else "No"
+        raise AdapterFailed(
+            f"{who} service answered a chat request on {urlsplit(base_url).netloc} within {limit:g} s; "
+            f"the last try said: {fault.sentence}",
+            detail=detail,
+        )
+
+
+def _exited(code: int, running: Running, when: str) -> AdapterFailed:
+    how = f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
+    return AdapterFailed(f"deploy.sh {how} {when}.", detail=running.tail(_TAIL))

@@ -1,0 +1,140 @@
+"""One dataset while it is asked: what is still wanted, where its samples are kept, and how many came.
+
+Seeds: sample `i` of the problem at place `p` has seed base + p·n + i, and servers give choice `j` of a request with
+seed s what a lone request with seed s + j would get. So one request for five choices and five requests for one
+bring the same samples, and a run that goes on asks what an undisturbed one would have asked.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from model_accuracy_eval.ports import Ports, Store
+from model_accuracy_eval.records import Attempt, Counts, Exam, Fault, Problem, Reply, Request, RunPlan
+from model_accuracy_eval.reporting import journal
+
+_LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Samples of one problem that are to be asked with one request."""
+
+    desk: "Desk"
+    place: int
+    indexes: tuple[int, ...]
+
+    @property
+    def problem(self) -> Problem:
+        return self.desk.exam.problems[self.place]
+
+    @property
+    def consecutive(self) -> bool:
+        return self.indexes[-1] - self.indexes[0] + 1 == len(self.indexes)
+
+    def singles(self, first: int = 0) -> list["Wanted"]:
+        return [Wanted(self.desk, self.place, (index,)) for index in self.indexes[first:]]
+
+    @property
+    def seed(self) -> int | None:
+        sampling = self.desk.plan.sampling
+        if sampling.seed is None:
+            return None
+        return (sampling.seed + self.place * sampling.n + self.indexes[0]) % _LARGEST_SEED
+
+    def request(self) -> Request:
+        task, sampling = self.desk.exam.task, self.desk.plan.sampling
+        return Request(
+            messages=self.problem.messages,
+            n=len(self.indexes),
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            max_tokens=sampling.max_tokens or task.max_tokens,
+            seed=self.seed,
+            stop=task.stop,
+            extra=sampling.extra,
+        )
+
+
+class Desk:
+    """Keeps the samples of one dataset: each answered one once in the journal, the others with their reason."""
+
+    def __init__(self, plan: RunPlan, exam: Exam, store: Store, ports: Ports) -> None:
+        self.plan = plan
+        self.exam = exam
+        self._store = store
+        self._ports = ports
+        self._journal = journal.file(plan.label, exam.task.name)
+        self._failures = journal.failures_file(plan.label, exam.task.name)
+        self.counts = Counts()
+        self._began = ports.clock.elapsed()
+
+    def open(self) -> list[Wanted]:
+        """What the journal does not hold, problem by problem."""
+        n = self.plan.sampling.n
+        held = {journal.key(line) for line in self._store.lines(self._journal)}
+        missing = [
+            Wanted(self, place, tuple(index for index in range(n) if (problem.id, index) not in held))
+            for place, problem in enumerate(self.exam.problems)
+        ]
+        wanted = [one for one in missing if one.indexes]
+        planned = n * len(self.exam.problems)
+        self.counts = Counts(planned=planned, answered=planned - sum(len(one.indexes) for one in wanted))
+        self._store.remove(self._failures)
+        self.log(f"{planned} samples planned, {self.counts.answered} of them answered before")
+        self._ports.screen.begin(self.exam.task.name, self.counts)
+        return wanted
+
+    def close(self) -> None:
+        counts, seconds = self.counts, self._ports.clock.elapsed() - self._began
+        self.log(
+            f"{counts.answered} answered, {counts.rejected} rejected, {counts.failed} failed, "
+            f"{counts.cut} cut by length, {counts.empty} empty, in {seconds:.1f} s"
+        )
+        self._ports.screen.end(self.exam.task.name, counts)
+
+    def keep(self, wanted: Wanted, reply: Reply) -> int:
+        """Journals the choices of a reply, all in one append: a kill keeps all of them or none. Says how many."""
+        attempts = [
+            Attempt(
+                problem=wanted.problem.id,
+                index=index,
+                text=choice.text,
+                reasoning=choice.reasoning,
+                finish_reason=choice.finish_reason,
+                timings=choice.timings,
+                usage=reply.usage,
+                request=reply.id,
+                seed=None if wanted.seed is None else wanted.seed + offset,
+                tries=reply.tries,
+            )
+            for offset, (index, choice) in enumerate(zip(wanted.indexes, reply.choices, strict=False))
+        ]
+        lines = b"".join(journal.line(self.exam, wanted.problem, attempt) for attempt in attempts)
+        self._store.append(self._journal, lines)
+        self._count(
+            answered=len(attempts),
+            cut=sum(attempt.finish_reason == "length" for attempt in attempts),
+            empty=sum(not attempt.text.strip() for attempt in attempts),
+        )
+        return len(attempts)
+
+    def give_up(self, wanted: Wanted, fault: Fault, tries: int) -> None:
+        """Notes why these samples have no answer."""
+        for index in wanted.indexes:
+            attempt = Attempt(problem=wanted.problem.id, index=index, tries=tries, fault=fault)
+            self._store.append(self._failures, journal.failure_line(self.exam, wanted.problem, attempt, fault))
+        self.log(f"problem {wanted.problem.id}, samples {list(wanted.indexes)}: {fault.sentence}")
+        self._count(**{"rejected" if fault.kind == "rejected" else "failed": len(wanted.indexes)})
+
+    def _count(self, **more: int) -> None:
+        grown = {name: getattr(self.counts, name) + by for name, by in more.items()}
+        self.counts = msgspec.structs.replace(self.counts, **grown)
+        self._ports.screen.update(self.exam.task.name, self.counts)
+
+    def log(self, sentence: str) -> None:
+        if self.plan.debug:
+            self._ports.screen.say(f"{self.exam.task.name}: {sentence}")
+        else:
+            name = f"logs/infer/{self.plan.label}/{self.exam.task.name}.out"
+            self._store.append(name, f"{self._ports.clock.local('%Y-%m-%d %H:%M:%S')} {sentence}\n".encode())

@@ -1,0 +1,121 @@
+"""Problems × n → answered samples in the journals: bounded concurrency, each sample asked once, none padded.
+
+All datasets go through one pool of workers, so that the slow last answers of one do not leave the service idle.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
+from model_accuracy_eval.ports import Chat, Ports, Store
+from model_accuracy_eval.records import Exam, Fault, Reply, RunPlan
+from model_accuracy_eval.stages.deploy import Live
+from model_accuracy_eval.stages.desk import Desk, Wanted
+
+_WATCH_SECONDS = 0.25
+
+
+def collect(plan: RunPlan, exams: tuple[Exam, ...], live: Live, store: Store, ports: Ports) -> None:
+    """Asks everything that the journals do not hold yet."""
+    desks = [Desk(plan, exam, store, ports) for exam in exams]
+    try:
+        ports.run_async(_Inference(plan, desks, live, ports).run())
+    except asyncio.CancelledError:
+        ports.clock.check()  # raises Stopped: nothing else cancels
+        raise
+    finally:
+        for desk in desks:
+            desk.close()
+
+
+class _Inference:
+    """Workers over one stream of wanted samples; `_queue` holds what is asked one by one, ahead of new problems."""
+
+    def __init__(self, plan: RunPlan, desks: list[Desk], live: Live, ports: Ports) -> None:
+        self._plan = plan
+        self._desks = desks
+        self._live = live
+        self._ports = ports
+        self._queue: deque[Wanted] = deque()
+        # Greedy decoding of several choices at once is an error on some servers, and one sample on others.
+        self._several_at_once: bool | None = None if plan.sampling.temperature > 0 else False
+        """Whether the service gives several choices a request; None until an answer shows it."""
+
+    async def run(self) -> None:
+        todo = iter([wanted for desk in self._desks for wanted in desk.open()])
+        chat = self._ports.connect(self._live.service, self._plan.patience)
+        try:
+            await self._until_first_trouble(todo, chat)
+        finally:
+            await chat.close()
+
+    async def _until_first_trouble(self, todo: Iterator[Wanted], chat: Chat) -> None:
+        """All workers to their end; an exception of one, a deploy.sh that is gone, or a stop ends them all."""
+        tasks = [asyncio.ensure_future(self._worker(todo, chat)) for _ in range(self._plan.patience.concurrency)]
+        work = asyncio.gather(*tasks)
+        watch = asyncio.ensure_future(self._watch())
+        loop = asyncio.get_running_loop()
+        with self._ports.clock.on_stop(lambda: loop.call_soon_threadsafe(work.cancel)):
+            try:
+                both: set[asyncio.Future[Any]] = {work, watch}
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+                await (work if work.done() else watch)
+            finally:
+                for task in (*tasks, watch):
+                    task.cancel()
+                await asyncio.gather(work, watch, *tasks, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        while True:
+            self._live.check()
+            await asyncio.sleep(_WATCH_SECONDS)
+
+    async def _worker(self, todo: Iterator[Wanted], chat: Chat) -> None:
+        while (wanted := self._next(todo)) is not None:
+            self._take(wanted, await chat.ask(wanted.request()))
+
+    def _next(self, todo: Iterator[Wanted]) -> Wanted | None:
+        if not self._queue:
+            wanted = next(todo, None)
+            together = wanted is None or (self._several_at_once is not False and wanted.consecutive)
+            if wanted is None or together or len(wanted.indexes) == 1:
+                return wanted
+            self._queue.extend(wanted.singles())
+        return self._queue.popleft()
+
+    def _take(self, wanted: Wanted, reply: Reply) -> None:
+        """Journals what came, and queues again what did not."""
+        if reply.fault is not None:
+            self._take_fault(wanted, reply.fault, reply.tries)
+            return
+        came = wanted.desk.keep(wanted, reply)
+        if len(wanted.indexes) > 1:
+            self._several_at_once = came == len(wanted.indexes)
+        if came < len(wanted.indexes):
+            wanted.desk.log(f"problem {wanted.problem.id}: {came} of {len(wanted.indexes)} choices came")
+            self._queue.extend(wanted.singles(came))
+
+    def _take_fault(self, wanted: Wanted, fault: Fault, tries: int) -> None:
+        if fault.kind == "refused":
+            self._live.check()
+            raise AdapterFailed(f"The service is gone: {fault.sentence}", stage="infer")
+        if fault.kind == "rejected" and len(wanted.indexes) > 1 and not self._several_at_once:
+            # It may be the number of choices that this service will not do.
+            self._several_at_once = False
+            wanted.desk.log(f"problem {wanted.problem.id}: {fault.sentence}; its samples are asked one by one")
+            self._queue.extend(wanted.singles())
+            return
+        wanted.desk.give_up(wanted, fault, tries)
+        self._stop_if_nothing_is_accepted(fault)
+
+    def _stop_if_nothing_is_accepted(self, fault: Fault) -> None:
+        """When the whole first wave was rejected, the rest will be too."""
+        counts = [desk.counts for desk in self._desks]
+        rejected = sum(count.rejected for count in counts)
+        wave = min(self._plan.patience.concurrency, sum(count.planned for count in counts))
+        if rejected >= wave and not any(count.answered for count in counts):
+            raise NoHonestScore(
+                f"The service rejected the first {rejected} requests, so the run ended: {fault.sentence}"
+            )

@@ -1,0 +1,44 @@
+"""Everything that can be found wrong before anything is started: the data, the adapter's files, the port."""
+
+from pathlib import Path
+
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.records import DataFile, Exam, RunPlan, TaskSpec
+from model_accuracy_eval.tasks import exam, rows
+
+
+def clear(plan: RunPlan, ports: Ports) -> tuple[Exam, ...]:
+    """The exams of the plan, fully rendered; raises with every finding about the adapter at once."""
+    exams = tuple(_exam(task, plan, ports) for task in plan.tasks)
+    findings = _findings(plan, ports) if plan.adapter and plan.mode != "eval" else []
+    if findings:
+        raise Refused(" ".join(findings))
+    return exams
+
+
+def _exam(task: TaskSpec, plan: RunPlan, ports: Ports) -> Exam:
+    questions = _rows(task.data, task.fields, plan, ports)
+    fewshot = task.prompt.fewshot
+    shots = _rows(fewshot.data, task.fields, plan, ports) if fewshot else []
+    return exam.build(task, questions, shots, plan.limit)
+
+
+def _rows(file: DataFile, fields: tuple[str, ...], plan: RunPlan, ports: Ports) -> list[rows.Row]:
+    found, data = ports.hub.read(file, plan.data_dir)
+    return rows.parse(found, data, fields)
+
+
+def _findings(plan: RunPlan, ports: Ports) -> list[str]:
+    findings = []
+    folder, weights = Path(plan.adapter or ""), Path(plan.model or "")
+    if not folder.is_dir():
+        findings.append(f"The adapter folder '{folder}' is not there.")
+    elif not (folder / "deploy.sh").is_file():
+        findings.append(f"The adapter folder '{folder}' has no deploy.sh at its root, so there is nothing to start.")
+    if not weights.exists():
+        findings.append(f"The weights '{weights}' are not there.")
+    owner = ports.launcher.port_owner(plan.port)
+    if owner:
+        findings.append(f"Port {plan.port} is already in use by {owner}, so the adapter could not serve on it.")
+    return findings

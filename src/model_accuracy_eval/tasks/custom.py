@@ -1,0 +1,86 @@
+"""A user's own file → a task. The two shapes that AISBench accepts, told apart by their columns:
+
+question, answer                 the reply must be the answer (as a number where every answer is one)
+question, A, B, C, …, answer     multiple choice; the answer is the letter
+"""
+
+from pathlib import PurePath
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import DataFile, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.scoring.metrics import as_number
+from model_accuracy_eval.tasks.rows import Row, parse
+
+_FIELDS = ("question", "answer")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def looks_like_file(name: str) -> bool:
+    """Names of datasets hold neither slashes nor the endings of data files."""
+    return "/" in name or name.removesuffix(".gz").endswith((".jsonl", ".json", ".csv"))
+
+
+def from_file(path: str, data: bytes) -> TaskSpec:
+    """The task of a data file; its name is the file's stem, as AISBench has it."""
+    rows = parse(path, data, _FIELDS)
+    letters = [letter for letter in _LETTERS if letter in rows[0]]
+    return _choice(path, rows, letters) if len(letters) > 1 else _open(path, rows)
+
+
+def _name(path: str) -> str:
+    return PurePath(path.removesuffix(".gz")).stem
+
+
+def _open(path: str, rows: list[Row]) -> TaskSpec:
+    reference, references = _reference(rows)
+    numeric = all(as_number(answer) is not None for answer in references)
+    read = Step(name="number_answer") if numeric else Step(name="stripped")
+    judge = Step(name="number") if numeric else Step(name="exact", args={"ignore_case": True, "ignore_blanks": True})
+    return TaskSpec(
+        name=_name(path),
+        about=f"Own questions whose answer is {'a number' if numeric else 'a text'}.",
+        data=DataFile(name=path),
+        fields=_FIELDS,
+        prompt=Prompt(question="{{ question }}"),
+        reference=reference,
+        max_tokens=1024,
+        pipelines=(Pipeline(extract=(Step(name="strip_thoughts"), read), metric=judge),),
+    )
+
+
+def _reference(rows: list[Row]) -> tuple[str, list[str]]:
+    """Rows in GSM8K's format carry their solution; the answer stands behind its last ####."""
+    answers = [str(row["answer"]) for row in rows]
+    if all("####" in answer for answer in answers):
+        return "{{ answer | after('####') }}", [answer.rpartition("####")[2].strip() for answer in answers]
+    return "{{ answer }}", answers
+
+
+def _choice(path: str, rows: list[Row], letters: list[str]) -> TaskSpec:
+    expected = list(_LETTERS[: len(letters)])
+    if letters != expected:
+        raise BadData(
+            f"{path}, line 1: the options must be called {', '.join(expected)}, but are {', '.join(letters)}."
+        )
+    for number, row in enumerate(rows, start=1):
+        if str(row["answer"]) not in letters:
+            raise BadData(
+                f"{path}, row {number}: the field 'answer' must be one of {', '.join(letters)}, not '{row['answer']}'."
+            )
+    options = "\n".join(f"{letter}. {{{{ {letter} }}}}" for letter in letters)
+    return TaskSpec(
+        name=_name(path),
+        about=f"Own multiple-choice questions with {len(letters)} options.",
+        data=DataFile(name=path),
+        fields=("question", *letters, "answer"),
+        prompt=Prompt(
+            question=f"{{{{ question }}}}\n\n{options}\n\nThink it through if you need to, then end with: ANSWER: X"
+            f" (one of {', '.join(letters)})."
+        ),
+        reference="{{ answer }}",
+        choices=f"{{{{ [{', '.join(letters)}] | tojson }}}}",
+        max_tokens=1024,
+        pipelines=(
+            Pipeline(extract=(Step(name="strip_thoughts"), Step(name="choice_letter")), metric=Step(name="exact")),
+        ),
+    )

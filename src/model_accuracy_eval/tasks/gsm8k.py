@@ -1,0 +1,69 @@
+r"""gsm8k: 1,319 grade-school word problems whose answer is one number.
+
+Home: https://github.com/openai/grade-school-math, arXiv:2110.14168. Licence: MIT.
+A row: {"question": "…How many …?", "answer": "She made 4*3=<<4*3=12>>12 …\n#### 12"}
+Asked: step by step, with the number on a last line after ####. The four-shot form shows the first four solved
+problems of the training file as earlier turns.
+Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1000.00.
+"""
+
+from model_accuracy_eval.records import DataFile, FewShot, Pipeline, Prompt, Step, TaskSpec
+
+FIELDS = ("question", "answer")
+REFERENCE = "{{ answer | after('####') }}"
+
+_AT = "github:openai/grade-school-math@3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data"
+
+_TEST = DataFile(
+    name="gsm8k/test.jsonl",
+    hub=f"{_AT}/test.jsonl",
+    sha256="3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14",
+)
+_TRAIN = DataFile(
+    name="gsm8k/train.jsonl",
+    hub=f"{_AT}/train.jsonl",
+    sha256="17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465",
+)
+
+_QUESTION = (
+    "{{ question }}\n\nWork it out step by step. On the last line write #### followed by the answer as a plain number."
+)
+_PIPELINES = (
+    Pipeline(
+        extract=(
+            Step(name="strip_thoughts"),
+            Step(name="cut_at", args={"marks": ["Question:"]}),
+            Step(name="number_answer"),
+        ),
+        metric=Step(name="number"),
+    ),
+)
+
+ZERO_SHOT = TaskSpec(
+    name="gsm8k",
+    about="Grade-school word problems, solved step by step without examples.",
+    home="https://github.com/openai/grade-school-math",
+    licence="MIT",
+    data=_TEST,
+    fields=FIELDS,
+    prompt=Prompt(question=_QUESTION),
+    reference=REFERENCE,
+    max_tokens=1024,
+    pipelines=_PIPELINES,
+)
+
+FOUR_SHOT = TaskSpec(
+    name="gsm8k_4shot",
+    about="Grade-school word problems, after four solved ones of the training file.",
+    home="https://github.com/openai/grade-school-math",
+    licence="MIT",
+    data=_TEST,
+    fields=FIELDS,
+    prompt=Prompt(
+        question=_QUESTION,
+        fewshot=FewShot(data=_TRAIN, count=4, answer="{{ answer | without_calculator }}"),
+    ),
+    reference=REFERENCE,
+    max_tokens=1024,
+    pipelines=_PIPELINES,
+)

@@ -1,0 +1,89 @@
+"""Bytes of a data file → rows. What is wrong with a file is said with its name, line and field."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from model_accuracy_eval.errors import BadData
+
+Row = dict[str, Any]
+
+_DECODER = msgspec.json.Decoder()
+
+
+def parse(name: str, data: bytes, fields: Sequence[str]) -> list[Row]:
+    """Rows of a `.jsonl`, `.json` (a list of objects) or `.csv` file (`.gz` already opened), each with all `fields`."""
+    suffix = PurePath(name.removesuffix(".gz")).suffix.lower()
+    if suffix not in _READERS:
+        raise BadData(
+            f"{name}: rows are read from .jsonl, .json and .csv files (each also as .gz), not from '{suffix}'."
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadData(f"{name}, line {line}: byte {data[error.start]:#04x} is not UTF-8.") from error
+    rows = [_checked(name, line, row, fields) for line, row in _READERS[suffix](name, text)]
+    if not rows:
+        raise BadData(f"{name}: there is not a single row in it.")
+    return rows
+
+
+def _jsonl(name: str, text: str) -> Iterator[tuple[int, Any]]:
+    # Only \n ends a line: JSON strings may hold U+2028 and its like, which str.splitlines would cut at.
+    for line, source in enumerate(text.split("\n"), start=1):
+        if source.strip():
+            yield line, _decode(f"{name}, line {line}", source)
+
+
+def _json(name: str, text: str) -> Iterator[tuple[int, Any]]:
+    rows = _decode(name, text)
+    if not isinstance(rows, list):
+        raise BadData(f"{name}: a .json data file holds a list of objects, but this one holds {_kind(rows)}.")
+    yield from enumerate(rows, start=1)
+
+
+def _csv(name: str, text: str) -> Iterator[tuple[int, Any]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise BadData(
+                    f"{name}, line {reader.line_num}: the header names {len(reader.fieldnames or ())} columns, "
+                    "but this row has another number of them."
+                )
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise BadData(f"{name}, line {reader.line_num}: {error}.") from error
+
+
+_READERS = {".jsonl": _jsonl, ".json": _json, ".csv": _csv}
+
+
+def _decode(where: str, source: str) -> Any:
+    try:
+        return _DECODER.decode(source)
+    except msgspec.DecodeError as error:
+        raise BadData(f"{where}: this is no JSON: {error}.") from error
+
+
+def _checked(name: str, line: int, row: Any, fields: Sequence[str]) -> Row:
+    if not isinstance(row, dict):
+        raise BadData(f"{name}, line {line}: a row is an object, but this one is {_kind(row)}.")
+    for field in fields:
+        if field not in row:
+            raise BadData(
+                f"{name}, line {line}: the field '{field}' is missing; there are: {', '.join(map(str, row))}."
+            )
+        if row[field] is None or row[field] == "":
+            raise BadData(f"{name}, line {line}: the field '{field}' is empty.")
+    return row
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")

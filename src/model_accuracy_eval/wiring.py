@@ -1,0 +1,110 @@
+"""The only place where the outside world is put together: real ports, and the plan of what the user wrote."""
+
+import os
+import platform
+import sys
+import time
+import uuid
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from model_accuracy_eval import __version__
+from model_accuracy_eval.config import inputs, kept
+from model_accuracy_eval.config import plan as planning
+from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.ports import Chat, Ports
+from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
+from model_accuracy_eval.rim.chat import connect
+from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.rim.hub import FileHub
+from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.rim.process import ProcessLauncher
+from model_accuracy_eval.rim.screen import screen
+from model_accuracy_eval.rim.store import FolderStore
+
+API_KEY = "MODEL_ACCURACY_EVAL_API_KEY"
+
+
+def plan(values: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[RunPlan, str]:
+    """What the command line says (`config` names a YAML file under it) → the plan, and the file that keeps it."""
+    flags = {name: value for name, value in values.items() if name != "config"}
+    given = {**_file_layer(values.get("config")), **inputs.read(flags, "the command line")}
+    data = hub(environment)
+    old = _kept_run(given["reuse"]) if given.get("reuse") else None
+    settings = inputs.merge(old[2] if old else {}, given)
+    resolved = planning.resolve(
+        settings,
+        run_id=old[0].name if old else uuid.uuid4().hex,
+        stamp=time.strftime("%Y%m%d_%H%M%S"),
+        read_file=lambda path: data.read(DataFile(name=path), settings.data_dir)[1],
+    )
+    if old:
+        kept.check_same_questions(old[1], resolved)
+    return resolved, kept.dump(settings, resolved)
+
+
+def _file_layer(path: str | None) -> dict[str, Any]:
+    if not path:
+        return {}
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadValue(f"The configuration file {path} cannot be read: {error}.") from error
+    return inputs.read(inputs.yaml_values(text, path), path)
+
+
+def _kept_run(folder: str) -> tuple[Path, RunPlan, dict[str, Any]]:
+    """Folder, plan and settings of the run to go on with; the newest of its configs files counts."""
+    run_folder = Path(folder).resolve()
+    configs = sorted(run_folder.glob("configs/*.py"))
+    if not configs:
+        raise BadReuse(f"'{folder}' is no run that could be reused: it has no configs/*.py.")
+    settings, plan = kept.load(configs[-1].read_text(encoding="utf-8"), str(configs[-1]))
+    # A run that went on is a run of its own kind only while it lasts: its mode and its reuse are not inherited.
+    fields = {name: getattr(settings, name) for name in settings.__struct_fields__ if name not in {"mode", "reuse"}}
+    return run_folder, plan, {**fields, "out": str(run_folder.parent)}
+
+
+def hub(environment: Mapping[str, str]) -> FileHub:
+    return FileHub(environment)
+
+
+def ports(environment: Mapping[str, str], clock: SignalClock) -> Ports:
+    """Everything real."""
+    key = environment.get(API_KEY)
+
+    def connect_with_key(service: Service, patience: Patience) -> Chat:
+        return connect(service, patience, api_key=key)
+
+    return Ports(
+        connect=connect_with_key,
+        launcher=ProcessLauncher(environment, check=clock.check),
+        hub=hub(environment),
+        open_store=FolderStore,
+        run_async=run,
+        clock=clock,
+        screen=screen(sys.stderr, clock.elapsed),
+        facts=_facts(),
+    )
+
+
+def _facts() -> dict[str, str]:
+    return {
+        "model-accuracy-eval": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "httpx": metadata.version("httpx"),
+        "pid": str(os.getpid()),
+    }
+
+
+def example_adapter() -> Path:
+    """The bundled adapter: inside the package when it is installed from a wheel, beside it in a checkout."""
+    package = Path(__file__).parent
+    places = [package / "example_adapter", package.parent.parent / "example-adapter"]
+    for place in places:
+        if (place / "deploy.sh").is_file():
+            return place
+    raise BadValue(f"The example adapter is not installed; looked at {' and '.join(map(str, places))}.")
