@@ -9,7 +9,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 def as_json(lines: Iterable[bytes], n: int) -> Iterator[bytes]:
-    """`{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 `prediction` is a list with null for missing ones."""
+    """`{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 a list, with null for what is missing."""
     problems: dict[int, dict[str, Any]] = {}
     for line in lines:
         sample = _decode(line)

@@ -106,9 +106,7 @@ class StreamingChat:
     async def models(self) -> tuple[str, ...]:
         """A hint and no more: whatever goes wrong here says nothing about the chat endpoint."""
         limit = httpx.Timeout(10.0, connect=self._patience.connect_timeout)
-        request = httpx.Request(
-            "GET", self._models_url, headers=self._headers, extensions={"timeout": limit.as_dict()}
-        )
+        request = httpx.Request("GET", self._models_url, headers=self._headers, extensions={"timeout": limit.as_dict()})
         try:
             response = await self._transport.handle_async_request(request)
             body = await response.aread()
@@ -201,9 +199,7 @@ def _turned_away(response: httpx.Response) -> Trouble:
     message, _ = wire.read_error(response.content)
     if 300 <= status < 400:
         message = f"redirected to {response.headers.get('location', 'nowhere')}, which is not followed"
-        return Trouble(
-            kind="failed", sentence=f"HTTP {status} {reason}: {message}", status=status, again=False
-        )
+        return Trouble(kind="failed", sentence=f"HTTP {status} {reason}: {message}", status=status, again=False)
     sentence = f"HTTP {status} {reason}: {message or 'no message'}"
     return http_trouble(status, sentence, retry_after(response.headers, time.time()))
 
@@ -219,7 +215,7 @@ class StreamBroken(Exception):  # noqa: N818 – it names what happened
 class _Growing:
     """One choice while its events come in."""
 
-    __slots__ = ("chunks", "end", "first", "gap_max", "last", "reason", "text", "thought")
+    __slots__ = ("begun", "chunks", "end", "first", "gap_max", "last", "reason", "text", "thought")
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -228,24 +224,35 @@ class _Growing:
         self.first: float | None = None
         self.last = self.end = self.gap_max = 0.0
         self.chunks = 0
+        self.begun = False
 
-    def add(self, delta: wire.Delta, now: float) -> bool:
-        """Takes what is new; False when there is nothing of worth in it."""
-        text = delta.content
-        thought = delta.reasoning or delta.reasoning_content
-        if not (text or thought):
-            return wire.is_something(delta.tool_calls) or wire.is_something(delta.function_call)
+    def take(self, part: wire.Part, now: float) -> None:
+        delta = part.delta
+        if delta is None and not self.chunks:  # some servers repeat the whole message after its deltas
+            delta = part.message
+        if delta is not None:
+            text = delta.content
+            thought = delta.reasoning or delta.reasoning_content
+            if text:
+                self.text.append(text if isinstance(text, str) else wire.text_of(text))
+            if thought:
+                self.thought.append(thought)
+            if text or thought:
+                self._note(now)
+            elif wire.is_something(delta.tool_calls) or wire.is_something(delta.function_call):
+                self.begun = True
+        reason = part.finish_reason
+        # Some servers say it twice; that the server gave up outweighs what it said before.
+        if reason and (self.reason is None or reason in wire.UNFIT):
+            self.reason, self.end, self.begun = reason, now, True
+
+    def _note(self, now: float) -> None:
         self.chunks += 1
-        if text:
-            self.text.append(text if isinstance(text, str) else wire.text_of(text))
-        if thought:
-            self.thought.append(thought)
         if self.first is None:
-            self.first = now
+            self.first, self.begun = now, True
         elif now - self.last > self.gap_max:
             self.gap_max = now - self.last
         self.last = now
-        return True
 
     def choice(self, sent: float, *, mend: bool, streamed: bool) -> Choice:
         text, thought = "".join(self.text), "".join(self.thought)
@@ -281,7 +288,6 @@ class Gathering:
         "_now",
         "_sort",
         "_started",
-        "_unfit",
         "_usage",
         "_whole",
     )
@@ -293,7 +299,6 @@ class Gathering:
         self._head = b""
         self._whole: bytearray | None = None
         self._sort = self._started = self._done = self._mend = False
-        self._unfit: str | None = None
         self._now = 0.0
 
     def take(self, data: bytes, now: float) -> int:
@@ -312,6 +317,8 @@ class Gathering:
         self._read(events, now)
         if self._done:
             return ENOUGH
+        if not self._started:
+            self._started = any(growing.begun for growing in self._answers.values())
         return FLOWING if events and self._started else WAITING
 
     def _sniff(self, data: bytes) -> bytes:
@@ -325,7 +332,7 @@ class Gathering:
 
     def _read(self, events: list[bytes], now: float) -> None:
         """The hot loop: once for every token of every answer."""
-        self._now = now
+        self._now, answers = now, self._answers
         for event in events:
             try:
                 chunk = wire.decode_chunk(event)
@@ -339,29 +346,12 @@ class Gathering:
             if chunk.error or chunk.choices is None:
                 self._look_for_error(chunk, event)
             for part in chunk.choices or ():
-                self._grow(part, now)
-
-    def _grow(self, part: wire.Part, now: float) -> None:
-        index = part.index or 0
-        growing = self._answers.get(index)
-        if growing is None:
-            growing = self._answers[index] = _Growing()
-        delta = part.delta
-        if delta is None and not growing.chunks:  # some servers repeat the whole message after its deltas
-            delta = part.message
-        if delta is not None:
-            self._started = growing.add(delta, now) or self._started
-        if part.finish_reason:
-            self._finish(growing, part.finish_reason)
-        if part.usage and wire.is_something(part.usage):
-            self._usage = part.usage
-
-    def _finish(self, growing: _Growing, reason: str) -> None:
-        self._started = True
-        if reason in wire.UNFIT:
-            self._unfit = reason
-        if growing.reason is None:  # some servers say it twice
-            growing.reason, growing.end = reason, self._now
+                growing = answers.get(part.index)
+                if growing is None:
+                    growing = answers[part.index] = _Growing()
+                growing.take(part, now)
+                if part.usage and wire.is_something(part.usage):
+                    self._usage = part.usage
 
     def _decode_odd(self, event: bytes) -> wire.Chunk:
         if not event.strip():
@@ -395,17 +385,16 @@ class Gathering:
             self._read(self._rest(), self._now or time.perf_counter())
         except StreamBroken as broken:
             return broken.trouble
-        if self._unfit is not None:
-            return Trouble(kind="failed", sentence=f"The service gave up with finish_reason '{self._unfit}'")
         whole = {index: growing for index, growing in self._answers.items() if growing.reason is not None}
+        for growing in whole.values():
+            if growing.reason in wire.UNFIT:
+                return Trouble(kind="failed", sentence=f"The service gave up: finish_reason '{growing.reason}'")
         if not whole and not self._done and (not streamed or _framed(response)):
             whole = {index: growing for index, growing in self._answers.items() if growing.chunks}
         if not whole:
             return Trouble(kind="failed", sentence=self._nothing(response))
         sent = response.extensions["sent"]
-        choices = (
-            whole[index].choice(sent, mend=self._mend, streamed=streamed) for index in sorted(whole)[:n]
-        )
+        choices = (whole[index].choice(sent, mend=self._mend, streamed=streamed) for index in sorted(whole)[:n])
         return tuple(choices), wire.read_usage(self._usage)
 
     def _rest(self) -> list[bytes]:
@@ -425,9 +414,7 @@ class Gathering:
         if not self.extent():
             return "The stream ended without any text and without a finish_reason"
         end = "[DONE]" if self._done else "the connection, not with a length of its own,"
-        return (
-            f"The stream ended with {end} but without a finish_reason{self.extent()}: the answer may be cut"
-        )
+        return f"The stream ended with {end} but without a finish_reason{self.extent()}: the answer may be cut"
 
 
 Answer = tuple[tuple[Choice, ...], Usage | None]

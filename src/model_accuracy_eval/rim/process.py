@@ -8,6 +8,7 @@ SIGKILL even, ends all of them.
 """
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -29,13 +30,86 @@ from model_accuracy_eval.rim import surroundings
 
 _WARDEN = str(Path(__file__).with_name("warden.py"))
 _START_LIMIT = 30.0
-"""Seconds for the warden to come up; 0.05 is usual, a machine that loads weights is another matter."""
+"""Seconds for a warden to come up; 0.05 is usual, but the machine may be busy."""
 _STOP_LIMIT = 5.0
 _TAIL_BYTES = 256 * 1024
 _DETAIL_LINES = 40
 _NO_PIP = 90
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_]|[ -/]+[0-~])|\x9b[0-?]*[@-~]")
+_UNKNOWN = "another process (its pid is not visible to this user)"
+_ANSI = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
+    r"|\x1b[ -/]*[0-~]"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class ProcessLauncher:
+    """Implements `ports.Launcher`. `check` is called every 0.1 s of a wait, and may raise to end it."""
+
+    def __init__(self, *, check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
+
+    def port_owner(self, port: int) -> str | None:
+        return port_owner(port)
+
+    def start(self, folder: str, environment: Mapping[str, str], log: str) -> "Process":
+        command = surroundings.deploy_command(folder, environment.get("PATH", os.defpath))
+        if not surroundings.wants_packages(Path(folder) / "requirements.txt"):
+            return Process(command, folder=folder, environment=environment, log=log)
+        home = tempfile.mkdtemp(prefix="adapter-python-")
+        try:
+            python = self._make_python(home, environment, log)
+            self._install(folder, python, log)
+            return Process(command, folder=folder, environment=python, log=log, remove=home)
+        except BaseException:
+            shutil.rmtree(home, ignore_errors=True)
+            raise
+
+    def _make_python(self, home: str, environment: Mapping[str, str], log: str) -> dict[str, str]:
+        """Makes the adapter's own Python in `home`, and gives the environment that uses it."""
+        path = environment.get("PATH", os.defpath)
+        python = shutil.which("python3", path=path)
+        if python is None:
+            raise Refused(f"requirements.txt cannot be installed: there is no python3 on the PATH ({path}).")
+        code = self._run([python, "-c", surroundings.maker(), home], home, environment, log, home)
+        if code == _NO_PIP:
+            raise Refused(f"requirements.txt cannot be installed: {python} has no pip; install pip for it.")
+        if code:
+            raise AdapterFailed(
+                f"{python} could not make a virtual environment for requirements.txt (exit code {code}).",
+                detail=tail(log, _DETAIL_LINES),
+            )
+        return {**environment, "PATH": f"{home}/bin{os.pathsep}{path}", "VIRTUAL_ENV": home}
+
+    def _install(self, folder: str, environment: Mapping[str, str], log: str) -> None:
+        requirements = str(Path(folder).resolve() / "requirements.txt")
+        home = environment["VIRTUAL_ENV"]
+        # By its file and not by `-m`: that would put the folder, with whatever module names, before pip's own.
+        command = [f"{home}/bin/python3", f"{home}/bin/pip", "install", "--no-input", "-r", requirements]
+        calm = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_PROGRESS_BAR": "off"}
+        with Path(log).open("ab") as output:
+            output.write(f"── pip install -r {requirements}\n".encode(errors="replace"))
+        code = self._run(command, folder, {**environment, **calm}, log, home)
+        if code:
+            raise AdapterFailed(
+                f"Installing {requirements} failed: pip ended with exit code {code}.",
+                detail=tail(log, _DETAIL_LINES),
+            )
+        with Path(log).open("ab") as output:
+            output.write("── deploy.sh\n".encode())
+
+    def _run(self, command: list[str], folder: str, environment: Mapping[str, str], log: str, remove: str) -> int:
+        process = Process(command, folder=folder, environment=environment, log=log, remove=remove)
+        try:
+            while (code := process.exit_code()) is None:
+                self._check()
+                process.wait(0.1)
+        except BaseException:
+            process.stop()
+            raise
+        process.finish()
+        return code
 
 
 class Process:
@@ -54,40 +128,29 @@ class Process:
         self._said: dict[str, Any] = {}
         self._heard = b""
         self._deaf = False
-        self._lock = threading.Lock()
-        with Path(log).open("ab") as output:
-            self._warden = subprocess.Popen(  # noqa: S603 - our own file, run by our own Python
-                # -I and -S: neither the adapter's variables nor anybody's site-packages have a say in it.
-                [sys.executable, "-I", "-S", _WARDEN],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=output,
-                cwd="/",
-                env=dict(environment),
-                start_new_session=True,  # Ctrl-C in a terminal reaches us, and we decide
-            )
-        order = {
-            "command": command,
-            "folder": folder,
-            "environment": dict(environment),
-            "parent": os.getpid(),
-            "remove": remove,
-        }
+        self._ended = False
+        self._hearing = threading.Lock()
+        self._ending = threading.Lock()
+        variables = dict(environment)
+        order = {"command": command, "folder": folder, "environment": variables, "remove": remove}
+        self._warden = _start_warden(log, variables)
+        assert self._warden.stdin is not None
+        assert self._warden.stdout is not None
+        self._stdin, self._stdout = self._warden.stdin, self._warden.stdout
+        os.set_blocking(self._stdout.fileno(), False)
         try:
-            self._begin(order)
+            self._begin({**order, "parent": os.getpid()})
         except BaseException:
             self.stop()
             raise
 
     def _begin(self, order: dict[str, Any]) -> None:
-        assert self._warden.stdout is not None
-        os.set_blocking(self._warden.stdout.fileno(), False)
         self._tell(json.dumps(order).encode() + b"\n")
         end = time.monotonic() + _START_LIMIT
         while not self._said.keys() & {"started", "failed"}:
             if self._deaf or time.monotonic() > end:
                 raise AdapterFailed(
-                    f"The process that watches over deploy.sh did not start within {_START_LIMIT:g} s.",
+                    f"The process that watches over the adapter did not start within {_START_LIMIT:g} s.",
                     detail=self.tail(_DETAIL_LINES),
                 )
             self.wait(0.1)
@@ -100,21 +163,21 @@ class Process:
         return int(self._said.get("started", 0))
 
     def exit_code(self) -> int | None:
-        """None while it runs; minus the signal's number if one ended it; the warden's own if that died first."""
+        """Minus the signal's number if one ended it; the warden's own code if that died before the command."""
         self._listen()
         if "exit" in self._said:
             return int(self._said["exit"])
-        return (self._warden.poll() or None) if self._deaf else None
+        return self._warden.poll() if self._deaf else None
 
     def wait(self, seconds: float) -> None:
         """Returns early when there is news."""
-        if self._deaf or self._warden.stdout is None:
+        if self._deaf:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._warden.wait(seconds)
+                self._warden.wait(max(0.0, seconds))
             return
-        news = select.poll()  # unlike select(), takes any number of open files
-        news.register(self._warden.stdout.fileno(), select.POLLIN)
-        news.poll(seconds * 1000)
+        news = select.poll()  # unlike select(), it takes any number of open files
+        news.register(self._stdout.fileno(), select.POLLIN)
+        news.poll(max(0.0, seconds * 1000))
         self._listen()
 
     def tail(self, lines: int) -> str:
@@ -124,20 +187,114 @@ class Process:
         self._end(b"stop\n")
 
     def finish(self) -> None:
-        """Ends what the command left behind, but keeps what is to be removed at the end of a run."""
+        """Ends what the command left behind, but keeps the folder that is to be removed after a run."""
         self._end(b"keep\n")
 
     def _end(self, word: bytes) -> None:
-        self._tell(word)
-        end = time.monotonic() + _STOP_LIMIT
-        while self._warden.poll() is None and not self._said.get("stopped") and time.monotonic() < end:
-            self.wait(end - time.monotonic())
-        self._listen()
-        if "stopped" not in self._said and self.pid and self._warden.poll() is not None:
+        with self._ending:
+            if self._ended:
+                return
+            self._tell(word)
+            end = time.monotonic() + _STOP_LIMIT
+            while self._warden.poll() is None and not self._said.get("stopped") and time.monotonic() < end:
+                self.wait(end - time.monotonic())
+            self._listen()
+            self._account()
+            self._ended = self._deaf = True
+            for pipe in (self._stdin, self._stdout):
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _account(self) -> None:
+        """Deals with what did not end as it should."""
+        left = self._said.get("stopped")
+        if left is None and self._warden.poll() is not None and self.pid:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)  # somebody killed the warden: no more than this is left to do
-        if self._warden.poll() is None:
-            self._note_survivors()
-        for pipe in (self._warden.stdin, self._warden.stdout):
-            with contextlib.suppress(OSError):
-                pipe.close()  # type: ignore[union-attr]
+                os.killpg(self.pid, signal.SIGKILL)  # the warden was killed; this is all that can be reached
+        elif left or left is None:
+            pids = ", ".join(map(str, left or [self.pid]))
+            with Path(self._log).open("ab") as output:
+                output.write(f"── still there after SIGKILL: pid {pids}\n".encode())
+
+    def _tell(self, message: bytes) -> None:
+        with contextlib.suppress(OSError):  # a dead warden is noticed when it is listened to
+            self._stdin.write(message)
+            self._stdin.flush()
+
+    def _listen(self) -> None:
+        with self._hearing:
+            while not self._deaf:
+                try:
+                    chunk = os.read(self._stdout.fileno(), 4096)
+                except BlockingIOError:
+                    return
+                self._deaf = not chunk
+                *lines, self._heard = (self._heard + chunk).split(b"\n")
+                for line in lines:
+                    self._said.update(json.loads(line))
+
+
+def _start_warden(log: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        with Path(log).open("ab") as output:
+            return subprocess.Popen(  # noqa: S603 - our own file, run by our own Python
+                # -I and -S: neither the adapter's variables nor anybody's packages have a say in it.
+                [sys.executable, "-I", "-S", _WARDEN],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                cwd="/",
+                env=environment,
+                start_new_session=True,  # Ctrl-C in a terminal reaches us alone, and we decide
+            )
+    except OSError as error:
+        raise AdapterFailed(f"The process that watches over the adapter could not be started: {error}.") from error
+
+
+def tail(log: str, lines: int) -> str:
+    """The last lines as a person would have seen them: no colours, progress bars in their last state."""
+    try:
+        with Path(log).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL_BYTES))
+            block = file.read(_TAIL_BYTES)
+    except FileNotFoundError:
+        return ""
+    if size > len(block) and b"\n" in block:
+        block = block.partition(b"\n")[2]  # its beginning was cut off
+    text = _ANSI.sub("", block.decode("utf-8", "replace"))
+    seen = [_CONTROL.sub("", line.rstrip("\r").rpartition("\r")[2]).rstrip() for line in text.split("\n")]
+    return "\n".join("\n".join(seen).rstrip().split("\n")[-lines:])
+
+
+def port_owner(port: int) -> str | None:
+    """Who listens on the TCP port, on whatever address of this machine."""
+    import psutil  # noqa: PLC0415 - only runs that deploy need it
+
+    try:
+        listening = [
+            row.pid
+            for row in psutil.net_connections("tcp")
+            if row.status == psutil.CONN_LISTEN and row.laddr and row.laddr.port == port
+        ]
+    except (psutil.Error, OSError):  # not everybody's business on every system
+        listening = []
+    for pid in filter(None, listening):
+        with contextlib.suppress(psutil.Error):
+            return f"{psutil.Process(pid).name()}, pid {pid}"
+    return _UNKNOWN if listening or _is_taken(port) else None
+
+
+def _is_taken(port: int) -> bool:
+    """Tried out: a bind with SO_REUSEADDR, as servers do it, succeeds beside leftovers in TIME_WAIT."""
+    for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):  # noqa: S104 - never listens
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                probe.bind((address, port))
+            except OSError as error:
+                if error.errno == errno.EADDRINUSE:
+                    return True
+    return False

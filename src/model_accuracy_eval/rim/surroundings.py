@@ -42,9 +42,7 @@ def adapter_environment(environ: Mapping[str, str], *, model_path: str | None, p
     kept = {
         name: USERINFO.sub(_without_userinfo, value)
         for name, value in environ.items()
-        if not is_secret(name, value)
-        and not is_ours(name, environ)
-        and not any(secret in value for secret in secrets)
+        if not is_secret(name, value) and not is_ours(name, environ) and not any(secret in value for secret in secrets)
     }
     given = {"PORT": str(port)} | ({} if model_path is None else {"MODEL_PATH": model_path})
     kept.pop("MODEL_PATH", None)
@@ -86,7 +84,8 @@ POSIX_SHELLS = {"sh", "dash", "ash"}
 
 def deploy_command(folder: str, path: str) -> list[str]:
     """`sh deploy.sh`, as the platform runs it, so no execute bit is needed. A first line that names another
-    interpreter is honoured where that one exists: `set -o pipefail` ends a script under dash."""
+    interpreter is honoured where that one exists: `set -o pipefail` ends a script under dash.
+    """
     words = _shebang(read_script(Path(folder) / "deploy.sh"))
     if words and Path(words[0]).name not in POSIX_SHELLS:
         program = shutil.which(words[0], path=path) or shutil.which(Path(words[0]).name, path=path)
@@ -171,7 +170,8 @@ def make_python(home: str) -> None:
 
 def make_commands(home: str) -> None:
     """Commands of the machine's packages, run by the new Python. Their own first line names the machine's,
-    which sees none of what is installed here: `vllm serve` would never meet the transformers asked for."""
+    which sees none of what is installed here: `vllm serve` would never meet the transformers asked for.
+    """
     from importlib.metadata import distributions  # noqa: PLC0415
     from pathlib import Path  # noqa: PLC0415
 

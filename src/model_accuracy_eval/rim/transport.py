@@ -421,9 +421,7 @@ _BODY_HEADERS = frozenset({b"content-encoding", b"content-length", b"transfer-en
 
 def _refuse(encoding: str) -> Callable[[bytes], bytes]:
     def refuse(_: bytes) -> bytes:
-        raise httpx.DecodingError(
-            f"the body is compressed ({encoding}) although no compression was asked for"
-        )
+        raise httpx.DecodingError(f"the body is compressed ({encoding}) although no compression was asked for")
 
     return refuse
 
@@ -490,9 +488,7 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
         return self._all[-1]
 
 
-async def _read_stock(
-    stock: httpx.AsyncHTTPTransport, request: httpx.Request, sink: Sink | None
-) -> httpx.Response:
+async def _read_stock(stock: httpx.AsyncHTTPTransport, request: httpx.Request, sink: Sink | None) -> httpx.Response:
     sent = perf_counter()
     response = await stock.handle_async_request(request)
     response.extensions["sent"] = sent

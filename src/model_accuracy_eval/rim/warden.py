@@ -191,9 +191,7 @@ def read_order() -> dict[str, object]:
     return order
 
 
-def main(
-    command: list[str], folder: str, environment: dict[str, str], parent: int, remove: str | None
-) -> None:
+def main(command: list[str], folder: str, environment: dict[str, str], parent: int, remove: str | None) -> None:
     warden = Warden()
     keep = warden.start(command, folder, environment) and warden.watch(parent) == b"keep"
     left = warden.sweep()

@@ -27,7 +27,7 @@ class Delta(msgspec.Struct, gc=False):
 class Part(msgspec.Struct, gc=False):
     """One choice inside an event, or inside a whole answer (then it has a `message`)."""
 
-    index: int | None = 0
+    index: int = 0
     delta: Delta | None = None
     message: Delta | None = None
     finish_reason: str | None = None

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-−+]?\.\d
 _CLOSED_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
-def strip_thoughts(text: str, problem: Problem) -> str | None:  # noqa: ARG001 - one signature for every step
+def strip_thoughts(text: str, problem: Problem) -> str | None:
     """Drops `<think>…</think>`, and everything before a `</think>` whose opening the template had put in the prompt.
 
     A thought that was cut off before it closed holds no answer.
@@ -26,13 +26,13 @@ def strip_thoughts(text: str, problem: Problem) -> str | None:  # noqa: ARG001 -
     return before.strip() or None if opening else text
 
 
-def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:  # noqa: ARG001
+def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
     """Keeps what stands before the first of the marks: talk of a next question is not part of this answer."""
     ends = [place for mark in marks if (place := text.find(mark)) >= 0]
     return text[: min(ends)] if ends else text
 
 
-def regex(text: str, problem: Problem, *, pattern: str, group: int = 1, take: str = "last") -> str | None:  # noqa: ARG001
+def regex(text: str, problem: Problem, *, pattern: str, group: int = 1, take: str = "last") -> str | None:
     """The chosen group of the first or last match."""
     matches = list(re.finditer(pattern, text, re.MULTILINE))
     if not matches:
@@ -40,7 +40,7 @@ def regex(text: str, problem: Problem, *, pattern: str, group: int = 1, take: st
     return matches[-1 if take == "last" else 0].group(group).strip()
 
 
-def last_number(text: str, problem: Problem) -> str | None:  # noqa: ARG001
+def last_number(text: str, problem: Problem) -> str | None:
     """The last number of the text, thousands commas and sign kept: "… is $1,234.50." gives 1,234.50."""
     found = _NUMBER.findall(text)
     return found[-1] if found else None
@@ -79,7 +79,7 @@ def choice_letter(text: str, problem: Problem) -> str | None:
     return worded[0] if len(worded) == 1 else None
 
 
-def stripped(text: str, problem: Problem) -> str | None:  # noqa: ARG001
+def stripped(text: str, problem: Problem) -> str | None:
     """The text without blanks around it."""
     return text.strip() or None
 

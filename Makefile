@@ -1,0 +1,48 @@
+# One door for each chore. The first call makes the environment in .venv; all later ones find it ready.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test check format bench docs golden lock clean
+
+demo: $(READY)  ## evaluate the bundled example adapter
+	@$(BIN)/model-accuracy-eval demo
+
+test: $(READY)  ## every test
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## types, lint, format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY)  ## speed, as ratios against references measured in the same run
+	$(BIN)/python bench/client.py
+	$(BIN)/python bench/command.py
+
+docs: $(READY)  ## write the reference pages anew from the tables they describe
+	$(BIN)/python docs/generate.py
+
+golden: $(READY)  ## write the expected report files anew; review the diff
+	UPDATE_GOLDEN=1 $(BIN)/python -m pytest tests/unit/reporting
+
+lock: $(READY)  ## resolve the pinned versions anew
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra fast --universal --python-version 3.10 \
+	    --generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(READY): pyproject.toml requirements.lock
+	@echo "Making the environment in $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $(READY)

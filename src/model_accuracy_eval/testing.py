@@ -1,0 +1,229 @@
+"""An in-memory twin of every port, for our tests and for yours: the real pipeline runs on them, without a machine.
+
+ports = twins(chat=ScriptedChat(lambda request, choice: "42"))
+report = pipeline.run(plan, "", ports)
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from model_accuracy_eval.errors import BadData, Stopped
+from model_accuracy_eval.ports import Chat, Ports, Running
+from model_accuracy_eval.records import (
+    Choice,
+    Counts,
+    DataFile,
+    Fault,
+    Patience,
+    Reply,
+    Request,
+    Service,
+    Timings,
+)
+
+T = TypeVar("T")
+
+Answer = Callable[[Request, int], str | Fault]
+"""What the service says to a request's choice of that number; a Fault fails the whole request."""
+
+
+class ScriptedChat:
+    """A service that says what a function says. `served` caps the choices it gives to one request."""
+
+    def __init__(self, answer: Answer, *, served: int | None = None, names: tuple[str, ...] = ("twin",)) -> None:
+        self._answer = answer
+        self._served = served
+        self._names = names
+        self.requests: list[Request] = []
+
+    async def ask(self, request: Request) -> Reply:
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        said = [self._answer(request, choice) for choice in range(min(request.n, self._served or request.n))]
+        number = f"{len(self.requests):032x}"
+        for one in said:
+            if isinstance(one, Fault):
+                return Reply(id=number, fault=one)
+        choices = tuple(
+            Choice(text=str(text), finish_reason="stop", timings=Timings(ttft=0.01, e2e=0.02, chunks=1))
+            for text in said
+        )
+        return Reply(id=number, choices=choices)
+
+    async def models(self) -> tuple[str, ...]:
+        return self._names
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class TwinRunning:
+    """An adapter that runs until a test sets `code`."""
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+        self.log = "serving"
+        self.stopped = False
+
+    def exit_code(self) -> int | None:
+        return self.code
+
+    def tail(self, lines: int) -> str:
+        return "\n".join(self.log.splitlines()[-lines:])
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+class TwinLauncher:
+    """Starts nothing; remembers what it was asked to start."""
+
+    def __init__(self, owner: str | None = None) -> None:
+        self.owner = owner
+        self.running = TwinRunning()
+        self.started: list[dict[str, Any]] = []
+
+    def port_owner(self, port: int) -> str | None:
+        return self.owner
+
+    def start(self, *, folder: str, model_path: str, port: int, log: str) -> Running:
+        self.started.append({"folder": folder, "model_path": model_path, "port": port, "log": log})
+        return self.running
+
+
+class MemoryHub:
+    """Data files by name."""
+
+    def __init__(self, files: dict[str, bytes] | None = None) -> None:
+        self.files = files or {}
+
+    def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
+        if file.name not in self.files:
+            raise BadData(f"There is no data file '{file.name}'.")
+        return file.name, self.files[file.name]
+
+    def prepare(self, file: DataFile) -> str:
+        return self.read(file, None)[0]
+
+
+class MemoryStore:
+    """A run folder in a dictionary."""
+
+    def __init__(self, root: str = "memory") -> None:
+        self.root = root
+        self.files: dict[str, bytes] = {}
+
+    def path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def append(self, name: str, data: bytes) -> None:
+        self.files[name] = self.files.get(name, b"") + data
+
+    def write(self, name: str, data: bytes) -> None:
+        self.files[name] = data
+
+    def read(self, name: str) -> bytes | None:
+        return self.files.get(name)
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        whole, _, _ = self.files.get(name, b"").rpartition(b"\n")
+        return (line + b"\n" for line in whole.split(b"\n") if line)
+
+    def remove(self, name: str) -> None:
+        self.files.pop(name, None)
+
+    def names(self) -> list[str]:
+        return sorted(self.files)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class ManualClock:
+    """Time that passes only in `sleep`; `stop()` is the signal."""
+
+    def __init__(self) -> None:
+        self.time = 1_700_000_000.0
+        self._stopped = False
+        self._callback: Callable[[], object] | None = None
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._callback is not None:
+            self._callback()
+
+    def now(self) -> float:
+        return self.time
+
+    def elapsed(self) -> float:
+        return self.time
+
+    def local(self, form: str) -> str:
+        return form
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self.time += seconds
+
+    def check(self) -> None:
+        if self._stopped:
+            raise Stopped(15, "SIGTERM")
+
+    @contextmanager
+    def on_stop(self, callback: Callable[[], object]) -> Iterator[None]:
+        self.check()
+        self._callback = callback
+        try:
+            yield
+        finally:
+            self._callback = None
+
+
+class Listener:
+    """A screen that remembers what was said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.ended: dict[str, Counts] = {}
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+    def begin(self, dataset: str, counts: Counts) -> None:
+        self.said.append(f"{dataset} begins")
+
+    def update(self, dataset: str, counts: Counts) -> None:
+        """Too many to remember."""
+
+    def end(self, dataset: str, counts: Counts) -> None:
+        self.ended[dataset] = counts
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Asyncio's own loop."""
+    return asyncio.run(coroutine)
+
+
+def twins(**parts: Any) -> Ports:
+    """Ports made of twins; `chat` is the service's client, every other part goes by its name in `Ports`."""
+    chat: Chat = parts.pop("chat", None) or ScriptedChat(lambda _request, _choice: "")
+
+    def connect(service: Service, patience: Patience) -> Chat:
+        return chat
+
+    whole: dict[str, Any] = {
+        "connect": connect,
+        "launcher": TwinLauncher(),
+        "hub": MemoryHub(),
+        "open_store": MemoryStore,
+        "run_async": run_async,
+        "clock": ManualClock(),
+        "screen": Listener(),
+        "facts": {"pid": "1"},
+    }
+    return Ports(**(whole | parts))

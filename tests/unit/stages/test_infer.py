@@ -1,0 +1,219 @@
+"""What is asked, how often, and what is kept: the infer stage on twins."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import AdapterFailed, NoHonestScore, Stopped
+from model_accuracy_eval.records import (
+    DataFile,
+    Exam,
+    Fault,
+    Message,
+    Patience,
+    Pipeline,
+    Problem,
+    Prompt,
+    Request,
+    RunPlan,
+    Sampling,
+    Service,
+    Step,
+    TaskSpec,
+)
+from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.stages import infer
+from model_accuracy_eval.stages.deploy import Live
+from model_accuracy_eval.testing import Answer, ManualClock, MemoryStore, ScriptedChat, TwinRunning, twins
+
+TASK = TaskSpec(
+    name="sums",
+    about="",
+    data=DataFile(name="sums.jsonl"),
+    fields=(),
+    prompt=Prompt(question=""),
+    reference="",
+    pipelines=(Pipeline(extract=(), metric=Step(name="exact")),),
+)
+
+
+def exam(problems: int, name: str = "sums") -> Exam:
+    asked = tuple(
+        Problem(id=place, messages=(Message(role="user", content=f"{name} {place}"),), references=("1",))
+        for place in range(problems)
+    )
+    return Exam(task=msgspec.structs.replace(TASK, name=name), problems=asked, version="abcdef", questions="q")
+
+
+def plan(n: int = 5, *, temperature: float = 1.0, seed: int | None = 0, concurrency: int = 4) -> RunPlan:
+    return RunPlan(
+        run_id="r",
+        stamp="s",
+        tasks=(TASK,),
+        sampling=Sampling(n=n, temperature=temperature, seed=seed),
+        patience=Patience(concurrency=concurrency),
+    )
+
+
+def by_seed(request: Request, choice: int) -> str:
+    """A deterministic service: the answer depends on the question and the choice's seed alone."""
+    return f"{request.messages[0].content} / {(request.seed or 0) + choice}"
+
+
+def collect(the_plan: RunPlan, exams: tuple[Exam, ...], chat: ScriptedChat, store: MemoryStore) -> None:
+    live = Live(Service(base_url="http://twin"), None)
+    infer.collect(the_plan, exams, live, store, twins(chat=chat))
+
+
+def kept(store: MemoryStore, name: str = "sums") -> dict[tuple[int, int], str]:
+    lines = list(store.lines(journal.file("vllm-api-stream-chat", name)))
+    samples = {(one.problem, one.index): one.text for one in map(journal.attempt, lines)}
+    assert len(samples) == len(lines), "a sample stands in the journal twice"
+    return samples
+
+
+@given(n=st.integers(1, 6), problems=st.integers(1, 5), served=st.integers(1, 6), concurrency=st.integers(1, 9))
+def test_every_sample_is_kept_once_whatever_part_of_n_is_served(
+    n: int, problems: int, served: int, concurrency: int
+) -> None:
+    """However many choices a request brings, each (problem, index) ends in the journal once, with the same text."""
+    store = MemoryStore()
+    collect(plan(n, concurrency=concurrency), (exam(problems),), ScriptedChat(by_seed, served=served), store)
+    wanted = {(p, i): f"sums {p} / {p * n + i}" for p in range(problems) for i in range(n)}
+    assert kept(store) == wanted
+
+
+def test_a_service_that_honours_n_is_asked_once_a_problem() -> None:
+    """Five samples of a problem cost one request where the service gives five choices."""
+    chat = ScriptedChat(by_seed)
+    collect(plan(5), (exam(3),), chat, MemoryStore())
+    assert [request.n for request in chat.requests] == [5, 5, 5]
+
+
+def test_a_service_that_ignores_n_is_asked_one_by_one_after_it_showed() -> None:
+    """After the first short reply, no further request asks for several choices."""
+    chat = ScriptedChat(by_seed, served=1)
+    collect(plan(5, concurrency=1), (exam(3),), chat, MemoryStore())
+    assert [request.n for request in chat.requests] == [5] + [1] * 14
+
+
+def test_greedy_decoding_is_never_asked_for_several_choices() -> None:
+    """At temperature 0 every sample has its own request, because servers refuse n > 1 there."""
+    chat = ScriptedChat(by_seed)
+    collect(plan(3, temperature=0.0), (exam(2),), chat, MemoryStore())
+    assert [request.n for request in chat.requests] == [1] * 6
+
+
+def test_without_a_seed_none_is_sent() -> None:
+    """`--seed none` leaves the seed out of every request and of the journal."""
+    chat, store = ScriptedChat(lambda _request, _choice: "x"), MemoryStore()
+    collect(plan(2, seed=None), (exam(2),), chat, store)
+    assert {request.seed for request in chat.requests} == {None}
+    assert all(journal.attempt(line).seed is None for line in store.lines(journal.file("vllm-api-stream-chat", "sums")))
+
+
+@given(st.data())
+def test_a_run_goes_on_where_it_stopped(data: st.DataObject) -> None:
+    """With any part of the journal there, only the rest is asked, and the end is that of an undisturbed run."""
+    undisturbed = MemoryStore()
+    collect(plan(3), (exam(4),), ScriptedChat(by_seed), undisturbed)
+    name = journal.file("vllm-api-stream-chat", "sums")
+    lines = list(undisturbed.lines(name))
+    before = data.draw(st.sets(st.sampled_from(lines)))
+    store = MemoryStore()
+    store.files[name] = b"".join(before)
+    chat = ScriptedChat(by_seed)
+    collect(plan(3), (exam(4),), chat, store)
+    assert kept(store) == kept(undisturbed)
+    assert sum(request.n for request in chat.requests) == len(lines) - len(before)
+
+
+def test_all_datasets_share_one_pool_of_workers() -> None:
+    """Two datasets are asked in one go, each into its own journal."""
+    store = MemoryStore()
+    collect(plan(1), (exam(2, "a"), exam(3, "b")), ScriptedChat(by_seed), store)
+    assert (len(kept(store, "a")), len(kept(store, "b"))) == (2, 3)
+
+
+def test_a_failed_sample_stands_in_the_failures_file_with_its_reason() -> None:
+    """What got no answer is kept apart from the journal, and asked again by the next run."""
+
+    def broken(request: Request, choice: int) -> str | Fault:
+        bad = request.messages[0].content == "sums 1"
+        return Fault(kind="failed", sentence="HTTP 503", status=503) if bad else by_seed(request, choice)
+
+    store = MemoryStore()
+    collect(plan(2), (exam(3),), ScriptedChat(broken), store)
+    assert set(kept(store)) == {(0, 0), (0, 1), (2, 0), (2, 1)}
+    failures = [journal.failure(line) for line in store.lines(journal.failures_file("vllm-api-stream-chat", "sums"))]
+    assert [(one.problem, one.index, one.fault and one.fault.sentence) for one in failures] == [
+        (1, 0, "HTTP 503"),
+        (1, 1, "HTTP 503"),
+    ]
+    collect(plan(2), (exam(3),), ScriptedChat(by_seed), store)
+    assert len(kept(store)) == 6
+    assert journal.failures_file("vllm-api-stream-chat", "sums") not in store.files
+
+
+def test_a_service_that_refuses_several_choices_is_asked_one_by_one() -> None:
+    """A 400 to n = 5 is tried with n = 1 before the item counts as rejected."""
+
+    def one_only(request: Request, choice: int) -> str | Fault:
+        refused = Fault(kind="rejected", sentence="HTTP 400: n must be 1", status=400)
+        return refused if request.n > 1 else by_seed(request, choice)
+
+    store = MemoryStore()
+    collect(plan(5, concurrency=1), (exam(2),), ScriptedChat(one_only), store)
+    assert len(kept(store)) == 10
+
+
+def always(fault: Fault) -> Answer:
+    return lambda _request, _choice: fault
+
+
+def test_a_first_wave_of_rejections_ends_the_run_with_the_services_words() -> None:
+    """When nothing was accepted yet and as many were rejected as are in flight, the rest is not asked."""
+    chat = ScriptedChat(always(Fault(kind="rejected", sentence="HTTP 401: Unauthorized", status=401)))
+    with pytest.raises(NoHonestScore, match="rejected the first 4 requests.*Unauthorized"):
+        collect(plan(1, concurrency=4), (exam(50),), chat, MemoryStore())
+    assert len(chat.requests) < 12
+
+
+def test_a_service_that_is_gone_ends_the_run() -> None:
+    """Refused connections are not hammered to the end of the dataset."""
+    chat = ScriptedChat(always(Fault(kind="refused", sentence="nobody listens on 8000 for 20 s")))
+    with pytest.raises(AdapterFailed, match="The service is gone: nobody listens"):
+        collect(plan(1), (exam(50),), chat, MemoryStore())
+    assert len(chat.requests) <= 4
+
+
+def test_a_deploy_script_that_exits_ends_the_run_with_the_end_of_its_log() -> None:
+    """The exit of deploy.sh is seen while requests are in flight, and told with its code and log."""
+    running = TwinRunning()
+
+    def dying(request: Request, choice: int) -> str:
+        running.code, running.log = 3, "out of memory"
+        return by_seed(request, choice)
+
+    live = Live(Service(base_url="http://twin"), running)
+    with pytest.raises(AdapterFailed, match="exited with code 3") as caught:
+        infer.collect(plan(1, concurrency=1), (exam(100_000),), live, MemoryStore(), twins(chat=ScriptedChat(dying)))
+    assert caught.value.detail == "out of memory"
+
+
+def test_a_stop_ends_the_asking_and_keeps_what_came() -> None:
+    """After the signal nothing more is asked; the answered samples stay in the journal."""
+    clock, store = ManualClock(), MemoryStore()
+
+    def stopping(request: Request, choice: int) -> str:
+        if request.messages[0].content == "sums 10":
+            clock.stop()
+        return by_seed(request, choice)
+
+    chat = ScriptedChat(stopping)
+    live = Live(Service(base_url="http://twin"), None)
+    with pytest.raises(Stopped):
+        infer.collect(plan(1, concurrency=1), (exam(1000),), live, store, twins(chat=chat, clock=clock))
+    assert 10 <= len(kept(store)) <= 12
+    assert len(chat.requests) <= 12
