@@ -22,7 +22,7 @@ def run(plan: RunPlan, configs: str, ports: Ports) -> Report:
         trouble, service = _ask(plan, exams, store, ports, diary)
         with diary.stage("score"):
             sheets = () if plan.mode == "infer" else score.mark(plan, exams, store, ports, partial=trouble is not None)
-        trouble = trouble or _too_many_lost(plan, sheets)
+        trouble = trouble or _stopped(ports) or _too_many_lost(plan, sheets)
         results = gates.results(plan.gates, [row for sheet in sheets for row in sheet.rows] if not trouble else [])
         report = Report(
             plan=plan,
@@ -45,7 +45,7 @@ def _ask(
     plan: RunPlan, exams: tuple[Exam, ...], store: Store, ports: Ports, diary: Diary
 ) -> tuple[EvalError | None, Service | None]:
     """Deploys and asks; what goes wrong is told in the report instead of ending without one."""
-    service = None
+    service = resume.kept_service(store)
     if plan.mode == "eval":
         return None, service
     try:
@@ -54,11 +54,20 @@ def _ask(
             resume.note_service(plan, exams, service, store, diary.started)
             with diary.stage("infer"):
                 infer.collect(plan, exams, live, store, ports)
+                ports.clock.check()
     except UsageError:
         raise
     except EvalError as trouble:
         return trouble, service
     return None, service
+
+
+def _stopped(ports: Ports) -> Stopped | None:
+    try:
+        ports.clock.check()
+    except Stopped as stop:
+        return stop
+    return None
 
 
 def _too_many_lost(plan: RunPlan, sheets: tuple[Sheet, ...]) -> EvalError | None:

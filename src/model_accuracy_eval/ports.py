@@ -105,6 +105,9 @@ class Clock(Protocol):
     def check(self) -> None:
         """Raises `Stopped` if somebody asked the run to end."""
 
+    def overdue(self) -> bool:
+        """Whether a stop was asked so long ago that what is under way must be left unfinished."""
+
     def on_stop(self, callback: Callable[[], object]) -> AbstractContextManager[None]:
         """While entered, `callback` is called once, from the running event loop's thread, on a stop."""
 

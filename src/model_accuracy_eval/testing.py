@@ -167,6 +167,9 @@ class ManualClock:
         self.check()
         self.time += seconds
 
+    def overdue(self) -> bool:
+        return False
+
     def check(self) -> None:
         if self._stopped:
             raise Stopped(15, "SIGTERM")

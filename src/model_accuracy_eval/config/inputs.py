@@ -1,5 +1,6 @@
 """What a user wrote (flags, a YAML file, earlier settings) → typed Settings. Pure: it is given mappings and texts."""
 
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -49,11 +50,14 @@ def yaml_values(text: str, source: str) -> dict[str, Any]:
 
 def _typed(setting: Setting, value: Any, source: str) -> Any:
     try:
-        return msgspec.convert(_spelled_out(setting, value), type=setting.type, strict=False)
+        typed = msgspec.convert(_spelled_out(setting, value), type=setting.type, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         reason = str(error).replace("`", "'").split(" - at")[0]
         expected = f"expected one of {', '.join(setting.choices)}" if setting.choices else _lower_first(reason)
         raise BadValue(f"The setting '{setting.name}' cannot be {value!r} ({source}): {expected}.") from error
+    if typed in (math.inf, -math.inf):
+        raise BadValue(f"The setting '{setting.name}' cannot be {value!r} ({source}): expected a finite number.")
+    return typed
 
 
 def _spelled_out(setting: Setting, value: Any) -> Any:
@@ -63,12 +67,17 @@ def _spelled_out(setting: Setting, value: Any) -> Any:
         return None
     if kind is dict and isinstance(value, str):
         return msgspec.json.decode(value)
-    if kind is tuple:
+    if kind is tuple and value is not None:
         separator = "\n" if setting.field == "gate" else ","
         items = [value] if not isinstance(value, list | tuple) else value
-        texts = [part.strip() for item in items for part in str(item).split(separator)]
+        texts = [part.strip() for item in items for part in _text(item).split(separator)]
         return [text for text in texts if text]
     return value
+
+
+def _text(item: Any) -> str:
+    """YAML reads the unquoted gate `demo_arithmetic: avg@5 >= 60` as a mapping; it is the same line."""
+    return "\n".join(f"{key}: {value}" for key, value in item.items()) if isinstance(item, dict) else str(item)
 
 
 def _kind(annotation: Any) -> Any:

@@ -41,7 +41,7 @@ def load(source: str, where: str) -> tuple[Settings, RunPlan]:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
         return msgspec.convert(values["settings"], Settings), msgspec.convert(values["plan"], RunPlan)
-    except (SyntaxError, ValueError, KeyError, msgspec.ValidationError) as error:
+    except (SyntaxError, ValueError, TypeError, KeyError, msgspec.ValidationError) as error:
         raise BadReuse(f"{where} cannot be read as the plan of a run: {error}.") from error
 
 

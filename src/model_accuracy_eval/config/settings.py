@@ -100,7 +100,7 @@ class Settings(Record, frozen=True, kw_only=True):
 
     out: Annotated[str, _about("Folder under which the run's folder is made.", _WHERE)] = "outputs"
     label: Annotated[
-        Annotated[str, Meta(pattern=r"^[\w.@+-]+$")],
+        Annotated[str, Meta(pattern=r"^(?!\.)[\w.@+-]+\Z")],
         _about("Name of the model's column and folders in the report.", _WHERE),
     ] = "vllm-api-stream-chat"
     port: Annotated[

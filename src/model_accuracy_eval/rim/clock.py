@@ -1,7 +1,8 @@
 """Time, and the wish to stop: SIGINT and SIGTERM set a flag that every wait listens to."""
 
+import contextlib
+import queue
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,13 +10,18 @@ from types import FrameType
 
 from model_accuracy_eval.errors import Stopped
 
+_GRACE = 2.0
+"""Seconds after a stop for finishing what was begun; runners kill after ten, and the adapter has to end too."""
+
 
 class SignalClock:
     """Implements `ports.Clock`. A flag instead of an exception out of the handler: nothing is torn half-way."""
 
     def __init__(self) -> None:
         self._asked: int | None = None
-        self._awake = threading.Event()
+        self._asked_at = 0.0
+        # The one thing to wait on that a signal handler may touch: an Event set in the middle of its own wait hangs.
+        self._awake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._callback: Callable[[], object] | None = None
 
     @contextmanager
@@ -32,7 +38,8 @@ class SignalClock:
         # A second signal changes nothing: the clean-up is bounded, and cutting it short would leave processes behind.
         if self._asked is None:
             self._asked = number
-            self._awake.set()
+            self._asked_at = self.elapsed()
+            self._awake.put(None)
             if self._callback is not None:
                 self._callback()
 
@@ -47,8 +54,12 @@ class SignalClock:
 
     def sleep(self, seconds: float) -> None:
         self.check()
-        self._awake.wait(seconds)
+        with contextlib.suppress(queue.Empty):
+            self._awake.get(timeout=max(0.0, seconds))
         self.check()
+
+    def overdue(self) -> bool:
+        return self._asked is not None and self.elapsed() - self._asked_at > _GRACE
 
     def check(self) -> None:
         if self._asked is not None:
@@ -56,9 +67,9 @@ class SignalClock:
 
     @contextmanager
     def on_stop(self, callback: Callable[[], object]) -> Iterator[None]:
-        self.check()
         self._callback = callback
         try:
+            self.check()  # after the callback is in place, so that no signal falls between the two
             yield
         finally:
             self._callback = None

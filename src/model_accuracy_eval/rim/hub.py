@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
@@ -53,11 +54,7 @@ class FileHub:
         if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == file.sha256:
             return str(target)
         url = self.url(file.hub)
-        data = _checked(url, _download(url), file)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        beside.write_bytes(data)
-        beside.replace(target)
+        _keep(target, _checked(url, _download(url), file))
         return str(target)
 
     def url(self, source: str) -> str:
@@ -89,7 +86,7 @@ def _opened(path: Path) -> bytes:
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.name.endswith(".gz") else data
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise BadData(f"{path} cannot be read: {error}.") from error
 
 
@@ -103,12 +100,22 @@ def _checked(where: str, data: bytes, file: DataFile) -> bytes:
     return data
 
 
+def _keep(target: Path, data: bytes) -> None:
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(data)
+        beside.replace(target)
+    except OSError as error:
+        raise BadData(f"{target} cannot be written: {error}.") from error
+
+
 def _download(url: str) -> bytes:
     import httpx  # noqa: PLC0415 - only `tasks prepare` pays for it
 
     try:
         answer = httpx.get(url, follow_redirects=True, timeout=60.0)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise BadData(f"{url} could not be fetched: {error or type(error).__name__}.") from error
     if answer.status_code != 200:
         raise BadData(f"{url} could not be fetched: HTTP {answer.status_code} {answer.reason_phrase}.")

@@ -6,6 +6,8 @@ from decimal import Decimal, InvalidOperation
 
 Metric = Callable[..., float]
 
+_DECORATION = re.compile(r"[$€£¥,]|%$")
+
 
 def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, ignore_blanks: bool = False) -> float:
     """1 if the answer is one of the references, letter by letter."""
@@ -25,7 +27,7 @@ def number(answer: str, references: Sequence[str]) -> float:
 
 def as_number(text: str) -> Decimal | None:
     """Decimal, not float: 0.1 is 0.1, and 20 digits stay 20 digits."""
-    bare = text.strip().strip("$€£¥%").replace(",", "").replace("−", "-").rstrip(".")
+    bare = _DECORATION.sub("", text.strip()).replace("−", "-").rstrip(".")
     try:
         value = Decimal(bare)
     except InvalidOperation:

@@ -19,7 +19,7 @@ def notes(
 
 def _partial(marked: int, problems: int) -> Iterator[str]:
     if marked < problems:
-        yield f"Only the {marked} of {problems} problems with all their samples are marked: the run ended early."
+        yield f"The run ended early: {marked} of {problems} problems have all their samples, and only those are marked."
 
 
 def _lost(counts: Counts) -> Iterator[str]:

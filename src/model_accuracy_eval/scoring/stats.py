@@ -28,7 +28,7 @@ def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval 
     if problems < 2:
         return None
     p = min(max(fsum(values) / problems, 0.0), 1.0)
-    variance_of_mean = fsum((v - p) ** 2 for v in values) / (problems - 1) / problems
+    variance_of_mean = fsum((v - p) ** 2 for v in values) / problems**2
     flips = float(problems)
     if 0.0 < p < 1.0:
         most = problems * samples_per_problem
@@ -41,7 +41,8 @@ def _wilson(p: float, n: float) -> tuple[float, float]:
     spread = _Z95**2 / n
     centre = (p + spread / 2) / (1 + spread)
     half = _Z95 * sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # p lies inside; rounding must not push it out where an end touches it.
+    return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

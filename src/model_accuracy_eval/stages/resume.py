@@ -37,3 +37,9 @@ def note_service(plan: RunPlan, exams: tuple[Exam, ...], service: Service, store
             "replies of two models are not mixed."
         )
     store.write(RUN_FILE, runfile.started(plan, exams, service, began))
+
+
+def kept_service(store: Store) -> Service | None:
+    """Who answered the replies that are kept."""
+    kept = runfile.kept(store.read(RUN_FILE) or b"{}")
+    return Service(base_url=kept["endpoint"], model=kept.get("model")) if kept.get("endpoint") else None

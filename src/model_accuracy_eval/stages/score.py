@@ -34,6 +34,9 @@ class _Marking:
     def sheet(self, *, partial: bool) -> Sheet:
         for attempt in self._attempts():
             self._take(attempt)
+            if self._ports.clock.overdue():
+                partial = True
+                break
         tallies = self._tallies(partial=partial)
         n, k = self._plan.sampling.n, self._plan.k
         counts = self._counts()

@@ -78,7 +78,7 @@ def _choice(path: str, rows: list[Row], letters: list[str]) -> TaskSpec:
             f" (one of {', '.join(letters)})."
         ),
         reference="{{ answer }}",
-        choices=f"{{{{ [{', '.join(letters)}] | tojson }}}}",
+        choices=f"{{{{ [{', '.join(letters)}] | map('string') | list | tojson }}}}",
         max_tokens=1024,
         pipelines=(
             Pipeline(extract=(Step(name="strip_thoughts"), Step(name="choice_letter")), metric=Step(name="exact")),

@@ -25,29 +25,31 @@ def parse(name: str, data: bytes, fields: Sequence[str]) -> list[Row]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BadData(f"{name}, line {line}: byte {data[error.start]:#04x} is not UTF-8.") from error
-    rows = [_checked(name, line, row, fields) for line, row in _READERS[suffix](name, text)]
+        read = error.object  # without the mark that some editors put in front
+        line = read.count(b"\n", 0, error.start) + 1
+        raise BadData(f"{name}, line {line}: byte {read[error.start]:#04x} is not UTF-8.") from error
+    rows = [_checked(f"{name}, {place}", row, fields) for place, row in _READERS[suffix](name, text)]
     if not rows:
         raise BadData(f"{name}: there is not a single row in it.")
     return rows
 
 
-def _jsonl(name: str, text: str) -> Iterator[tuple[int, Any]]:
+def _jsonl(name: str, text: str) -> Iterator[tuple[str, Any]]:
     # Only \n ends a line: JSON strings may hold U+2028 and its like, which str.splitlines would cut at.
     for line, source in enumerate(text.split("\n"), start=1):
         if source.strip():
-            yield line, _decode(f"{name}, line {line}", source)
+            yield f"line {line}", _decode(f"{name}, line {line}", source)
 
 
-def _json(name: str, text: str) -> Iterator[tuple[int, Any]]:
+def _json(name: str, text: str) -> Iterator[tuple[str, Any]]:
     rows = _decode(name, text)
     if not isinstance(rows, list):
         raise BadData(f"{name}: a .json data file holds a list of objects, but this one holds {_kind(rows)}.")
-    yield from enumerate(rows, start=1)
+    for number, row in enumerate(rows, start=1):
+        yield f"row {number}", row
 
 
-def _csv(name: str, text: str) -> Iterator[tuple[int, Any]]:
+def _csv(name: str, text: str) -> Iterator[tuple[str, Any]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         for row in reader:
@@ -56,7 +58,7 @@ def _csv(name: str, text: str) -> Iterator[tuple[int, Any]]:
                     f"{name}, line {reader.line_num}: the header names {len(reader.fieldnames or ())} columns, "
                     "but this row has another number of them."
                 )
-            yield reader.line_num, row
+            yield f"line {reader.line_num}", row
     except csv.Error as error:
         raise BadData(f"{name}, line {reader.line_num}: {error}.") from error
 
@@ -71,16 +73,16 @@ def _decode(where: str, source: str) -> Any:
         raise BadData(f"{where}: this is no JSON: {error}.") from error
 
 
-def _checked(name: str, line: int, row: Any, fields: Sequence[str]) -> Row:
+def _checked(where: str, row: Any, fields: Sequence[str]) -> Row:
     if not isinstance(row, dict):
-        raise BadData(f"{name}, line {line}: a row is an object, but this one is {_kind(row)}.")
+        raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")
     for field in fields:
         if field not in row:
             raise BadData(
-                f"{name}, line {line}: the field '{field}' is missing; there are: {', '.join(map(str, row))}."
+                f"{where}: the field '{field}' is missing; there are: {', '.join(map(str, row))}."
             )
-        if row[field] is None or row[field] == "":
-            raise BadData(f"{name}, line {line}: the field '{field}' is empty.")
+        if row[field] is None or not str(row[field]).strip():
+            raise BadData(f"{where}: the field '{field}' is empty.")
     return row
 
 
