@@ -78,9 +78,7 @@ def _checked(where: str, row: Any, fields: Sequence[str]) -> Row:
         raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")
     for field in fields:
         if field not in row:
-            raise BadData(
-                f"{where}: the field '{field}' is missing; there are: {', '.join(map(str, row))}."
-            )
+            raise BadData(f"{where}: the field '{field}' is missing; there are: {', '.join(map(str, row))}.")
         if row[field] is None or not str(row[field]).strip():
             raise BadData(f"{where}: the field '{field}' is empty.")
     return row

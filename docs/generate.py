@@ -1,0 +1,91 @@
+"""Writes the reference pages that tables in the code describe: `make docs`. A test holds pages and tables equal."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from model_accuracy_eval import tasks
+from model_accuracy_eval.cli import main
+from model_accuracy_eval.config.settings import Setting, table
+from model_accuracy_eval.scoring.extract import EXTRACTORS
+from model_accuracy_eval.scoring.metrics import METRICS
+
+FOLDER = Path(__file__).parent / "reference"
+_ABOUT_SETTINGS = """\
+Every setting is an option of `model-accuracy-eval run` and a key of the YAML file that `--config` names. Flags win
+over the file, the file over the defaults. `none` takes a value away where none is allowed."""
+_NOTE = "<!-- Made by `make docs` from the tables in the code; edit those. -->"
+
+
+def pages() -> dict[str, str]:
+    """File name → text."""
+    return {"settings.md": _settings(), "datasets.md": _datasets(), "commands.md": _commands()}
+
+
+def _settings() -> str:
+    parts = [
+        "# Settings",
+        _NOTE,
+        _ABOUT_SETTINGS,
+    ]
+    for group, settings in groupby(table(), key=lambda setting: setting.group):
+        rows = [f"| `{setting.name}` | {_default(setting)} | {_about(setting)} |" for setting in settings]
+        parts += [f"## {group}", "\n".join(["| setting | default | about |", "|---|---|---|", *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _default(setting: Setting) -> str:
+    if setting.default in (None, (), {}):
+        return ""
+    shown = str(setting.default).lower() if isinstance(setting.default, bool) else f"{setting.default}"
+    return f"`{shown.removesuffix('.0')}`"
+
+
+def _about(setting: Setting) -> str:
+    told = setting.about.replace("|", "\\|")
+    return f"{told} One of {', '.join(f'`{choice}`' for choice in setting.choices)}." if setting.choices else told
+
+
+def _datasets() -> str:
+    specs = [tasks.find(name) for name in tasks.TASKS]
+    rows = [f"| `{spec.name}` | {spec.about} | {spec.licence} | {spec.home} |" for spec in specs]
+    steps = [f"| `{name}` | {_first_line(step)} |" for name, step in EXTRACTORS.items()]
+    metrics = [f"| `{name}` | {_first_line(metric)} |" for name, metric in METRICS.items()]
+    parts = [
+        "# Datasets, extraction steps and metrics",
+        _NOTE,
+        "\n".join(["| dataset | about | licence | home |", "|---|---|---|---|", *rows]),
+        "Your own `.jsonl`, `.json` or `.csv` file is [a dataset too](../how-to/own-questions.md).",
+        "## Extraction steps",
+        "\n".join(["| step | does |", "|---|---|", *steps]),
+        "## Metrics",
+        "\n".join(["| metric | is |", "|---|---|", *metrics]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _first_line(thing: object) -> str:
+    return (thing.__doc__ or "").strip().split("\n")[0].replace("|", "\\|")
+
+
+def _commands() -> str:
+    parts = ["# Commands", _NOTE]
+    for path, command in _walk(main, ("model-accuracy-eval",)):
+        context = click.Context(command, info_name=" ".join(path), max_content_width=110, terminal_width=110)
+        parts += [f"## `{' '.join(path)}`", f"```text\n{command.get_help(context).rstrip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            yield from _walk(below, (*path, name))
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,159 @@
+"""Chat completions, streamed and whole."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.example_adapter.client import Server, wait_until
+
+ASKED = {"n": 3, "seed": 11, "temperature": 1.3, "max_tokens": 12}
+
+
+def test_a_whole_answer_has_choices_and_usage(server: Server) -> None:
+    """27+58 at temperature 0 is 85, with a finish reason and an account of tokens that includes the end."""
+    answer = server.chat("27+58=", temperature=0)
+    assert answer.status == 200
+    (choice,) = answer.json["choices"]
+    assert choice["message"] == {"role": "assistant", "content": "85"}
+    assert choice["finish_reason"] == "stop"
+    assert answer.json["usage"] == {"prompt_tokens": 6, "completion_tokens": 3, "total_tokens": 9}
+    assert answer.json["object"] == "chat.completion"
+    assert answer.json["model"] == "weights"
+
+
+def test_a_stream_opens_each_choice_with_its_role(server: Server) -> None:
+    """For each index the first chunk carries the role, and the last one the finish reason, once."""
+    events = server.chat("27+58=", stream=True, **ASKED).events
+    for index in range(3):
+        choices = [c for event in events for c in event["choices"] if c["index"] == index]
+        assert choices[0]["delta"] == {"role": "assistant", "content": ""}
+        reasons = [choice["finish_reason"] for choice in choices]
+        assert reasons[-1] in {"stop", "length"}
+        assert set(reasons[:-1]) == {None}
+
+
+def test_chunks_share_id_and_time(server: Server) -> None:
+    """All chunks of a reply carry one id and one time."""
+    events = server.chat("1+1=", stream=True, n=2).events
+    assert len({(event["id"], event["created"], event["object"]) for event in events}) == 1
+
+
+def test_a_stream_says_what_a_whole_answer_says(server: Server) -> None:
+    """Under a seed the joined deltas equal the whole texts, and so do finish reasons and usage."""
+    whole = server.chat("48+77=", **ASKED).json
+    events = server.chat("48+77=", stream=True, stream_options={"include_usage": True}, **ASKED).events
+    texts, reasons = [""] * 3, [""] * 3
+    for choice in (c for event in events for c in event["choices"]):
+        texts[choice["index"]] += choice["delta"].get("content", "")
+        reasons[choice["index"]] = choice["finish_reason"]
+    assert texts == [choice["message"]["content"] for choice in whole["choices"]]
+    assert reasons == [choice["finish_reason"] for choice in whole["choices"]]
+    assert events[-1]["usage"] == whole["usage"]
+
+
+def test_usage_comes_only_when_asked_and_alone(server: Server) -> None:
+    """With include_usage the last chunk has usage and no choices; without it no chunk has usage."""
+    *chunks, last = server.chat("1+1=", stream=True, stream_options={"include_usage": True}).events
+    assert last["choices"] == []
+    assert last["usage"]["prompt_tokens"] == 4
+    assert all(chunk["choices"] and "usage" not in chunk for chunk in chunks)
+    assert all("usage" not in event for event in server.chat("1+1=", stream=True).events)
+
+
+def test_a_stream_is_chunked_event_text(server: Server) -> None:
+    """A stream is sent as chunked text/event-stream."""
+    headers = server.chat("1+1=", stream=True).headers
+    assert headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert headers["transfer-encoding"] == "chunked"
+
+
+def test_only_the_last_message_counts(server: Server) -> None:
+    """The chat template is the last message's content, so earlier ones change nothing."""
+    messages = [{"role": "system", "content": "Add."}, {"role": "user", "content": "27+58="}]
+    answer = server.chat("", messages=messages, temperature=0)
+    assert answer.json["choices"][0]["message"]["content"] == "85"
+    assert answer.json["usage"]["prompt_tokens"] == 6
+
+
+def test_content_may_be_text_parts(server: Server) -> None:
+    """A list of text parts reads like the joined text."""
+    parts = [{"type": "text", "text": "27+"}, {"type": "text", "text": "58="}]
+    assert server.texts(parts, temperature=0) == ["85"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_length_ends_an_answer(server: Server, name: str) -> None:
+    """After as many tokens as allowed an answer ends with the reason `length`."""
+    answer = server.chat("27+58=", temperature=0, **{name: 1}).json
+    assert answer["choices"][0]["message"]["content"] == "8"
+    assert answer["choices"][0]["finish_reason"] == "length"
+    assert answer["usage"]["completion_tokens"] == 1
+
+
+@pytest.mark.parametrize("stop", ["5", ["x", "5"], ["85"], ["857", "5"]])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_stop_string_ends_the_text_before_it(server: Server, stop: str | list[str], stream: bool) -> None:
+    """The text ends before the first stop string, and no part of one slips out through a stream."""
+    answer = server.chat("27+58=", temperature=0, stop=stop, stream=stream)
+    if stream:
+        deltas = [c for event in answer.events for c in event["choices"]]
+        text, reason = "".join(d["delta"].get("content", "") for d in deltas), deltas[-1]["finish_reason"]
+    else:
+        choice = answer.json["choices"][0]
+        text, reason = choice["message"]["content"], choice["finish_reason"]
+    assert text == ("" if stop == ["85"] else "8")
+    assert reason == "stop"
+
+
+def test_text_held_back_for_a_stop_string_is_not_lost(server: Server) -> None:
+    """What only began like a stop string is part of the answer."""
+    assert server.texts("27+58=", temperature=0, stop=["85x", "5y"]) == ["85"]
+
+
+def test_logprobs_are_those_of_a_distribution(server: Server) -> None:
+    """The likeliest 20 add up to nearly one, in falling order; at temperature 0 the first one is taken."""
+    choice = server.chat("27+58=", temperature=0, logprobs=True, top_logprobs=20).json["choices"][0]
+    entries = choice["logprobs"]["content"]
+    assert [entry["token"] for entry in entries] == ["8", "5", "<eos>"]
+    assert entries[0]["bytes"] == [ord("8")]
+    for entry in entries:
+        top = [other["logprob"] for other in entry["top_logprobs"]]
+        assert len(top) == 20
+        assert top == sorted(top, reverse=True)
+        assert 0.99 < sum(map(math.exp, top)) <= 1 + 1e-9
+        assert entry["top_logprobs"][0]["token"] == entry["token"]
+        assert entry["logprob"] == top[0]
+
+
+def test_streamed_logprobs_equal_whole_ones(server: Server) -> None:
+    """Logprobs joined from chunks equal those of a whole answer, held-back text included."""
+    asked = {"seed": 5, "logprobs": True, "top_logprobs": 2, "stop": ["85x"]}
+    whole = server.chat("27+58=", **asked).json["choices"][0]["logprobs"]["content"]
+    events = server.chat("27+58=", stream=True, **asked).events
+    blocks = [choice["logprobs"] for event in events for choice in event["choices"] if choice["logprobs"]]
+    assert [entry for block in blocks for entry in block["content"]] == whole
+
+
+def test_logprobs_stay_out_unless_asked_for(server: Server) -> None:
+    """Without `logprobs` the field is null."""
+    assert server.chat("1+1=").json["choices"][0]["logprobs"] is None
+
+
+def test_top_p_narrows_the_choice(server: Server) -> None:
+    """With a tiny top_p even a hot model says what a greedy one does."""
+    greedy = server.texts("27+58=", temperature=0)
+    assert server.texts("27+58=", temperature=2, top_p=1e-6, n=8, max_tokens=8) == greedy * 8
+
+
+def test_a_client_that_hangs_up_frees_its_sequences(server: Server) -> None:
+    """Streams cut in the middle leave the engine, be they flowing or waiting."""
+    wait_until(lambda: server.load() == 0)
+    asked = b'{"messages":[{"role":"user","content":"a"}],"stream":true,"n":128,"temperature":60}'
+    streams = [server.open("POST", "/v1/chat/completions", asked) for _ in range(3)]
+    for connection, response in streams:
+        assert response.read(10) == b'data: {"id'
+        response.close()
+        connection.close()
+    wait_until(lambda: server.load() == 0, seconds=10)
+    assert server.texts("27+58=", temperature=0) == ["85"]

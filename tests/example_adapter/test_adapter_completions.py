@@ -1,0 +1,90 @@
+"""The older completions endpoint: prompts of four kinds, echo, logprobs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.example_adapter.client import Server
+
+IDS = [21, 26, 14, 24, 27, 32]
+"""The characters of 27+58= as tokens."""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "count"), [("27+58=", 1), (["27+58=", "27+58="], 2), (IDS, 1), ([IDS, IDS, IDS], 3)]
+)
+def test_prompts_of_four_kinds(server: Server, prompt: object, count: int) -> None:
+    """Text, texts, token ids and lists of token ids are all continued."""
+    answer = server.complete(prompt, temperature=0).json
+    assert [choice["text"] for choice in answer["choices"]] == ["85"] * count
+    assert [choice["index"] for choice in answer["choices"]] == list(range(count))
+    assert answer["usage"]["prompt_tokens"] == 6 * count
+    assert answer["object"] == "text_completion"
+
+
+def test_sixteen_tokens_unless_told_otherwise(server: Server) -> None:
+    """A completion that names no limit makes 16 tokens at most."""
+    answer = server.complete("1+1=", temperature=60, n=20, seed=1).json
+    assert max(len(choice["text"]) for choice in answer["choices"]) <= 16
+    assert "length" in {choice["finish_reason"] for choice in answer["choices"]}
+
+
+def test_a_stream_says_what_a_whole_completion_says(server: Server) -> None:
+    """Joined text and logprobs of a stream equal those of a whole answer, echo included."""
+    asked = {"n": 2, "seed": 6, "echo": True, "logprobs": 2, "temperature": 1.2}
+    whole = server.complete(["48+77=", "3+4="], **asked).json["choices"]
+    texts = [""] * 4
+    tokens: list[list[str]] = [[] for _ in whole]
+    offsets: list[list[int]] = [[] for _ in whole]
+    events = server.complete(["48+77=", "3+4="], stream=True, **asked).events
+    for choice in (c for event in events for c in event["choices"]):
+        index, block = choice["index"], choice["logprobs"] or {"tokens": [], "text_offset": []}
+        texts[index] += choice["text"]
+        tokens[index] += block["tokens"]
+        offsets[index] += block["text_offset"]
+    assert texts == [choice["text"] for choice in whole]
+    assert tokens == [choice["logprobs"]["tokens"] for choice in whole]
+    assert offsets == [choice["logprobs"]["text_offset"] for choice in whole]
+
+
+def test_echo_alone_scores_a_text(server: Server) -> None:
+    """With echo and max_tokens 0 the prompt comes back with a logprob for all tokens but the first."""
+    answer = server.complete("27+58=85", echo=True, logprobs=0, max_tokens=0).json
+    (choice,) = answer["choices"]
+    assert choice["text"] == "27+58=85"
+    assert choice["finish_reason"] == "length"
+    assert answer["usage"] == {"prompt_tokens": 8, "completion_tokens": 0, "total_tokens": 8}
+    block = choice["logprobs"]
+    assert block["tokens"] == list("27+58=85")
+    assert block["text_offset"] == list(range(8))
+    assert block["token_logprobs"][0] is None
+    assert block["top_logprobs"][0] is None
+    assert all(set(top) == {token} for token, top in zip("7+58=85", block["top_logprobs"][1:], strict=True))
+
+
+def test_echo_scores_as_chat_does(server: Server) -> None:
+    """A token's logprob is the same read as part of a prompt and when it was generated."""
+    chat = server.chat("27+58=", temperature=0, logprobs=True).json["choices"][0]["logprobs"]["content"]
+    echoed = server.complete([[*IDS, 27, 24, 1]], echo=True, logprobs=1, max_tokens=0)
+    block = echoed.json["choices"][0]["logprobs"]
+    assert block["tokens"][6:] == [entry["token"] for entry in chat] == ["8", "5", "<eos>"]
+    for read, written in zip(block["token_logprobs"][6:], chat, strict=True):
+        assert read == pytest.approx(written["logprob"], abs=1e-4)
+
+
+def test_temperature_and_top_p_leave_logprobs_alone(server: Server) -> None:
+    """Logprobs are the model's own, before temperature and top_p."""
+    asked = {"max_tokens": 1, "logprobs": 20}
+    cold = server.complete("48+77=", temperature=0, **asked).json["choices"][0]["logprobs"]
+    hot = server.complete("48+77=", temperature=2, top_p=0.01, seed=1, **asked).json["choices"][0]["logprobs"]
+    assert hot["top_logprobs"][0] == cold["top_logprobs"][0]
+    assert sum(map(math.exp, hot["top_logprobs"][0].values())) <= 1 + 1e-9
+
+
+def test_the_right_sum_scores_best(server: Server) -> None:
+    """Of four continuations the sum of the echoed logprobs prefers the right one."""
+    texts = [f"27+58={answer}" for answer in (75, 84, 85, 95)]
+    choices = server.complete(texts, echo=True, logprobs=0, max_tokens=0).json["choices"]
+    sums = [sum(choice["logprobs"]["token_logprobs"][6:]) for choice in choices]
+    assert sums.index(max(sums)) == 2
