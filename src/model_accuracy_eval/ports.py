@@ -46,6 +46,9 @@ class Launcher(Protocol):
     def port_owner(self, port: int) -> str | None:
         """Who listens on the port ("python3, pid 4711"), or None when it is free."""
 
+    def objection(self, folder: str) -> str | None:
+        """Why the deploy.sh of the folder could not be run, or None."""
+
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> Running:
         """Installs `requirements.txt`, then runs `sh deploy.sh` in `folder`; all it prints goes to `log`."""
 

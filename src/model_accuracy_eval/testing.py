@@ -88,6 +88,9 @@ class TwinLauncher:
     def port_owner(self, port: int) -> str | None:
         return self.owner
 
+    def objection(self, folder: str) -> str | None:
+        return None
+
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> Running:
         self.started.append({"folder": folder, "model_path": model_path, "port": port, "log": log})
         return self.running

@@ -8,14 +8,11 @@ SIGKILL even, ends all of them.
 """
 
 import contextlib
-import errno
 import json
 import os
-import re
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,36 +23,41 @@ from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval.errors import AdapterFailed, Refused
-from model_accuracy_eval.rim import surroundings
+from model_accuracy_eval.rim.adapter_python import maker, wants_packages
+from model_accuracy_eval.rim.deploy_script import deploy_command
+from model_accuracy_eval.rim.listener import port_owner
+from model_accuracy_eval.rim.log_tail import tail
+from model_accuracy_eval.rim.surroundings import adapter_environment
 
 _WARDEN = str(Path(__file__).with_name("warden.py"))
 _START_LIMIT = 30.0
 """Seconds for a warden to come up; 0.05 is usual, but the machine may be busy."""
 _STOP_LIMIT = 5.0
-_TAIL_BYTES = 256 * 1024
 _DETAIL_LINES = 40
 _NO_PIP = 90
-_UNKNOWN = "another process (its pid is not visible to this user)"
-_ANSI = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
-    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
-    r"|\x1b[ -/]*[0-~]"
-)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class ProcessLauncher:
     """Implements `ports.Launcher`. `check` is called every 0.1 s of a wait, and may raise to end it."""
 
-    def __init__(self, *, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, environ: Mapping[str, str], *, check: Callable[[], None] = lambda: None) -> None:
+        self._environ = environ
         self._check = check
 
     def port_owner(self, port: int) -> str | None:
         return port_owner(port)
 
-    def start(self, folder: str, environment: Mapping[str, str], log: str) -> "Process":
-        command = surroundings.deploy_command(folder, environment.get("PATH", os.defpath))
-        if not surroundings.wants_packages(Path(folder) / "requirements.txt"):
+    def objection(self, folder: str) -> str | None:
+        try:
+            deploy_command(folder, self._environ.get("PATH", os.defpath))
+        except Refused as refusal:
+            return refusal.sentence
+        return None
+
+    def start(self, *, folder: str, model_path: str, port: int, log: str) -> "Process":
+        environment = adapter_environment(self._environ, model_path=model_path, port=port)
+        command = deploy_command(folder, environment.get("PATH", os.defpath))
+        if not wants_packages(Path(folder) / "requirements.txt"):
             return Process(command, folder=folder, environment=environment, log=log)
         home = tempfile.mkdtemp(prefix="adapter-python-")
         try:
@@ -72,7 +74,7 @@ class ProcessLauncher:
         python = shutil.which("python3", path=path)
         if python is None:
             raise Refused(f"requirements.txt cannot be installed: there is no python3 on the PATH ({path}).")
-        code = self._run([python, "-c", surroundings.maker(), home], home, environment, log, home)
+        code = self._run([python, "-c", maker(), home], home, environment, log, home)
         if code == _NO_PIP:
             raise Refused(f"requirements.txt cannot be installed: {python} has no pip; install pip for it.")
         if code:
@@ -249,52 +251,3 @@ def _start_warden(log: str, environment: dict[str, str]) -> subprocess.Popen[byt
             )
     except OSError as error:
         raise AdapterFailed(f"The process that watches over the adapter could not be started: {error}.") from error
-
-
-def tail(log: str, lines: int) -> str:
-    """The last lines as a person would have seen them: no colours, progress bars in their last state."""
-    try:
-        with Path(log).open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL_BYTES))
-            block = file.read(_TAIL_BYTES)
-    except FileNotFoundError:
-        return ""
-    if size > len(block) and b"\n" in block:
-        block = block.partition(b"\n")[2]  # its beginning was cut off
-    text = _ANSI.sub("", block.decode("utf-8", "replace"))
-    seen = [_CONTROL.sub("", line.rstrip("\r").rpartition("\r")[2]).rstrip() for line in text.split("\n")]
-    return "\n".join("\n".join(seen).rstrip().split("\n")[-lines:])
-
-
-def port_owner(port: int) -> str | None:
-    """Who listens on the TCP port, on whatever address of this machine."""
-    import psutil  # noqa: PLC0415 - only runs that deploy need it
-
-    try:
-        listening = [
-            row.pid
-            for row in psutil.net_connections("tcp")
-            if row.status == psutil.CONN_LISTEN and row.laddr and row.laddr.port == port
-        ]
-    except (psutil.Error, OSError):  # not everybody's business on every system
-        listening = []
-    for pid in filter(None, listening):
-        with contextlib.suppress(psutil.Error):
-            return f"{psutil.Process(pid).name()}, pid {pid}"
-    return _UNKNOWN if listening or _is_taken(port) else None
-
-
-def _is_taken(port: int) -> bool:
-    """Tried out: a bind with SO_REUSEADDR, as servers do it, succeeds beside leftovers in TIME_WAIT."""
-    for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):  # noqa: S104 - never listens
-        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            try:
-                probe.bind((address, port))
-            except OSError as error:
-                if error.errno == errno.EADDRINUSE:
-                    return True
-    return False

@@ -36,6 +36,8 @@ def _findings(plan: RunPlan, ports: Ports) -> list[str]:
         findings.append(f"The adapter folder '{folder}' is not there.")
     elif not (folder / "deploy.sh").is_file():
         findings.append(f"The adapter folder '{folder}' has no deploy.sh at its root, so there is nothing to start.")
+    elif objection := ports.launcher.objection(str(folder)):
+        findings.append(objection)
     if not weights.exists():
         findings.append(f"The weights '{weights}' are not there.")
     owner = ports.launcher.port_owner(plan.port)

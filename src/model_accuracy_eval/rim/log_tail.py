@@ -1,0 +1,29 @@
+"""The end of a log, as a person would have seen it on a terminal."""
+
+import os
+import re
+from pathlib import Path
+
+_BYTES = 256 * 1024
+_ANSI = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
+    r"|\x1b[ -/]*[0-~]"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def tail(log: str, lines: int) -> str:
+    """The last lines as a person would have seen them: no colours, progress bars in their last state."""
+    try:
+        with Path(log).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _BYTES))
+            block = file.read(_BYTES)
+    except FileNotFoundError:
+        return ""
+    if size > len(block) and b"\n" in block:
+        block = block.partition(b"\n")[2]  # its beginning was cut off
+    text = _ANSI.sub("", block.decode("utf-8", "replace"))
+    seen = [_CONTROL.sub("", line.rstrip("\r").rpartition("\r")[2]).rstrip() for line in text.split("\n")]
+    return "\n".join("\n".join(seen).rstrip().split("\n")[-lines:])

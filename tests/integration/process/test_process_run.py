@@ -1,0 +1,178 @@
+import os
+import signal
+import socket
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.integration.process.conftest import Launch
+from tests.integration.process.tools import environment, free_port, make_adapter, start_in, until
+
+from model_accuracy_eval.errors import AdapterFailed, Refused
+from model_accuracy_eval.rim import process as module
+from model_accuracy_eval.rim.listener import port_owner
+from model_accuracy_eval.rim.process import Process
+
+
+def ended(process: Process) -> int:
+    until(lambda: process.exit_code() is not None, "deploy.sh ends")
+    code = process.exit_code()
+    assert code is not None
+    return code
+
+
+@pytest.mark.parametrize(("deploy", "code"), [("exit 0", 0), ("exit 3", 3), ("", 0), ("kill -9 $$", -signal.SIGKILL)])
+def test_exit_code(launch: Launch, deploy: str, code: int) -> None:
+    """The exit code comes through, and a signal as its negative number, before and after the stop."""
+    process = launch(deploy)
+    assert ended(process) == code
+    process.stop()
+    assert process.exit_code() == code
+
+
+def test_exit_before_anybody_looks(tmp_path: Path, log: str) -> None:
+    """No exit code is lost, however quickly the command is over."""
+    for code in range(30):
+        process = Process(["/bin/sh", "-c", f"exit {code}"], folder=str(tmp_path), environment={}, log=log)
+        until(lambda running=process: running.exit_code() is not None, "it ends")  # type: ignore[misc]
+        process.stop()
+        assert process.exit_code() == code
+
+
+def test_running(launch: Launch) -> None:
+    """While deploy.sh runs, there is no exit code."""
+    process = launch("echo up; exec sleep 60")
+    until(lambda: process.tail(1) == "up", "it runs")
+    assert process.exit_code() is None
+
+
+def test_output_and_folder(launch: Launch, log: str) -> None:
+    """Both streams go to the end of the log, the folder is the adapter's, stdin is empty."""
+    Path(log).write_text("before\n", encoding="utf-8")
+    process = launch("read line || echo nothing to read; echo wrong >&2; ls deploy.sh")
+    assert ended(process) == 0
+    assert Path(log).read_text(encoding="utf-8").split("\n")[:4] == [
+        "before",
+        "nothing to read",
+        "wrong",
+        "deploy.sh",
+    ]
+
+
+def test_plain_signals(launch: Launch) -> None:
+    """deploy.sh starts with no signal ignored or blocked, whatever was done to ours."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = launch("grep -E 'SigBlk|SigIgn' /proc/self/status")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended(process) == 0
+    masks = [int(line.split()[1], 16) for line in process.tail(2).splitlines()]
+    assert not any(mask & (1 << (signal.SIGINT - 1)) for mask in masks)
+
+
+def test_own_session(launch: Launch) -> None:
+    """Ctrl-C of a terminal reaches neither deploy.sh nor its warden: they are in sessions of their own."""
+    process = launch("exec sleep 60")
+    warden = psutil.Process(process.pid).ppid()
+    assert len({os.getsid(0), os.getsid(warden), os.getsid(process.pid)}) == 3
+
+
+def test_bash_is_honoured(launch: Launch) -> None:
+    """A first line that names bash is followed, without an execute bit."""
+    process = launch("#!/usr/bin/env bash\nset -o pipefail\n[[ a == a* ]] && echo bash ${BASH_VERSION:+yes}\n")
+    assert ended(process) == 0
+    assert process.tail(1) == "bash yes"
+
+
+def test_no_secret_arrives(launch: Launch, tmp_path: Path, log: str) -> None:
+    """A token planted under every secret-like name is not in what deploy.sh sees."""
+    names = ["GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "INPUT_ADAPTER-TOKEN", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY"]
+    planted = {name: f"planted-{index}" for index, name in enumerate(names)}
+    planted["SOME_HEADER"] = "Authorization: Bearer planted-0"
+    planted["HTTPS_PROXY"] = "http://me:planted-9@proxy:3128"
+    folder = make_adapter(tmp_path / "adapter", "env; tr '\\0' '\\n' </proc/$PPID/environ")
+    process = start_in(environment(**planted), folder, log)
+    assert ended(process) == 0
+    process.stop()
+    seen = Path(log).read_text(encoding="utf-8")
+    assert "planted" not in seen
+    assert "MODEL_PATH=/weights\n" in seen
+    assert "HTTPS_PROXY=http://proxy:3128\n" in seen
+
+
+def test_unusable_interpreter(tmp_path: Path, log: str) -> None:
+    """No sh on the PATH and none at its usual place is a sentence."""
+    folder = make_adapter(tmp_path / "adapter", "exit 0")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shutil.which", lambda *_, **__: None)
+        with pytest.raises(Refused, match="There is no sh on the PATH"):
+            start_in(environment(), folder, log)
+
+
+def test_command_that_cannot_start(tmp_path: Path, log: str) -> None:
+    """A command that the system refuses is a sentence, and leaves no warden."""
+    with pytest.raises(AdapterFailed, match=r"'/nowhere' could not be started: .*No such file"):
+        Process(["/nowhere"], folder=str(tmp_path), environment={}, log=log)
+    assert not psutil.Process().children()
+
+
+def test_no_python_for_the_warden(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A warden that cannot come up is a sentence as well."""
+    monkeypatch.setattr(module.sys, "executable", "/nowhere/python")  # type: ignore[attr-defined]
+    with pytest.raises(AdapterFailed, match="watches over the adapter could not be started"):
+        launch("exit 0")
+
+
+# ── Ports ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::1")]
+)
+def test_port_owner(family: socket.AddressFamily, address: str) -> None:
+    """A listener on any local address is named with its pid."""
+    with socket.socket(family) as server:
+        try:
+            server.bind((address, 0))
+        except OSError:
+            pytest.skip(f"{address} cannot be bound here")
+        server.listen()
+        owner = port_owner(server.getsockname()[1])
+    assert owner == f"{psutil.Process().name()}, pid {os.getpid()}"
+
+
+def test_port_without_owner() -> None:
+    """A free port has none."""
+    assert port_owner(free_port()) is None
+
+
+def test_time_wait_is_no_owner() -> None:
+    """What is left of closed connections does not own the port."""
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            server.accept()[0].close()  # who closes first waits
+            assert client.recv(1) == b""
+    until(
+        lambda: (
+            {row.status for row in psutil.net_connections("tcp") if row.laddr and row.laddr.port == port}
+            == {psutil.CONN_TIME_WAIT}
+        ),
+        "only TIME_WAIT is left",
+    )
+    assert port_owner(port) is None
+
+
+@pytest.mark.parametrize("visible", ["nothing", "no pid"])
+def test_hidden_owner(monkeypatch: pytest.MonkeyPatch, visible: str) -> None:
+    """An owner that the system does not show to us is found all the same."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        rows = [row._replace(pid=None) for row in psutil.net_connections("tcp")] if visible == "no pid" else []
+        monkeypatch.setattr(psutil, "net_connections", lambda _: rows)
+        assert port_owner(server.getsockname()[1]) == "another process (its pid is not visible to this user)"

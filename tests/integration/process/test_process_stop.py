@@ -1,0 +1,139 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.integration.process.conftest import Launch
+from tests.integration.process.tools import PYTHON, alive, free_port, is_open, make_adapter, until
+
+from model_accuracy_eval.rim.listener import port_owner
+from model_accuracy_eval.rim.process import Process
+
+LIMIT = 5.0
+"""Seconds that a stop is promised to take at most."""
+
+ADAPTERS = {
+    "well-behaved": (f"{PYTHON} server.py $PORT plain $MARK", 2.0),
+    "well-behaved, replaced shell": (f"exec {PYTHON} server.py $PORT plain $MARK", 2.0),
+    "ignores SIGTERM": (f"trap '' TERM\n{PYTHON} server.py $PORT stubborn $MARK", LIMIT),
+    "daemon, deploy.sh gone": (f"{PYTHON} server.py $PORT daemon $MARK", LIMIT),
+    "daemon, deploy.sh there": (f"{PYTHON} server.py $PORT daemon $MARK; sleep 60", LIMIT),
+    "forks on SIGTERM": (f"{PYTHON} server.py $PORT respawning $MARK", LIMIT),
+    "never keeps its pid": (f"{PYTHON} server.py $PORT restless $MARK", LIMIT),
+    "suspended": (f"{PYTHON} server.py $PORT plain $MARK & echo $! >pid; kill -STOP $$", 2.0),
+}
+
+
+def listening(process: Process, port: int) -> None:
+    until(lambda: is_open(port), f"port {port} is open; log: {process.tail(9)}")
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_stop(launch: Launch, name: str) -> None:
+    """A stop ends everything within its limit, at once where SIGTERM is obeyed, and the port is free then."""
+    deploy, limit = ADAPTERS[name]
+    port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
+    process = launch(deploy, PORT=str(port), MARK=mark)
+    listening(process, port)
+    begin = time.monotonic()
+    process.stop()
+    seconds = time.monotonic() - begin
+    assert alive(mark) == []
+    assert port_owner(port) is None
+    assert seconds < limit
+    assert process.exit_code() is not None
+
+
+def test_stop_twice(launch: Launch) -> None:
+    """A second stop does nothing, and two at a time wait for the same end."""
+    process = launch("exec sleep 60")
+    threads = [threading.Thread(target=process.stop) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    process.stop()
+    assert process.exit_code() == -signal.SIGTERM
+
+
+def test_daemon_outlives_deploy(launch: Launch) -> None:
+    """A deploy.sh that ends while its daemon goes on is reported as ended; the daemon lives until the stop."""
+    port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
+    process = launch(f"{PYTHON} server.py $PORT daemon $MARK; exit 7", PORT=str(port), MARK=mark)
+    until(lambda: process.exit_code() is not None, "deploy.sh ends")
+    listening(process, port)
+    assert process.exit_code() == 7
+    (daemon,) = alive(mark)
+    os.kill(daemon, signal.SIGKILL)  # it would take the whole grace
+
+
+def test_clean_up_may_finish(launch: Launch) -> None:
+    """What a trap starts for cleaning up is not shot down with the rest."""
+    process = launch("trap 'sleep 0.3; echo clean; exit 0' TERM\necho up\nsleep 60 & wait")
+    until(lambda: process.tail(1) == "up", "it runs")
+    process.stop()
+    assert process.tail(1) == "clean"
+    assert process.exit_code() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signalled_warden_sweeps(launch: Launch, number: signal.Signals) -> None:
+    """A signal to the warden itself ends everything before the warden ends."""
+    port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
+    process = launch(f"{PYTHON} server.py $PORT plain $MARK", PORT=str(port), MARK=mark)
+    listening(process, port)
+    psutil.Process(process.pid).parent().send_signal(number)  # type: ignore[union-attr]
+    until(lambda: process.exit_code() is not None, "its end is told", LIMIT)
+    until(lambda: not alive(mark), "all are gone", LIMIT)
+
+
+def test_killed_warden(launch: Launch) -> None:
+    """When the warden is killed, that counts as the end of deploy.sh, and a stop ends the process group."""
+    port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
+    process = launch(f"{PYTHON} server.py $PORT stubborn $MARK", PORT=str(port), MARK=mark)
+    listening(process, port)
+    psutil.Process(process.pid).parent().kill()  # type: ignore[union-attr]
+    until(lambda: process.exit_code() == -signal.SIGKILL, "its end is noticed", LIMIT)
+    process.stop()
+    until(lambda: not alive(mark), "the group is gone", LIMIT)
+
+
+RUN = """
+import sys, time
+from model_accuracy_eval.rim.process import ProcessLauncher
+folder, log, port, mark, path, temporary = sys.argv[1:]
+environment = {"PATH": path, "PORT": port, "MARK": mark, "TMPDIR": temporary, "PIP_NO_INDEX": "1"}
+running = ProcessLauncher(environment).start(folder=folder, model_path="/weights", port=int(port), log=log)
+while True:
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", ["plain", "daemon"])
+def test_our_own_death(tmp_path: Path, log: str, how: str) -> None:
+    """SIGKILL of the run leaves no process, an open port or temporary Python behind."""
+    port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
+    requirements = "pip\n" if how == "plain" else None
+    folder = make_adapter(tmp_path / "adapter", f"{PYTHON} server.py $PORT {how} $MARK", requirements)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    arguments = [folder, log, str(port), mark, os.environ["PATH"], str(temporary)]
+    variables = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen([sys.executable, "-c", RUN, *arguments], env=variables) as run:
+        try:
+            until(lambda: is_open(port), "it serves")
+            assert len(list(temporary.glob("adapter-python-*"))) == (how == "plain")
+            family = psutil.Process(run.pid).children(recursive=True)
+        finally:
+            run.kill()
+    begin = time.monotonic()
+    until(lambda: not any(process.is_running() for process in family), "the family is gone", LIMIT)
+    until(lambda: not alive(mark), "daemons are gone", LIMIT)
+    assert time.monotonic() - begin < LIMIT
+    assert port_owner(port) is None
+    assert list(temporary.glob("adapter-python-*")) == []

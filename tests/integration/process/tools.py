@@ -1,0 +1,97 @@
+"""Adapters made of small real processes, and bounded waiting for what they do."""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from model_accuracy_eval.rim.process import Process, ProcessLauncher
+
+PYTHON = f"{sys.executable} -I -S"
+
+SERVER = '''
+"""Usage: server.py PORT HOW MARK. Listens, and takes SIGTERM as HOW says."""
+import os, signal, socket, sys, time
+
+def again(*_):
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+
+port, how = int(sys.argv[1]), sys.argv[2]
+if how == "daemon":
+    if os.fork():
+        sys.exit(0)
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.closerange(0, 64)
+    os.execve(sys.executable, [sys.executable, "-I", "-S", sys.argv[0], sys.argv[1], "stubborn", sys.argv[3]], {})
+if how == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if how == "respawning":
+    signal.signal(signal.SIGTERM, again)
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+server.bind(("127.0.0.1", port))
+server.listen()
+while how == "restless":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    again()
+while True:
+    time.sleep(60)
+'''
+
+
+def until(condition: Callable[[], object], what: str, seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def alive(mark: str) -> list[int]:
+    """Pids of processes that carry the mark among their arguments, zombies left out."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if mark in process.cmdline():
+                found.append(process.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def make_adapter(folder: Path, deploy: str, requirements: str | None = None) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "deploy.sh").write_text(deploy, encoding="utf-8")
+    (folder / "server.py").write_text(SERVER, encoding="utf-8")
+    if requirements is not None:
+        (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
+    return str(folder)
+
+
+def start_in(environ: dict[str, str], folder: str, log: str) -> Process:
+    """An adapter whose surroundings are these; PORT among them is its port."""
+    port = int(environ.get("PORT", "8000"))
+    return ProcessLauncher(environ).start(folder=folder, model_path="/weights", port=port, log=log)
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    return kept | more
