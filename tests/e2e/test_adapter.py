@@ -1,0 +1,217 @@
+"""The whole job on the real example adapter: deploy, ask, judge, report, and nothing left running."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.e2e import command
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Waits for a condition, for a bounded time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def descendants(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def adapter_arguments(out: Path, port: int, *more: object) -> list[object]:
+    folder, weights = command.ADAPTER, command.WEIGHTS
+    return ["run", folder, "--model", weights, "--datasets", "demo_arithmetic", "--out", out, "--port", port, *more]
+
+
+def test_the_example_adapter_is_evaluated_end_to_end(tmp_path: Path) -> None:
+    """Exit 0, the designed tree, figures that agree with counting `c` by hand, and a free port afterwards."""
+    port = free_port()
+    gate = "demo_arithmetic: avg@5 >= 60"
+    done = command.run(*adapter_arguments(tmp_path, port, "--gate", gate))
+    assert done.code == 0, done.err
+    folder = command.only_run(tmp_path)
+    results = json.loads((folder / f"results/{command.LABEL}/demo_arithmetic.json").read_bytes())
+    counted = [sum(problem["correct"]) for problem in results["details"]]
+    assert len(counted) == 100
+    by_hand = {
+        "avg@5": sum(counted) / 5,
+        "pass@5": float(sum(c > 0 for c in counted)),
+        "cons@5": float(sum(c > 2.5 for c in counted)),
+    }
+    assert {name: results[name] for name in by_hand} == pytest.approx(by_hand)
+    assert results["pass@5"] > results["cons@5"] > results["avg@5"]
+    for name, figure in by_hand.items():
+        assert f"{name:<25}" in done.out
+        assert f"{figure:.2f}" in done.out
+    assert f"Gate {gate} passed" in done.out
+    subprocess.run(["sha256sum", "--check", "--quiet", "manifest.sha256"], cwd=folder, check=True)
+    assert is_free(port)
+    assert "Serving" in (folder / "logs/deploy.log").read_text()
+
+
+def test_a_missed_gate_is_exit_code_1(tmp_path: Path) -> None:
+    """The figure, the gate and the verdict are in the output."""
+    done = command.run(
+        *adapter_arguments(tmp_path, free_port(), "--limit", 5, "--gate", "demo_arithmetic: cons@5 > 100")
+    )
+    assert done.code == 1, done.err
+    assert "FAILED (exit code 1): demo_arithmetic: cons@5 > 100 failed" in done.out
+
+
+def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
+    """Two runs of a deterministic service differ in no sample, whatever the concurrency."""
+    texts = []
+    for concurrency in (1, 16):
+        out = tmp_path / str(concurrency)
+        done = command.run(*adapter_arguments(out, free_port(), "--limit", 10, "--concurrency", concurrency))
+        assert done.code == 0, done.err
+        texts.append(command.journal(command.only_run(out), "demo_arithmetic"))
+    assert texts[0] == texts[1]
+
+
+def adapter_copy(folder: Path, script: str) -> Path:
+    folder.mkdir()
+    (folder / "deploy.sh").write_text(script)
+    return folder
+
+
+SERVE = f'cd "{command.ADAPTER}" && exec python3 server.py "$MODEL_PATH" --port "$PORT"'
+
+BROKEN = {
+    "fails at once": ("echo no NPU found >&2; exit 7", 4, "deploy.sh exited with code 7", "no NPU found"),
+    "exits well without serving": ("echo bye", 4, "deploy.sh exited with code 0", "bye"),
+    "serves without the chat endpoint": (
+        'exec python3 -m http.server "$PORT" --bind 127.0.0.1', 4, "does not offer /v1/chat/completions", "",
+    ),
+    "never serves": ("exec sleep 60", 4, "no service answered a chat request on 127.0.0.1:", ""),
+    "dies while it is asked": (f"({SERVE}) & sleep 3; echo killed by the kernel; kill $!; exit 9", 4, "code 9", "kernel"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "code", "sentence", "log"), BROKEN.values(), ids=BROKEN)
+def test_each_way_to_break_has_its_sentence(script: str, code: int, sentence: str, log: str, tmp_path: Path) -> None:
+    """Exit code 4, one sentence that says what happened, the end of the log, and nothing left running."""
+    folder, port = adapter_copy(tmp_path / "adapter", script), free_port()
+    done = command.run(
+        "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", tmp_path / "out",
+        "--port", port, "--ready-timeout", 8, "-n", 5, "--concurrency", 1, "--generation", '{"n": 1}',
+    )  # fmt: skip
+    assert done.code == code, done.out + done.err
+    assert sentence in done.out
+    assert log in done.out
+    assert is_free(port)
+    assert command.facts(command.only_run(tmp_path / "out"))["status"] == "broken"
+
+
+def test_no_secret_reaches_the_adapter(tmp_path: Path) -> None:
+    """Variables that look like secrets, and the runner's own, are not in deploy.sh's environment."""
+    folder = adapter_copy(tmp_path / "adapter", "env; exit 1")
+    marked = dict.fromkeys(("GITHUB_TOKEN", "HF_TOKEN", "INPUT_TOKEN", "MY_API_KEY", "DB_PASSWORD"), "marker-secret")
+    done = command.run(
+        "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", tmp_path / "out",
+        "--port", free_port(), MODEL_ACCURACY_EVAL_API_KEY="marker-secret", INNOCENT="kept", **marked,
+    )  # fmt: skip
+    assert done.code == 4
+    log = (command.only_run(tmp_path / "out") / "logs/deploy.log").read_text()
+    assert "INNOCENT=kept" in log
+    assert f"MODEL_PATH={command.WEIGHTS}" in log
+    assert "marker-secret" not in log
+
+
+DAEMON = f"""
+python3 -c '
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(120)
+    os._exit(0)
+os.wait()
+'
+{SERVE}
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_ends_everything_and_leaves_a_partial_report(number: signal.Signals, tmp_path: Path) -> None:
+    """In the middle of the asking: 128 + signal within 5 seconds, daemons gone, what was answered is marked."""
+    folder, port, out = adapter_copy(tmp_path / "adapter", DAEMON), free_port(), tmp_path / "out"
+    process = command.start(
+        "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", out,
+        "--port", port, "--concurrency", 1, "-n", 20,
+    )  # fmt: skip
+    until(lambda: len(list(out.glob("*/predictions/*/demo_arithmetic.jsonl"))) == 1)
+    below = descendants(process)
+    asked_at = time.monotonic()
+    process.send_signal(number)
+    done = command.finish(process)
+    assert time.monotonic() - asked_at < 5
+    assert done.code == 128 + number, done.err
+    assert f"STOPPED (exit code {128 + number})" in done.out
+    assert not [one for one in below if one.is_running()]
+    assert is_free(port)
+    facts = command.facts(command.only_run(out))
+    assert facts["status"] == "stopped"
+    assert facts["datasets"]["demo_arithmetic"]["counts"]["answered"] == len(
+        command.journal(command.only_run(out), "demo_arithmetic")
+    )
+    assert (command.only_run(out) / "report.html").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("stage", ["installing", "starting"])
+def test_a_stop_before_the_first_question(stage: str, tmp_path: Path) -> None:
+    """While requirements are installed, or deploy.sh comes up: stopped within 5 seconds, nothing left."""
+    folder = adapter_copy(tmp_path / "adapter", "exec sleep 100")
+    if stage == "installing":
+        package = folder / "slow"
+        package.mkdir()
+        (package / "setup.py").write_text("import time\ntime.sleep(100)\n")
+        (folder / "requirements.txt").write_text("./slow\n")
+    out = tmp_path / "out"
+    process = command.start(
+        "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", out, "--port", free_port()
+    )
+    word = "setup.py" if stage == "installing" else "sleep"
+    until(lambda: any(word in " ".join(one.cmdline()) for one in descendants(process) if one.is_running()))
+    below = descendants(process)
+    asked_at = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    done = command.finish(process)
+    assert time.monotonic() - asked_at < 5
+    assert done.code == 143, done.out + done.err
+    assert not [one for one in below if one.is_running()]
+    assert command.facts(command.only_run(out))["status"] == "stopped"
+
+
+def test_a_killed_run_leaves_nothing_running(tmp_path: Path) -> None:
+    """SIGKILL of the program itself: its warden ends the adapter and frees the port."""
+    port = free_port()
+    process = command.start(*adapter_arguments(tmp_path, port, "-n", 20, "--concurrency", 1))
+    until(lambda: len(list(tmp_path.glob("*/predictions/*/demo_arithmetic.jsonl"))) == 1)
+    below = descendants(process)
+    os.kill(process.pid, signal.SIGKILL)
+    command.finish(process)
+    until(lambda: not [one for one in below if one.is_running()] and is_free(port), seconds=6)

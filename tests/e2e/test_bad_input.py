@@ -1,0 +1,130 @@
+"""Bad input gets its exit code and one clear sentence; nothing is started, nothing is written."""
+
+import gzip
+import socket
+from pathlib import Path
+
+import pytest
+from tests.e2e import command
+
+ENDPOINT = ["--endpoint", "http://127.0.0.1:9"]
+WEIGHTS = ["--model", command.WEIGHTS]
+
+USAGE = {
+    "unknown dataset": ([*ENDPOINT, "--datasets", "gsm9k"], "There is no dataset called 'gsm9k'; did you mean gsm8k"),
+    "no dataset": (ENDPOINT, "No dataset was chosen"),
+    "n < 1": ([*ENDPOINT, "--datasets", "demo_gsm8k", "-n", 0], "'num-return-sequences' cannot be '0'"),
+    "k > n": ([*ENDPOINT, "--datasets", "demo_gsm8k", "-n", 2, "--k", "1,3"], "k = 3 needs at least 3 samples"),
+    "k < 1": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--k", "0"], "'k' cannot be '0'"),
+    "unknown mode": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--mode", "evil"], "one of all, infer, eval"),
+    "gate nonsense": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "avg@5 > 3"], "'avg@5 > 3' is no gate"),
+    "gate on an unknown metric": (
+        [*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "demo_gsm8k: avg@4 > 3"],
+        "There is no metric called 'avg@4' in the gate 'demo_gsm8k: avg@4 > 3'; did you mean avg@5",
+    ),
+    "gate on an unknown dataset": (
+        [*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "gsm8k: avg@5 > 3"], "did you mean demo_gsm8k",
+    ),
+    "neither adapter nor endpoint": (["--datasets", "demo_gsm8k"], "Nothing to evaluate"),
+    "adapter and endpoint": (
+        [command.ADAPTER, *WEIGHTS, *ENDPOINT, "--datasets", "demo_gsm8k"], "not both",
+    ),
+    "adapter without weights": ([command.ADAPTER, "--datasets", "demo_gsm8k"], "give their path with --model"),
+    "data file that is not there": ([*ENDPOINT, "--datasets", "no/such.jsonl"], "There is no data file 'no/such.jsonl'"),
+    "rows that must be fetched first": ([*ENDPOINT, "--datasets", "gsm8k"], "tasks prepare"),
+    "reuse of what is no run": (["--reuse", "docs"], "'docs' is no run that could be reused"),
+    "configuration file that is not there": (["--config", "no.yaml"], "The configuration file no.yaml cannot be read"),
+    "endpoint that is no URL": (["--endpoint", "localhost:8000", "--datasets", "demo_gsm8k"], "must be an http"),
+}  # fmt: skip
+
+
+def refuse(tmp_path: Path, code: int, *arguments: object) -> str:
+    """The one sentence of a refusal that left nothing behind."""
+    out = tmp_path / "out"
+    done = command.run("run", *arguments, "--out", out, MODEL_ACCURACY_EVAL_CACHE=str(tmp_path / "cache"))
+    assert done.code == code, done.out + done.err
+    assert done.out == ""
+    assert not out.exists()
+    lines = done.err.strip().splitlines()
+    assert len(lines) == 1, done.err
+    assert lines[0].startswith("Error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), USAGE.values(), ids=USAGE)
+def test_usage(arguments: list[object], sentence: str, tmp_path: Path) -> None:
+    """Exit code 2 before anything is started."""
+    assert sentence in refuse(tmp_path, 2, *arguments)
+
+
+DATA = {
+    "no JSON": ("q.jsonl", b'{"question": "a", "answer": "1"}\n{"question": \n', "q.jsonl, line 2: this is no JSON"),
+    "no field": ("q.jsonl", b'{"question": "a"}\n', "q.jsonl, line 1: the field 'answer' is missing"),
+    "empty field": ("q.csv", b"question,answer\na,1\nb,\n", "q.csv, line 3: the field 'answer' is empty"),
+    "too many columns": ("q.csv", b"question,answer\na,1,2\n", "q.csv, line 2"),
+    "no rows": ("q.jsonl", b"\n", "not a single row"),
+    "not UTF-8": ("q.jsonl", b'{"question": "a", "answer": "1"}\n\xff\n', "q.jsonl, line 2: byte 0xff is not UTF-8"),
+    "a list": ("q.jsonl", b"[1]\n", "q.jsonl, line 1: a row is an object, but this one is a list"),
+    "unknown ending": ("q.json.parquet/x.txt", b"", "There is no"),
+    "broken gzip": ("q.jsonl.gz", gzip.compress(b"x" * 100)[:20], "cannot be read"),
+    "answer that is no option": (
+        "q.csv",
+        b"question,A,B,answer\na,1,2,C\n",
+        "row 1: the field 'answer' must be one of A, B",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "sentence"), DATA.values(), ids=DATA)
+def test_data(name: str, content: bytes, sentence: str, tmp_path: Path) -> None:
+    """A data file that cannot be used is refused with file, line and field."""
+    file = tmp_path / name
+    if file.parent == tmp_path:
+        file.write_bytes(content)
+    assert sentence in refuse(tmp_path, 2, *ENDPOINT, "--datasets", file)
+
+
+def test_an_unknown_key_of_a_configuration_file(tmp_path: Path) -> None:
+    """The nearest key is shown, with the file's name."""
+    file = tmp_path / "eval.yaml"
+    file.write_text("endpoint: http://127.0.0.1:9\ndatasets: demo_gsm8k\nnum-return-sequence: 3\n")
+    sentence = refuse(tmp_path, 2, "--config", file)
+    assert "There is no setting called 'num-return-sequence' in" in sentence
+    assert "did you mean num-return-sequences?" in sentence
+
+
+def test_an_adapter_without_deploy_sh(tmp_path: Path) -> None:
+    """Exit code 3, and the weights that are missing too are told in the same sentence."""
+    (tmp_path / "adapter").mkdir()
+    sentence = refuse(tmp_path, 3, tmp_path / "adapter", "--model", "no/weights", "--datasets", "demo_gsm8k")
+    assert "has no deploy.sh at its root" in sentence
+    assert "The weights 'no/weights' are not there" in sentence
+
+
+def test_an_adapter_folder_that_is_not_there(tmp_path: Path) -> None:
+    """Exit code 3 with the folder's name."""
+    assert "adapter folder 'nowhere' is not there" in refuse(
+        tmp_path, 3, "nowhere", *WEIGHTS, "--datasets", "demo_gsm8k"
+    )
+
+
+def test_a_taken_port(tmp_path: Path) -> None:
+    """Exit code 3 with the owner's name and pid."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        sentence = refuse(tmp_path, 3, command.ADAPTER, *WEIGHTS, "--datasets", "demo_gsm8k", "--port", port)
+    assert f"Port {port} is already in use by python" in sentence
+    assert "pid" in sentence
+
+
+def test_a_reuse_with_other_sampling_shows_the_difference(tmp_path: Path) -> None:
+    """Another n is refused as a difference, and the run stays as it was."""
+    command.run("run", *ENDPOINT, "--datasets", "demo_gsm8k", "--out", tmp_path, "--ready-timeout", 0.1)
+    folder = command.only_run(tmp_path)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    done = command.run("run", "--reuse", folder, "-n", 3, "--temperature", 0.5)
+    assert done.code == 2
+    assert "sampling.n was 5, is 3; sampling.temperature was 1.0, is 0.5" in done.err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

@@ -1,0 +1,213 @@
+"""A service that already runs, over real HTTP: the score is right whatever the service does on the way."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e import command
+from tests.servers.fault_server import FaultServer, Style
+
+from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval.records import Report
+from model_accuracy_eval.rim.clock import SignalClock
+
+JSON = dict[str, Any]
+PROBLEMS = 6
+
+
+def answer(request: JSON) -> Sequence[str]:
+    """Right in some samples and wrong in others, by question and seed alone; not a pure ASCII text."""
+    question = request["messages"][-1]["content"]
+    texts = []
+    for index in range(request.get("n", 1)):
+        digest = hashlib.sha256(f"{question}/{(request.get('seed') or 0) + index}".encode()).digest()
+        texts.append(f"Überlegt 数学 😀 … #### {len(question) if digest[0] % 3 else 0}")
+    return texts
+
+
+class FirstTry:
+    """Spoils the first try of every request, but not the readiness probe."""
+
+    def __init__(self, fault: str) -> None:
+        self.fault = fault
+        self.seen: set[str] = set()
+
+    def __call__(self, _number: int, request: JSON) -> str | None:
+        key = json.dumps([request.get("messages"), request.get("seed")])
+        if request.get("max_tokens") == 1 or key in self.seen:
+            return None
+        self.seen.add(key)
+        return self.fault
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    rows = [f"How long is this text number {'x' * number}?" for number in range(PROBLEMS)]
+    file = tmp_path / "lengths.jsonl"
+    file.write_text("".join(json.dumps({"question": row, "answer": str(len(row))}) + "\n" for row in rows))
+    return file
+
+
+def evaluate(server: FaultServer, questions: Path, out: Path, **settings: object) -> Report:
+    """The real thing in this process: real plan, real ports."""
+    limits = {"first-token-timeout": 1, "idle-timeout": 1, "total-timeout": 3}
+    values = {"endpoint": server.url, "datasets": str(questions), "out": str(out), **limits, **settings}
+    plan, configs = wiring.plan(values, {})
+    return pipeline.run(plan, configs, wiring.ports({}, SignalClock()))
+
+
+def figures(report: Report) -> dict[str, float | None]:
+    return {row.metric: row.value for row in report.sheets[0].rows}
+
+
+@pytest.fixture
+def undisturbed(questions: Path, tmp_path: Path) -> dict[str, float | None]:
+    with FaultServer(answer) as server:
+        report = evaluate(server, questions, tmp_path / "undisturbed")
+    found = figures(report)
+    assert 0 < (found["avg@5"] or 0) < 100
+    return found
+
+
+CURABLE = [
+    "status_429", "status_500", "status_503", "reset_at_once", "reset_mid_stream", "truncated_chunks", "truncated_length",
+    "stalled_before_head", "stalled_mid_stream", "malformed_event", "error_event", "error_event_string", "empty_body",
+    "done_without_finish", "finish_abort", "html_page",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", CURABLE)
+def test_what_a_retry_can_cure_does_not_move_the_score(
+    fault: str, questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]
+) -> None:
+    """Every request fails once in that way; figures and counts are those of an undisturbed run."""
+    with FaultServer(answer, plan=FirstTry(fault)) as server:
+        report = evaluate(server, questions, tmp_path / "out")
+    assert figures(report) == undisturbed
+    assert report.outcome.exit_code == 0
+    assert report.sheets[0].counts.answered == PROBLEMS * 5
+
+
+STYLES = {
+    "no [DONE]": Style(done=False),
+    "n ignored": Style(ignore_n=True),
+    "n ignored, no [DONE], usage in the last chunk": Style(ignore_n=True, done=False, usage="finish"),
+    "CRLF": Style(eol=b"\r\n"),
+    "CR": Style(eol=b"\r"),
+    "comments": Style(comments=True),
+    "UTF-8 split at every byte": Style(cut=1),
+    "two data lines an event": Style(lines=2),
+    "no final blank line": Style(last_blank=False, done=False),
+    "usage in every chunk": Style(usage="every"),
+    "finish chunks at the very end": Style(finish="at_end"),
+    "not streamed at all": Style(stream=False),
+    "a connection a request": Style(close=True),
+    "HTTP/1.0": Style(version="1.0", framing="close"),
+}
+
+
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+def test_habits_of_servers_do_not_move_the_score(
+    style: Style, questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]
+) -> None:
+    """However a good answer is written on the wire, the figures are the same."""
+    with FaultServer(answer, style=style) as server:
+        report = evaluate(server, questions, tmp_path / "out")
+    assert figures(report) == undisturbed
+    assert report.outcome.exit_code == 0
+
+
+@pytest.mark.parametrize("fault", ["status_503", "reset_mid_stream", "malformed_event", "empty_body"])
+def test_what_no_retry_cures_is_counted_and_ends_in_exit_code_5(fault: str, questions: Path, tmp_path: Path) -> None:
+    """One problem that always fails: its samples are counted as failed, and there is no verdict."""
+    spoiled = "How long is this text number xx?"
+
+    def plan(_number: int, request: JSON) -> str | None:
+        return fault if request["messages"][-1]["content"] == spoiled else None
+
+    with FaultServer(answer, plan=plan) as server:
+        report = evaluate(server, questions, tmp_path / "out", retries=1)
+    assert (report.outcome.exit_code, report.outcome.conclusion) == (5, "broken")
+    assert (report.sheets[0].counts.failed, report.sheets[0].counts.answered) == (5, 25)
+    failed = tmp_path / "out" / report.plan.run_id / f"predictions/{command.LABEL}/lengths_failed.jsonl"
+    assert len(failed.read_bytes().splitlines()) == 5
+
+
+def test_a_run_with_failures_is_completed_by_reuse(
+    questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]
+) -> None:
+    """After the service is well again, --reuse asks only what failed, and ends with the undisturbed figures."""
+    out = tmp_path / "out"
+    with FaultServer(answer, plan=lambda number, _: "status_503" if number > 6 else None) as server:
+        broken = evaluate(server, questions, out, retries=0, concurrency=1)
+    assert broken.outcome.exit_code == 5
+    with FaultServer(answer) as server:
+        plan, configs = wiring.plan({"reuse": str(out / broken.plan.run_id), "endpoint": server.url}, {})
+        mended = pipeline.run(plan, configs, wiring.ports({}, SignalClock()))
+        asked = sum(request.get("n", 1) for request in server.chats) - 1  # the probe
+    assert (mended.outcome.exit_code, figures(mended)) == (0, undisturbed)
+    assert asked == broken.sheets[0].counts.failed
+
+
+def test_greedy_servers_are_found_out(questions: Path, tmp_path: Path) -> None:
+    """Equal samples in spite of temperature 1 are told, because pass@k means nothing then."""
+    with FaultServer(lambda request: ["#### 1"] * request.get("n", 1)) as server:
+        report = evaluate(server, questions, tmp_path / "out")
+    assert any("decodes greedily" in note for note in report.sheets[0].notes)
+
+
+def test_answers_that_stand_in_the_reasoning_are_reported_and_can_be_judged(questions: Path, tmp_path: Path) -> None:
+    """Empty content beside reasoning counts as empty with a note; --score-reasoning judges it."""
+    with FaultServer(answer, style=Style(reasoning="reasoning")) as server:
+        silent = evaluate(server, questions, tmp_path / "a")
+        judged = evaluate(server, questions, tmp_path / "b", **{"score-reasoning": True})
+    assert silent.sheets[0].counts.reasoning_only == 30
+    assert any("--score-reasoning" in note for note in silent.sheets[0].notes)
+    assert (figures(silent)["avg@5"], (figures(judged)["avg@5"] or 0) > 0) == (0.0, True)
+
+
+def test_the_key_is_sent_and_written_nowhere(questions: Path, tmp_path: Path) -> None:
+    """The bearer token reaches the service and no file of the run."""
+    secret = "marker-key-0123456789"
+    with FaultServer(answer) as server:
+        done = command.run(
+            "run", "--endpoint", server.url, "--datasets", questions, "--out", tmp_path / "out",
+            MODEL_ACCURACY_EVAL_API_KEY=secret,
+        )  # fmt: skip
+        sent = {exchange.headers.get("authorization") for exchange in server.requests}
+    assert done.code == 0, done.err
+    assert sent == {f"Bearer {secret}"}
+    assert secret not in done.out + done.err
+    kept = [path for path in command.only_run(tmp_path / "out").rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if secret.encode() in path.read_bytes()]
+
+
+DATA = command.ROOT.parent / "shared" / "data"
+
+
+@pytest.mark.skipif(not (DATA / "gsm8k").is_dir(), reason="needs the benchmark files in ../shared/data")
+@pytest.mark.parametrize("dataset", ["gsm8k", "gsm8k_4shot"])
+def test_gsm8k_is_evaluated_from_a_local_file(dataset: str, tmp_path: Path) -> None:
+    """The real test file, found under --data-dir, asked and judged; a service that says 18 solves the first problem."""
+    with FaultServer(lambda request: ["She makes $18 a day.\n#### 18"] * request.get("n", 1)) as server:
+        done = command.run(
+            "run",
+            "--endpoint",
+            server.url,
+            "--datasets",
+            dataset,
+            "--data-dir",
+            DATA,
+            "--limit",
+            8,
+            "--out",
+            tmp_path / "o",
+        )
+        turns = {len(request["messages"]) for request in server.chats if request["max_tokens"] > 1}
+    assert done.code == 0, done.err
+    assert turns == {9 if dataset == "gsm8k_4shot" else 1}
+    assert command.facts(command.only_run(tmp_path / "o"))["datasets"][dataset]["metrics"]["avg@5"] == 12.5
