@@ -3,35 +3,14 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 from tests.e2e import command
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
-
-
-def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Waits for a condition, for a bounded time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
+from tests.waiting import free_port, is_open, until
 
 
 def descendants(process: "subprocess.Popen[str]") -> list[psutil.Process]:
@@ -39,6 +18,9 @@ def descendants(process: "subprocess.Popen[str]") -> list[psutil.Process]:
         return psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+JOURNAL = "*/predictions/*/demo_arithmetic.jsonl"
 
 
 def adapter_arguments(out: Path, port: int, *more: object) -> list[object]:
@@ -68,7 +50,7 @@ def test_the_example_adapter_is_evaluated_end_to_end(tmp_path: Path) -> None:
         assert f"{figure:.2f}" in done.out
     assert f"Gate {gate} passed" in done.out
     subprocess.run(["sha256sum", "--check", "--quiet", "manifest.sha256"], cwd=folder, check=True)
-    assert is_free(port)
+    assert not is_open(port)
     assert "Serving" in (folder / "logs/deploy.log").read_text()
 
 
@@ -122,7 +104,7 @@ def test_each_way_to_break_has_its_sentence(script: str, code: int, sentence: st
     assert done.code == code, done.out + done.err
     assert sentence in done.out
     assert log in done.out
-    assert is_free(port)
+    assert not is_open(port)
     assert command.facts(command.only_run(tmp_path / "out"))["status"] == "broken"
 
 
@@ -163,7 +145,7 @@ def test_a_stop_ends_everything_and_leaves_a_partial_report(number: signal.Signa
         "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", out,
         "--port", port, "--concurrency", 1, "-n", 20,
     )  # fmt: skip
-    until(lambda: len(list(out.glob("*/predictions/*/demo_arithmetic.jsonl"))) == 1)
+    until(lambda: list(out.glob(JOURNAL)), "samples are journaled")
     below = descendants(process)
     asked_at = time.monotonic()
     process.send_signal(number)
@@ -172,7 +154,7 @@ def test_a_stop_ends_everything_and_leaves_a_partial_report(number: signal.Signa
     assert done.code == 128 + number, done.err
     assert f"STOPPED (exit code {128 + number})" in done.out
     assert not [one for one in below if one.is_running()]
-    assert is_free(port)
+    assert not is_open(port)
     facts = command.facts(command.only_run(out))
     assert facts["status"] == "stopped"
     assert facts["datasets"]["demo_arithmetic"]["counts"]["answered"] == len(
@@ -181,21 +163,27 @@ def test_a_stop_ends_everything_and_leaves_a_partial_report(number: signal.Signa
     assert (command.only_run(out) / "report.html").stat().st_size > 1000
 
 
+def slow_package(folder: Path) -> None:
+    """A package that notes that its build has begun, and never ends it; needs nothing from an index."""
+    folder.mkdir()
+    backend = '[build-system]\nrequires = []\nbuild-backend = "slow"\nbackend-path = ["."]\n'
+    (folder / "pyproject.toml").write_text(backend)
+    begun = folder.parent / "begun"
+    (folder / "slow.py").write_text(f"import time\nopen({str(begun)!r}, 'w').close()\ntime.sleep(100)\n")
+
+
 @pytest.mark.parametrize("stage", ["installing", "starting"])
 def test_a_stop_before_the_first_question(stage: str, tmp_path: Path) -> None:
     """While requirements are installed, or deploy.sh comes up: stopped within 5 seconds, nothing left."""
-    folder = adapter_copy(tmp_path / "adapter", "exec sleep 100")
+    folder = adapter_copy(tmp_path / "adapter", "touch begun; exec sleep 100")
     if stage == "installing":
-        package = folder / "slow"
-        package.mkdir()
-        (package / "setup.py").write_text("import time\ntime.sleep(100)\n")
+        slow_package(folder / "slow")
         (folder / "requirements.txt").write_text("./slow\n")
     out = tmp_path / "out"
     process = command.start(
         "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", out, "--port", free_port()
     )
-    word = "setup.py" if stage == "installing" else "sleep"
-    until(lambda: any(word in " ".join(one.cmdline()) for one in descendants(process) if one.is_running()))
+    until((folder / "begun").exists, f"{stage} has begun")
     below = descendants(process)
     asked_at = time.monotonic()
     process.send_signal(signal.SIGTERM)
@@ -210,8 +198,8 @@ def test_a_killed_run_leaves_nothing_running(tmp_path: Path) -> None:
     """SIGKILL of the program itself: its warden ends the adapter and frees the port."""
     port = free_port()
     process = command.start(*adapter_arguments(tmp_path, port, "-n", 20, "--concurrency", 1))
-    until(lambda: len(list(tmp_path.glob("*/predictions/*/demo_arithmetic.jsonl"))) == 1)
+    until(lambda: list(tmp_path.glob(JOURNAL)), "samples are journaled")
     below = descendants(process)
     os.kill(process.pid, signal.SIGKILL)
     command.finish(process)
-    until(lambda: not [one for one in below if one.is_running()] and is_free(port), seconds=6)
+    until(lambda: not [one for one in below if one.is_running()] and not is_open(port), "all is gone", seconds=6)

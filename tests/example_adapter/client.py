@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -87,12 +86,6 @@ class Server:
 
     def load(self) -> int:
         return int(self.get("/load").json["server_load"])
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.example_adapter.client import ADAPTER, Server, free_port, start, stop, wait_until
+from tests.example_adapter.client import ADAPTER, Server, start, stop, wait_until
+from tests.waiting import free_port
 
 
 def test_health_has_nothing_to_add(server: Server) -> None:

@@ -13,6 +13,8 @@ from model_accuracy_eval.records import Fault, Message, Patience, Reply, Request
 LOG = "logs/deploy.log"
 _TAIL = 30
 _PROBE = Request(messages=(Message(role="user", content="1+1="),), max_tokens=1)
+_MISSING_ENDPOINT = {404, 405, 501}
+"""What servers say that have no such path, or no POST on it."""
 _MISSING_ENDPOINT_GRACE = 5.0
 """Seconds for which a server may answer 404 while it is still mounting its routes."""
 
@@ -100,13 +102,13 @@ def model_path(plan: RunPlan) -> str | None:
 def _judge(fault: Fault, base_url: str, waited: float, limit: float, running: Running | None) -> None:
     """Raises when waiting longer makes no sense."""
     detail = running.tail(_TAIL) if running else ""
-    if fault.status in {404, 405} and waited > _MISSING_ENDPOINT_GRACE:
+    if fault.status in _MISSING_ENDPOINT and waited > _MISSING_ENDPOINT_GRACE:
         raise AdapterFailed(
             f"The server at {base_url} does not offer /v1/chat/completions (HTTP {fault.status}), "
             f"and without it nothing can be evaluated: {fault.sentence}",
             detail=detail,
         )
-    if fault.kind == "rejected" and fault.status not in {404, 405}:
+    if fault.kind == "rejected" and fault.status not in _MISSING_ENDPOINT:
         raise AdapterFailed(
             f"The server at {base_url} refuses a one-token chat request: {fault.sentence}", detail=detail
         )

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.integration.process.conftest import Launch
-from tests.integration.process.tools import alive, environment, make_adapter, until
+from tests.integration.process.tools import alive, environment, make_adapter
+from tests.waiting import until
 
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
 from model_accuracy_eval.rim.process import Process, ProcessLauncher

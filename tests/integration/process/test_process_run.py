@@ -6,7 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.integration.process.conftest import Launch
-from tests.integration.process.tools import environment, free_port, make_adapter, start_in, until
+from tests.integration.process.tools import environment, make_adapter, start_in
+from tests.waiting import free_port, until
 
 from model_accuracy_eval.errors import AdapterFailed, Refused
 from model_accuracy_eval.rim import process as module

@@ -9,7 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.integration.process.conftest import Launch
-from tests.integration.process.tools import PYTHON, alive, free_port, is_open, make_adapter, until
+from tests.integration.process.tools import PYTHON, alive, make_adapter
+from tests.waiting import free_port, is_open, until
 
 from model_accuracy_eval.rim.listener import port_owner
 from model_accuracy_eval.rim.process import Process

@@ -1,10 +1,7 @@
 """Adapters made of small real processes, and bounded waiting for what they do."""
 
 import os
-import socket
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -45,24 +42,6 @@ while how == "restless":
 while True:
     time.sleep(60)
 '''
-
-
-def until(condition: Callable[[], object], what: str, seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def is_open(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def alive(mark: str) -> list[int]:

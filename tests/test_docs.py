@@ -1,0 +1,104 @@
+"""Documentation that lies is a defect: pages made from tables are current, links lead somewhere, commands exist."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from docs import generate
+from tests.e2e import command
+from tests.waiting import free_port
+
+from model_accuracy_eval.cli import main
+from model_accuracy_eval.config.settings import table
+from model_accuracy_eval.tasks import TASKS
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("name", generate.pages())
+def test_generated_pages_are_current(name: str) -> None:
+    """`make docs` would change nothing."""
+    assert (generate.FOLDER / name).read_text() == generate.pages()[name]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link of a page is a file of this repository."""
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def shown(page: Path) -> Iterator[list[str]]:
+    """The command lines that a page shows, as words."""
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                yield shlex.split(line[2:], comments=True)
+
+
+def test_shown_commands_can_be_parsed() -> None:
+    """Every `model-accuracy-eval …` in the documentation names commands and options that exist."""
+    seen = 0
+    for words in (words for page in PAGES for words in shown(page) if words[0] == "model-accuracy-eval"):
+        arguments = [word for word in words[1:] if word != "…"]
+        context: click.Context = main.make_context("model-accuracy-eval", list(arguments))
+        command: click.Command = main
+        rest = arguments
+        while isinstance(command, click.Group):
+            _, found, rest = command.resolve_command(context, rest)
+            assert found is not None
+            command = found
+        command.make_context(command.name, list(rest), parent=context)
+        seen += 1
+    assert seen >= 8
+
+
+def test_make_targets_that_are_shown_exist() -> None:
+    """Every `make x` in the documentation is a target of the Makefile."""
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    told = {
+        word
+        for page in PAGES
+        for word in re.findall(r"\bmake (demo|test|check|format|bench|docs|golden|lock|\w+)`", page.read_text())
+    }
+    assert {"demo", "test"} <= {words[1] for words in shown(ROOT / "README.md") if words[0] == "make"}
+    assert told <= targets
+
+
+def test_ci_calls_the_readmes_test_command() -> None:
+    """What newcomers type is what continuous integration runs."""
+    assert "\nmake test\n" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_every_command_setting_and_dataset_is_documented() -> None:
+    """The reference pages name all of them."""
+    reference = {page.name: page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md")}
+    assert [setting.name for setting in table() if f"| `{setting.name}` |" not in reference["settings.md"]] == []
+    assert [name for name in TASKS if f"| `{name}` |" not in reference["datasets.md"]] == []
+    assert [name for name in main.commands if f"## `model-accuracy-eval {name}`" not in reference["commands.md"]] == []
+
+
+def test_the_documented_run_folder_is_the_real_one() -> None:
+    """Names in the page are those that the code writes."""
+    page = (ROOT / "docs/reference/run-folder.md").read_text()
+    for name in ("deploy.log", "_failed.jsonl", "report.html", "run.json", "manifest.sha256", "summary_<stamp>"):
+        assert name in page
+
+
+def test_the_demo_prints_what_the_readme_shows(tmp_path: Path) -> None:
+    """The command behind `make demo` ends well, and its table has the lines of the README's (figures may differ by machine)."""
+    done = command.run("demo", "--out", tmp_path, "--port", free_port())
+    assert done.code == 0, done.err
+    readme = (ROOT / "README.md").read_text()
+    rows = [line.split("gen")[0] for line in done.out.splitlines() if line.startswith("demo_arithmetic  ")]
+    assert len(rows) == 4
+    assert [row for row in rows if row not in readme] == []
+    assert "demo_arithmetic: 500 of 500 samples answered." in readme
