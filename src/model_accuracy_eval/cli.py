@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import click
 from model_accuracy_eval import __version__
 from model_accuracy_eval.config.settings import Setting, table
 from model_accuracy_eval.errors import EvalError
+
+_DEFECT = "This is a defect of model-accuracy-eval; please report it with the lines above."
 
 
 class _Grouped(click.Command):
@@ -39,6 +42,12 @@ class _Program(click.Group):
             if error.detail:
                 click.echo(error.detail, err=True)
             context.exit(error.exit_code)
+        except (click.exceptions.ClickException, click.exceptions.Exit, click.exceptions.Abort):
+            raise
+        except Exception:  # noqa: BLE001 - whatever it is, it must not look like a failed gate
+            # Python's own exit code for this would be 1, and that says "a gate failed".
+            click.echo(f"{traceback.format_exc()}Error: {_DEFECT}", err=True)
+            context.exit(70)
 
 
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -54,7 +63,7 @@ def main() -> None:
     \b
     Exit codes: 0 done, gates passed · 1 a gate failed · 2 usage or configuration · 3 refused before deploying ·
     4 the adapter did not come up or died · 5 too many requests failed · 6 the report could not be published ·
-    7 gates undecided · 130/143 stopped
+    7 gates undecided · 70 a defect of this program · 130/143 stopped
     """
 
 
@@ -124,7 +133,7 @@ def _run(values: dict[str, Any]) -> None:
     clock = SignalClock()
     with clock.listening():
         plan, configs = wiring.plan(values, os.environ)
-        ports = wiring.ports(os.environ, clock)
+        ports = wiring.ports(os.environ, clock, sys.stdout if plan.debug else sys.stderr)
         try:
             report = pipeline.run(plan, configs, ports)
         finally:

@@ -36,6 +36,9 @@ class Running(Protocol):
     def tail(self, lines: int) -> str:
         """The end of what it printed."""
 
+    def news(self) -> str:
+        """What it printed since the last call, in whole lines."""
+
     def stop(self) -> None:
         """Ends it and everything it ever started, daemons included; the port is free afterwards."""
 

@@ -73,6 +73,9 @@ class TwinRunning:
     def tail(self, lines: int) -> str:
         return "\n".join(self.log.splitlines()[-lines:])
 
+    def news(self) -> str:
+        return ""
+
     def stop(self) -> None:
         self.stopped = True
 

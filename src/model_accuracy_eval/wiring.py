@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.config import inputs, kept
@@ -71,8 +71,8 @@ def hub(environment: Mapping[str, str]) -> FileHub:
     return FileHub(environment)
 
 
-def ports(environment: Mapping[str, str], clock: SignalClock) -> Ports:
-    """Everything real."""
+def ports(environment: Mapping[str, str], clock: SignalClock, progress: TextIO = sys.stderr) -> Ports:
+    """Everything real; `progress` is where people are told how far things are."""
     key = environment.get(API_KEY)
 
     def connect_with_key(service: Service, patience: Patience) -> Chat:
@@ -85,7 +85,7 @@ def ports(environment: Mapping[str, str], clock: SignalClock) -> Ports:
         open_store=FolderStore,
         run_async=run,
         clock=clock,
-        screen=screen(sys.stderr, clock.elapsed),
+        screen=screen(progress, clock.elapsed),
         facts=_facts(),
     )
 

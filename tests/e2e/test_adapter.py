@@ -99,7 +99,7 @@ def test_each_way_to_break_has_its_sentence(script: str, code: int, sentence: st
     folder, port = adapter_copy(tmp_path / "adapter", script), free_port()
     done = command.run(
         "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", tmp_path / "out",
-        "--port", port, "--ready-timeout", 8, "-n", 5, "--concurrency", 1, "--generation", '{"n": 1}',
+        "--port", port, "--ready-timeout", 8, "-n", 200, "--concurrency", 1, "--generation", '{"n": 1}',
     )  # fmt: skip
     assert done.code == code, done.out + done.err
     assert sentence in done.out

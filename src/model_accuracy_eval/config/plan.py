@@ -55,6 +55,8 @@ def _check_target(settings: Settings) -> None:
     if not settings.datasets:
         raise BadValue("No dataset was chosen: give --datasets, such as --datasets demo_gsm8k.")
     if settings.mode == "eval":
+        if not settings.reuse:
+            raise BadValue("--mode eval judges replies that are kept: name their run with --reuse.")
         return
     if settings.endpoint and settings.adapter:
         raise BadValue("Give an adapter folder or --endpoint, not both: one is deployed, the other already runs.")

@@ -9,6 +9,7 @@ import dataclasses
 import errno
 import itertools
 import random
+import re
 import secrets
 import socket
 import ssl
@@ -25,6 +26,7 @@ from model_accuracy_eval.rim.retry import Presence, Schedule, Trouble, http_trou
 from model_accuracy_eval.rim.sse import EventStream, EventTooLongError
 from model_accuracy_eval.rim.transport import ENOUGH, FLOWING, WAITING, ProxiedTransport, StreamTransport
 
+_HOST = re.compile(r"[\w.:-]+")
 _HEAD = 300
 """Bytes of a body that are shown when it is no answer at all."""
 _WHOLE = 64 * 1024 * 1024
@@ -154,7 +156,8 @@ def _base(url: str) -> str:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
         raise BadValue(f"The service's address cannot be read: {error}.") from error
-    if parsed.scheme not in ("http", "https") or not parsed.host:
+    sound = _HOST.fullmatch(parsed.raw_host.decode("ascii")) and parsed.port != 0 and (parsed.port or 1) < 65536
+    if parsed.scheme not in ("http", "https") or not sound:
         raise BadValue(
             f"The service's address is '{parsed.host or url}', but it has to be http://host:port or https://…."
         )
@@ -204,7 +207,7 @@ def _turned_away(response: httpx.Response) -> Trouble:
     return http_trouble(status, sentence, retry_after(response.headers, time.time()))
 
 
-class StreamBroken(Exception):  # noqa: N818 – it names what happened
+class StreamBroken(Exception):
     """The stream itself says that there will be no answer."""
 
     def __init__(self, trouble: Trouble) -> None:

@@ -1,7 +1,5 @@
 """Time, and the wish to stop: SIGINT and SIGTERM set a flag that every wait listens to."""
 
-import contextlib
-import queue
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +11,8 @@ from model_accuracy_eval.errors import Stopped
 _GRACE = 2.0
 """Seconds after a stop for finishing what was begun; runners kill after ten, and the adapter has to end too."""
 
+_NAP = 0.05
+
 
 class SignalClock:
     """Implements `ports.Clock`. A flag instead of an exception out of the handler: nothing is torn half-way."""
@@ -20,8 +20,6 @@ class SignalClock:
     def __init__(self) -> None:
         self._asked: int | None = None
         self._asked_at = 0.0
-        # The one thing to wait on that a signal handler may touch: an Event set in the middle of its own wait hangs.
-        self._awake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._callback: Callable[[], object] | None = None
 
     @contextmanager
@@ -39,7 +37,6 @@ class SignalClock:
         if self._asked is None:
             self._asked = number
             self._asked_at = self.elapsed()
-            self._awake.put(None)
             if self._callback is not None:
                 self._callback()
 
@@ -53,10 +50,13 @@ class SignalClock:
         return time.strftime(form)
 
     def sleep(self, seconds: float) -> None:
+        """In short naps with a look at the flag between them: a `threading.Event` that a handler sets in the middle
+        of its own thread's wait hangs."""
+        end = time.monotonic() + seconds
         self.check()
-        with contextlib.suppress(queue.Empty):
-            self._awake.get(timeout=max(0.0, seconds))
-        self.check()
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, _NAP))
+            self.check()
 
     def overdue(self) -> bool:
         return self._asked is not None and self.elapsed() - self._asked_at > _GRACE

@@ -127,6 +127,7 @@ class Process:
         remove: str | None = None,
     ) -> None:
         self._log = log
+        self._told = 0
         self._said: dict[str, Any] = {}
         self._heard = b""
         self._deaf = False
@@ -184,6 +185,14 @@ class Process:
 
     def tail(self, lines: int) -> str:
         return tail(self._log, lines)
+
+    def news(self) -> str:
+        """What was printed since the last call, in whole lines."""
+        with Path(self._log).open("rb") as file:
+            file.seek(self._told)
+            lines = file.read().rpartition(b"\n")[0]
+        self._told += len(lines) + 1 if lines else 0
+        return lines.decode(errors="replace")
 
     def stop(self) -> None:
         self._end(b"stop\n")

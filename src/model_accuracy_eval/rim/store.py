@@ -1,17 +1,30 @@
 """One run folder on disk: appended journals that survive a kill, and files that are whole or not there."""
 
 import contextlib
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from model_accuracy_eval.errors import BadReuse, BadValue, PublishFailed
+
 
 class FolderStore:
-    """Implements `ports.Store`."""
+    """Implements `ports.Store`. The folder is locked while it is open: two runs must not answer into one journal."""
 
     def __init__(self, root: str) -> None:
         self._root = Path(root).absolute()
-        self._root.mkdir(parents=True, exist_ok=True)
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise BadValue(f"The folder {self._root} for the run cannot be made: {error.strerror}.") from error
+        try:
+            # Freed by the system when this process ends, however it ends.
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise BadReuse(f"The run {self._root} is under way in another process; wait for it or stop it.") from error
         self._appending: dict[str, int] = {}
 
     @property
@@ -25,12 +38,20 @@ class FolderStore:
 
     def append(self, name: str, data: bytes) -> None:
         """One write call a time, unbuffered: what the kernel took, a killed process cannot take back."""
-        if name not in self._appending:
-            self._appending[name] = self._open_for_append(name)
-        descriptor = self._appending[name]
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        with self._writing(name):
+            if name not in self._appending:
+                self._appending[name] = self._open_for_append(name)
+            descriptor = self._appending[name]
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise PublishFailed(f"{self._root / name} cannot be written: {error.strerror or error}.") from error
 
     def _open_for_append(self, name: str) -> int:
         path = self.path(name)
@@ -40,10 +61,11 @@ class FolderStore:
 
     def write(self, name: str, data: bytes) -> None:
         """Beside the target first, then renamed over it."""
-        target = Path(self.path(name))
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        beside.write_bytes(data)
-        beside.replace(target)
+        with self._writing(name):
+            target = Path(self.path(name))
+            beside = target.with_name(f".{target.name}.{os.getpid()}")
+            beside.write_bytes(data)
+            beside.replace(target)
 
     def read(self, name: str) -> bytes | None:
         with contextlib.suppress(FileNotFoundError):
@@ -64,6 +86,7 @@ class FolderStore:
     def close(self) -> None:
         for name in list(self._appending):
             self._close(name)
+        os.close(self._lock)
 
     def _close(self, name: str) -> None:
         if name in self._appending:

@@ -16,7 +16,7 @@ import asyncio.selector_events
 import contextlib
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -82,6 +82,7 @@ class StreamTransport(httpx.AsyncBaseTransport):
         return await connection.exchange(payload, sink, limits)
 
     async def aclose(self) -> None:
+        self._adopt(asyncio.get_running_loop())
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -115,7 +116,7 @@ class StreamTransport(httpx.AsyncBaseTransport):
         except (asyncio.TimeoutError, TimeoutError) as error:
             after = "" if limit is None else f" within {limit:g} s"
             raise httpx.ConnectTimeout(f"no connection to {host}:{port}{after}") from error
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a name that no resolver takes is a UnicodeError
             raise httpx.ConnectError(f"no connection to {host}:{port}: {error}") from error
         return connection
 
@@ -167,7 +168,10 @@ class _Connection(asyncio.Protocol):
         try:
             return await answered
         except asyncio.CancelledError:
-            self.abort()  # the server sees the disconnect and stops generating
+            # The server sees the disconnect and stops generating; but the answer may have been complete
+            # already, and the connection somebody else's.
+            if self._answered is answered:
+                self.abort()
             raise
 
     def _response(self) -> httpx.Response:
@@ -184,7 +188,9 @@ class _Connection(asyncio.Protocol):
         self._status = 0
         self._headers = []
         self._head_done = self._complete = self._keep = False
-        self._inflate: Any = None
+        self._ours = 0
+        """Body pieces of our answer, when a read holds more than that."""
+        self._inflate: Callable[[bytes], bytes] | None = None
         self._kept: bytearray | None = None
         self._answered: asyncio.Future[httpx.Response] = asyncio.get_running_loop().create_future()
         self._body = _Body(self) if sink is None else None
@@ -298,6 +304,8 @@ class _Connection(asyncio.Protocol):
             self._settle(httpx.ReadError(f"the connection broke: {error}"))
 
     def _deliver(self, now: float) -> None:
+        if self._complete:
+            del self._pieces[self._ours :]
         data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
         if self._sink is None:
@@ -322,8 +330,10 @@ class _Connection(asyncio.Protocol):
             self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
+        if self._complete:
+            return
         self._status = status = self._parser.get_status_code()
-        if status < 200 or self._complete:
+        if status < 200:
             return
         self._head_done = True
         if self._body is not None:
@@ -341,7 +351,8 @@ class _Connection(asyncio.Protocol):
             return
         # A second answer to one request is somebody else's: such a connection is not kept.
         self._keep = not self._complete and self._parser.should_keep_alive()
-        self._complete = True
+        if not self._complete:
+            self._complete, self._ours = True, len(self._pieces)
 
     def _keep_error(self, data: bytes, _: float) -> int:
         assert self._kept is not None
@@ -353,13 +364,11 @@ class _Connection(asyncio.Protocol):
         names = {name.lower() for name, _ in self._headers}
         return b"content-length" in names or b"transfer-encoding" in names or self._status == 204
 
-    def _decoder(self) -> Any:
+    def _decoder(self) -> Callable[[bytes], bytes] | None:
         """We ask for no compression, but some proxies compress all the same."""
         for name, value in self._headers:
             if len(name) == 16 and name.lower() == b"content-encoding" and value.lower() != b"identity":
-                if value.lower() in (b"gzip", b"x-gzip"):
-                    return zlib.decompressobj(wbits=31).decompress
-                return _refuse(value.decode("ascii", "replace"))
+                return _decoder(value.decode("ascii", "replace").lower())
         return None
 
 
@@ -406,7 +415,8 @@ class _Body(httpx.AsyncByteStream):
                 yield b"".join(pieces)
             if over:
                 break
-            self._connection.pause(paused=False)
+            if not self._over:
+                self._connection.pause(paused=False)
         if self._error is not None:
             raise self._error
 
@@ -419,11 +429,18 @@ _EMPTY = httpx.ByteStream(b"")
 _BODY_HEADERS = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 
-def _refuse(encoding: str) -> Callable[[bytes], bytes]:
-    def refuse(_: bytes) -> bytes:
-        raise httpx.DecodingError(f"the body is compressed ({encoding}) although no compression was asked for")
+def _decoder(encoding: str) -> Callable[[bytes], bytes]:
+    gunzip = zlib.decompressobj(wbits=31).decompress if encoding in ("gzip", "x-gzip") else None
 
-    return refuse
+    def decode(data: bytes) -> bytes:
+        if gunzip is None:
+            raise httpx.DecodingError(f"the body is compressed ({encoding}), which nobody asked for")
+        try:
+            return gunzip(data)
+        except zlib.error as error:
+            raise httpx.DecodingError(f"the body is no {encoding}: {error}") from error
+
+    return decode
 
 
 def _payload(request: httpx.Request, content: bytes) -> bytes:
@@ -444,6 +461,20 @@ def _payload(request: httpx.Request, content: bytes) -> bytes:
     if head.count(b"\n") != len(lines) - 1 or head.count(b"\r") != len(lines) - 1:
         raise httpx.LocalProtocolError("a header holds a line break")
     return b"%b\r\n\r\n%b" % (head, content)
+
+
+def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name for this address."""
+    # Imported here because it is slow, and untyped because typeshed leaves it out.
+    from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # noqa: PLC0415
+
+    named = {name.lower(): value for name, value in environment.items() if value}
+    target = httpx.URL(url)
+    loopback = target.host in ("localhost", "::1") or target.host.startswith("127.")
+    proxy = named.get(f"{target.scheme}_proxy") or named.get("all_proxy")
+    place = f"{target.host}:{target.port}" if target.port else target.host
+    bypassed = proxy_bypass_environment(place, {"no": named.get("no_proxy", "")})
+    return None if loopback or bypassed or not proxy else proxy
 
 
 class ProxiedTransport(httpx.AsyncBaseTransport):

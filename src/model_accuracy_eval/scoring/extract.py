@@ -10,8 +10,12 @@ from model_accuracy_eval.records import Problem
 
 Extractor = Callable[..., str | None]
 
-_NUMBER = re.compile(r"[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-−+]?\.\d+")
-_CLOSED_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of pages 3-7 is no sign
+_DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
+_NUMBER = re.compile(_SIGN + _DIGITS)
+_MARKED = re.compile(rf"####[\s:=*_$\\(]*{_SIGN}{_DIGITS}")
+_BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
+_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
 
 
 def strip_thoughts(text: str, problem: Problem) -> str | None:
@@ -19,16 +23,23 @@ def strip_thoughts(text: str, problem: Problem) -> str | None:
 
     A thought that was cut off before it closed holds no answer.
     """
-    text = _CLOSED_THOUGHT.sub("", text)
-    _, closing, after = text.rpartition("</think>")
-    text = after if closing else text
+    *closed, rest = text.split("</think>")
+    kept = ""
+    for part in closed:
+        before, opening, _ = part.partition("<think>")
+        kept = kept + before if opening else ""
+    text = kept + rest
     before, opening, _ = text.partition("<think>")
     return before.strip() or None if opening else text
 
 
 def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
-    """Keeps what stands before the first of the marks: talk of a next question is not part of this answer."""
-    ends = [place for mark in marks if (place := text.find(mark)) >= 0]
+    """Keeps what stands before the first of the marks: talk of a next question is not part of this answer.
+
+    A mark at the very start is this question, said again.
+    """
+    text = text.lstrip()
+    ends = [place for mark in marks if (place := text.find(mark, 1)) >= 0]
     return text[: min(ends)] if ends else text
 
 
@@ -41,42 +52,74 @@ def regex(text: str, problem: Problem, *, pattern: str, group: int = 1, take: st
 
 
 def last_number(text: str, problem: Problem) -> str | None:
-    """The last number of the text, thousands commas and sign kept: "… is $1,234.50." gives 1,234.50."""
-    found = _NUMBER.findall(text)
-    return found[-1] if found else None
+    """The last number of the text, thousands commas and sign kept: "… is $1,234.50." gives 1,234.50, "-$5" gives -5."""
+    found = _NUMBER.findall(_LATEX_COMMA.sub(",", text))
+    return "".join(found[-1]) if found else None
 
 
 def number_answer(text: str, problem: Problem) -> str | None:
-    r"""The number after the last `####`, else in the last `\boxed{…}`, else the last number of the text."""
-    _, marker, after = text.rpartition("####")
-    if marker and (found := _NUMBER.search(after)):
-        return found.group()
-    boxed = re.findall(r"\\boxed\{([^{}]*)\}", text)
+    r"""The number right behind the last `####`, else in the last `\boxed{…}`, else the last number of the text.
+
+    "#### Step 2: …" is a Markdown heading, and its 2 no answer.
+    """
+    text = _LATEX_COMMA.sub(",", text)
+    marked = _MARKED.findall(text)
+    if marked:
+        return "".join(marked[-1])
+    boxed = _BOXED.findall(text)
     if boxed and (found := _NUMBER.search(boxed[-1])):
-        return found.group()
+        return "".join(found.groups(""))
     return last_number(text, problem)
 
 
-_STATED = re.compile(
-    r"(?i:\b(?:answer|option|choice)\b(?:\s+is)?\s*[:：]?|答案\s*(?:是|为)?\s*[:：]?)\s*[*_$\\]*(?:boxed\{|text\{)*[(\[（]?\s*"
-    r"([A-Z])(?![A-Za-z])"
+# Repetitions are bounded: a reply of ten thousand asterisks must not take minutes to read.
+_WRAPPED = (
+    r"[\s*_:：$\\(\[（]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}[\s*_(\[（]{0,4}([A-Z])(?![A-Za-z])"
 )
-_ALONE = re.compile(r"^\s*[*_(\[（]*([A-Z])(?:[)\]）.:：,*_]|\s*$)", re.MULTILINE)
+_STATED = (
+    re.compile(
+        r"(?:(?i:\banswer\b(?:[^.:：\n]{0,60}?\b(?:is|be)\b)?(?:[\s*_:：]{0,8}(?:option|choice|letter)\b)?)"
+        r"|答案[\s*_]{0,4}(?:应该是|是|为)?[\s:：]{0,4}(?:选项?)?|\\(?=boxed\{))" + _WRAPPED
+    ),
+    re.compile(r"(?:(?i:\b(?:option|choice)\b)|选(?:择|项)?)" + _WRAPPED),
+)
+"""Words that announce a letter; those that say "answer" go before those that only name an option."""
+_ONLY = re.compile(r"^[ \t*_(\[（$]{0,8}([A-Z])[ \t*_)\]）.。:：$]{0,8}\r?$", re.MULTILINE)
+_LEADING = re.compile(r"^[ \t*_(\[（]{0,8}([A-Z])(?:[)\]）.:：*_]|,(?!\s?[A-Z]\b))", re.MULTILINE)
 
 
 def choice_letter(text: str, problem: Problem) -> str | None:
-    """The letter of the chosen option: as stated ("the answer is (B)"), else standing alone, else by its wording.
+    """The letter of the chosen option: as stated ("the answer is (B)"), else alone on a line, else the one that
+    lines begin with ("B. Paris"), else by its wording.
 
-    Only letters that the question offers count. Wordings count when exactly one option's text occurs in the reply.
+    Only letters that the question offers count. Lines that begin with several letters talk the options over, and
+    wordings count when exactly one option's text occurs in the reply.
     """
     offered = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(problem.choices)]
-    for pattern, take in ((_STATED, -1), (_ALONE, 0)):
+    if re.fullmatch(r"\W*[a-z]\W*", text, re.ASCII):
+        text = text.upper()
+    for pattern in (*_STATED, _ONLY):
         letters = [letter for letter in pattern.findall(text) if letter in offered]
         if letters:
-            return str(letters[take])
-    lowered = text.lower()
-    worded = [letter for letter, choice in zip(offered, problem.choices, strict=True) if choice.lower() in lowered]
-    return worded[0] if len(worded) == 1 else None
+            return str(letters[-1])
+    leading = {letter for letter in _LEADING.findall(text) if letter in offered}
+    if leading:
+        return leading.pop() if len(leading) == 1 else None
+    return _worded(text, problem.choices, offered)
+
+
+def _worded(text: str, choices: tuple[str, ...], offered: str) -> str | None:
+    """The one option whose text occurs as whole words; "New York" does not count inside "New York City"."""
+    texts = [choice.strip().lower() for choice in choices]
+    rest = text.lower()
+    found = set()
+    for longest in sorted(filter(None, texts), key=len, reverse=True):
+        whole = re.compile(rf"(?<![a-z0-9.]){re.escape(longest)}(?![a-z0-9]|\.\d)")
+        if whole.search(rest):
+            found.add(longest)
+            rest = whole.sub("\n", rest)
+    letters = [letter for letter, choice in zip(offered, texts, strict=True) if choice in found]
+    return letters[0] if len(letters) == 1 else None
 
 
 def stripped(text: str, problem: Problem) -> str | None:

@@ -8,7 +8,7 @@ from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Decision, Gate, GateResult, Row
 
 _FORM = re.compile(
-    r"^(?P<dataset>[^:]+):\s*(?P<metric>.+?)\s*(?P<comparison>>=|<=|==|>|<)\s*(?P<threshold>[\d.]+)\s*%?$"
+    r"^(?P<dataset>[^:]+):\s*(?P<metric>[^<>=\s][^<>=]*?)\s*(?P<comparison>>=|<=|==|>|<)\s*(?P<threshold>[\d.]+)\s*%?$"
 )
 
 _HOLDS: dict[str, Callable[[float, float], bool]] = {

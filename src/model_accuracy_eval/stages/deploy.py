@@ -1,7 +1,7 @@
 """A running service for the time of a `with` block: the adapter's own, started and surely stopped, or one that runs."""
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -25,10 +25,15 @@ class Live:
 
     service: Service
     running: Running | None
+    say: Callable[[str], None] | None = None
+    """Where deploy.sh's output is told as it comes, beside its log; None: nowhere."""
 
     def check(self) -> None:
-        """Raises when deploy.sh is gone."""
-        if self.running is not None and (code := self.running.exit_code()) is not None:
+        """Tells what deploy.sh printed; raises when it is gone."""
+        if self.running is None:
+            return
+        _tell(self.running, self.say)
+        if (code := self.running.exit_code()) is not None:
             raise _exited(code, self.running, "while it was being evaluated")
 
 
@@ -47,7 +52,8 @@ def service(plan: RunPlan, store: Store, ports: Ports) -> Iterator[Live]:
         log=store.path(LOG),
     )
     try:
-        yield Live(_await_ready(plan, base_url, running, ports), running)
+        say = ports.screen.say if plan.debug else None
+        yield Live(_await_ready(plan, base_url, running, ports), running, say)
     finally:
         running.stop()
 
@@ -58,6 +64,8 @@ def _await_ready(plan: RunPlan, base_url: str, running: Running | None, ports: P
     limit = plan.patience.ready_timeout if running else min(plan.patience.ready_timeout, plan.patience.gone_after)
     while True:
         ports.clock.check()
+        if running is not None and plan.debug:
+            _tell(running, ports.screen.say)
         candidate, reply = ports.run_async(_probe(plan, base_url, ports))
         waited = ports.clock.elapsed() - began
         if reply.fault is None:
@@ -119,6 +127,12 @@ def _judge(fault: Fault, base_url: str, waited: float, limit: float, running: Ru
             f"the last try said: {fault.sentence}",
             detail=detail,
         )
+
+
+def _tell(running: Running, say: Callable[[str], None] | None) -> None:
+    if say is not None:
+        for line in running.news().splitlines():
+            say(line)
 
 
 def _exited(code: int, running: Running, when: str) -> AdapterFailed:

@@ -60,7 +60,7 @@ def _csv(name: str, text: str) -> Iterator[tuple[str, Any]]:
                 )
             yield f"line {reader.line_num}", row
     except csv.Error as error:
-        raise BadData(f"{name}, line {reader.line_num}: {error}.") from error
+        raise BadData(f"{name}, line {reader.reader.line_num}: {error}.") from error
 
 
 _READERS = {".jsonl": _jsonl, ".json": _json, ".csv": _csv}

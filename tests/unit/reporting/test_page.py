@@ -1,0 +1,258 @@
+from html.parser import HTMLParser
+from itertools import cycle, islice
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from model_accuracy_eval.records import (
+    Conclusion,
+    Counts,
+    DataFile,
+    Outcome,
+    Pipeline,
+    Prompt,
+    Report,
+    RunPlan,
+    Sampling,
+    Service,
+    Sheet,
+    Speed,
+    Spread,
+    Step,
+    Tally,
+    TaskSpec,
+    Why,
+)
+from model_accuracy_eval.reporting import page
+from model_accuracy_eval.scoring import gates, pipeline
+
+HOSTILE = (
+    "<script>document.title='owned'</script>"
+    "</style></script></pre></td><img src=x onerror=\"document.title='owned'\">"
+    "{{ 7*7 }}{% raw %}<!-- \"'> 🦆 \u202eright to left\u202c \u05e9\u05dc\u05d5\u05dd \x00\ud800"
+)
+VOID = {"meta", "link", "input", "img", "br"}
+
+
+class Page(HTMLParser):
+    """The elements and texts of a page, and whether every tag is closed in order."""
+
+    def __init__(self, html: bytes) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self._open: list[str] = []
+        self.feed(html.decode())
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "script" not in self._open and "style" not in self._open:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def all(self, tag: str, **attributes: str) -> list[dict[str, str | None]]:
+        wanted = attributes.items()
+        return [found for name, found in self.elements if name == tag and wanted <= found.items()]
+
+
+def task(name: str = "sums") -> TaskSpec:
+    metric = Step(name="exact_match")
+    return TaskSpec(
+        name=name,
+        about="Sums",
+        data=DataFile(name="sums.jsonl"),
+        fields=("question",),
+        prompt=Prompt(question="{{ question }}"),
+        reference="{{ answer }}",
+        pipelines=(Pipeline(extract=(), metric=metric),),
+    )
+
+
+def tally(number: int, why: tuple[Why, ...], *, gold: str = "4", wrong: str = "5") -> Tally:
+    said: dict[str, str] = {"right": gold, "wrong": wrong}
+    return Tally(
+        problem=number,
+        n=len(why),
+        c=why.count("right"),
+        values=tuple(float(one == "right") for one in why),
+        answers=tuple(said.get(one) for one in why),
+        why=why,
+        references=(gold,),
+    )
+
+
+def sheet(tallies: tuple[Tally, ...], name: str = "sums", **more: Any) -> Sheet:
+    n = tallies[0].n if tallies else 2
+    counts = Counts(planned=n * len(tallies), answered=n * len(tallies))
+    rows = pipeline.rows(task(name), "0ba9da", tallies, n, (n,))
+    return Sheet(dataset=name, version="0ba9da", rows=rows, tallies=tallies, **{"counts": counts, **more})
+
+
+def report(*sheets: Sheet, conclusion: Conclusion = "passed", gate: str = "", **more: Any) -> Report:
+    rows = [row for one in sheets for row in one.rows]
+    n = sheets[0].tallies[0].n if sheets and sheets[0].tallies else 2
+    wanted = gates.parse(gate)
+    plan = RunPlan(
+        run_id="0" * 32,
+        stamp="20260326_151326",
+        adapter="acme/adapter",
+        tasks=(task(),),
+        gates=wanted,
+        sampling=Sampling(n=n),
+        k=(n,),
+    )
+    return Report(
+        plan=plan,
+        outcome=Outcome(conclusion=conclusion, exit_code=0, stage="publish", sentence="All is said.", **more),
+        sheets=sheets,
+        gates=gates.results(wanted, rows),
+        started="2026-03-26T15:13:26+0000",
+        finished="2026-03-26T15:21:44+0000",
+    )
+
+
+MIXED = (
+    tally(0, ("right", "right")),
+    tally(1, ("wrong", "wrong")),
+    tally(2, ("right", "wrong")),
+    tally(3, ("failed", "wrong")),
+)
+QUESTIONS = {"sums": {0: "2 + 2?", 1: "1 + 3?", 2: "0 + 4?", 3: "4 + 0?"}}
+
+
+def test_order_and_states() -> None:
+    """Problems with lost samples come first, then unstable ones, then wrong ones, then right ones."""
+    html = page.as_html(report(sheet(MIXED)), QUESTIONS).decode()
+    ids = [html.index(f'class="id">{number}<') for number in (3, 2, 1, 0)]
+    assert ids == sorted(ids)
+    states = [row["data-state"] for row in Page(html.encode()).all("tr") if "data-state" in row]
+    assert states == ["wrong", "unstable", "wrong", "right"]
+
+
+def test_hostile_text_is_text() -> None:
+    """Whatever a question, an answer, a note or an error says, it opens no element and fills no template."""
+    strange = sheet((tally(0, ("right", "wrong"), gold=HOSTILE, wrong=HOSTILE[:60]),), notes=(HOSTILE,))
+    html = page.as_html(report(strange, detail=HOSTILE), {"sums": {0: HOSTILE}})
+    found = Page(html)
+    assert len(found.all("script")) == 1
+    assert found.all("img") == []
+    assert "{{ 7*7 }}{% raw %}" in found.text
+    assert "<script>document.title='owned'</script>" in found.text
+
+
+def test_page_needs_nothing_else() -> None:
+    """No element names an address outside the page, and the page's policy allows none."""
+    found = Page(page.as_html(report(sheet(MIXED)), QUESTIONS))
+    addresses = [attributes.get(name) for _, attributes in found.elements for name in ("src", "href", "action")]
+    assert all(one is None or one.startswith(("#", "data:")) for one in addresses)
+    policy = found.all("meta", **{"http-equiv": "Content-Security-Policy"})[0]["content"] or ""
+    assert policy.startswith("default-src 'none'; ")
+    assert "url(" not in page.as_html(report(), {}).decode()
+
+
+def test_anchors_lead_somewhere() -> None:
+    """Every link of the page has its target, with and without figures."""
+    for one in (report(sheet(MIXED)), report()):
+        found = Page(page.as_html(one, QUESTIONS))
+        targets = {attributes.get("id") for _, attributes in found.elements}
+        assert {(link["href"] or "")[1:] for link in found.all("a")} <= targets
+
+
+@pytest.mark.parametrize("conclusion", get_args(Conclusion))
+def test_every_conclusion_has_its_page(conclusion: Conclusion) -> None:
+    """However a run ended, and however little it left, its page says so in words."""
+    for one in (report(conclusion=conclusion), report(sheet(()), conclusion=conclusion, detail="line 1\nline 2")):
+        found = Page(page.as_html(one, {}))
+        assert "All is said." in found.text
+        assert len(found.all("h1")) == 1
+
+
+def test_unknown_is_a_dash() -> None:
+    """A dataset without figures, timings and tokens shows dashes, never zeroes or `None`."""
+    text = Page(page.as_html(report(sheet(()), conclusion="stopped"), {})).text
+    assert "None" not in text
+    assert "– prompt tokens, – completion tokens" in text
+    assert "No problem has all its samples." in text
+
+
+def test_table_is_the_summary() -> None:
+    """The figures are those of summary.md, with the interval beside them."""
+    text = Page(page.as_html(report(sheet(MIXED)), QUESTIONS)).text
+    assert "dataset version metric mode vllm-api-stream-chat 95 % interval" in text
+    assert "sums 0ba9da pass@2 gen 50.00" in text
+
+
+def test_gate_shows_figure_and_decision() -> None:
+    """A gate stands beside its figure, its interval and the decision in words."""
+    text = Page(page.as_html(report(sheet(MIXED), gate="sums: avg@2 >= 60", conclusion="failed"), QUESTIONS)).text
+    assert "sums: avg@2 >= 60 37.50" in text
+    assert "✗ failed" in text
+
+
+def test_no_gate_is_no_pass() -> None:
+    """A run without gates is done, and nothing claims that it passed."""
+    text = Page(page.as_html(report(sheet(MIXED)), QUESTIONS)).text
+    assert "Done, no gate to pass" in text
+    assert "Passed" not in text
+
+
+def test_long_question_is_cut() -> None:
+    """Of a very long question the page holds the beginning and says how much is left out."""
+    html = page.as_html(report(sheet(MIXED[:1])), {"sums": {0: "why " * 5000}})
+    assert "and 18,000 characters more" in Page(html).text
+    assert len(html) < 100_000
+
+
+def test_left_out_problems_are_counted() -> None:
+    """A page with many problems holds the most telling ones, and says how many are left out and where all are."""
+    kinds: tuple[tuple[Why, ...], ...] = (("right", "right"), ("right", "wrong"), ("wrong", "wrong"))
+    tallies = tuple(tally(number, why) for number, why in enumerate(islice(cycle(kinds), 1200)))
+    text = Page(page.as_html(report(sheet(tallies)), {})).text
+    assert "500 of 1,200 problems are here; 700 are left out." in text
+    assert "results/vllm-api-stream-chat/sums.json" in text
+
+
+@pytest.mark.parametrize("n", [1, 2, 20, 21, 100])
+def test_distribution_counts_every_problem(n: int) -> None:
+    """However many samples a problem has, the columns of the distribution add up to all problems."""
+    right: tuple[Why, ...] = ("right",)
+    wrong: tuple[Why, ...] = ("wrong",)
+    tallies = tuple(tally(c, right * c + wrong * (n - c)) for c in range(n + 1))
+    found = Page(page.as_html(report(sheet(tallies)), {}))
+    label = next(one["aria-label"] for one in found.all("svg", role="img")) or ""
+    assert sum(int(part.split(": ")[1].split()[0]) for part in label.split(", ")) == n + 1
+
+
+def test_graded_metric() -> None:
+    """Where a sample is more or less right, its share stands in place of a count."""
+    graded = msgspec.structs.replace(tally(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
+    found = Page(page.as_html(report(sheet((graded,))), {}))
+    assert "50 %" in found.text
+    assert [row["data-state"] for row in found.all("tr") if "data-state" in row] == ["unstable"]
+
+
+def test_speed_and_service() -> None:
+    """Timings have units that fit them, and the model's name is the one that the service gave."""
+    spread = Spread(mean=0.0042, p50=0.2, p90=2.5, p99=130, maximum=3600)
+    one = report(sheet(MIXED, speed=Speed(ttft=spread, prompt_tokens=1234)))
+    one = msgspec.structs.replace(one, service=Service(base_url="http://localhost:8000", model="/models/m"))
+    text = Page(page.as_html(one, QUESTIONS)).text
+    assert "time to first text 4.2 ms 200 ms 2.50 s 2 min 10 s 60 min 00 s" in text
+    assert "1,234 prompt tokens, – completion tokens" in text
+    assert "/models/m" in text
