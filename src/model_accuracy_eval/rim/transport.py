@@ -284,6 +284,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._pool.open.discard(self)
+        self._transport.abort()  # Python 3.10 counts a TLS transport as open until we say so too
         with contextlib.suppress(ValueError):
             self._idle.remove(self)
         self._ended(error)

@@ -1,0 +1,389 @@
+"""The transport against a real server: exchanges that work, and what they leave behind."""
+
+import asyncio
+import gzip
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import httpx
+import pytest
+import trustme
+from tests.servers.http import Exchange, Handler, HttpServer
+from tests.servers.loops import LOOPS, run
+
+from model_accuracy_eval.rim.transport import ENOUGH, FLOWING, KEPT, StreamTransport, proxy_for
+
+Talk = Callable[[StreamTransport, str], Awaitable[None]]
+
+
+def session(handler: Handler, talk: Talk, loop: str = "asyncio") -> HttpServer:
+    """Lets a client talk to a server, and gives the server for its counters."""
+
+    async def conversation() -> None:
+        transport = StreamTransport()
+        try:
+            await talk(transport, server.url)
+        finally:
+            await transport.aclose()
+
+    with HttpServer(handler) as server:
+        run(conversation(), loop)
+    return server
+
+
+def post(url: str, sink: Callable[[bytes, float], int], **limits: float) -> httpx.Request:
+    extensions = {"sink": sink, "timeout": limits}
+    return httpx.Request("POST", f"{url}/x", content=b"{}", extensions=extensions)
+
+
+def ending_at(mark: bytes, into: list[bytes]) -> Callable[[bytes, float], int]:
+    def sink(data: bytes, _: float) -> int:
+        into.append(data)
+        return ENOUGH if mark in b"".join(into) else FLOWING
+
+    return sink
+
+
+async def hello(exchange: Exchange) -> None:
+    exchange.reply(200, "hello", {"X-Odd": "", "Server": "x"}, kind="text/plain")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_plain_client_gets_status_headers_and_body(loop: str) -> None:
+    """Under httpx.AsyncClient it is a transport like any other, and headers know no case."""
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        client = httpx.AsyncClient(transport=transport)
+        for _ in range(3):
+            response = await client.get(f"{url}/a?b=c", headers={"X-Mine": "1"})
+            assert (response.status_code, response.text, response.headers["x-ODD"]) == (200, "hello", "")
+
+    server = session(hello, talk, loop)
+    assert server.connections == 1
+    assert [(exchange.method, exchange.path, exchange.headers["x-mine"]) for exchange in server.requests] == [
+        ("GET", "/a?b=c", "1")
+    ] * 3
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_body_larger_than_any_buffer_reaches_a_slow_reader_whole(loop: str) -> None:
+    """Reading pauses while the consumer is busy, and nothing is lost or counted as the server's delay."""
+    body = bytes(range(256)) * 32 * 1024
+
+    async def big(exchange: Exchange) -> None:
+        exchange.head(kind="application/octet-stream")
+        for start in range(0, len(body), 100_000):
+            exchange.send(body[start : start + 100_000])
+        exchange.end()
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        client = httpx.AsyncClient(transport=transport, timeout=0.2)
+        for _ in range(2):
+            async with client.stream("GET", url) as response:
+                got = []
+                async for piece in response.aiter_raw():
+                    got.append(piece)
+                    if len(got) == 1:
+                        await asyncio.sleep(0.3)
+            assert b"".join(got) == body
+
+    assert session(big, talk, loop).connections == 1
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_body_that_ends_while_reading_is_paused_leaves_a_sound_connection(loop: str) -> None:
+    """The last read fills the buffer and completes the message: the next exchange has to be heard."""
+
+    async def brimming(exchange: Exchange) -> None:
+        exchange.reply(200, b"x" * (1024 * 1024 + 10))
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        client = httpx.AsyncClient(transport=transport, timeout=2.0)
+        for _ in range(3):
+            async with client.stream("GET", url) as response:
+                await asyncio.sleep(0.1)
+                assert len(await response.aread()) == 1024 * 1024 + 10
+
+    assert session(brimming, talk, loop).connections == 1
+
+
+def test_trailers_are_no_headers() -> None:
+    """What comes after the body says nothing about it."""
+
+    async def trailing(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"x")
+        exchange.raw(b"0\r\nX-Late: 1\r\n\r\n")
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        for _ in range(2):
+            response = await transport.handle_async_request(post(url, ending_at(b"?", [])))
+            assert "x-late" not in response.headers
+
+    assert session(trailing, talk).connections == 1
+
+
+def test_a_request_body_from_an_iterator_is_sent_with_its_length() -> None:
+    """Request bodies are small, so they always go out in one piece that says how long it is."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"ab"
+        yield b"cd"
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        await httpx.AsyncClient(transport=transport).post(url, content=pieces())
+
+    server = session(hello, talk)
+    assert server.requests[0].body == b"abcd"
+    assert "transfer-encoding" not in server.requests[0].headers
+
+
+def test_a_header_with_a_line_break_is_not_sent() -> None:
+    """No header value can smuggle in another header."""
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        request = httpx.Request("GET", url, headers=[(b"x", b"a\r\nevil: 1")])
+        with pytest.raises(httpx.LocalProtocolError, match="line break"):
+            await transport.handle_async_request(request)
+
+    assert session(hello, talk).requests == []
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_sink_gets_all_bytes_in_order_with_rising_times(loop: str) -> None:
+    """The body goes to the sink alone, and its time-stamps never fall."""
+
+    async def slow(exchange: Exchange) -> None:
+        exchange.head()
+        for number in range(20):
+            exchange.send(b"%d," % number)
+            await exchange.pause(0.002)
+        exchange.end()
+
+    seen: list[bytes] = []
+    times: list[float] = []
+
+    def sink(data: bytes, now: float) -> int:
+        seen.append(data)
+        times.append(now)
+        return FLOWING
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        response = await transport.handle_async_request(post(url, sink))
+        assert times[0] >= response.extensions["sent"]
+        assert await response.aread() == b""
+
+    session(slow, talk, loop)
+    assert b"".join(seen) == b"".join(b"%d," % number for number in range(20))
+    assert times == sorted(times)
+    assert len(times) > 1
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_sink_that_raises_ends_the_stream_with_that_error(loop: str) -> None:
+    """The error comes out of the request, and the server sees the client leave."""
+
+    async def endless(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"x")
+        await exchange.stall()
+
+    def sink(data: bytes, _: float) -> int:
+        raise KeyError(data)
+
+    async def conversation() -> None:
+        transport = StreamTransport()
+        with pytest.raises(KeyError, match="x"):
+            await transport.handle_async_request(post(server.url, sink))
+        assert not transport.busy
+        await transport.aclose()
+
+    with HttpServer(endless) as server:
+        run(conversation(), loop)
+        assert server.wait_for(lambda it: it.disconnects == 1)
+
+
+def test_an_error_body_stays_in_the_response_up_to_its_bound() -> None:
+    """What a server says in an error is read by whoever asked, but never more than 64 KiB of it."""
+
+    async def failing(exchange: Exchange) -> None:
+        if exchange.number:
+            exchange.reply(503, "busy")
+            return
+        exchange.head(400)
+        exchange.send(b"x")
+        await exchange.pause(0.02)
+        exchange.send(b"x" * 10 * KEPT)
+        exchange.end()
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        responses = [await transport.handle_async_request(post(url, never)) for _ in range(3)]
+        assert [(one.status_code, len(one.content)) for one in responses] == [(400, KEPT), (503, 4), (503, 4)]
+
+    def never(data: bytes, _: float) -> int:
+        raise AssertionError("the sink is for answers")
+
+    session(failing, talk)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize(
+    "before", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n"]
+)
+def test_provisional_answers_are_passed_over(loop: str, before: bytes) -> None:
+    """1xx comes before the answer and leaves no trace in it."""
+
+    async def hinting(exchange: Exchange) -> None:
+        exchange.raw(before)
+        await exchange.pause(0.005)
+        await hello(exchange)
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        client = httpx.AsyncClient(transport=transport)
+        for _ in range(2):
+            response = await client.get(url)
+            assert (response.text, "link" in response.headers) == ("hello", False)
+
+    assert session(hinting, talk, loop).connections == 1
+
+
+def test_no_content_is_complete_with_its_head() -> None:
+    """204 has no body to wait for, and the connection can be used again."""
+
+    async def empty(exchange: Exchange) -> None:
+        exchange.raw(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        for _ in range(2):
+            assert (await transport.handle_async_request(post(url, ending_at(b"?", [])))).status_code == 204
+
+    assert session(empty, talk).connections == 1
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_a_body_without_a_length_ends_with_the_connection(loop: str, version: str) -> None:
+    """As HTTP/1.0 has it; such a connection is not used again."""
+
+    async def closing(exchange: Exchange) -> None:
+        exchange.head(chunked=False, version=version)
+        exchange.send(b"all of it")
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        for _ in range(2):
+            seen: list[bytes] = []
+            await transport.handle_async_request(post(url, ending_at(b"?", seen)))
+            assert b"".join(seen) == b"all of it"
+
+    assert session(closing, talk, loop).connections == 2
+
+
+def test_connection_close_is_obeyed() -> None:
+    """A server that wants a connection a request gets it."""
+
+    async def closing(exchange: Exchange) -> None:
+        exchange.reply(200, "x", close=True)
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        for _ in range(3):
+            await transport.handle_async_request(post(url, ending_at(b"?", [])))
+
+    assert session(closing, talk).connections == 3
+
+
+def test_compression_that_nobody_asked_for_is_undone() -> None:
+    """gzip is decoded as it streams, for sinks, for plain clients and in error bodies."""
+
+    async def zipping(exchange: Exchange) -> None:
+        status = 200 if exchange.number < 2 else 400
+        data = gzip.compress(b"hello " * 1000)
+        exchange.head(status, {"Content-Encoding": "gzip"})
+        for start in range(0, len(data), 7):
+            exchange.send(data[start : start + 7])
+        exchange.end()
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        seen: list[bytes] = []
+        await transport.handle_async_request(post(url, ending_at(b"?", seen)))
+        assert b"".join(seen) == b"hello " * 1000
+        assert (await httpx.AsyncClient(transport=transport).get(url)).content == b"hello " * 1000
+        assert (await transport.handle_async_request(post(url, ending_at(b"?", [])))).content == b"hello " * 1000
+
+    session(zipping, talk)
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+def test_compression_that_cannot_be_undone_is_one_clear_error(encoding: str) -> None:
+    """An unknown encoding, or a known one that is a lie, ends the request."""
+
+    async def zipping(exchange: Exchange) -> None:
+        exchange.reply(200, b"\x1b\x03garbage", {"content-encoding": encoding})
+
+    async def talk(transport: StreamTransport, url: str) -> None:
+        with pytest.raises(httpx.DecodingError, match=encoding):
+            await transport.handle_async_request(post(url, ending_at(b"?", [])))
+
+    session(zipping, talk)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_tls_is_spoken_and_certificates_are_checked(loop: str) -> None:
+    """https works with a trusted certificate and is refused with any other."""
+    authority = trustme.CA()
+    server_side = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("127.0.0.1").configure_cert(server_side)
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+
+    async def conversation(url: str, tls: ssl.SSLContext | None) -> list[bytes]:
+        seen: list[bytes] = []
+        transport = StreamTransport(tls)
+        try:
+            for _ in range(2):
+                await transport.handle_async_request(post(url, ending_at(b"?", seen)))
+        finally:
+            await transport.aclose()
+        return seen
+
+    with HttpServer(hello, tls=server_side) as server:
+        assert run(conversation(server.url, trusting), loop) == [b"hello", b"hello"]
+        assert server.connections == 1
+        with pytest.raises(httpx.ConnectError, match="certificate") as caught:
+            run(conversation(server.url, None), loop)
+        assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
+        assert len(server.requests) == 2
+
+
+def test_two_event_loops_one_after_the_other_can_share_a_transport() -> None:
+    """Connections of a closed loop are forgotten, not used."""
+    transport = StreamTransport()
+
+    async def once(url: str) -> None:
+        await transport.handle_async_request(post(url, ending_at(b"?", [])))
+        await transport.aclose()
+
+    with HttpServer(hello) as server:
+        run(once(server.url))
+        run(once(server.url))
+        assert server.connections == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "proxy"),
+    [
+        ("http://h:8000", {}, None),
+        ("http://h:8000", {"HTTP_PROXY": "http://p:1"}, "http://p:1"),
+        ("https://h", {"http_proxy": "http://p:1", "https_proxy": "http://q:1"}, "http://q:1"),
+        ("https://h", {"ALL_PROXY": "socks5://s:1"}, "socks5://s:1"),
+        ("http://h:8000", {"http_proxy": ""}, None),
+        ("http://127.0.0.1:8000", {"http_proxy": "http://p:1"}, None),
+        ("http://localhost:8000", {"http_proxy": "http://p:1"}, None),
+        ("http://[::1]:8000", {"http_proxy": "http://p:1"}, None),
+        ("http://a.corp:8000", {"http_proxy": "http://p:1", "NO_PROXY": "x, .corp"}, None),
+        ("http://a.corp:8000", {"http_proxy": "http://p:1", "no_proxy": "*"}, None),
+        ("http://a.corp:8000", {"http_proxy": "http://p:1", "no_proxy": "a.corp:9"}, "http://p:1"),
+    ],
+)
+def test_the_environment_names_the_proxy(url: str, environment: dict[str, str], proxy: str | None) -> None:
+    """The usual variables are obeyed, in either case, and this machine is never asked through a proxy."""
+    assert proxy_for(url, environment) == proxy

@@ -1,0 +1,413 @@
+"""The transport against servers that break, stall, refuse or talk out of turn."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Awaitable, Callable
+
+import httpx
+import pytest
+from tests.servers.http import Exchange, Handler, HttpServer
+from tests.servers.loops import LOOPS, run
+
+from model_accuracy_eval.rim.transport import ENOUGH, FLOWING, MOMENT, WAITING, StreamTransport
+
+pytestmark = pytest.mark.parametrize("loop", LOOPS)
+
+
+def session(handler: Handler, talk: Callable[[StreamTransport, HttpServer], Awaitable[None]], loop: str) -> HttpServer:
+    async def conversation() -> None:
+        transport = StreamTransport()
+        try:
+            await talk(transport, server)
+        finally:
+            await transport.aclose()
+
+    with HttpServer(handler) as server:
+        run(conversation(), loop)
+    return server
+
+
+def flowing(data: bytes, _: float) -> int:
+    return ENOUGH if b"[DONE]" in data else FLOWING
+
+
+def waiting(data: bytes, _: float) -> int:
+    return WAITING
+
+
+def post(url: str, sink: Callable[[bytes, float], int] = flowing, **limits: float) -> httpx.Request:
+    return httpx.Request("POST", f"{url}/x", content=b"{}", extensions={"sink": sink, "timeout": limits})
+
+
+async def cut_length(exchange: Exchange) -> None:
+    exchange.head(length=100)
+    exchange.send(b"x" * 50)
+    exchange.close()
+
+
+async def cut_chunks(exchange: Exchange) -> None:
+    exchange.head()
+    exchange.send(b"x")
+    exchange.close()
+
+
+async def reset(exchange: Exchange) -> None:
+    exchange.head()
+    exchange.send(b"x")
+    await exchange.pause(0.02)
+    exchange.reset()
+
+
+async def cut_head(exchange: Exchange) -> None:
+    exchange.raw(b"HTTP/1.1 200 OK\r\ncontent-le")
+    exchange.close()
+
+
+async def no_word(exchange: Exchange) -> None:
+    exchange.close()
+
+
+async def no_http(exchange: Exchange) -> None:
+    exchange.raw(b"SSH-2.0-OpenSSH_9.6\r\n")
+    await exchange.stall()
+
+
+async def upgrade(exchange: Exchange) -> None:
+    exchange.raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n")
+    await exchange.stall()
+
+
+async def bad_chunk(exchange: Exchange) -> None:
+    exchange.head()
+    exchange.raw(b"zz\r\n")
+    await exchange.stall()
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(
+    ("handler", "error", "sentence"),
+    [
+        (cut_length, httpx.RemoteProtocolError, "inside the body"),
+        (cut_chunks, httpx.RemoteProtocolError, "inside the body"),
+        (reset, httpx.ReadError, "broke"),
+        (cut_head, httpx.RemoteProtocolError, "before its head"),
+        (no_word, httpx.RemoteProtocolError, "before its head"),
+        (no_http, httpx.RemoteProtocolError, "not HTTP"),
+        (upgrade, httpx.RemoteProtocolError, "not HTTP"),
+        (bad_chunk, httpx.RemoteProtocolError, "not HTTP"),
+    ],
+)
+def test_a_broken_answer_is_an_error(
+    loop: str, plain: bool, handler: Handler, error: type[Exception], sentence: str
+) -> None:
+    """Whatever ends early or is no HTTP is never taken for a body, with a sink or without."""
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        with pytest.raises(error, match=sentence):
+            if plain:
+                await httpx.AsyncClient(transport=transport).post(server.url, content=b"{}")
+            else:
+                await transport.handle_async_request(post(server.url))
+
+    server = session(handler, talk, loop)
+    assert len(server.requests) == 1
+
+
+def test_nobody_listens(loop: str) -> None:
+    """A refused connection is a ConnectError whose cause is the system's own error."""
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        server.stop()
+        with pytest.raises(httpx.ConnectError, match=f"no connection to 127.0.0.1:{server.port}") as caught:
+            await transport.handle_async_request(post(server.url))
+        assert isinstance(caught.value.__cause__, ConnectionRefusedError)
+
+    session(no_word, talk, loop)
+
+
+def test_a_connection_that_is_not_made_in_time(loop: str) -> None:
+    """Somebody who accepts but never finishes the TLS handshake runs into the connect limit."""
+
+    async def conversation(port: int) -> None:
+        transport = StreamTransport()
+        with pytest.raises(httpx.ConnectTimeout, match=r"no connection to 127.0.0.1:\d+ within 0.1 s"):
+            await transport.handle_async_request(post(f"https://127.0.0.1:{port}", connect=0.1))
+        await transport.aclose()
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        run(conversation(silent.getsockname()[1]), loop)
+
+
+def test_only_http_is_spoken(loop: str) -> None:
+    """Other schemes are turned away with their name."""
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        with pytest.raises(httpx.UnsupportedProtocol, match="ftp"):
+            await transport.handle_async_request(post("ftp://127.0.0.1"))
+
+    session(no_word, talk, loop)
+
+
+def test_a_kept_connection_that_died_is_replaced_without_a_word(loop: str) -> None:
+    """Servers close idle connections whenever they like; the request is sent again on a fresh one."""
+
+    async def once_each(exchange: Exchange) -> None:
+        if exchange.connection in seen:
+            exchange.reset()
+        else:
+            seen.append(exchange.connection)
+            exchange.reply(200, "x")
+
+    seen: list[object] = []
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        for _ in range(3):
+            response = await transport.handle_async_request(post(server.url))
+            assert response.status_code == 200
+
+    server = session(once_each, talk, loop)
+    assert (server.connections, len(server.requests)) == (3, 5)
+
+
+def test_a_kept_connection_is_replaced_only_once(loop: str) -> None:
+    """If the fresh connection breaks too, that is an error like any other."""
+
+    async def then_never(exchange: Exchange) -> None:
+        if exchange.number >= 4:
+            exchange.reset()
+        else:
+            await exchange.pause(0.02)
+            exchange.reply(200, "x")
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        await asyncio.gather(*(transport.handle_async_request(post(server.url)) for _ in range(4)))
+        with pytest.raises(httpx.ReadError):
+            await transport.handle_async_request(post(server.url))
+
+    assert len(session(then_never, talk, loop).requests) == 6
+
+
+def test_a_request_that_was_partly_answered_is_not_sent_twice(loop: str) -> None:
+    """Once a byte has come back, repeating is the caller's decision."""
+
+    async def then_half(exchange: Exchange) -> None:
+        await (cut_head(exchange) if exchange.number else answer(exchange))
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.reply(200, "x")
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        await transport.handle_async_request(post(server.url))
+        with pytest.raises(httpx.RemoteProtocolError):
+            await transport.handle_async_request(post(server.url))
+
+    assert len(session(then_half, talk, loop).requests) == 2
+
+
+def test_bytes_that_nobody_asked_for_close_an_idle_connection(loop: str) -> None:
+    """An idle connection on which the server talks is not used for the next request."""
+
+    async def chatty(exchange: Exchange) -> None:
+        exchange.reply(200, "x")
+        await exchange.pause(0.02)
+        exchange.raw(b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n")
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        for _ in range(2):
+            assert (await transport.handle_async_request(post(server.url))).status_code == 200
+            await asyncio.sleep(0.06)
+
+    assert session(chatty, talk, loop).connections == 2
+
+
+@pytest.mark.parametrize("junk", [b"junk", b"HTTP/1.1 408 No\r\ncontent-length: 4\r\n\r\njunk"])
+def test_more_than_one_answer_in_one_read_closes_the_connection(loop: str, junk: bytes) -> None:
+    """The answer counts, but what follows it would be mistaken for the next one."""
+
+    async def double(exchange: Exchange) -> None:
+        exchange.raw(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx" + junk)
+        await exchange.stall()
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        for _ in range(2):
+            assert (await transport.handle_async_request(post(server.url, seen))).status_code == 200
+
+    def seen(data: bytes, _: float) -> int:
+        assert data == b"x"
+        return FLOWING
+
+    assert session(double, talk, loop).connections == 2
+
+
+@pytest.mark.parametrize(
+    ("sink", "limits", "sentence"),
+    [
+        (waiting, {"first": 0.1, "idle": 9.0, "total": 9.0}, "no answer for 0.1 s"),
+        (flowing, {"first": 9.0, "idle": 0.1, "total": 9.0}, "nothing more for 0.1 s"),
+        (flowing, {"first": 9.0, "idle": 9.0, "total": 0.15}, "no complete answer within 0.15 s"),
+        (flowing, {"read": 0.1}, "nothing more for 0.1 s"),
+    ],
+)
+def test_rule_17_time_limits(
+    loop: str, sink: Callable[[bytes, float], int], limits: dict[str, float], sentence: str
+) -> None:
+    """The first token, the pauses and the whole answer have a limit each, and the server sees us leave."""
+
+    async def stalling(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"x")
+        await exchange.stall()
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        begin = time.perf_counter()
+        with pytest.raises(httpx.ReadTimeout, match=sentence):
+            await transport.handle_async_request(post(server.url, sink, **limits))
+        assert 0.09 < time.perf_counter() - begin < 2.0
+        assert await asyncio.to_thread(server.wait_for, lambda it: it.disconnects == 1)
+
+    session(stalling, talk, loop)
+
+
+def test_a_stream_that_keeps_flowing_outlives_its_idle_limit(loop: str) -> None:
+    """The idle limit is about pauses, not about length."""
+
+    async def steady(exchange: Exchange) -> None:
+        exchange.head()
+        for _ in range(12):
+            exchange.send(b"x")
+            await exchange.pause(0.03)
+        exchange.end()
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        await transport.handle_async_request(post(server.url, first=0.2, idle=0.2, total=9.0))
+
+    session(steady, talk, loop)
+
+
+def test_a_cancelled_request_leaves_at_once(loop: str) -> None:
+    """The server sees the disconnect and can stop generating, before and after its first byte."""
+
+    async def stalling(exchange: Exchange) -> None:
+        if exchange.number:
+            exchange.head()
+            exchange.send(b"x")
+        await exchange.stall()
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        seen: list[int] = []
+        for number in (1, 2):
+            seen.append(number)
+            task = asyncio.ensure_future(transport.handle_async_request(post(server.url)))
+            assert await asyncio.to_thread(server.wait_for, lambda it: len(it.requests) == len(seen))
+            await asyncio.sleep(0.03)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(server.wait_for, lambda it: it.disconnects == len(seen))
+        assert not transport.open
+
+    session(stalling, talk, loop)
+
+
+def test_a_plain_response_that_is_closed_early_closes_its_connection(loop: str) -> None:
+    """Whoever stops reading half-way does not leave a connection behind."""
+
+    async def stalling(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"x")
+        await exchange.stall()
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        async with httpx.AsyncClient(transport=transport).stream("GET", server.url) as response:
+            assert response.status_code == 200
+        assert await asyncio.to_thread(server.wait_for, lambda it: it.disconnects == 1)
+
+    session(stalling, talk, loop)
+
+
+def test_rule_05_a_body_that_stays_open_after_done_costs_a_moment(loop: str) -> None:
+    """The answer is given back, the connection is closed, and nobody hangs."""
+
+    async def open_end(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"data: [DONE]\n\n")
+        await exchange.stall()
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        begin = time.perf_counter()
+        await transport.handle_async_request(post(server.url, first=9.0))
+        assert MOMENT * 0.8 < time.perf_counter() - begin < MOMENT + 1.0
+        assert await asyncio.to_thread(server.wait_for, lambda it: it.disconnects == 1)
+
+    session(open_end, talk, loop)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_what_follows_done_is_drained_and_never_judged(loop: str, broken: bool) -> None:
+    """The end of the body comes a little later: the connection is reused, or was broken, but the answer stands."""
+
+    async def late(exchange: Exchange) -> None:
+        await exchange.pause(exchange.number * (MOMENT + 0.05))  # the moment of the first must not end the second
+        exchange.head()
+        exchange.send(b"data: [DONE]\n\n")
+        await exchange.pause(0.03)
+        exchange.send(b"data: more\n\n")
+        if broken:
+            exchange.raw(b"zz\r\n")
+        else:
+            exchange.end()
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        for _ in range(2):
+            assert (await transport.handle_async_request(post(server.url))).status_code == 200
+
+    assert session(late, talk, loop).connections == (2 if broken else 1)
+
+
+def test_as_many_connections_as_requests_at_once_and_the_warmest_first(loop: str) -> None:
+    """A wave opens what it needs, the next wave reuses it, and a single request takes the last one used."""
+
+    async def short(exchange: Exchange) -> None:
+        await exchange.pause(0.02)
+        exchange.reply(200, "x")
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        for _ in range(3):
+            await asyncio.gather(*(transport.handle_async_request(post(server.url)) for _ in range(40)))
+        assert server.connections == 40
+        for _ in range(3):
+            await transport.handle_async_request(post(server.url))
+        last = [exchange.connection for exchange in server.requests[-3:]]
+        assert last == [last[0]] * 3
+
+    assert session(short, talk, loop).connections == 40
+
+
+def test_a_cancellation_that_comes_too_late_hurts_nobody_else(loop: str) -> None:
+    """When the answer was there already, the connection may be somebody else's by now."""
+
+    async def short(exchange: Exchange) -> None:
+        exchange.reply(200, "x")
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        complete = asyncio.Event()
+
+        def last(data: bytes, _: float) -> int:
+            # In the next turn of the loop: the first is cancelled, the second takes its connection, and only
+            # then does the first wake up.
+            asyncio.get_running_loop().call_soon(first.cancel)
+            complete.set()
+            return FLOWING
+
+        async def next_one() -> httpx.Response:
+            await complete.wait()
+            return await transport.handle_async_request(post(server.url))
+
+        second = asyncio.ensure_future(next_one())
+        first = asyncio.ensure_future(transport.handle_async_request(post(server.url, last)))
+        assert (await second).status_code == 200
+        with pytest.raises(asyncio.CancelledError):
+            await first
+
+    assert session(short, talk, loop).connections == 1

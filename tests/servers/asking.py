@@ -1,0 +1,61 @@
+"""Asks a chat server from a test, with waits that cost no time."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from tests.servers.loops import run
+
+from model_accuracy_eval.records import Message, Patience, Reply, Request, Service
+from model_accuracy_eval.rim.chat import StreamingChat, connect
+
+PATIENCE = Patience(
+    retries=2, connect_timeout=2.0, first_token_timeout=2.0, idle_timeout=2.0, total_timeout=10.0, gone_after=0.2
+)
+
+
+class Naps:
+    """Stands in for sleeping: remembers how long it should have been, and only yields."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+        await asyncio.sleep(0)
+
+
+def question(text: str = "What is 1 + 1?", **more: Any) -> Request:
+    return Request(messages=(Message(role="user", content=text),), **more)
+
+
+async def ask_all(chat: StreamingChat, requests: Sequence[Request]) -> list[Reply]:
+    try:
+        return list(await asyncio.gather(*(chat.ask(request) for request in requests)))
+    finally:
+        await chat.close()
+
+
+def ask(
+    url: str,
+    *requests: Request,
+    patience: Patience = PATIENCE,
+    loop: str = "asyncio",
+    model: str | None = "m",
+    naps: Naps | None = None,
+    **more: Any,
+) -> list[Reply]:
+    """The replies to some requests that are sent at once; waits between tries take no time."""
+
+    async def conversation() -> list[Reply]:
+        service = Service(base_url=url, model=model)
+        chat = connect(service, patience, sleep=naps or Naps(), chance=lambda: 1.0, **more)
+        return await ask_all(chat, requests or [question()])
+
+    return run(conversation(), loop)
+
+
+def said(reply: Reply) -> list[tuple[str, str, str | None]]:
+    """What a reply says, without its times."""
+    assert reply.fault is None, reply.fault
+    return [(choice.text, choice.reasoning, choice.finish_reason) for choice in reply.choices]
