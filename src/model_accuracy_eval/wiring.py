@@ -21,6 +21,7 @@ from model_accuracy_eval.rim.clock import SignalClock
 from model_accuracy_eval.rim.hub import FileHub
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.process import ProcessLauncher
+from model_accuracy_eval.rim.proxy import proxy_for
 from model_accuracy_eval.rim.screen import screen
 from model_accuracy_eval.rim.store import FolderStore
 
@@ -76,7 +77,7 @@ def ports(environment: Mapping[str, str], clock: SignalClock, progress: TextIO =
     key = environment.get(API_KEY)
 
     def connect_with_key(service: Service, patience: Patience) -> Chat:
-        return connect(service, patience, api_key=key)
+        return connect(service, patience, api_key=key, proxy=proxy_for(service.base_url, environment))
 
     return Ports(
         connect=connect_with_key,

@@ -5,7 +5,6 @@ broken try brought is thrown away as a whole, so no half answer is ever scored.
 """
 
 import asyncio
-import dataclasses
 import errno
 import itertools
 import random
@@ -17,20 +16,16 @@ import time
 from collections.abc import Awaitable, Callable
 
 import httpx
-import msgspec
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import Choice, Fault, Patience, Reply, Request, Service, Timings, Usage
+from model_accuracy_eval.records import Fault, Patience, Reply, Request, Service
 from model_accuracy_eval.rim import wire
+from model_accuracy_eval.rim.gathering import Answer, Gathering, StreamBroken
+from model_accuracy_eval.rim.proxy import ProxiedTransport
 from model_accuracy_eval.rim.retry import Presence, Schedule, Trouble, http_trouble, retry_after
-from model_accuracy_eval.rim.sse import EventStream, EventTooLongError
-from model_accuracy_eval.rim.transport import ENOUGH, FLOWING, WAITING, ProxiedTransport, StreamTransport
+from model_accuracy_eval.rim.transport import StreamTransport
 
 _HOST = re.compile(r"[\w.:-]+")
-_HEAD = 300
-"""Bytes of a body that are shown when it is no answer at all."""
-_WHOLE = 64 * 1024 * 1024
-"""The longest answer that is taken in one piece, from a server that does not stream."""
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL})
 """Connection errors that are this machine's, whoever listens over there."""
 _THEIRS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, ssl.SSLError)
@@ -119,7 +114,7 @@ class StreamingChat:
     async def close(self) -> None:
         await self._transport.aclose()
 
-    async def _try(self, body: bytes, n: int) -> "Answer | Trouble":
+    async def _try(self, body: bytes, n: int) -> Answer | Trouble:
         gathering = Gathering()
         extensions = {"sink": gathering.take, "timeout": self._limits}
         message = httpx.Request(
@@ -205,228 +200,3 @@ def _turned_away(response: httpx.Response) -> Trouble:
         return Trouble(kind="failed", sentence=f"HTTP {status} {reason}: {message}", status=status, again=False)
     sentence = f"HTTP {status} {reason}: {message or 'no message'}"
     return http_trouble(status, sentence, retry_after(response.headers, time.time()))
-
-
-class StreamBroken(Exception):
-    """The stream itself says that there will be no answer."""
-
-    def __init__(self, trouble: Trouble) -> None:
-        super().__init__(trouble.sentence)
-        self.trouble = trouble
-
-
-class _Growing:
-    """One choice while its events come in."""
-
-    __slots__ = ("begun", "chunks", "end", "first", "gap_max", "last", "reason", "text", "thought")
-
-    def __init__(self) -> None:
-        self.text: list[str] = []
-        self.thought: list[str] = []
-        self.reason: str | None = None
-        self.first: float | None = None
-        self.last = self.end = self.gap_max = 0.0
-        self.chunks = 0
-        self.begun = False
-
-    def take(self, part: wire.Part, now: float) -> None:
-        delta = part.delta
-        if delta is None and not self.chunks:  # some servers repeat the whole message after its deltas
-            delta = part.message
-        if delta is not None:
-            text = delta.content
-            thought = delta.reasoning or delta.reasoning_content
-            if text:
-                self.text.append(text if isinstance(text, str) else wire.text_of(text))
-            if thought:
-                self.thought.append(thought)
-            if text or thought:
-                self._note(now)
-            elif wire.is_something(delta.tool_calls) or wire.is_something(delta.function_call):
-                self.begun = True
-        reason = part.finish_reason
-        # Some servers say it twice; that the server gave up outweighs what it said before.
-        if reason and (self.reason is None or reason in wire.UNFIT):
-            self.reason, self.end, self.begun = reason, now, True
-
-    def _note(self, now: float) -> None:
-        self.chunks += 1
-        if self.first is None:
-            self.first, self.begun = now, True
-        elif now - self.last > self.gap_max:
-            self.gap_max = now - self.last
-        self.last = now
-
-    def choice(self, sent: float, *, mend: bool, streamed: bool) -> Choice:
-        text, thought = "".join(self.text), "".join(self.thought)
-        gaps = self.chunks - 1 if streamed and self.first is not None else 0
-        timings = Timings(
-            # An answer that came in one piece does not tell when its first token was there.
-            ttft=self.first - sent if streamed and self.first is not None else None,
-            e2e=max(self.end, self.last) - sent,
-            gap_mean=(self.last - self.first) / gaps if gaps > 0 and self.first is not None else None,
-            gap_max=self.gap_max if gaps > 0 else None,
-            chunks=self.chunks,
-        )
-        if mend:
-            text, thought = wire.mend(text), wire.mend(thought)
-        return Choice(text=text, reasoning=thought, finish_reason=self.reason, timings=timings)
-
-
-class Gathering:
-    """The sink of one try: reads events as they come, and says at the end whether they were an answer.
-
-    When is a choice complete? With a finish_reason. A server that never sent one in this reply is believed
-    when its body ended cleanly (without [DONE], before which the reason would have come, and with a length of
-    its own) and there is text. Where one choice has a finish_reason and another has none, the other is left
-    out: to ask for it again costs one request, while a half answer would cost a wrong score.
-    """
-
-    __slots__ = (
-        "_answers",
-        "_done",
-        "_events",
-        "_head",
-        "_mend",
-        "_now",
-        "_sort",
-        "_started",
-        "_usage",
-        "_whole",
-    )
-
-    def __init__(self) -> None:
-        self._events = EventStream()
-        self._answers: dict[int, _Growing] = {}
-        self._usage = msgspec.Raw()
-        self._head = b""
-        self._whole: bytearray | None = None
-        self._sort = self._started = self._done = self._mend = False
-        self._now = 0.0
-
-    def take(self, data: bytes, now: float) -> int:
-        """Implements `transport.Sink`."""
-        if not self._sort:
-            data = self._sniff(data)
-        if self._whole is not None:
-            self._whole += data
-            if len(self._whole) > _WHOLE:
-                raise _broken(f"The answer is longer than {_WHOLE // 1024 // 1024} MiB")
-            return FLOWING
-        try:
-            events = self._events.feed(data)
-        except EventTooLongError as error:
-            raise _broken(f"The stream holds {error}") from error
-        self._read(events, now)
-        if self._done:
-            return ENOUGH
-        if not self._started:
-            self._started = any(growing.begun for growing in self._answers.values())
-        return FLOWING if events and self._started else WAITING
-
-    def _sniff(self, data: bytes) -> bytes:
-        """Events, or a body in one piece? Its first characters tell, content types do not always."""
-        self._head = (self._head + data)[:_HEAD]
-        begin = self._head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-        if begin:
-            self._sort = True
-            self._whole = bytearray() if begin in b"{[<" else None
-        return data
-
-    def _read(self, events: list[bytes], now: float) -> None:
-        """The hot loop: once for every token of every answer."""
-        self._now, answers = now, self._answers
-        for event in events:
-            try:
-                chunk = wire.decode_chunk(event)
-            except ValueError:
-                if event.strip() == b"[DONE]":
-                    self._done = True
-                    return
-                chunk = self._decode_odd(event)
-            if chunk.usage and wire.is_something(chunk.usage):
-                self._usage = chunk.usage
-            if chunk.error or chunk.choices is None:
-                self._look_for_error(chunk, event)
-            for part in chunk.choices or ():
-                growing = answers.get(part.index)
-                if growing is None:
-                    growing = answers[part.index] = _Growing()
-                growing.take(part, now)
-                if part.usage and wire.is_something(part.usage):
-                    self._usage = part.usage
-
-    def _decode_odd(self, event: bytes) -> wire.Chunk:
-        if not event.strip():
-            return wire.Chunk(choices=[])
-        self._mend = True
-        try:
-            return wire.decode_odd(event)
-        except (ValueError, RecursionError) as error:
-            shown = wire.excerpt(event.decode("utf-8", "replace"))
-            raise _broken(f"The stream holds an event that is no JSON object: {shown}") from error
-
-    def _look_for_error(self, chunk: wire.Chunk, event: bytes) -> None:
-        if not wire.is_error(chunk, event):
-            return
-        message, code = wire.read_error(event)
-        sentence = f"The service broke the stream off with an error: {message}"
-        if code is None:
-            raise _broken(sentence)
-        # That a request was accepted and then failed with 500 is the server's trouble, not the request's.
-        raise StreamBroken(dataclasses.replace(http_trouble(code, sentence), scarce=False))
-
-    def extent(self) -> str:
-        """How far a broken stream had come."""
-        chunks = sum(growing.chunks for growing in self._answers.values())
-        return f" (after {chunks} chunks of text)" if chunks else ""
-
-    def answer(self, response: httpx.Response, n: int) -> "Answer | Trouble":
-        """After a clean end: the complete choices, or why there are none."""
-        streamed = self._whole is None
-        try:
-            self._read(self._rest(), self._now or time.perf_counter())
-        except StreamBroken as broken:
-            return broken.trouble
-        whole = {index: growing for index, growing in self._answers.items() if growing.reason is not None}
-        for growing in whole.values():
-            if growing.reason in wire.UNFIT:
-                return Trouble(kind="failed", sentence=f"The service gave up: finish_reason '{growing.reason}'")
-        if not whole and not self._done and (not streamed or _framed(response)):
-            whole = {index: growing for index, growing in self._answers.items() if growing.chunks}
-        if not whole:
-            return Trouble(kind="failed", sentence=self._nothing(response))
-        sent = response.extensions["sent"]
-        choices = (whole[index].choice(sent, mend=self._mend, streamed=streamed) for index in sorted(whole)[:n])
-        return tuple(choices), wire.read_usage(self._usage)
-
-    def _rest(self) -> list[bytes]:
-        """What the end of the body completes: a last event, or the answer that came in one piece."""
-        if self._whole is None:
-            return self._events.close()
-        return [bytes(self._whole)] if wire.is_object(bytes(self._whole)) else []
-
-    def _nothing(self, response: httpx.Response) -> str:
-        """Why a body that ended cleanly was no answer."""
-        if not self._head.strip():
-            return f"HTTP {response.status_code} with an empty body"
-        if not self._answers:
-            shown = wire.excerpt(self._head.decode("utf-8", "replace"), 120)
-            kind = response.headers.get("content-type", "no content type")
-            return f"HTTP {response.status_code}, but the body ({kind}) is no chat answer: {shown}"
-        if not self.extent():
-            return "The stream ended without any text and without a finish_reason"
-        end = "[DONE]" if self._done else "the connection, not with a length of its own,"
-        return f"The stream ended with {end} but without a finish_reason{self.extent()}: the answer may be cut"
-
-
-Answer = tuple[tuple[Choice, ...], Usage | None]
-
-
-def _broken(sentence: str) -> StreamBroken:
-    return StreamBroken(Trouble(kind="failed", sentence=sentence))
-
-
-def _framed(response: httpx.Response) -> bool:
-    """Whether the body said where it ends; without that, its end and its break look the same."""
-    return "content-length" in response.headers or "transfer-encoding" in response.headers

@@ -11,7 +11,9 @@ import trustme
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.rim.transport import ENOUGH, FLOWING, KEPT, StreamTransport, proxy_for
+from model_accuracy_eval.rim.proxy import proxy_for
+from model_accuracy_eval.rim.sink import ENOUGH, FLOWING, KEPT
+from model_accuracy_eval.rim.transport import StreamTransport
 
 Talk = Callable[[StreamTransport, str], Awaitable[None]]
 

@@ -10,7 +10,8 @@ import pytest
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.rim.transport import ENOUGH, FLOWING, MOMENT, WAITING, StreamTransport
+from model_accuracy_eval.rim.sink import ENOUGH, FLOWING, MOMENT, WAITING
+from model_accuracy_eval.rim.transport import StreamTransport
 
 pytestmark = pytest.mark.parametrize("loop", LOOPS)
 
