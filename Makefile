@@ -35,7 +35,7 @@ golden: $(READY)  ## write the expected report files anew; review the diff
 lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra fast --universal --python-version 3.10 \
-	    --generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.lock
+	    --quiet --generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -74,7 +74,8 @@ def number_answer(text: str, problem: Problem) -> str | None:
 
 # Repetitions are bounded: a reply of ten thousand asterisks must not take minutes to read.
 _WRAPPED = (
-    r"[\s*_:：$\\(\[（]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}[\s*_(\[（]{0,4}([A-Z])(?![A-Za-z])"
+    r"[\s*_:：$\\(\[（]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
+    r"[\s*_(\[（]{0,4}([A-Z])(?![A-Za-z])"
 )
 _STATED = (
     re.compile(

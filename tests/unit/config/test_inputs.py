@@ -1,0 +1,243 @@
+"""Flags and YAML → typed settings; whatever cannot be meant is refused with its name, its value and its source."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.config.inputs import merge, read, yaml_values
+from model_accuracy_eval.config.settings import Settings, table
+from model_accuracy_eval.errors import BadValue, UnknownName
+
+NAMES = [setting.name for setting in table()]
+
+SPELLINGS: list[tuple[str, str, Any, Any]] = [
+    # setting, as a flag, as YAML, what it means
+    ("adapter", "./adapter", "./adapter", "./adapter"),
+    ("model", "/weights", "/weights", "/weights"),
+    ("endpoint", "http://localhost:8000", "http://localhost:8000", "http://localhost:8000"),
+    ("model-name", "none", None, None),
+    ("model-name", "qwen", "qwen", "qwen"),
+    ("datasets", "demo_gsm8k, my.jsonl", ["demo_gsm8k", "my.jsonl"], ("demo_gsm8k", "my.jsonl")),
+    ("datasets", "gsm8k", "gsm8k", ("gsm8k",)),
+    ("data-dir", "data", "data", "data"),
+    ("limit", "8", 8, 8),
+    ("limit", "none", None, None),
+    ("task-type", "any-to-any", "any-to-any", "any-to-any"),
+    ("mode", "infer", "infer", "infer"),
+    ("reuse", "outputs/x", "outputs/x", "outputs/x"),
+    ("num-return-sequences", "3", 3, 3),
+    ("temperature", "0.7", 0.7, 0.7),
+    ("temperature", "1", 1, 1.0),
+    ("top-p", "0.95", 0.95, 0.95),
+    ("max-tokens", "512", 512, 512),
+    ("max-tokens", "None", None, None),
+    ("seed", "none", None, None),
+    ("seed", "42", 42, 42),
+    ("generation", '{"top_k": 20, "min_p": 0.1}', {"top_k": 20, "min_p": 0.1}, {"top_k": 20, "min_p": 0.1}),
+    ("k", "1,2, 5", [1, 2, 5], (1, 2, 5)),
+    ("k", "3", 3, (3,)),
+    ("gate", "demo: avg@5 >= 60", ["demo: avg@5 >= 60"], ("demo: avg@5 >= 60",)),
+    ("gate", "a: avg@5 > 1\nb: pass@5 > 2\n", ["a: avg@5 > 1", "b: pass@5 > 2"], ("a: avg@5 > 1", "b: pass@5 > 2")),
+    ("max-failed-requests", "0", 0, 0),
+    ("score-reasoning", "true", True, True),
+    ("concurrency", "256", 256, 256),
+    ("retries", "0", 0, 0),
+    ("ready-timeout", "60", 60, 60.0),
+    ("connect-timeout", "1.5", 1.5, 1.5),
+    ("first-token-timeout", "30", 30, 30.0),
+    ("idle-timeout", "30", 30, 30.0),
+    ("total-timeout", "30", 30, 30.0),
+    ("out", "elsewhere", "elsewhere", "elsewhere"),
+    ("label", "my-model@1.0+x_y", "my-model@1.0+x_y", "my-model@1.0+x_y"),
+    ("port", "8080", 8080, 8080),
+    ("debug", "false", False, False),
+]
+
+
+def one(name: str, value: Any, source: str = "the command line") -> Any:
+    return read({name: value}, source)[name.replace("-", "_")]
+
+
+def test_every_setting_is_spelled_below() -> None:
+    """A new setting needs a line in the table of this test."""
+    assert {name for name, *_ in SPELLINGS} == set(NAMES)
+
+
+@pytest.mark.parametrize(("name", "flag", "value", "meant"), SPELLINGS)
+def test_a_flag_and_yaml_mean_the_same(name: str, flag: str, value: Any, meant: Any) -> None:
+    """The text of the command line and the value of the file become the same typed value."""
+    for found in (one(name, flag), one(name, value), one(name, yaml_values(yaml.safe_dump({name: value}), "f")[name])):
+        assert found == meant
+        assert type(found) is type(meant)
+
+
+def test_a_gate_needs_no_quotes_in_yaml() -> None:
+    """YAML takes `dataset: metric >= number` for a mapping; it is the gate that it looks like."""
+    values = yaml_values("gate:\n  - demo: avg@5 >= 60\n  - 'other: pass@5 > 2'\n", "f")
+    assert one("gate", values["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+    mapping = yaml_values("gate:\n  demo: avg@5 >= 60\n  other: pass@5 > 2\n", "f")
+    assert one("gate", mapping["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+    block = yaml_values("gate: |\n  demo: avg@5 >= 60\n  other: pass@5 > 2\n", "f")
+    assert one("gate", block["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+
+
+BAD: list[tuple[str, Any, str]] = [
+    ("limit", 0, "expected 'int' >= 1"),
+    ("limit", "0", "expected 'int' >= 1"),
+    ("limit", "many", "expected 'int | null'"),
+    ("num-return-sequences", 0, "expected 'int' >= 1"),
+    ("num-return-sequences", 2.5, "expected 'int'"),
+    ("num-return-sequences", None, "expected 'int'"),
+    ("num-return-sequences", True, "expected 'int'"),
+    ("temperature", -0.1, "expected 'float' >= 0"),
+    ("temperature", "hot", "expected 'float'"),
+    ("temperature", "nan", "expected 'float' >= 0"),
+    ("temperature", "inf", "expected a finite number"),
+    ("top-p", 0, "expected 'float' > 0"),
+    ("top-p", "1.01", "expected 'float' <= 1"),
+    ("max-tokens", 0, "expected 'int' >= 1"),
+    ("seed", -1, "expected 'int' >= 0"),
+    ("generation", "[1]", "expected 'object'"),
+    ("generation", "{top_k: 20}", "malformed"),
+    ("generation", "top_k=20", "malformed"),
+    ("k", "0", "expected 'int' >= 1"),
+    ("k", "1,x", "expected 'int'"),
+    ("k", None, "expected 'array'"),
+    ("datasets", None, "expected 'array'"),
+    ("gate", None, "expected 'array'"),
+    ("max-failed-requests", -1, "expected 'int' >= 0"),
+    ("score-reasoning", "maybe", "expected 'bool'"),
+    ("concurrency", 0, "expected 'int' >= 1"),
+    ("retries", -1, "expected 'int' >= 0"),
+    ("ready-timeout", 0, "expected 'float' > 0"),
+    ("connect-timeout", "0", "expected 'float' > 0"),
+    ("first-token-timeout", -5, "expected 'float' > 0"),
+    ("idle-timeout", 0, "expected 'float' > 0"),
+    ("total-timeout", "inf", "expected a finite number"),
+    ("port", 0, "expected 'int' >= 1"),
+    ("port", 65536, "expected 'int' <= 65535"),
+    ("label", "", "expected 'str' matching regex"),
+    ("label", "a/b", "expected 'str' matching regex"),
+    ("label", "..", "expected 'str' matching regex"),
+    ("label", "a\n", "expected 'str' matching regex"),
+    ("label", "two words", "expected 'str' matching regex"),
+    ("out", None, "expected 'str'"),
+    ("mode", "evaluate", "expected one of all, infer, eval"),
+    ("task-type", "text", "expected one of text-generation, image-text-to-text, any-to-any"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "reason"), BAD)
+def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> None:
+    """One sentence with the setting, the value, the source and what was expected."""
+    with pytest.raises(BadValue) as error:
+        one(name, value, "eval.yaml")
+    sentence = error.value.sentence
+    assert sentence.startswith(f"The setting '{name}' cannot be {value!r} (eval.yaml): ")
+    assert reason in sentence, sentence
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert (error.value.exit_code, error.value.stage) == (2, "configuration")
+
+
+def test_every_bound_is_refused_above() -> None:
+    """Each setting whose type can be missed has a line in the table of this test."""
+    free = {"adapter", "model", "endpoint", "model-name", "data-dir", "reuse", "debug"}
+    assert {name for name, *_ in BAD} | free == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("dataset", "datasets"), ("max_token", "max-tokens"), ("temprature", "temperature"), ("tokens", "max-tokens")],
+)
+def test_an_unknown_setting_is_answered_with_the_nearest(key: str, near: str) -> None:
+    """And with the source it stands in."""
+    with pytest.raises(UnknownName) as error:
+        read({key: 1}, "eval.yaml")
+    assert f"There is no setting called '{key}' in eval.yaml; did you mean " in error.value.sentence
+    assert near in error.value.sentence
+
+
+def test_both_spellings_of_a_key_are_known() -> None:
+    """max-tokens and max_tokens."""
+    assert read({"max-tokens": 5}, "f") == read({"max_tokens": 5}, "f") == {"max_tokens": 5}
+
+
+@given(
+    st.dictionaries(st.sampled_from(["limit", "port", "retries"]), st.integers(1, 99)),
+    st.dictionaries(st.sampled_from(["limit", "port", "retries"]), st.integers(1, 99)),
+)
+def test_flags_win_over_the_file_and_the_file_over_defaults(file: dict[str, int], flags: dict[str, int]) -> None:
+    """Setting by setting."""
+    merged = msgspec.to_builtins(merge(read(file, "file"), read(flags, "flags")))
+    defaults = msgspec.to_builtins(Settings())
+    assert merged == defaults | file | flags
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**60), 2**60)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    )
+)
+def test_any_value_is_typed_or_refused(value: Any) -> None:
+    """Whatever a file holds: a typed value or a sentence, never another error."""
+    for name in NAMES:
+        try:
+            layer = read({name: value}, "f")
+        except BadValue:
+            continue
+        msgspec.convert(msgspec.to_builtins(merge(layer)), Settings)
+
+
+def test_an_object_on_the_command_line_is_json() -> None:
+    """Nested fields arrive as they are."""
+    body = {"chat_template_kwargs": {"enable_thinking": False}, "stop": ["a", "b"]}
+    assert one("generation", json.dumps(body)) == body
+
+
+def test_a_yaml_file_holds_settings() -> None:
+    """Lines of `name: value`; an empty file and one of comments hold none."""
+    assert yaml_values("datasets: [a, b]\nlimit: 5\n", "f") == {"datasets": ["a", "b"], "limit": 5}
+    assert yaml_values("", "f") == yaml_values("# nothing\n", "f") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: [1", "eval.yaml is no YAML: "),
+        ("a: b: c", "eval.yaml is no YAML: "),
+        ("\x00", "eval.yaml is no YAML: "),
+        ("!!python/object/apply:os.system [ls]", "eval.yaml is no YAML: "),
+        ("- limit", "eval.yaml must hold settings as 'name: value' lines, but it holds list."),
+        ("limit", "eval.yaml must hold settings as 'name: value' lines, but it holds str."),
+    ],
+)
+def test_what_is_no_settings_file_is_refused(text: str, sentence: str) -> None:
+    """In one line, with the file's name; nothing in it is executed."""
+    with pytest.raises(BadValue) as error:
+        yaml_values(text, "eval.yaml")
+    assert error.value.sentence.startswith(sentence)
+    assert "\n" not in error.value.sentence
+
+
+def test_the_table_of_settings_is_complete() -> None:
+    """Every setting has a sentence, a group, a default that its own type accepts, and a name for the command line."""
+    settings = list(table())
+    assert [setting.field for setting in settings] == list(Settings.__struct_fields__)
+    for setting in settings:
+        assert setting.about.endswith((".", "`")), setting.name
+        assert setting.group, setting.name
+        assert "_" not in setting.name
+        assert msgspec.convert(setting.default, setting.type) == setting.default
+    assert [setting.name for setting in settings if setting.short == "-n"] == ["num-return-sequences"]
+    assert next(setting for setting in settings if setting.name == "mode").choices == ("all", "infer", "eval")

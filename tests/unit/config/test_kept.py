@@ -1,0 +1,174 @@
+"""The configs file: plain literals, there and back; and what a run that goes on may not change."""
+
+import ast
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.config import kept
+from model_accuracy_eval.config.settings import Settings
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.records import (
+    DataFile,
+    Gate,
+    Patience,
+    Pipeline,
+    Prompt,
+    RunPlan,
+    Sampling,
+    Slice,
+    Step,
+    TaskSpec,
+)
+from model_accuracy_eval.tasks import TASKS, find
+
+TASK = find("demo_gsm8k")
+PLAN = RunPlan(run_id="a" * 32, stamp="20260326_151326", adapter="./adapter", model="/weights", tasks=(TASK,))
+SETTINGS = Settings(adapter="./adapter", model="/weights", datasets=("demo_gsm8k",))
+
+TEXTS = st.text() | st.sampled_from(
+    ["'''", '"""', "\\", "\n# x\nplan = 1", "{0}", "a" * 300, "é中😀\u2028\x00\x7f", "%s"]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+)
+
+
+@given(TEXTS, TEXTS, st.dictionaries(TEXTS, JSON, max_size=4), st.floats(0, 2), st.none() | st.integers(0))
+def test_what_was_kept_comes_back(
+    model: str, question: str, extra: dict[str, Any], temperature: float, seed: int | None
+) -> None:
+    """Odd strings, nested fields and exact floats included; the file is literals and nothing else."""
+    task = msgspec.structs.replace(TASK, prompt=Prompt(question=question, system=question))
+    plan = msgspec.structs.replace(
+        PLAN, model=model, tasks=(task,), sampling=Sampling(temperature=temperature, seed=seed, extra=extra)
+    )
+    settings = msgspec.structs.replace(SETTINGS, model=model, generation=extra)
+    source = kept.dump(settings, plan)
+    assert kept.load(source, "here") == (settings, plan)
+    for node in ast.parse(source).body:
+        assert isinstance(node, ast.Assign)
+        ast.literal_eval(node.value)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_of_the_table_can_be_kept(name: str) -> None:
+    """With its prompts, examples and pipelines."""
+    plan = msgspec.structs.replace(PLAN, tasks=(find(name),))
+    assert kept.load(kept.dump(SETTINGS, plan), "here") == (SETTINGS, plan)
+
+
+def test_the_file_can_be_read_by_people() -> None:
+    """Two assignments, no line that runs out of the page."""
+    source = kept.dump(SETTINGS, PLAN)
+    assert source.startswith("# What this run did")
+    assert "\nsettings = {" in source
+    assert "\nplan = {" in source
+    assert "'num_return_sequences': 5" in source
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "settings = {}",
+        "settings = {}\nplan = {",
+        "settings = {}\nplan = {}",
+        "settings = {}\nplan = 1",
+        "settings = open('x')\nplan = {}",
+        "settings = {[]: 1}\nplan = {}",
+        "settings = {'unheard': 1}\nplan = {}",
+        "\x00",
+        "%PDF-1.4",
+    ],
+)
+def test_what_is_no_plan_is_refused(source: str) -> None:
+    """With the file's name, and without running a line of it."""
+    with pytest.raises(BadReuse, match="configs/x.py cannot be read as the plan of a run: "):
+        kept.load(source, "configs/x.py")
+
+
+def but(plan: RunPlan = PLAN, **changes: Any) -> RunPlan:
+    return msgspec.structs.replace(plan, **changes)
+
+
+def task(**changes: Any) -> RunPlan:
+    return but(tasks=(msgspec.structs.replace(TASK, **changes),))
+
+
+CHANGES: list[tuple[RunPlan, str]] = [
+    (but(sampling=Sampling(n=3)), "sampling.n was 5, is 3"),
+    (but(sampling=Sampling(temperature=0.0)), "sampling.temperature was 1.0, is 0.0"),
+    (but(sampling=Sampling(seed=None)), "sampling.seed was 0, is not there"),
+    (but(sampling=Sampling(extra={"top_k": 20})), "sampling.extra.top_k was not there, is 20"),
+    (but(model="/other"), "model was '/weights', is '/other'"),
+    (but(adapter="./b"), "adapter was './adapter', is './b'"),
+    (but(model_name="x"), "model_name was not there, is 'x'"),
+    (but(limit=5), "limit was not there, is 5"),
+    (but(label="x"), "label was 'vllm-api-stream-chat', is 'x'"),
+    (but(tasks=(find("gsm8k"),)), "datasets.demo_gsm8k was {"),
+    (but(tasks=(TASK, find("gsm8k"))), "datasets.gsm8k was not there, is {"),
+    (task(max_tokens=9), "datasets.demo_gsm8k.max_tokens was 1024, is 9"),
+    (task(slice=Slice(stop=5)), "datasets.demo_gsm8k.slice.stop was not there, is 5"),
+    (task(prompt=Prompt(question="x")), "datasets.demo_gsm8k.prompt.question was '"),
+    (task(stop=("x",)), "datasets.demo_gsm8k.stop was "),
+]
+
+
+@pytest.mark.parametrize(("new", "change"), CHANGES)
+def test_another_question_is_refused_and_shown(new: RunPlan, change: str) -> None:
+    """What was and what is, at the leaf that differs."""
+    with pytest.raises(BadReuse) as error:
+        kept.check_same_questions(PLAN, new)
+    assert f"The run {'a' * 32} asked something else, so its replies cannot be reused: " in error.value.sentence
+    assert change in error.value.sentence
+    assert error.value.exit_code == 2
+
+
+FREE: list[RunPlan] = [
+    but(run_id="b" * 32, stamp="20270101_000000"),
+    but(mode="eval"),
+    but(endpoint="http://x", port=1),
+    but(k=(1, 5)),
+    but(score_reasoning=True),
+    but(gates=(Gate(dataset="demo_gsm8k", metric="avg@5", comparison=">", threshold=1),)),
+    but(max_failed_requests=5, patience=Patience(concurrency=1), data_dir="d", out="o", debug=True),
+    but(task_type="any-to-any"),
+    task(about="x", home="y", licence="z", data=DataFile(name="elsewhere.jsonl")),
+    task(
+        pipelines=(Pipeline(extract=(Step(name="stripped"),), metric=Step(name="exact")),), reference="x", choices="[]"
+    ),
+]
+
+
+@pytest.mark.parametrize("new", FREE)
+def test_the_rest_may_change(new: RunPlan) -> None:
+    """Where things lie, how long one waits, and how replies are judged."""
+    kept.check_same_questions(PLAN, new)
+
+
+def test_the_order_of_datasets_is_free() -> None:
+    """They are compared by name."""
+    tasks: tuple[TaskSpec, ...] = (TASK, find("gsm8k"))
+    kept.check_same_questions(but(tasks=tasks), but(tasks=tasks[::-1]))
+
+
+def test_all_differences_are_shown_and_long_ones_are_cut() -> None:
+    """One sentence, however much differs."""
+    new = but(sampling=Sampling(n=3, seed=7), model="m" * 500)
+    with pytest.raises(BadReuse) as error:
+        kept.check_same_questions(PLAN, new)
+    for change in ("sampling.n was 5, is 3", "sampling.seed was 0, is 7", "model was '/weights', is 'mmm"):
+        assert change in error.value.sentence
+    assert "…" in error.value.sentence
+    assert len(error.value.sentence) < 400
+
+
+@given(JSON)
+def test_nothing_differs_from_itself(value: Any) -> None:
+    """Whatever it is."""
+    assert kept.differences(value, value) == []

@@ -1,0 +1,151 @@
+"""The journal keeps what the service said, line by line, and the documented view is made from it."""
+
+import json
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import golden_files
+
+from model_accuracy_eval.records import Attempt, Exam, Fault, Message, Problem, Timings, Usage
+from model_accuracy_eval.reporting import journal, predictions
+from model_accuracy_eval.tasks import find
+
+PROBLEM = Problem(
+    id=7,
+    messages=(
+        Message(role="system", content="Be brief."),
+        Message(role="user", content="1+1?"),
+        Message(role="assistant", content="2"),
+        Message(role="user", content="2+2?"),
+    ),
+    references=("4", "four"),
+)
+EXAM = Exam(task=find("demo_gsm8k"), problems=(PROBLEM,), version="0ba9da", questions="q")
+
+TEXTS = st.text(st.characters(codec="utf-8"))
+SECONDS = st.floats(0, 1e4)
+ATTEMPTS = st.builds(
+    Attempt,
+    problem=st.integers(0, 10**6),
+    index=st.integers(0, 9999),
+    text=TEXTS,
+    reasoning=TEXTS,
+    finish_reason=st.none() | TEXTS,
+    timings=st.none()
+    | st.builds(
+        Timings, ttft=st.none() | SECONDS, e2e=SECONDS, gap_mean=st.none() | SECONDS, gap_max=st.none() | SECONDS
+    ),
+    usage=st.none()
+    | st.builds(Usage, prompt_tokens=st.none() | st.integers(0), completion_tokens=st.integers(0, 2**40)),
+    request=st.uuids().map(lambda uuid: uuid.hex),
+    seed=st.none() | st.integers(0, 2**31),
+    tries=st.integers(1, 9),
+    fault=st.none(),
+)
+FAULTS = st.builds(
+    Fault,
+    kind=st.sampled_from(["rejected", "refused", "failed"]),
+    sentence=TEXTS,
+    status=st.none() | st.integers(400, 599),
+)
+
+
+@given(ATTEMPTS)
+def test_a_line_keeps_the_whole_sample(attempt: Attempt) -> None:
+    """Read back, it is the same attempt: text, timings, usage and all."""
+    line = journal.line(EXAM, PROBLEM, attempt)
+    assert journal.attempt(line) == attempt
+    assert journal.key(line) == (attempt.problem, attempt.index)
+    assert line.endswith(b"}\n")
+    assert line.count(b"\n") == 1
+
+
+@given(ATTEMPTS)
+def test_a_line_has_the_fields_of_aisbench(attempt: Attempt) -> None:
+    """First and under their names, with its roles."""
+    whole = json.loads(journal.line(EXAM, PROBLEM, attempt))
+    fields = ["data_abbr", "id", "success", "uuid", "origin_prompt", "prediction", "gold"]
+    assert list(whole)[:7] == fields
+    assert (whole["data_abbr"], whole["id"], whole["success"], whole["gold"]) == (
+        "demo_gsm8k",
+        attempt.problem,
+        True,
+        "4",
+    )
+    assert whole["prediction"] == attempt.text
+    assert whole["index"] == attempt.index
+    assert [turn["role"] for turn in whole["origin_prompt"]] == ["SYSTEM", "HUMAN", "BOT", "HUMAN"]
+    assert whole["origin_prompt"][-1] == {"role": "HUMAN", "prompt": "2+2?"}
+
+
+@given(ATTEMPTS, FAULTS)
+def test_a_failure_keeps_its_reason(attempt: Attempt, fault: Fault) -> None:
+    """Problem, index and fault come back; AISBench's fields of a failed sample are there."""
+    line = journal.failure_line(EXAM, PROBLEM, attempt, fault)
+    assert journal.failure(line) == Attempt(problem=attempt.problem, index=attempt.index, fault=fault)
+    assert journal.key(line) == (attempt.problem, attempt.index)
+    assert line.count(b"\n") == 1
+    whole = json.loads(line)
+    assert (whole["data_abbr"], whole["error_info"], whole["tries"]) == ("demo_gsm8k", fault.sentence, attempt.tries)
+    assert len(whole["input"]) == 4
+
+
+def test_samples_of_one_request_have_ids_of_their_own() -> None:
+    """32 hex digits each, as AISBench's are."""
+    request = "3cad516afaa246ba9243a40c82e13140"
+    found = {
+        json.loads(journal.line(EXAM, PROBLEM, Attempt(problem=7, index=index, request=request)))["uuid"]
+        for index in range(20)
+    }
+    assert len(found) == 20
+    assert {len(uuid) for uuid in found} == {32}
+
+
+def test_files_lie_where_the_layout_says() -> None:
+    """predictions/<label>/<dataset>.jsonl, and the failures beside it."""
+    assert journal.file("label", "gsm8k") == "predictions/label/gsm8k.jsonl"
+    assert journal.failures_file("label", "gsm8k") == "predictions/label/gsm8k_failed.jsonl"
+
+
+def lines(*samples: tuple[int, int, str]) -> list[bytes]:
+    return [
+        journal.line(
+            EXAM, msgspec.structs.replace(PROBLEM, id=problem), Attempt(problem=problem, index=index, text=text)
+        )
+        for problem, index, text in samples
+    ]
+
+
+@given(st.lists(TEXTS, min_size=6, max_size=6), st.permutations(range(6)))
+def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: list[int]) -> None:
+    """By problem and by sample; each text at its place."""
+    samples = [(place // 3, place % 3, texts[place]) for place in range(6)]
+    view = json.loads(b"".join(predictions.as_json(lines(*(samples[place] for place in order)), 3)))
+    assert list(view) == ["0", "1"]
+    assert [view["0"]["prediction"], view["1"]["prediction"]] == [texts[:3], texts[3:]]
+    assert view["0"]["gold"] == "4"
+    assert view["0"]["origin_prompt"][1] == {"role": "HUMAN", "prompt": "1+1?"}
+
+
+def test_a_sample_that_is_missing_is_null() -> None:
+    """The others keep their places."""
+    view = json.loads(b"".join(predictions.as_json(lines((12, 2, "c"), (12, 0, "a"), (3, 1, "x")), 3)))
+    assert {number: entry["prediction"] for number, entry in view.items()} == {
+        "3": [None, "x", None],
+        "12": ["a", None, "c"],
+    }
+    assert list(view) == ["3", "12"]
+
+
+def test_one_sample_is_no_list() -> None:
+    """n = 1 gives the text alone, as the documented view has it."""
+    view = json.loads(b"".join(predictions.as_json(lines((0, 0, "a")), 1)))
+    assert view["0"]["prediction"] == "a"
+    assert json.loads(b"".join(predictions.as_json([], 1))) == {}
+
+
+def test_the_view_looks_as_it_did() -> None:
+    """Indented, in the order of the documented form."""
+    golden_files.check("predictions_n3.json", b"".join(predictions.as_json(lines((0, 1, "b"), (1, 0, 'a "q"\n')), 3)))
+    golden_files.check("predictions_n1.json", b"".join(predictions.as_json(lines((0, 0, "乙"), (10, 0, "a")), 1)))

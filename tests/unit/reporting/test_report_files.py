@@ -1,0 +1,212 @@
+"""Every file of a report, byte by byte, and the promises that readers of them rely on."""
+
+import csv
+import io
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import golden_files
+from tests.unit.reporting.fixed_report import exams, many, report, row, single, tally
+
+from model_accuracy_eval.records import Report, Sheet, Why
+from model_accuracy_eval.reporting import results, runfile, summary, terminal
+
+REPORTS = {"many": many(), "single": single()}
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=20)
+
+
+def cells(whole: Report) -> list[tuple[str, ...]]:
+    return summary.table(summary.all_rows(whole), whole.plan.label)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_summary_files_look_as_they_did(name: str) -> None:
+    """CSV, Markdown and plain text."""
+    whole = REPORTS[name]
+    golden_files.check(f"{name}/summary.csv", summary.as_csv(cells(whole)))
+    golden_files.check(f"{name}/summary.md", summary.as_markdown(cells(whole)))
+    golden_files.check(f"{name}/summary.txt", summary.as_text(whole))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_terminal_text_looks_as_it_did(name: str) -> None:
+    """The table, what to know about it, the verdict, where all is."""
+    golden_files.check(f"{name}/terminal.txt", terminal.as_text(REPORTS[name]))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_results_files_look_as_they_did(name: str) -> None:
+    """One a dataset; the second shows a dataset without figures."""
+    whole = REPORTS[name]
+    for place, sheet in enumerate(whole.sheets):
+        golden_files.check(f"{name}/results_{place}.json", results.as_json(sheet, whole.plan))
+
+
+def test_the_run_files_look_as_they_did() -> None:
+    """While the run goes on, and at its end."""
+    whole = many()
+    golden_files.check("many/run_started.json", runfile.started(whole.plan, exams(), None, whole.started))
+    golden_files.check("many/run.json", runfile.finished(whole, exams()))
+
+
+def test_the_sample_table_of_the_mission() -> None:
+    """Header, rule and lines are AISBench's."""
+    lines = summary.as_markdown(cells(many())).split("\n")
+    assert lines[:6] == [
+        "| dataset | version | metric | mode | vllm-api-stream-chat |",
+        "|----- | ----- | ----- | ----- | -----|",
+        "| demo_gsm8k | 0ba9da | accuracy (5 runs average) | gen | 5.60 |",
+        "| demo_gsm8k | 0ba9da | avg@5 | gen | 5.60 |",
+        "| demo_gsm8k | 0ba9da | pass@5 | gen | 24.00 |",
+        "| demo_gsm8k | 0ba9da | cons@5 | gen | 0.00 |",
+    ]
+    assert lines[6:] == ["| gsm8k | a1b2c3 | - | - | - |", ""]
+
+
+def test_the_shape_of_the_text_summary() -> None:
+    """Stamp first, four formats in AISBench's order, each under 128 carets and over 128 dollars, dividers between."""
+    text = summary.as_text(many())
+    assert text.startswith("20260326_151326\ntabulate format\n" + "^" * 128 + "\n")
+    assert text.endswith("\n" + "$" * 128 + "\n")
+    divider = f"\n{'-' * 128} THIS IS A DIVIDER {'-' * 128}\n\n"
+    blocks = text.split(divider)
+    assert [block.removeprefix("20260326_151326\n").split("\n")[0] for block in blocks] == [
+        "tabulate format",
+        "csv format",
+        "markdown format",
+        "raw format",
+    ]
+    assert all(f"\n{'^' * 128}\n" in block and f"\n{'$' * 128}\n" in block for block in blocks)
+    assert summary.as_csv(cells(many())) in blocks[1]
+    assert summary.as_markdown(cells(many())) in blocks[2]
+    assert "Model: vllm-api-stream-chat\ndemo_gsm8k: {'accuracy (5 runs average)': 5.6, 'avg@5': 5.6," in blocks[3]
+
+
+@given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
+def test_a_csv_reader_gets_every_cell_back(table: list[list[str]]) -> None:
+    """Commas and quotes in a name break nothing."""
+    assert list(csv.reader(io.StringIO(summary.as_csv(table)))) == table
+
+
+@given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
+def test_a_markdown_table_keeps_its_columns(table: list[list[str]]) -> None:
+    """A bar in a name is escaped."""
+    head, rule, *lines = summary.as_markdown(table).rstrip("\n").split("\n")
+    for line in (head, *lines):
+        assert line.replace("\\|", "").count("|") == 6
+    assert rule.count("|") == 6
+    assert len(lines) == len(table) - 1
+
+
+@given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
+def test_a_plain_table_is_straight(table: list[list[str]]) -> None:
+    """Every line has the same length, with a rule under the header."""
+    lines = summary.as_plain(table).split("\n")
+    assert len({len(line) for line in lines}) == 1
+    assert len(lines) == len(table) + 1
+
+
+def test_numbers_have_two_digits_and_unknown_is_a_dash() -> None:
+    """Never 0 and never NaN."""
+    assert [summary.number(value) for value in (5.6, 0, 100, 200 / 3, None)] == ["5.60", "0.00", "100.00", "66.67", "-"]
+
+
+def test_a_name_with_a_comma_is_quoted_in_csv() -> None:
+    """As RFC 4180 has it."""
+    assert '"big, ""odd"" | sums",0ba9da,accuracy,gen,-\n' in summary.as_csv(cells(single()))
+    assert '| big, "odd" \\| sums | 0ba9da |' in summary.as_markdown(cells(single()))
+
+
+@given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=1, max_size=6))))
+def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
+    """Counting the correct samples of the details by hand gives c and the three figures of every problem."""
+    n, correct = drawn
+    right: Why = "right"
+    wrong: Why = "wrong"
+    tallies = tuple(
+        tally(place, (right,) * c + (wrong,) * (n - c), ("18",) * c + ("7",) * (n - c))
+        for place, c in enumerate(correct)
+    )
+    sheet = msgspec.structs.replace(many().sheets[0], tallies=tallies)
+    whole = json.loads(results.as_json(sheet, report((sheet,), n=n).plan))
+    for place, detail in enumerate(whole["details"]):
+        assert (detail["id"], detail["example_abbr"]) == (place, f"demo_gsm8k_{place}")
+        c = sum(detail["correct"])
+        assert (c, len(detail["correct"])) == (detail["c"], detail["n"]) == (correct[place], n)
+        assert detail["correct"] == [
+            pred == answer for pred, answer in zip(detail["pred"], detail["answer"], strict=True)
+        ]
+        assert detail[f"avg@{n}"] == pytest.approx(100 * c / n)
+        assert detail[f"pass@{n}"] == 100 * (c > 0)
+        assert detail[f"cons@{n}"] == 100 * (2 * c > n)
+
+
+def test_results_are_unrounded_and_come_first() -> None:
+    """Under their names in the summary, before whatever is ours."""
+    sheet = msgspec.structs.replace(many().sheets[0], rows=(row("accuracy", 200 / 3), row("pass@5", None)))
+    whole = json.loads(results.as_json(sheet, many().plan))
+    assert list(whole)[:2] == ["accuracy", "pass@5"]
+    assert (whole["accuracy"], whole["pass@5"]) == (200 / 3, None)
+    assert whole["counts"]["failed"] == 1
+
+
+def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
+    """c is null, and there is no pass@k to be misread."""
+    soft = msgspec.structs.replace(tally(0, ("right", "wrong"), ("a", "b")), c=None)
+    sheet = msgspec.structs.replace(many().sheets[0], tallies=(soft,))
+    (detail,) = json.loads(results.as_json(sheet, many().plan))["details"]
+    assert detail["c"] is None
+    assert not [key for key in detail if "@" in key]
+
+
+def test_the_terminal_tells_what_went_missing() -> None:
+    """Counts, notes, gates, the conclusion with its exit code, and the folder."""
+    text = terminal.as_text(many())
+    assert "demo_gsm8k: 8 of 10 samples answered; 1 rejected, 1 failed, 2 cut by length, 1 empty" in text
+    assert "gsm8k: 0 of 5 samples answered; 5 missing." in text
+    assert "1.25 .. 18.50" in text
+    assert "Gate demo_gsm8k: avg@5 >= 60 failed: avg@5 is 5.60." in text
+    assert "FAILED (exit code 1): 1 of 2 gates failed." in text
+    assert "Report: /runs/ee9480acbbac4d4aa190a124d5ddf39c" in text
+
+
+def test_a_run_that_was_turned_away_has_no_table() -> None:
+    """Only how it ended."""
+    text = terminal.as_text(report(()))
+    assert "dataset" not in text
+    assert "FAILED" in text
+
+
+def test_run_json_says_how_it_ended() -> None:
+    """Status, exit code, figures, intervals and counts of every dataset; strict JSON."""
+    whole = json.loads(runfile.finished(many(), exams()), parse_constant=pytest.fail)
+    assert (whole["status"], whole["exit_code"], whole["stage"], whole["n"], whole["k"]) == (
+        "failed",
+        1,
+        "score",
+        5,
+        [5],
+    )
+    assert whole["datasets"]["demo_gsm8k"]["metrics"]["pass@5"] == 24.0
+    assert whole["datasets"]["demo_gsm8k"]["counts"]["rejected"] == 1
+    assert whole["datasets"]["gsm8k"]["metrics"] == {}
+    assert whole["gates"][0]["gate"] == "demo_gsm8k: avg@5 >= 60"
+    assert whole["datasets"]["demo_gsm8k"]["questions"] == "0ba9daffff"
+
+
+def test_a_run_file_that_a_crash_left_behind_is_empty() -> None:
+    """Whatever it holds is no reason to crash again."""
+    whole = runfile.started(many().plan, exams(), None, "now")
+    assert runfile.kept(whole)["status"] == "running"
+    for broken in (b"", whole[:20], b"[]", b"\xff"):
+        assert runfile.kept(broken) == {}
+
+
+def test_a_sheet_without_rows_has_a_line() -> None:
+    """A dataset is never left out of the summary."""
+    blank = many().sheets[1]
+    assert isinstance(blank, Sheet)
+    assert cells(report((blank,)))[1] == ("gsm8k", "a1b2c3", "-", "-", "-")

@@ -1,0 +1,313 @@
+"""Replies as models write them → the answer that a careful reader takes from them."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.records import Message, Pipeline, Problem, Step
+from model_accuracy_eval.scoring.extract import (
+    EXTRACTORS,
+    choice_letter,
+    cut_at,
+    last_number,
+    number_answer,
+    regex,
+    stripped,
+)
+from model_accuracy_eval.scoring.extract import strip_thoughts as strip
+from model_accuracy_eval.scoring.metrics import as_number
+from model_accuracy_eval.scoring.pipeline import read_answer
+from model_accuracy_eval.tasks.gsm8k import ZERO_SHOT
+
+GSM8K = ZERO_SHOT.pipelines[0]
+
+
+def asked(*choices: str) -> Problem:
+    return Problem(id=0, messages=(Message(role="user", content="?"),), references=("x",), choices=choices)
+
+
+ARGUMENTS: dict[str, dict[str, Any]] = {"cut_at": {"marks": ["Q"]}, "regex": {"pattern": "(a)"}}
+PLAIN = asked()
+CITIES = asked("Berlin", "Paris", "Rome", "Madrid")
+
+NUMBERS = {
+    # the form that is asked for
+    "She has 3*4=12 eggs.\n#### 12": "12",
+    "#### 1,234": "1234",
+    "####1234": "1234",
+    "#### $3.50.": "3.50",
+    "#### **42**": "42",
+    "#### 18 dollars, for 3 boxes": "18",
+    "#### -7": "-7",
+    "#### −7": "-7",
+    "####\n12": "12",
+    "#### \\$9.50": "9.50",
+    "12 - 5 = 7\n#### 7\n\nI hope that these 3 steps help!": "7",
+    "First try:\n#### 5\nWait, I forgot one.\n#### 6": "6",
+    # boxed
+    "So the total is \\boxed{42}.": "42",
+    "\\boxed{42} eggs in 3 boxes": "42",
+    "$$\\boxed{\\text{42 eggs}}$$ for 7 days": "42",
+    "\\boxed{1{,}234} in 7 days": "1234",
+    "\\boxed{1\\,234} in 7 days": "1234",
+    "\\boxed{5} is wrong, so \\boxed{6}": "6",
+    "\\boxed{-\\$3} at 10 per cent": "-3",
+    # prose
+    "The answer is 15.": "15",
+    "The answer is **15**.": "15",
+    "12 eggs, 3 boxes. Answer: 15": "15",
+    "It costs $3.50.": "3.50",
+    "It costs $1,234.50 in all.": "1234.50",
+    "In all 1,000": "1000",
+    "In all 1,000,000 people.": "1000000",
+    "The change is -5": "-5",
+    "The change is −5": "-5",
+    "The balance is -$5.": "-5",
+    "The balance is $-5.": "-5",
+    "That leaves 10-5=5": "5",
+    "Read pages 3-7": "7",
+    "(12)-5": "5",
+    "The first three are 1,2,3": "3",
+    "The numbers are 1, 2, 3.": "3",
+    "The list is 10,20,300": "300",
+    "That makes 50%": "50",
+    "It is .5": ".5",
+    "答案是18。": "18",
+    "一共1,200元": "1200",
+    "Total: €1,200": "1200",
+    # Markdown headings are not the mark
+    "#### Step 2: Multiply\n3*4 makes 12": "12",
+    "#### Step 1\nAdd.\n#### Final answer\n\\boxed{42} for 7 days": "42",
+    "#### The answer is 12": "12",
+    # thoughts
+    "<think>maybe 7</think>The answer is 9": "9",
+    "maybe 7, no\n</think>\n\n#### 9": "9",
+    "<think>a 5</think>8<think>b 6</think>": "8",
+    # talk of a next question
+    "It is 12.\n\nQuestion: How many days has May?\nAnswer: 31": "12",
+    "Question: How many are 5 and 6?\nAnswer: 11": "11",
+}
+
+
+@pytest.mark.parametrize(("reply", "expected"), NUMBERS.items())
+def test_gsm8k_reads_what_a_careful_reader_reads(reply: str, expected: str) -> None:
+    """Whole replies through the steps of gsm8k; the answer counts as a number, however it is written."""
+    answer = read_answer(reply, PLAIN, GSM8K)
+    assert answer is not None
+    assert as_number(answer) == as_number(expected), answer
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I cannot tell.",
+        "",
+        "  \n",
+        "<think>It is 7, because 3 and 4",
+        "<think>7</think>",
+        "no digits at all ####",
+        "a,b.c",
+    ],
+)
+def test_a_reply_without_a_number_has_no_answer(reply: str) -> None:
+    """Nothing is guessed, least of all from a thought that was cut off."""
+    assert read_answer(reply, PLAIN, GSM8K) is None
+
+
+def test_thousands_keep_their_thousands() -> None:
+    """1,000 is a thousand and not the 000 behind its comma."""
+    assert last_number("In all 1,000.", PLAIN) == "1,000"
+    assert as_number("1,000") == 1000
+
+
+@given(st.integers(-(10**12), 10**12), st.sampled_from(["{}", "{:,}", "{}.", "${:,}.", "**{}**", "{:,} eggs", "={}"]))
+def test_any_number_is_read_back_as_it_was_written(number: int, form: str) -> None:
+    """Plain or with thousands commas, behind each of the three marks."""
+    written = form.format(number)
+    for reply in (f"The total is {written}", f"1 and 2\n#### {written}", f"\\boxed{{{written}}} after 3 steps"):
+        answer = number_answer(reply, PLAIN)
+        assert answer is not None
+        assert as_number(answer) == number, reply
+
+
+@given(st.text())
+def test_what_is_read_is_a_number(text: str) -> None:
+    """Whatever the reply, the step gives something that counts as a number, or nothing."""
+    for step in (last_number, number_answer):
+        answer = step(text, PLAIN)
+        assert answer is None or as_number(answer) is not None
+
+
+@given(st.text(alphabet="0123456789,.-+$%# \n\\boxed{}()<think/>ANSWERabc：答案", max_size=80))
+def test_no_reply_upsets_a_step(text: str) -> None:
+    """Every step takes any text and gives text or nothing."""
+    for name, step in EXTRACTORS.items():
+        answer = step(text, CITIES, **ARGUMENTS.get(name, {}))
+        assert answer is None or isinstance(answer, str)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("no thought", "no thought"),
+        ("<think>x</think>y", "y"),
+        ("x</think>y", "y"),
+        ("<think>x", None),
+        ("so far <think>x", "so far"),
+        ("<think>a</think>b<think>c", "b"),
+        ("<think>\nmany\nlines\n</think>\ny", "\ny"),
+        ("<think>a<think>b</think>c</think>y", "y"),
+    ],
+)
+def test_thoughts_are_dropped(text: str, left: str | None) -> None:
+    """Closed thoughts, thoughts whose opening stood in the prompt, and thoughts that were cut off."""
+    assert strip(text, PLAIN) == left
+
+
+def test_a_reply_is_cut_at_the_first_mark() -> None:
+    """Whichever of the marks comes first, except one that repeats the question at the very start."""
+    assert cut_at("a Question: b Answer: c", PLAIN, marks=["Answer:", "Question:"]) == "a "
+    assert cut_at("\nQuestion: b Question: c", PLAIN, marks=["Question:"]) == "Question: b "
+    assert cut_at("plain", PLAIN, marks=["Question:"]) == "plain"
+
+
+def test_a_pattern_takes_the_first_or_last_match() -> None:
+    """The chosen group, without blanks around it; without a match there is no answer."""
+    text = "x= 1 \nx= 2 "
+    assert regex(text, PLAIN, pattern=r"x=(.*)$") == "2"
+    assert regex(text, PLAIN, pattern=r"x=(.*)$", take="first") == "1"
+    assert regex(text, PLAIN, pattern=r"(x)=(.*)$", group=2) == "2"
+    assert regex(text, PLAIN, pattern="y") is None
+
+
+def test_blanks_are_no_answer() -> None:
+    """A reply of blanks has nothing in it."""
+    assert stripped("  a b \n", PLAIN) == "a b"
+    assert stripped(" \n", PLAIN) is None
+
+
+LETTERS = {
+    # stated
+    "ANSWER: B": "B",
+    "The answer is B.": "B",
+    "The answer is: B": "B",
+    "The answer is (B).": "B",
+    "The answer is **B**.": "B",
+    "The answer is **(B)**": "B",
+    "**Answer:** B": "B",
+    "**Answer**: B": "B",
+    "**Answer: B**": "B",
+    "Answer:\nB": "B",
+    "The answer is option B.": "B",
+    "The correct option is B) Paris": "B",
+    "The best answer here is C, I think.": "C",
+    "I pick option C.": "C",
+    "Answer: $\\boxed{\\text{B}}$": "B",
+    "\\boxed{B}": "B",
+    "So we get $\\boxed{\\mathrm{B}}$": "B",
+    "The answer is \\(B\\).": "B",
+    "At first A. But the answer is C.": "C",
+    "The answer is A. No, wait: the answer is B.": "B",
+    "The answer is B, not option A.": "B",
+    "Option A is wrong, option B is right. ANSWER: B": "B",
+    # Chinese
+    "答案：B": "B",
+    "答案是B。": "B",
+    "答案为（C）": "C",
+    "正确答案是：**D**": "D",
+    "因此，答案应该是 C": "C",
+    "所以选B。": "B",
+    "故选：C": "C",
+    "选项D正确": "D",
+    # alone
+    "B": "B",
+    "b": "B",
+    "(b)": "B",
+    "(B)": "B",
+    "**B**": "B",
+    "B.": "B",
+    "B。": "B",
+    "B. Paris": "B",
+    "B) Paris": "B",
+    "B, because the Louvre is there.": "B",
+    "Let me think.\n\nC": "C",
+    "B\n\nA. Berlin is in Germany\nC. Rome is in Italy": "B",
+    # by its wording
+    "It is Paris.": "B",
+    "it is paris": "B",
+    "Paris": "B",
+    # not offered, then by its wording
+    "The answer is E. So Paris.": "B",
+}
+
+
+@pytest.mark.parametrize(("reply", "letter"), LETTERS.items())
+def test_the_letter_that_a_careful_reader_reads(reply: str, letter: str) -> None:
+    """Stated, in bold, in brackets, in LaTeX, in Chinese, alone, or only by the option's wording."""
+    assert choice_letter(reply, CITIES) == letter
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The answer is a matter of taste.",
+        "a city in France",
+        "This is a question about a capital.",
+        "A city in France.",
+        "I am not sure.",
+        "The answer is E.",
+        "E",
+        "Paris or Rome",
+        "Parisian",
+        "A. Berlin?\nB. Paris?\nHard to tell.",
+        "A, B and C are all nice.",
+        "Answer: Because it is so.",
+        "",
+    ],
+)
+def test_no_letter_is_read_into_a_reply(reply: str) -> None:
+    """Articles, letters that are not offered, options that are merely talked over, and parts of words do not count."""
+    assert choice_letter(reply, CITIES) is None
+
+
+def test_the_wording_must_be_whole() -> None:
+    """15 does not mean 5, and New York City is not New York."""
+    assert choice_letter("It is 15", asked("5", "15")) == "B"
+    assert choice_letter("It is 1.5", asked("1.5", "5", "1")) == "A"
+    assert choice_letter("It is New York City.", asked("New York", "New York City")) == "B"
+    assert choice_letter("It is New York.", asked("New York", "New York City")) == "A"
+    assert choice_letter("我认为是北京市", asked("北京", "上海")) == "A"
+    assert choice_letter("C++ of course", asked("C++ (1985)", "C++", "Rust")) == "B"
+
+
+@given(st.integers(2, 6), st.data())
+def test_a_stated_letter_is_read_when_it_is_offered(options: int, data: st.DataObject) -> None:
+    """For any number of options: the offered letters are read, the others are not."""
+    letter = data.draw(st.sampled_from("ABCDEFGH"))
+    problem = asked(*(f"word{place}" for place in range(options)))
+    expected = letter if letter in "ABCDEFGH"[:options] else None
+    for form in ("ANSWER: {}", "The answer is ({}).", "{}", "**{}**", "\\boxed{{{}}}", "答案是{}"):
+        assert choice_letter(form.format(letter), problem) == expected
+
+
+def test_steps_end_as_soon_as_nothing_is_left() -> None:
+    """The step behind one that found nothing is not run."""
+    steps = Pipeline(extract=(Step(name="strip_thoughts"), Step(name="stripped")), metric=Step(name="exact"))
+    assert read_answer("<think>unfinished", PLAIN, steps) is None
+    assert read_answer("<think>x</think> y ", PLAIN, steps) == "y"
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "\n", "*", "_", "answer ", "Answer:", "<think>", "\\boxed{", "1,", "#", "答案", "A, "]
+)
+def test_a_degenerate_reply_is_read_in_no_time(unit: str) -> None:
+    """A model that repeats itself to the end of its budget does not hang the judging: time grows with length alone."""
+    reply = "answer" + unit * (60_000 // len(unit))
+    began = time.process_time()
+    for name in ("strip_thoughts", "last_number", "number_answer", "choice_letter", "stripped"):
+        EXTRACTORS[name](reply, CITIES)
+        EXTRACTORS[name](reply + "</think>" + reply, CITIES)
+    assert time.process_time() - began < 5

@@ -1,0 +1,137 @@
+"""Lines that figures have to reach: read, checked against the run, decided."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.records import Gate, Interval, Row
+from model_accuracy_eval.scoring import gates
+
+COMPARISONS = (">=", ">", "<=", "<", "==")
+
+
+def row(value: float | None, metric: str = "avg@5", dataset: str = "demo") -> Row:
+    return Row(dataset=dataset, version="0ba9da", metric=metric, value=value)
+
+
+def gate(comparison: str, threshold: float = 60) -> Gate:
+    (found,) = gates.parse(f"demo: avg@5 {comparison} {threshold}")
+    return found
+
+
+@given(
+    st.from_regex(r"[a-z][a-z0-9_.-]{0,20}", fullmatch=True),
+    st.sampled_from(["accuracy", "accuracy (5 runs average)", "avg@5", "pass@1", "cons@10"]),
+    st.sampled_from(COMPARISONS),
+    st.integers(0, 1000).map(lambda tenth: tenth / 10),
+)
+def test_a_gate_is_what_it_says(dataset: str, metric: str, comparison: str, threshold: float) -> None:
+    """Written out and read again, it is the same gate."""
+    (found,) = gates.parse(f"{dataset}: {metric} {comparison} {threshold}")
+    assert (found.dataset, found.metric, found.comparison, found.threshold) == (dataset, metric, comparison, threshold)
+    assert gates.parse(str(found)) == (found,)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "demo: avg@5 >= 60",
+        "  demo :avg@5>=60  ",
+        "demo: avg@5 >= 60.0%",
+        "demo: avg@5 >= 60 % # as in release 1",
+    ],
+)
+def test_blanks_percent_signs_and_comments_are_free(line: str) -> None:
+    """One gate, however it is spaced."""
+    assert gates.parse(line) == (Gate(dataset="demo", metric="avg@5", comparison=">=", threshold=60),)
+
+
+def test_one_gate_a_line() -> None:
+    """Blank lines and comments are skipped."""
+    text = "# all of these\n\na: avg@5 >= 60\r\nb: pass@5 > 70  # best of five\n\n"
+    assert [found.dataset for found in gates.parse(text)] == ["a", "b"]
+    assert gates.parse("\n # nothing\n") == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "demo",
+        "avg@5 >= 60",
+        "demo avg@5 >= 60",
+        "demo: >= 60",
+        "demo: avg@5 60",
+        "demo: avg@5 >=",
+        "demo: avg@5 >= sixty",
+        "demo: avg@5 ≥ 60",
+        "demo: avg@5 = 60",
+        "demo: avg@5 >= -1",
+        "demo: avg@5 >= 100.1",
+        "demo: avg@5 >= 6.0.0",
+        "demo: avg@5 >= .",
+        "demo: avg@5 >= 60 70",
+        ": avg@5 >= 60",
+    ],
+)
+def test_what_is_no_gate_is_refused_with_an_example(line: str) -> None:
+    """The sentence shows the line and how to write it."""
+    with pytest.raises(BadValue) as error:
+        gates.parse(f"demo: avg@5 >= 1\n{line}")
+    assert f"'{line}' is no gate" in error.value.sentence
+    assert "'demo_arithmetic: avg@5 >= 60'" in error.value.sentence
+
+
+def test_names_are_checked_before_anything_starts() -> None:
+    """An unknown dataset or metric is answered with the nearest ones, and with the gate it stands in."""
+    metrics = {"demo_gsm8k": ["accuracy (5 runs average)", "avg@5", "pass@5", "cons@5"]}
+    gates.check(gates.parse("demo_gsm8k: pass@5 >= 1"), metrics)
+    with pytest.raises(UnknownName, match=r"no dataset called 'demo_gsm8' in the gate '.*'; did you mean demo_gsm8k\?"):
+        gates.check(gates.parse("demo_gsm8: avg@5 >= 60"), metrics)
+    with pytest.raises(UnknownName, match=r"no metric called 'avg@3' in the gate 'demo_gsm8k: .*'; did you mean avg@5"):
+        gates.check(gates.parse("demo_gsm8k: avg@3 >= 60"), metrics)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "passing"),
+    [(">=", (60, 61)), (">", (61,)), ("<=", (59, 60)), ("<", (59,)), ("==", (60,))],
+)
+def test_each_comparison_means_what_it_means(comparison: str, passing: tuple[int, ...]) -> None:
+    """Below, at and above the threshold."""
+    decisions = [gates.decide(gate(comparison), row(value)) for value in (59, 60, 61)]
+    assert decisions == ["passed" if value in passing else "failed" for value in (59, 60, 61)]
+
+
+@given(st.floats(0, 100), st.floats(0, 100))
+def test_at_least_is_not_less(value: float, threshold: float) -> None:
+    """>= and < never agree, nor do > and <=."""
+    for one, other in ((">=", "<"), (">", "<=")):
+        made = [Gate(dataset="demo", metric="avg@5", comparison=c, threshold=threshold) for c in (one, other)]  # type: ignore[arg-type]
+        assert {gates.decide(each, row(value)) for each in made} == {"passed", "failed"}
+
+
+def test_a_figure_that_rounding_pushed_below_still_reaches_its_line() -> None:
+    """A mean of ratios may come out as 59.999999999999; a figure that is really below does not pass."""
+    assert gates.decide(gate(">="), row(59.999999999999)) == "passed"
+    assert gates.decide(gate("=="), row(60.000000000001)) == "passed"
+    assert gates.decide(gate(">"), row(60.000000000001)) == "failed"
+    assert gates.decide(gate(">="), row(59.9999)) == "failed"
+    assert gates.decide(gate(">="), row(100 * (0.1 + 0.2 + 0.3) / 1)) == "passed"
+
+
+def test_without_a_figure_nothing_is_decided() -> None:
+    """Neither a pass nor a failure, whether the row is empty or not there."""
+    assert gates.decide(gate("<"), row(None)) == gates.decide(gate("<"), None) == "undecided"
+
+
+def test_every_gate_stands_beside_the_figure_it_met() -> None:
+    """In the order of the gates, with the figure's interval and a sentence with both numbers."""
+    span = Interval(low=20, high=40)
+    rows = [row(30.123), Row(dataset="other", version="1", metric="avg@5", value=70, interval=span)]
+    asked = gates.parse("other: avg@5 >= 60\ndemo: avg@5 > 50\ndemo: pass@5 > 50")
+    passed, failed, undecided = gates.results(asked, rows)
+    assert (passed.decision, passed.value, passed.interval) == ("passed", 70, span)
+    assert passed.sentence == "other: avg@5 >= 60 passed: avg@5 is 70.00."
+    assert (failed.decision, failed.sentence) == ("failed", "demo: avg@5 > 50 failed: avg@5 is 30.12.")
+    assert (undecided.decision, undecided.value) == ("undecided", None)
+    assert undecided.sentence == "demo: pass@5 > 50 undecided: pass@5 is no figure."

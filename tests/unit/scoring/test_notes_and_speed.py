@@ -1,0 +1,89 @@
+"""The sentences beside the figures, and what the same requests tell about speed."""
+
+import pytest
+
+from model_accuracy_eval.records import Attempt, Counts, RunPlan, Sampling, Speed, Timings, Usage
+from model_accuracy_eval.scoring.notes import notes
+from model_accuracy_eval.scoring.speed import Stopwatch
+
+PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
+ALL = Counts(planned=10, answered=10)
+
+
+def told(counts: Counts = ALL, plan: RunPlan = PLAN, *, problems: int = 0, all_equal: bool = False) -> str:
+    return " ".join(notes(plan, counts, (), problems=problems, all_equal=all_equal))
+
+
+def test_a_clean_run_needs_no_words() -> None:
+    """No sentence without a reason."""
+    assert told() == ""
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        (Counts(planned=10, answered=7, failed=3), "3 of 10 samples failed"),
+        (Counts(planned=10, answered=8, rejected=2), "2 of 10 samples were rejected"),
+        (Counts(planned=10, answered=10, cut=4), "4 of 10 replies were cut by length: consider a larger --max-tokens"),
+        (Counts(planned=10, answered=9, not_found=5), "In 5 of 9 replies no answer was found"),
+        (Counts(planned=10, answered=10, reasoning_only=6), "6 replies hold reasoning and nothing else"),
+    ],
+)
+def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: str) -> None:
+    """Each kind of loss has its own sentence."""
+    assert sentence in told(counts)
+
+
+def test_reasoning_that_is_judged_needs_no_warning() -> None:
+    """With --score-reasoning those replies are not empty."""
+    plan = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=(), score_reasoning=True)
+    assert told(Counts(planned=1, answered=1, reasoning_only=1), plan) == ""
+
+
+def test_a_run_that_ended_early_says_how_much_it_marked() -> None:
+    """Nobody takes the figures of 0 of 8 problems for those of the dataset."""
+    assert "0 of 8 problems" in told(problems=8)
+
+
+def test_samples_that_are_all_equal_are_one_sample() -> None:
+    """Said apart for temperature 0, where it is expected, and above, where it is not."""
+    greedy = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=(), sampling=Sampling(temperature=0.0))
+    assert "Temperature is 0 and the 5 samples" in told(plan=greedy, all_equal=True)
+    assert "temperature is 1" in told(all_equal=True)
+
+
+def attempt(request: str, e2e: float, *, ttft: float | None = None, usage: Usage | None = None) -> Attempt:
+    return Attempt(problem=0, index=0, request=request, timings=Timings(e2e=e2e, ttft=ttft), usage=usage)
+
+
+def test_a_stopwatch_without_samples_knows_nothing() -> None:
+    """Unknown is None, not 0."""
+    assert Stopwatch().read() == Speed()
+
+
+def test_tokens_of_a_request_are_counted_once() -> None:
+    """Samples that share a request share its usage; what the server did not say stays unknown."""
+    watch = Stopwatch()
+    for request, usage in (
+        ("a", Usage(prompt_tokens=10, completion_tokens=5)),
+        ("a", Usage(prompt_tokens=10, completion_tokens=5)),
+        ("b", Usage(prompt_tokens=7)),
+        ("c", None),
+    ):
+        watch.take(attempt(request, 1.0, usage=usage))
+    speed = watch.read()
+    assert (speed.prompt_tokens, speed.completion_tokens) == (17, 5)
+
+
+def test_timings_are_spread_over_samples() -> None:
+    """Mean, median and tail of each timing that was measured."""
+    watch = Stopwatch()
+    for second in range(1, 102):
+        watch.take(attempt(str(second), float(second), ttft=0.5 if second < 3 else None))
+    speed = watch.read()
+    assert speed.e2e is not None
+    assert speed.ttft is not None
+    assert (speed.e2e.mean, speed.e2e.p50, speed.e2e.p90, speed.e2e.maximum) == (51.0, 51.0, 91.0, 101.0)
+    assert speed.e2e.p99 == pytest.approx(100.0)
+    assert speed.ttft.maximum == 0.5
+    assert speed.gap is None

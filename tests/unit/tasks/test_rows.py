@@ -1,0 +1,125 @@
+"""Bytes of a data file → rows, and the sentence for everything that can be wrong with one."""
+
+import contextlib
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.tasks.rows import parse
+
+FIELDS = ("question", "answer")
+TEXTS = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
+TABLES = st.lists(st.fixed_dictionaries({"question": TEXTS, "answer": TEXTS}), min_size=1, max_size=5)
+CSV_TEXTS = TEXTS.filter(lambda text: "\x00" not in text)  # which Python 3.10 does not write
+CSV_TABLES = st.lists(st.fixed_dictionaries({"question": CSV_TEXTS, "answer": CSV_TEXTS}), min_size=1, max_size=5)
+
+
+@given(TABLES, st.booleans(), st.sampled_from(["\n", "\r\n"]))
+def test_what_was_written_as_jsonl_is_read(rows: list[dict[str, str]], escaped: bool, newline: str) -> None:
+    """Any text survives, escaped or as it is, with either line end; U+2028 and its like end no line."""
+    text = newline.join(json.dumps(row, ensure_ascii=escaped) for row in rows)
+    assert parse("a.jsonl", text.encode(), FIELDS) == rows
+
+
+@given(TABLES)
+def test_what_was_written_as_json_is_read(rows: list[dict[str, str]]) -> None:
+    """A list of objects."""
+    assert parse("a.json", json.dumps(rows).encode(), FIELDS) == rows
+
+
+@given(CSV_TABLES, st.sampled_from(["\n", "\r\n"]))
+def test_what_was_written_as_csv_is_read(rows: list[dict[str, str]], newline: str) -> None:
+    """Quotes, commas and newlines inside a cell come back as they were."""
+    target = io.StringIO()
+    writer = csv.DictWriter(target, FIELDS, lineterminator=newline, quoting=csv.QUOTE_ALL)
+    writer.writeheader()
+    writer.writerows(rows)
+    assert parse("a.csv", target.getvalue().encode(), FIELDS) == rows
+
+
+@given(st.binary(max_size=60), st.sampled_from([".jsonl", ".json", ".csv"]))
+def test_any_bytes_give_rows_or_a_sentence(data: bytes, suffix: str) -> None:
+    """Never another error."""
+    rows = []
+    with contextlib.suppress(BadData):
+        rows = parse(f"a{suffix}", data, ("q",))
+    assert all(row["q"] is not None for row in rows)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "dir.v1/a.JSONL", "/x/a.b.jsonl"])
+def test_the_ending_tells_the_format(name: str) -> None:
+    """`.gz` behind it and capital letters change nothing."""
+    assert parse(name, b'{"question": "1+1", "answer": 2}\n', FIELDS) == [{"question": "1+1", "answer": 2}]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv"])
+def test_the_mark_that_some_editors_put_in_front_is_skipped(name: str) -> None:
+    """A byte order mark is no part of the first field's name."""
+    sources = {"a.jsonl": '{"q": "1"}', "a.json": '[{"q": "1"}]', "a.csv": "q\n1\n"}
+    assert parse(name, b"\xef\xbb\xbf" + sources[name].encode(), ("q",)) == [{"q": "1"}]
+
+
+def test_empty_lines_are_skipped_and_counted() -> None:
+    """Line numbers are those of an editor."""
+    assert parse("a.jsonl", b'\n{"q": 1}\n\n  \n{"q": 2}\n\n', ("q",)) == [{"q": 1}, {"q": 2}]
+    with pytest.raises(BadData, match="line 3"):
+        parse("a.jsonl", b'\n{"q": 1}\n{"r": 2}\n', ("q",))
+
+
+def test_zero_and_false_are_values() -> None:
+    """Only what is not there, null and blanks are empty."""
+    assert parse("a.jsonl", b'{"q": 0}\n{"q": false}', ("q",)) == [{"q": 0}, {"q": False}]
+
+
+GOOD = b'{"question": "1+1", "answer": "2"}\n'
+
+BAD = {
+    "broken JSON": ("a.jsonl", GOOD * 2 + b'{"question": ', "a.jsonl, line 3: this is no JSON: "),
+    "broken .json": ("a.json", b"[{", "a.json: this is no JSON: "),
+    "missing field": (
+        "a.jsonl",
+        GOOD + b'{"question": "2+2", "target": 4}',
+        "a.jsonl, line 2: the field 'answer' is missing; there are: question, target.",
+    ),
+    "missing in .json": ("a.json", b'[{"question": 1}]', "a.json, row 1: the field 'answer' is missing"),
+    "empty field": ("a.jsonl", b'{"question": "", "answer": "2"}', "a.jsonl, line 1: the field 'question' is empty."),
+    "null": ("a.jsonl", b'{"question": null, "answer": "2"}', "a.jsonl, line 1: the field 'question' is empty."),
+    "blanks": ("a.csv", b"question,answer\n1+1, \n", "a.csv, line 2: the field 'answer' is empty."),
+    "list": ("a.jsonl", GOOD + b'["1+1", "2"]', "a.jsonl, line 2: a row is an object, but this one is a list."),
+    "string": ("a.jsonl", b'"1+1"', "a.jsonl, line 1: a row is an object, but this one is a string."),
+    "number": ("a.json", b"[1]", "a.json, row 1: a row is an object, but this one is a number."),
+    "object": ("a.json", GOOD, "a.json: a .json data file holds a list of objects, but this one holds an object."),
+    "not UTF-8": ("a.jsonl", GOOD * 2 + b'{"question": "\xe9"}', "a.jsonl, line 3: byte 0xe9 is not UTF-8."),
+    "not UTF-8 behind a mark": ("a.csv", b"\xef\xbb\xbfq\n\xff\n", "a.csv, line 2: byte 0xff is not UTF-8."),
+    "too few columns": (
+        "a.csv",
+        b"question,answer\n1+1,2\n2+2\n",
+        "a.csv, line 3: the header names 2 columns, but this row has another number of them.",
+    ),
+    "too many columns": ("a.csv", b"question,answer\n1,000,2\n", "a.csv, line 2: the header names 2 columns"),
+    "open quote": ("a.csv", b'question,answer\n"1+1,2\n', "a.csv, line 2: "),
+    "header alone": ("a.csv", b"question,answer\n", "a.csv: there is not a single row in it."),
+    "empty .jsonl": ("a.jsonl", b"", "a.jsonl: there is not a single row in it."),
+    "empty .json": ("a.json", b"[]", "a.json: there is not a single row in it."),
+    "empty .csv": ("a.csv", b"\n", "a.csv: there is not a single row in it."),
+    "unknown suffix": (
+        "a.parquet",
+        b"PAR1",
+        "a.parquet: rows are read from .jsonl, .json and .csv files (each also as .gz), not from '.parquet'.",
+    ),
+    "no suffix": ("data/rows.gz", b"", "data/rows.gz: rows are read from"),
+}
+
+
+@pytest.mark.parametrize(("name", "data", "sentence"), BAD.values(), ids=BAD.keys())
+def test_bad_data_is_told_with_its_place(name: str, data: bytes, sentence: str) -> None:
+    """File, line and field stand in the sentence."""
+    with pytest.raises(BadData) as error:
+        parse(name, data, FIELDS)
+    assert error.value.sentence.startswith(sentence), error.value.sentence
+    assert error.value.stage == "data"

@@ -1,0 +1,160 @@
+"""Every task of the table builds, and the data that comes with the package is right."""
+
+import ast
+import gzip
+import operator
+import re
+from fractions import Fraction
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_accuracy_eval.errors import UnknownName
+from model_accuracy_eval.records import Attempt, DataFile, Exam, TaskSpec
+from model_accuracy_eval.scoring.metrics import as_number
+from model_accuracy_eval.scoring.pipeline import check, judge
+from model_accuracy_eval.tasks import TASKS, exam, find
+from model_accuracy_eval.tasks.prompts import without_calculator
+from model_accuracy_eval.tasks.rows import parse
+
+REAL = Path(__file__).parents[4] / "shared" / "data"
+OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+
+def real(file: DataFile) -> bytes:
+    """The real file, as it lies beside the repository on machines that have it."""
+    path = REAL / f"{file.name}.gz"
+    if not path.is_file():
+        pytest.skip(f"the real {file.name} is not on this machine ({path.name} is looked for in ../shared/data)")
+    return gzip.decompress(path.read_bytes())
+
+
+def rows(file: DataFile, fields: tuple[str, ...]) -> list[dict[str, Any]]:
+    if file.bundled is None:
+        return parse(file.name, real(file), fields)
+    return parse(file.name, (resources.files("model_accuracy_eval.tasks") / "data" / file.bundled).read_bytes(), fields)
+
+
+def built(task: TaskSpec) -> Exam:
+    shots = task.prompt.fewshot
+    return exam.build(task, rows(task.data, task.fields), rows(shots.data, task.fields) if shots else [], None)
+
+
+def value(expression: str) -> Fraction:
+    """What GSM8K's calculator computes: sums, products and per cents, exactly."""
+
+    def of(node: ast.AST) -> Fraction:
+        if isinstance(node, ast.BinOp):
+            return Fraction(OPERATIONS[type(node.op)](of(node.left), of(node.right)))
+        if isinstance(node, ast.UnaryOp):
+            return -of(node.operand)
+        assert isinstance(node, ast.Constant)
+        return Fraction(str(node.value))
+
+    return of(ast.parse(expression.replace("%", "/100"), mode="eval").body)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_of_the_table_builds(name: str) -> None:
+    """Its name, its steps, its data and every one of its problems."""
+    task = find(name)
+    assert task.name == name
+    assert task.about
+    assert task.licence
+    for pipeline in task.pipelines:
+        check(pipeline)
+    paper = built(task)
+    assert paper.problems
+    assert all(as_number(reference) is not None for problem in paper.problems for reference in problem.references)
+    assert built(task).version == paper.version
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_file_is_in_the_package_or_pinned(name: str) -> None:
+    """What can be fetched has a hash, and the place is one commit."""
+    task = find(name)
+    files = [task.data, *([task.prompt.fewshot.data] if task.prompt.fewshot else [])]
+    for file in files:
+        assert file.bundled or (file.hub and file.sha256 and re.search("@[0-9a-f]{40}/", file.hub))
+
+
+def test_an_unknown_dataset_is_answered_with_the_nearest() -> None:
+    """Most are typing slips."""
+    with pytest.raises(UnknownName, match="no dataset called 'gsm8'; did you mean gsm8k"):
+        find("gsm8")
+    with pytest.raises(UnknownName, match="known: demo_arithmetic, demo_gsm8k, gsm8k"):
+        find("zzzzzz")
+
+
+def test_the_solutions_of_demo_gsm8k_compute() -> None:
+    """Every <<expression=value>> holds, and the answer is the last value."""
+    task = find("demo_gsm8k")
+    found = rows(task.data, task.fields)
+    assert len(found) == 20
+    assert len({row["question"] for row in found}) == 20
+    for row in found:
+        notes = re.findall(r"<<([^<>=]+)=([^<>=]+)>>", row["answer"])
+        assert notes, row
+        assert row["answer"].count("<<") == len(notes), row
+        for expression, result in notes:
+            assert value(expression) == Fraction(result), row
+        assert Fraction(row["answer"].rpartition("#### ")[2]) == Fraction(notes[-1][1]), row
+
+
+def test_the_sums_of_demo_arithmetic_are_right() -> None:
+    """Each question is a sum below 100 and its answer."""
+    task = find("demo_arithmetic")
+    for row in rows(task.data, task.fields):
+        assert value(row["question"].rstrip("=? ")) == Fraction(row["answer"]), row
+
+
+def test_a_solution_of_the_demo_is_right_as_a_reply() -> None:
+    """The gold text itself scores, and any other row's does not unless its number is the same."""
+    task = find("demo_gsm8k")
+    paper, found = built(task), rows(task.data, task.fields)
+    for problem, row in zip(paper.problems, found, strict=True):
+        for other in found:
+            same = row["answer"].rpartition("####")[2] == other["answer"].rpartition("####")[2]
+            verdict = judge(Attempt(problem=problem.id, index=0, text=other["answer"]), problem, task.pipelines[0])
+            assert (verdict.why == "right") == same
+
+
+@pytest.mark.parametrize("name", ["gsm8k", "gsm8k_4shot"])
+def test_the_real_gsm8k_is_what_the_pin_says(name: str) -> None:
+    """1,319 problems, each hash as pinned, each gold answer a number."""
+    task = find(name)
+    shots = task.prompt.fewshot
+    for file in (task.data, *([shots.data] if shots else [])):
+        assert sha256(real(file)).hexdigest() == file.sha256
+    paper = built(task)
+    assert len(paper.problems) == 1319
+    assert all(as_number(problem.references[0]) is not None for problem in paper.problems)
+
+
+@pytest.mark.parametrize("name", ["gsm8k", "gsm8k_4shot"])
+def test_the_gold_solutions_of_gsm8k_are_right(name: str) -> None:
+    """All 1,319 solution texts score as replies, with and without calculator notes."""
+    task = find(name)
+    solutions = [row["answer"] for row in rows(task.data, task.fields)]
+    for problem, solution in zip(built(task).problems, solutions, strict=True):
+        for reply in (solution, without_calculator(solution), f"<think>is it 17?</think>{solution}"):
+            verdict = judge(Attempt(problem=problem.id, index=0, text=reply), problem, task.pipelines[0])
+            assert verdict.why == "right", (reply, problem.references)
+
+
+def test_the_four_examples_are_earlier_turns() -> None:
+    """User and assistant in turns, the same examples before every problem, without calculator notes."""
+    task = find("gsm8k_4shot")
+    paper, train = built(task), rows(DataFile(name="gsm8k/train.jsonl"), task.fields)
+    plain = built(find("gsm8k"))
+    for problem, alone in zip(paper.problems, plain.problems, strict=True):
+        assert [turn.role for turn in problem.messages] == ["user", "assistant"] * 4 + ["user"]
+        assert problem.messages[-1:] == alone.messages
+        assert problem.messages[:-1] == paper.problems[0].messages[:-1]
+    for example, row in zip(paper.problems[0].messages[1::2], train[:4], strict=False):
+        assert "<<" not in example.content
+        assert example.content == without_calculator(row["answer"])
+    assert paper.version != plain.version

@@ -1,0 +1,55 @@
+"""The nouns: frozen, equal by value, and the same again after a way through JSON."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.unit.reporting.fixed_report import exams, many, single
+
+from model_accuracy_eval import records
+from model_accuracy_eval.records import Fault, Gate, Record, RunPlan, Sampling
+from model_accuracy_eval.tasks import TASKS, find
+
+SAMPLES: list[Record] = [many(), single(), *exams(), *(find(name) for name in TASKS)]
+
+
+@pytest.mark.parametrize("noun", SAMPLES, ids=lambda noun: type(noun).__name__)
+def test_a_noun_survives_json(noun: Record) -> None:
+    """Written and read, it is equal, with all that is in it."""
+    assert msgspec.json.decode(msgspec.json.encode(noun), type=type(noun)) == noun
+    assert msgspec.convert(msgspec.to_builtins(noun), type(noun)) == noun
+
+
+def nouns() -> list[Any]:
+    return [kind for kind in vars(records).values() if isinstance(kind, type) and issubclass(kind, Record)]
+
+
+@pytest.mark.parametrize("kind", nouns())
+def test_every_noun_is_frozen_and_strict(kind: Any) -> None:
+    """No field can be set later, none is positional, and unknown ones are refused."""
+    config = kind.__struct_config__
+    assert config.frozen
+    assert config.forbid_unknown_fields or kind is Record
+    assert all(field.name.isidentifier() for field in msgspec.structs.fields(kind))
+
+
+def test_frozen_means_frozen() -> None:
+    """Setting a field of a plan fails."""
+    plan = RunPlan(run_id="0" * 32, stamp="x", tasks=())
+    with pytest.raises(AttributeError):
+        plan.limit = 5  # type: ignore[misc]
+
+
+def test_unknown_and_wrong_fields_are_refused() -> None:
+    """A kept plan of another version is not read by guessing."""
+    with pytest.raises(msgspec.ValidationError, match="unknown field"):
+        msgspec.convert({"n": 5, "m": 1}, Sampling)
+    with pytest.raises(msgspec.ValidationError, match="Invalid enum value 'lost'"):
+        msgspec.convert({"kind": "lost", "sentence": ""}, Fault)
+
+
+def test_a_gate_reads_as_it_is_written() -> None:
+    """Without a decimal point that nobody wrote."""
+    gate = Gate(dataset="demo_arithmetic", metric="avg@5", comparison=">=", threshold=60.0)
+    assert str(gate) == "demo_arithmetic: avg@5 >= 60"
+    assert str(msgspec.structs.replace(gate, threshold=62.5)) == "demo_arithmetic: avg@5 >= 62.5"
