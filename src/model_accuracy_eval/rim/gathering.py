@@ -12,11 +12,14 @@ from model_accuracy_eval.rim.growing import Growing
 from model_accuracy_eval.rim.retry import Trouble, http_trouble
 from model_accuracy_eval.rim.sink import ENOUGH, FLOWING, WAITING
 from model_accuracy_eval.rim.sse import EventStream, EventTooLongError
+from model_accuracy_eval.rim.stencil import cut, decode_text
 
 _HEAD = 300
 """Bytes of a body that are shown when it is no answer at all."""
 _WHOLE = 64 * 1024 * 1024
 """The longest answer that is taken in one piece, from a server that does not stream."""
+_LESSONS = 24
+"""Events that are looked at for their stencil; where texts are not all that changes, looking on would be in vain."""
 
 Answer = tuple[tuple[Choice, ...], Usage | None]
 
@@ -43,8 +46,10 @@ class Gathering:
         "_done",
         "_events",
         "_head",
+        "_lessons",
         "_mend",
         "_now",
+        "_shapes",
         "_sort",
         "_started",
         "_usage",
@@ -55,6 +60,9 @@ class Gathering:
         self._events = EventStream()
         self._answers: dict[int, Growing] = {}
         self._usage = msgspec.Raw()
+        self._shapes: list[tuple[bytes, bytes, int, int, list[str]]] = []
+        """What stands before and behind a text, the place of the text, and the list that it belongs to."""
+        self._lessons = _LESSONS
         self._head = b""
         self._whole: bytearray | None = None
         self._sort = self._started = self._done = self._mend = False
@@ -91,26 +99,55 @@ class Gathering:
 
     def _read(self, events: list[bytes], now: float) -> None:
         """The hot loop: once for every token of every answer."""
-        self._now, answers = now, self._answers
+        self._now, shapes = now, self._shapes
         for event in events:
-            try:
-                chunk = wire.decode_chunk(event)
-            except ValueError:
-                if event.strip() == b"[DONE]":
-                    self._done = True
-                    return
-                chunk = self._decode_odd(event)
-            if chunk.usage and wire.is_something(chunk.usage):
-                self._usage = chunk.usage
-            if chunk.error or chunk.choices is None:
-                self._look_for_error(chunk, event)
-            for part in chunk.choices or ():
-                growing = answers.get(part.index)
-                if growing is None:
-                    growing = answers[part.index] = Growing()
-                growing.take(part, now)
-                if part.usage and wire.is_something(part.usage):
-                    self._usage = part.usage
+            for before, behind, first, last, texts in shapes:
+                if event.startswith(before) and event.endswith(behind):
+                    try:
+                        text = decode_text(event[first:last])
+                    except ValueError:
+                        continue
+                    if text:
+                        texts.append(text)
+                    break
+            else:
+                self._read_whole(event, now)
+                if self._done:
+                    break
+        for growing in self._answers.values():
+            growing.note(now)
+
+    def _read_whole(self, event: bytes, now: float) -> None:
+        try:
+            chunk = wire.decode_chunk(event)
+        except ValueError:
+            if event.strip() == b"[DONE]":
+                self._done = True
+                return
+            chunk = self._decode_odd(event)
+        if chunk.usage and wire.is_something(chunk.usage):
+            self._usage = chunk.usage
+        if chunk.error or chunk.choices is None:
+            self._look_for_error(chunk, event)
+        for part in chunk.choices or ():
+            growing = self._answers.get(part.index)
+            if growing is None:
+                growing = self._answers[part.index] = Growing()
+            growing.take(part, now)
+            if part.usage and wire.is_something(part.usage):
+                self._usage = part.usage
+        if self._lessons:
+            self._learn(event, chunk)
+
+    def _learn(self, event: bytes, chunk: wire.Chunk) -> None:
+        """From an event with nothing but text to all of its like."""
+        self._lessons -= 1
+        stencil = cut(event, chunk)
+        if stencil is not None:
+            growing = self._answers[stencil.choice]
+            texts = growing.thought if stencil.thought else growing.text
+            before, behind = stencil.before, stencil.behind
+            self._shapes.append((before, behind, len(before), -len(behind), texts))
 
     def _decode_odd(self, event: bytes) -> wire.Chunk:
         if not event.strip():

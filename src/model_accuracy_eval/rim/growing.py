@@ -20,7 +20,7 @@ class Growing:
 
     def take(self, part: wire.Part, now: float) -> None:
         delta = part.delta
-        if delta is None and not self.chunks:  # some servers repeat the whole message after its deltas
+        if delta is None and not (self.text or self.thought):  # some servers repeat the whole message after its deltas
             delta = part.message
         if delta is not None:
             text = delta.content
@@ -29,17 +29,21 @@ class Growing:
                 self.text.append(text if isinstance(text, str) else wire.text_of(text))
             if thought:
                 self.thought.append(thought)
-            if text or thought:
-                self._note(now)
-            elif wire.is_something(delta.tool_calls) or wire.is_something(delta.function_call):
+            if not (text or thought) and (
+                wire.is_something(delta.tool_calls) or wire.is_something(delta.function_call)
+            ):
                 self.begun = True
         reason = part.finish_reason
         # Some servers say it twice; that the server gave up outweighs what it said before.
         if reason and (self.reason is None or reason in wire.UNFIT):
             self.reason, self.end, self.begun = reason, now, True
 
-    def _note(self, now: float) -> None:
-        self.chunks += 1
+    def note(self, now: float) -> None:
+        """After every read: what it brought, came now."""
+        chunks = len(self.text) + len(self.thought)
+        if chunks == self.chunks:
+            return
+        self.chunks = chunks
         if self.first is None:
             self.first, self.begun = now, True
         elif now - self.last > self.gap_max:
