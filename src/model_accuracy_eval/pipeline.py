@@ -1,6 +1,6 @@
 """The story of a run: clear it, deploy, ask, mark, publish. Whatever fails on the way, a report is left behind."""
 
-from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped, UsageError
+from model_accuracy_eval.errors import EvalError, NoHonestScore, PublishFailed, Stopped, UsageError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import Decision, Exam, GateResult, Outcome, Report, RunPlan, Service, Sheet
 from model_accuracy_eval.scoring import gates
@@ -35,7 +35,7 @@ def run(plan: RunPlan, configs: str, ports: Ports) -> Report:
             finished=diary.now(),
             environment=dict(ports.facts),
         )
-        publish.write(report, exams, store)
+        _publish(report, exams, store, trouble)
         return report
     finally:
         store.close()
@@ -60,6 +60,17 @@ def _ask(
     except EvalError as trouble:
         return trouble, service
     return None, service
+
+
+def _publish(report: Report, exams: tuple[Exam, ...], store: Store, trouble: EvalError | None) -> None:
+    """A report that cannot be written must not hide the trouble that came before it."""
+    try:
+        publish.write(report, exams, store)
+    except PublishFailed as failure:
+        if trouble is None:
+            raise
+        trouble.detail = f"{trouble.detail}\n{failure.sentence}".lstrip()
+        raise trouble from failure
 
 
 def _stopped(ports: Ports) -> Stopped | None:

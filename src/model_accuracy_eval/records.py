@@ -160,7 +160,7 @@ class Gate(Record, frozen=True, kw_only=True):
     threshold: float
 
     def __str__(self) -> str:
-        return f"{self.dataset}: {self.metric} {self.comparison} {self.threshold:g}"
+        return f"{self.dataset}: {self.metric} {self.comparison} {self.threshold:.12g}"
 
 
 class RunPlan(Record, frozen=True, kw_only=True):

@@ -1,12 +1,9 @@
 """The only place where the outside world is put together: real ports, and the plan of what the user wrote."""
 
 import os
-import platform
 import sys
 import time
-import uuid
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -37,7 +34,7 @@ def plan(values: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[Run
     settings = inputs.merge(old[2] if old else {}, given)
     resolved = planning.resolve(
         settings,
-        run_id=old[0].name if old else uuid.uuid4().hex,
+        run_id=old[0].name if old else os.urandom(16).hex(),
         stamp=time.strftime("%Y%m%d_%H%M%S"),
         read_file=lambda path: data.read(DataFile(name=path), settings.data_dir)[1],
     )
@@ -92,11 +89,11 @@ def ports(environment: Mapping[str, str], clock: SignalClock, progress: TextIO =
 
 
 def _facts() -> dict[str, str]:
+    machine = os.uname()
     return {
         "model-accuracy-eval": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "httpx": metadata.version("httpx"),
+        "python": sys.version.split()[0],
+        "system": f"{machine.sysname} {machine.release} {machine.machine}",
         "pid": str(os.getpid()),
     }
 

@@ -34,6 +34,9 @@ USAGE = {
     "rows that must be fetched first": ([*ENDPOINT, "--datasets", "gsm8k"], "tasks prepare"),
     "reuse of what is no run": (["--reuse", "docs"], "'docs' is no run that could be reused"),
     "configuration file that is not there": (["--config", "no.yaml"], "The configuration file no.yaml cannot be read"),
+    "judging without a run": (["--mode", "eval", "--datasets", "demo_gsm8k"], "name their run with --reuse"),
+    "endpoint without a host": (["--endpoint", "http://", "--datasets", "demo_gsm8k"], "must be an http"),
+    "endpoint with an impossible port": (["--endpoint", "http://a:99999", "--datasets", "demo_gsm8k"], "must be an http"),
     "endpoint that is no URL": (["--endpoint", "localhost:8000", "--datasets", "demo_gsm8k"], "must be an http"),
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Settings + the table of tasks → RunPlan: every name resolved, every contradiction found before anything starts."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.config.settings import Settings
@@ -64,8 +65,16 @@ def _check_target(settings: Settings) -> None:
         raise BadValue("Nothing to evaluate: give an adapter folder, or --endpoint URL of a service that runs.")
     if settings.adapter and not settings.model:
         raise BadValue("deploy.sh needs weights: give their path with --model.")
-    if settings.endpoint and not settings.endpoint.startswith(("http://", "https://")):
+    if settings.endpoint and not _is_url(settings.endpoint):
         raise BadValue(f"The endpoint must be an http:// or https:// URL, but is '{settings.endpoint}'.")
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # a port that is none
+        return False
 
 
 def _tasks(names: tuple[str, ...], read_file: ReadFile) -> tuple[TaskSpec, ...]:

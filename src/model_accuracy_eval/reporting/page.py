@@ -81,12 +81,15 @@ def as_html(report: Report, problems: Mapping[str, Mapping[int, str]]) -> bytes:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 – 40 ms that only reports need
     from markupsafe import Markup  # noqa: PLC0415
 
+    from model_accuracy_eval.reporting.compiled import KeptBytecode  # noqa: PLC0415
+
     environment = Environment(
         loader=PackageLoader("model_accuracy_eval.reporting"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=KeptBytecode(),
     )
     script = _asset("page.js")
     page = environment.get_template("page.html.j2").render(

@@ -60,4 +60,5 @@ def _outcome(report: Report) -> Iterator[str]:
     yield f"{outcome.conclusion.upper()} (exit code {outcome.exit_code}): {outcome.sentence}"
     if outcome.detail:
         yield outcome.detail
-    yield f"Report: {outcome.folder}"
+    if outcome.folder:
+        yield f"Report: {outcome.folder}"

@@ -64,8 +64,11 @@ class FolderStore:
         with self._writing(name):
             target = Path(self.path(name))
             beside = target.with_name(f".{target.name}.{os.getpid()}")
-            beside.write_bytes(data)
-            beside.replace(target)
+            try:
+                beside.write_bytes(data)
+                beside.replace(target)
+            finally:
+                beside.unlink(missing_ok=True)
 
     def read(self, name: str) -> bytes | None:
         with contextlib.suppress(FileNotFoundError):
@@ -86,7 +89,9 @@ class FolderStore:
     def close(self) -> None:
         for name in list(self._appending):
             self._close(name)
-        os.close(self._lock)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def _close(self, name: str) -> None:
         if name in self._appending:

@@ -63,13 +63,22 @@ def results(gates: Iterable[Gate], rows: Sequence[Row]) -> tuple[GateResult, ...
 def _result(gate: Gate, row: Row | None) -> GateResult:
     value = row.value if row else None
     decision = decide(gate, row)
-    met = "no figure" if value is None else f"{value:.2f}"
+    met = "no figure" if value is None else _shown(gate, value)
     return GateResult(
         gate=gate,
         value=value,
         interval=row.interval if row else None,
         decision=decision,
         sentence=f"{gate} {decision}: {gate.metric} is {met}.",
+    )
+
+
+def _shown(gate: Gate, value: float) -> str:
+    """Two digits, as in the table, or as many as it takes to see on which side of the threshold the figure lies."""
+    holds = _HOLDS[gate.comparison]
+    texts = [f"{value:.{digits}f}" for digits in range(2, 10)]
+    return next(
+        (text for text in texts if holds(float(text), gate.threshold) == holds(value, gate.threshold)), texts[-1]
     )
 
 

@@ -35,7 +35,7 @@ def render(template: str, row: Row, where: str) -> str:
     """The template over the row's fields; a field that is not there is an error, never an empty string."""
     try:
         return _compiled(template).render(row)
-    except (TemplateError, TypeError, AttributeError) as error:
+    except (TemplateError, TypeError, AttributeError, ArithmeticError, LookupError, ValueError) as error:
         raise BadData(f"{where}: the template {template!r} cannot be filled: {error}.") from error
 
 

@@ -1,0 +1,64 @@
+"""A machine that misbehaves: full disks, a run folder in use. One sentence each, and nothing lost."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.e2e import command
+from tests.servers.fault_server import FaultServer, Style
+from tests.waiting import until
+
+
+def test_a_disk_that_takes_no_more_is_exit_code_6(tmp_path: Path) -> None:
+    """The file that cannot be written is named; what was kept before is still whole."""
+    with FaultServer() as server:
+        arguments = ["run", "--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", str(tmp_path)]
+        line = " ".join([sys.executable, "-m", "model_accuracy_eval", *arguments])
+        # No file may grow beyond 32 KiB: the journal meets that like a full disk.
+        done = subprocess.run(
+            ["bash", "-c", f"ulimit -f 32; exec {line}"],
+            capture_output=True, text=True, env=command.environment(), cwd=command.ROOT, check=False,
+        )  # fmt: skip
+    assert done.returncode == 6, done.stdout + done.stderr
+    assert "demo_gsm8k.jsonl cannot be written: File too large." in done.stderr
+    for line in (
+        (command.only_run(tmp_path) / f"predictions/{command.LABEL}/demo_gsm8k.jsonl").read_bytes().splitlines()[:-1]
+    ):
+        json.loads(kept)
+
+
+def test_a_run_folder_in_use_is_refused(tmp_path: Path) -> None:
+    """Two processes never answer into one journal."""
+    with FaultServer(style=Style(delay=0.01, ignore_n=True)) as server:
+        asked = ["--datasets", "demo_gsm8k", "--concurrency", 1]
+        first = command.start("run", "--endpoint", server.url, "--out", tmp_path, *asked)
+        until(lambda: list(tmp_path.glob("*/predictions/*/*.jsonl")), "the first run is asking")
+        second = command.run("run", "--reuse", command.only_run(tmp_path))
+        done = command.finish(first)
+    assert second.code == 2
+    assert "is under way in another process" in second.err
+    assert done.code == 0, done.err
+
+
+def test_an_out_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    """A file where the folder should be: exit code 2 and its name."""
+    (tmp_path / "file").write_text("")
+    with FaultServer() as server:
+        done = command.run("run", "--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", tmp_path / "file")
+    assert done.code == 2
+    assert "cannot be made: Not a directory." in done.err
+
+
+def test_a_defect_of_ours_is_no_failed_gate(tmp_path: Path) -> None:
+    """An unforeseen exception ends in exit code 70 with its traceback, never in 1."""
+    code = (
+        "from model_accuracy_eval import cli, wiring\n"
+        "def broken(*_): raise ZeroDivisionError('planted')\n"
+        "wiring.plan = broken\n"
+        "cli.main(['run'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 70
+    assert "ZeroDivisionError: planted" in done.stderr
+    assert "please report it" in done.stderr
