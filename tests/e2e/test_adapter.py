@@ -194,6 +194,37 @@ def test_a_stop_before_the_first_question(stage: str, tmp_path: Path) -> None:
     assert command.facts(command.only_run(out))["status"] == "stopped"
 
 
+STALL = """
+import socket, sys, time
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+open(sys.argv[2], "w").close()
+time.sleep(100)
+"""
+
+
+@pytest.mark.parametrize("ending", ["a stop", "the exit of deploy.sh"])
+def test_a_service_that_takes_the_probe_and_says_nothing_holds_nobody_up(ending: str, tmp_path: Path) -> None:
+    """While the first chat request hangs in a model that warms up, a stop and a crash are noticed all the same."""
+    folder, port, out = adapter_copy(tmp_path / "adapter", ""), free_port(), tmp_path / "out"
+    (folder / "stall.py").write_text(STALL)
+    crash = "while [ ! -e crash ]; do sleep 0.05; done; exit 9" if ending != "a stop" else "wait"
+    (folder / "deploy.sh").write_text(f'python3 stall.py "$PORT" begun & {crash}\n')
+    process = command.start(
+        "run", folder, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", out, "--port", port
+    )
+    until((folder / "begun").exists, "the service listens")
+    asked_at = time.monotonic()
+    if ending == "a stop":
+        process.send_signal(signal.SIGTERM)
+    else:
+        (folder / "crash").touch()
+    done = command.finish(process)
+    assert time.monotonic() - asked_at < 5
+    assert done.code == (143 if ending == "a stop" else 4), done.out + done.err
+    assert "deploy.sh exited with code 9" in done.out or ending == "a stop"
+    assert not is_open(port)
+
+
 def test_a_killed_run_leaves_nothing_running(tmp_path: Path) -> None:
     """SIGKILL of the program itself: its warden ends the adapter and frees the port."""
     port = free_port()

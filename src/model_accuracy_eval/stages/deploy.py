@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Chat, Ports, Running, Store
 from model_accuracy_eval.records import Fault, Message, Patience, Reply, Request, RunPlan, Service
+from model_accuracy_eval.stages.attended import attended
 
 LOG = "logs/deploy.log"
 _TAIL = 30
@@ -60,21 +61,27 @@ def service(plan: RunPlan, store: Store, ports: Ports) -> Iterator[Live]:
 
 def _await_ready(plan: RunPlan, base_url: str, running: Running | None, ports: Ports) -> Service:
     began = ports.clock.elapsed()
+
+    def look() -> None:
+        if running is None:
+            return
+        if plan.debug:
+            _tell(running, ports.screen.say)
+        if (code := running.exit_code()) is not None:
+            seconds = ports.clock.elapsed() - began
+            raise _exited(code, running, f"after {seconds:.1f} s, before it answered a chat request")
+
     # A service that should run already gets no half hour to appear.
     limit = plan.patience.ready_timeout if running else min(plan.patience.ready_timeout, plan.patience.gone_after)
     while True:
-        ports.clock.check()
-        if running is not None and plan.debug:
-            _tell(running, ports.screen.say)
-        candidate, reply = ports.run_async(_probe(plan, base_url, ports))
+        candidate, reply = ports.run_async(attended(_probe(plan, base_url, ports), look, ports.clock))
         waited = ports.clock.elapsed() - began
         if reply.fault is None:
             ports.screen.say(
                 f"The service at {base_url} answered after {waited:.1f} s (model: {candidate.model or 'unnamed'})."
             )
             return candidate
-        if running is not None and (code := running.exit_code()) is not None:
-            raise _exited(code, running, f"after {waited:.1f} s, before it answered a chat request")
+        look()
         _judge(reply.fault, base_url, waited, limit, running)
         ports.clock.sleep(0.2 if waited < 10 else 1.0)
 

@@ -6,15 +6,13 @@ All datasets go through one pool of workers, so that the slow last answers of on
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import Chat, Ports, Store
 from model_accuracy_eval.records import Exam, Fault, Reply, RunPlan
+from model_accuracy_eval.stages.attended import attended
 from model_accuracy_eval.stages.deploy import Live
 from model_accuracy_eval.stages.desk import Desk, Wanted
-
-_WATCH_SECONDS = 0.25
 
 
 def collect(plan: RunPlan, exams: tuple[Exam, ...], live: Live, store: Store, ports: Ports) -> None:
@@ -22,9 +20,6 @@ def collect(plan: RunPlan, exams: tuple[Exam, ...], live: Live, store: Store, po
     desks = [Desk(plan, exam, store, ports) for exam in exams]
     try:
         ports.run_async(_Inference(plan, desks, live, ports).run())
-    except asyncio.CancelledError:
-        ports.clock.check()  # raises Stopped: nothing else cancels
-        raise
     finally:
         for desk in desks:
             desk.close()
@@ -47,30 +42,19 @@ class _Inference:
         todo = iter([wanted for desk in self._desks for wanted in desk.open()])
         chat = self._ports.connect(self._live.service, self._plan.patience)
         try:
-            await self._until_first_trouble(todo, chat)
+            await attended(self._all(todo, chat), self._live.check, self._ports.clock)
         finally:
             await chat.close()
 
-    async def _until_first_trouble(self, todo: Iterator[Wanted], chat: Chat) -> None:
-        """All workers to their end; an exception of one, a deploy.sh that is gone, or a stop ends them all."""
-        tasks = [asyncio.ensure_future(self._worker(todo, chat)) for _ in range(self._plan.patience.concurrency)]
-        work = asyncio.gather(*tasks)
-        watch = asyncio.ensure_future(self._watch())
-        loop = asyncio.get_running_loop()
-        with self._ports.clock.on_stop(lambda: loop.call_soon_threadsafe(work.cancel)):
-            try:
-                both: set[asyncio.Future[Any]] = {work, watch}
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-                await (work if work.done() else watch)
-            finally:
-                for task in (*tasks, watch):
-                    task.cancel()
-                await asyncio.gather(work, watch, *tasks, return_exceptions=True)
-
-    async def _watch(self) -> None:
-        while True:
-            self._live.check()
-            await asyncio.sleep(_WATCH_SECONDS)
+    async def _all(self, todo: Iterator[Wanted], chat: Chat) -> None:
+        """All workers to their end; an exception of one ends them all."""
+        workers = [asyncio.ensure_future(self._worker(todo, chat)) for _ in range(self._plan.patience.concurrency)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
 
     async def _worker(self, todo: Iterator[Wanted], chat: Chat) -> None:
         while (wanted := self._next(todo)) is not None:
