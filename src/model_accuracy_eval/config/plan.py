@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+import msgspec
+
 from model_accuracy_eval import tasks
 from model_accuracy_eval.config.settings import Settings
 from model_accuracy_eval.errors import BadValue
@@ -27,6 +29,8 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, read_file: ReadFile)
     names = metric_names(settings.num_return_sequences, k)
     parsed: tuple[Gate, ...] = tuple(gate for line in settings.gate for gate in gates.parse(line))
     gates.check(parsed, {task.name: names for task in specs})
+    # Settings and records call the same thing by the same name, but for these two.
+    sampling = msgspec.convert(settings, Sampling, from_attributes=True)
     return RunPlan(
         run_id=run_id,
         stamp=stamp,
@@ -40,12 +44,12 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, read_file: ReadFile)
         port=settings.port,
         tasks=specs,
         limit=settings.limit,
-        sampling=_sampling(settings),
+        sampling=msgspec.structs.replace(sampling, n=settings.num_return_sequences, extra=settings.generation),
         k=k,
         score_reasoning=settings.score_reasoning,
         gates=parsed,
         max_failed_requests=settings.max_failed_requests,
-        patience=_patience(settings),
+        patience=msgspec.convert(settings, Patience, from_attributes=True),
         data_dir=settings.data_dir,
         out=settings.out,
         debug=settings.debug,
@@ -87,26 +91,3 @@ def _tasks(names: tuple[str, ...], read_file: ReadFile) -> tuple[TaskSpec, ...]:
         if found.count(name) > 1:
             raise BadValue(f"Two of the datasets are called '{name}', and their reports would overwrite each other.")
     return specs
-
-
-def _sampling(settings: Settings) -> Sampling:
-    return Sampling(
-        n=settings.num_return_sequences,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        max_tokens=settings.max_tokens,
-        seed=settings.seed,
-        extra=settings.generation,
-    )
-
-
-def _patience(settings: Settings) -> Patience:
-    return Patience(
-        concurrency=settings.concurrency,
-        retries=settings.retries,
-        ready_timeout=settings.ready_timeout,
-        connect_timeout=settings.connect_timeout,
-        first_token_timeout=settings.first_token_timeout,
-        idle_timeout=settings.idle_timeout,
-        total_timeout=settings.total_timeout,
-    )

@@ -32,22 +32,8 @@ _THEIRS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, ssl.SS
 """Connection errors that only somebody who listens can cause."""
 
 
-def connect(
-    service: Service,
-    patience: Patience,
-    *,
-    api_key: str | None = None,
-    proxy: str | None = None,
-    tls: ssl.SSLContext | None = None,
-    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    chance: Callable[[], float] = random.random,
-) -> "StreamingChat":
-    """Implements `ports.Connect`; `proxy` is the address of the proxy to go through."""
-    return StreamingChat(service, patience, api_key=api_key, proxy=proxy, tls=tls, sleep=sleep, chance=chance)
-
-
 class StreamingChat:
-    """Implements `ports.Chat`. Use it within one event loop, and close it there."""
+    """Implements `ports.Chat`. Use it within one event loop, and close it there. `proxy`: the address to go through."""
 
     def __init__(
         self,
@@ -143,6 +129,10 @@ class StreamingChat:
             sentence = sentence.replace(self._secret, "[api key]")
         effort = f"{tries} {'try' if tries == 1 else 'tries'}, {seconds:.1f} s"
         return Fault(kind=trouble.kind, sentence=f"{sentence} ({effort}).", status=trouble.status)
+
+
+connect = StreamingChat
+"""Implements `ports.Connect`."""
 
 
 def _base(url: str) -> str:
