@@ -1,0 +1,132 @@
+"""The adapter at the commit under test, over git's own HTTP protocol."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.servers.git_server import git_server
+
+from model_accuracy_eval.errors import Refused, Stopped
+from model_accuracy_eval.rim.checkout import Source, check_out
+
+TOKEN = "marker-token-0123456789"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    author = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"]
+    done = subprocess.run(["git", *author, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> tuple[Path, list[str]]:
+    """`org/adapter` below a root, with two commits on main, an annotated tag on the first, and a branch."""
+    folder = tmp_path / "served" / "org" / "adapter"
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "config", "uploadpack.allowAnySHA1InWant", "true")
+    commits = []
+    for number in (1, 2):
+        (folder / "deploy.sh").write_text(f"echo {number}\n")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", f"number {number}")
+        commits.append(git(folder, "rev-parse", "HEAD"))
+    git(folder, "tag", "-am", "first", "v1", commits[0])
+    git(folder, "branch", "side", commits[0])
+    return tmp_path / "served", commits
+
+
+def fetched(root: Path, ref: str, target: Path, token: str = "", wanted: str | None = None) -> tuple[str, list[str]]:
+    with git_server(root, wanted) as (url, seen):
+        return check_out(Source(url, "org/adapter", ref), str(target), os.environ, token=token), seen
+
+
+@pytest.mark.parametrize(("ref", "number"), [("main", 2), ("side", 1), ("v1", 1), ("", 2), ("HEAD", 2)])
+def test_names_are_resolved_to_their_commit(
+    ref: str, number: int, repository: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    """A branch, an annotated tag and the default branch each give the commit they mean, and its files."""
+    root, commits = repository
+    commit, _ = fetched(root, ref, tmp_path / "out")
+    assert commit == commits[number - 1]
+    assert (tmp_path / "out" / "deploy.sh").read_text() == f"echo {number}\n"
+
+
+def test_an_exact_commit_is_fetched_though_the_branch_has_moved(
+    repository: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    """The sha under test is what is checked out, without history."""
+    root, commits = repository
+    commit, _ = fetched(root, commits[0], tmp_path / "out")
+    assert commit == commits[0]
+    assert git(tmp_path / "out", "rev-list", "--count", "HEAD") == "1"
+
+
+def test_the_token_is_sent_and_stays_nowhere(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """The server gets it as basic credentials; no file of the check-out holds it in any form."""
+    root, _ = repository
+    _, seen = fetched(root, "main", tmp_path / "out", TOKEN, wanted=TOKEN)
+    encoded = seen[-1].split()[1].encode()
+    kept = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if TOKEN.encode() in path.read_bytes() or encoded in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("ref", "token", "sentence"),
+    [
+        ("main", "", "git ls-remote failed: could not read Username"),
+        ("main", "wrong", "git ls-remote failed: Authentication failed"),
+        ("no-such", TOKEN, "org/adapter has no branch, tag or commit 'no-such'."),
+        ("0" * 40, TOKEN, "git fetch failed: "),
+    ],
+)
+def test_refusals_have_their_sentence(
+    ref: str, token: str, sentence: str, repository: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    """No token, a wrong one, an unknown name, an unknown commit: exit code 3, and the token is not repeated."""
+    with pytest.raises(Refused) as caught:
+        fetched(repository[0], ref, tmp_path / "out", token, wanted=TOKEN)
+    assert sentence in caught.value.sentence
+    assert TOKEN not in caught.value.sentence + caught.value.detail
+
+
+def test_an_unknown_repository_is_named(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """What the server says about a repository that is not there is passed on."""
+    with git_server(repository[0]) as (url, _), pytest.raises(Refused, match="not found"):
+        check_out(Source(url, "org/other", "main"), str(tmp_path / "out"), os.environ)
+
+
+def test_a_folder_with_something_in_it_is_left_alone(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """Files of an earlier run are never mixed into this one."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old").write_text("")
+    with pytest.raises(Refused, match="is not empty"):
+        fetched(repository[0], "main", tmp_path / "out")
+
+
+def test_submodules_come_on_request(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """`submodules` brings the files of the repositories inside."""
+    root, _ = repository
+    with git_server(root) as (url, _):
+        outer = root / "org" / "outer"
+        outer.mkdir()
+        git(outer, "init", "-q", "-b", "main")
+        git(outer, "submodule", "--quiet", "add", f"{url}/org/adapter", "inner")
+        git(outer, "commit", "-qm", "outer")
+        check_out(Source(url, "org/outer", "main", submodules=True), str(tmp_path / "out"), os.environ)
+    assert (tmp_path / "out" / "inner" / "deploy.sh").read_text() == "echo 2\n"
+
+
+def test_a_stop_ends_git(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """What `check` raises while git waits for a silent server ends it and goes on."""
+    import socket
+
+    def stop() -> None:
+        raise Stopped(15, "SIGTERM")
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(Stopped):
+            check_out(Source(url, "org/adapter", "main"), str(tmp_path / "out"), os.environ, check=stop)
