@@ -60,7 +60,7 @@ def git_server(root: Path, token: str | None = None) -> Iterator[tuple[str, list
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, format: str, *_arguments: Any) -> None:
+        def log_message(self, *_message: Any) -> None:
             """Quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

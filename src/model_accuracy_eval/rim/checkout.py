@@ -1,6 +1,7 @@
 """An adapter repository at the exact commit under test, by git; the token never touches a file or a command line."""
 
 import base64
+import contextlib
 import re
 import subprocess
 from collections.abc import Callable, Mapping
@@ -47,8 +48,9 @@ class Git:
 
     def __call__(self, *arguments: str) -> str:
         """What git printed; its complaint as a `Refused` otherwise."""
-        with subprocess.Popen(
-            ["git", *arguments],
+        command = ["git", *arguments]
+        with subprocess.Popen(  # noqa: S603 - a list; refs and addresses cannot be taken for options, see `check_out`
+            command,
             cwd=self._folder,
             env=self._environment,
             stdin=subprocess.DEVNULL,
@@ -65,10 +67,9 @@ class Git:
     def _listen(self, process: "subprocess.Popen[str]") -> tuple[str, str]:
         try:
             while True:
-                try:
+                with contextlib.suppress(subprocess.TimeoutExpired):
                     return process.communicate(timeout=_POLL_SECONDS)
-                except subprocess.TimeoutExpired:
-                    self._check()
+                self._check()
         except BaseException:
             process.kill()
             raise
@@ -88,6 +89,8 @@ def _credentials(server: str, token: str) -> dict[str, str]:
 
 def _reason(complaint: str, token: str) -> str:
     """The telling line of what git says."""
+    if "Authentication failed" in complaint or "could not read Username" in complaint:
+        return "the server asks for credentials; give a token that may read the repository (contents: read)."
     lines = [line for line in complaint.strip().splitlines() if line]
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
     line = (telling or lines or ["it said nothing"])[-1].removeprefix("fatal: ")
@@ -103,6 +106,8 @@ def check_out(
     check: Callable[[], None] = lambda: None,
 ) -> str:
     """Fetches one commit, without history, into `folder`; returns its id."""
+    if source.ref.startswith("-") or source.repository.startswith("-"):
+        raise Refused(f"'{source.repository}@{source.ref}' is no repository and ref.")
     Path(folder).mkdir(parents=True, exist_ok=True)
     if any(Path(folder).iterdir()):
         raise Refused(f"The folder {folder} for the adapter is not empty.")
