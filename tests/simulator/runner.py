@@ -79,11 +79,13 @@ class Runner:
     ) -> Step:
         """One stage. `cancel` is asked after every line of the log, and ten times a second."""
         runs = self._definition(action)["runs"]
+        declared = self._definition(action).get("inputs") or {}
+        inputs = {name: str(spec.get("default", "")) for name, spec in declared.items()} | dict(inputs)
         (self._temp / "_github_workflow" / "event.json").write_text(json.dumps(event))
         files = {name: f"{name.lower()}_{secrets.token_hex(4)}" for name in _FILES}
         for file in files.values():
             (self._temp / "_runner_file_commands" / file).touch()
-        values = self._values(action, inputs, files, state or {}, runs)
+        values = self._values(inputs, files, state or {}, runs)
         entry = runs.get("post-entrypoint" if stage == "post" else "entrypoint")
         arguments = [] if stage == "post" else [self._evaluated(str(one), inputs) for one in runs.get("args", [])]
         command = self._command(image, values, entry, arguments)
@@ -93,16 +95,13 @@ class Runner:
 
     def _values(
         self,
-        action: Path,
         inputs: Mapping[str, str],
         files: Mapping[str, str],
         state: Mapping[str, str],
         runs: Mapping[str, Any],
     ) -> dict[str, str]:
-        declared = self._definition(action).get("inputs") or {}
-        given = {name: str(spec.get("default", "")) for name, spec in declared.items()} | dict(inputs)
         values = {
-            f"INPUT_{name.replace(' ', '_').upper()}": self._evaluated(text, inputs) for name, text in given.items()
+            f"INPUT_{name.replace(' ', '_').upper()}": self._evaluated(text, inputs) for name, text in inputs.items()
         }
         values |= {f"STATE_{name}": value for name, value in state.items()}
         values |= {f"GITHUB_{name.upper()}": value for name, value in self._github.items() if name != "token"}
