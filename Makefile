@@ -5,6 +5,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
+
 .PHONY: demo test check format bench docs golden lock clean
 
 demo: $(READY)  ## evaluate the bundled example adapter
@@ -34,8 +36,8 @@ golden: $(READY)  ## write the expected report files anew; review the diff
 
 lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra fast --universal --python-version 3.10 \
-	    --quiet --generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra fast --extra action --output-file requirements.lock $(LOCKING)
+	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --output-file requirements-image.lock $(LOCKING)
 
 clean:
 	rm -rf $(VENV) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,13 +10,13 @@ PACKAGE = Path(__file__).parent.parent / "src" / "model_accuracy_eval"
 
 RANKS = {
     "records": 0, "errors": 0,
-    "ports": 1,
-    "scoring": 2, "tasks": 2, "reporting": 2, "rim": 2, "testing": 2,
+    "ports": 1, "forge_records": 1,
+    "scoring": 2, "tasks": 2, "reporting": 2, "rim": 2, "testing": 2, "action_ports": 2,
     "config": 3, "stages": 3,
-    "pipeline": 4, "catalogue": 4,
-    "wiring": 5,
-    "cli": 6,
-    "__init__": 0, "__main__": 7,
+    "pipeline": 4, "catalogue": 4, "action": 5,
+    "wiring": 5, "action_wiring": 6,
+    "cli": 7,
+    "__init__": 0, "__main__": 8,
 }  # fmt: skip
 
 LEVEL = {("reporting", "scoring"), ("tasks", "scoring")}

@@ -133,13 +133,41 @@ def _run(values: dict[str, Any]) -> None:
     clock = SignalClock()
     with clock.listening():
         plan, configs = wiring.plan(values, os.environ)
-        ports = wiring.ports(os.environ, clock, sys.stdout if plan.debug else sys.stderr)
+        ports = wiring.ports(plan, os.environ, clock, sys.stdout if plan.debug else sys.stderr)
         try:
             report = pipeline.run(plan, configs, ports)
         finally:
             ports.screen.close()
         click.echo(terminal.as_text(report))
     sys.exit(report.outcome.exit_code)
+
+
+@main.command()
+def action() -> None:
+    """Entry point of the container action: inputs from INPUT_*, the verdict to where reviewers look."""
+    from model_accuracy_eval.action import act  # noqa: PLC0415
+    from model_accuracy_eval.action_wiring import Wired  # noqa: PLC0415
+    from model_accuracy_eval.rim.clock import SignalClock  # noqa: PLC0415
+
+    clock = SignalClock()
+    with clock.listening():
+        wired = Wired(os.environ, clock)
+        try:
+            with wired.site() as (job, site):
+                code = act(job, site)
+        except EvalError as error:
+            wired.step.error(error.sentence, title="No evaluation")
+            code = error.exit_code
+    sys.exit(code)
+
+
+@main.command()
+def sweep() -> None:
+    """Post step of the container action: closes and removes what a killed step left behind."""
+    from model_accuracy_eval.action_wiring import Wired  # noqa: PLC0415
+    from model_accuracy_eval.rim.clock import SignalClock  # noqa: PLC0415
+
+    Wired(os.environ, SignalClock()).sweep()
 
 
 @main.group()

@@ -2,7 +2,18 @@
 
 from model_accuracy_eval.errors import EvalError, NoHonestScore, PublishFailed, Stopped, UsageError
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import Decision, Exam, GateResult, Outcome, Report, RunPlan, Service, Sheet
+from model_accuracy_eval.records import (
+    Clearance,
+    Decision,
+    Exam,
+    GateResult,
+    Outcome,
+    Report,
+    RunPlan,
+    Service,
+    Sheet,
+    Stock,
+)
 from model_accuracy_eval.scoring import gates
 from model_accuracy_eval.stages import deploy, infer, preflight, publish, resume, score
 from model_accuracy_eval.stages.diary import Diary
@@ -15,11 +26,12 @@ def run(plan: RunPlan, configs: str, ports: Ports) -> Report:
     """`configs` is the source of the file that keeps the plan. Refusals and errors of usage leave no folder."""
     diary = Diary(ports.clock)
     with diary.stage("preflight"):
-        exams = preflight.clear(plan, ports)
+        clearance = preflight.clear(plan, ports)
+        exams = clearance.exams
         store = resume.open_folder(plan, exams, ports)
     try:
         store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", configs.encode())
-        trouble, service = _ask(plan, exams, store, ports, diary)
+        trouble, service = _ask(plan, clearance, store, ports, diary)
         with diary.stage("score"):
             sheets = () if plan.mode == "infer" else score.mark(plan, exams, store, ports, partial=trouble is not None)
         trouble = trouble or _stopped(ports) or _too_many_lost(plan, sheets)
@@ -33,7 +45,7 @@ def run(plan: RunPlan, configs: str, ports: Ports) -> Report:
             seconds=diary.seconds,
             started=diary.started,
             finished=diary.now(),
-            environment=dict(ports.facts),
+            environment={**ports.facts, **_weights_facts(clearance.stock)},
         )
         _publish(report, exams, store, trouble)
         return report
@@ -42,24 +54,34 @@ def run(plan: RunPlan, configs: str, ports: Ports) -> Report:
 
 
 def _ask(
-    plan: RunPlan, exams: tuple[Exam, ...], store: Store, ports: Ports, diary: Diary
+    plan: RunPlan, clearance: Clearance, store: Store, ports: Ports, diary: Diary
 ) -> tuple[EvalError | None, Service | None]:
-    """Deploys and asks; what goes wrong is told in the report instead of ending without one."""
+    """Fetches, deploys and asks; what goes wrong is told in the report instead of ending without one."""
     service = resume.kept_service(store)
     if plan.mode == "eval":
         return None, service
     try:
-        with diary.stage("deploy"), deploy.service(plan, store, ports) as live:
+        weights = ""
+        if clearance.stock is not None:
+            with diary.stage("weights"):
+                weights = ports.warehouse.fetch(clearance.stock.reference, plan.max_weight_size)
+        with diary.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
             service = live.service
-            resume.note_service(plan, exams, service, store, diary.started)
+            resume.note_service(plan, clearance.exams, service, store, diary.started)
             with diary.stage("infer"):
-                infer.collect(plan, exams, live, store, ports)
+                infer.collect(plan, clearance.exams, live, store, ports)
                 ports.clock.check()
     except UsageError:
         raise
     except EvalError as trouble:
         return trouble, service
     return None, service
+
+
+def _weights_facts(stock: Stock | None) -> dict[str, str]:
+    if stock is None:
+        return {}
+    return {"weights": f"{stock.reference}, {f'commit {stock.commit}, ' if stock.commit else ''}{stock.shown}"}
 
 
 def _publish(report: Report, exams: tuple[Exam, ...], store: Store, trouble: EvalError | None) -> None:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from model_accuracy_eval.records import Counts, DataFile, Patience, Reply, Request, Service
+from model_accuracy_eval.records import Counts, DataFile, Patience, Reply, Request, Service, Stock
 
 T = TypeVar("T")
 
@@ -64,6 +64,16 @@ class Hub(Protocol):
 
     def prepare(self, file: DataFile) -> str:
         """Fetches a pinned file unless it is here already; returns where it lies."""
+
+
+class Warehouse(Protocol):
+    """Where weights come from: a path, or a hub."""
+
+    def measure(self, reference: str, limit: str) -> Stock:
+        """Size and commit before a byte is fetched; refuses what is too large, or has no room on the disk."""
+
+    def fetch(self, reference: str, limit: str) -> str:
+        """The folder of weights that were measured; what is there already is not fetched again."""
 
 
 class Store(Protocol):
@@ -145,6 +155,7 @@ class Ports:
     connect: Connect
     launcher: Launcher
     hub: Hub
+    warehouse: Warehouse
     open_store: Callable[[str], Store]
     """Opens (and makes) the folder of a run."""
     run_async: RunAsync

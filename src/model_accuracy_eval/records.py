@@ -124,6 +124,23 @@ class Exam(Record, frozen=True, kw_only=True):
 # ── What will happen ──────────────────────────────────────────────────────────────────────────────
 
 
+class Stock(Record, frozen=True, kw_only=True):
+    """Weights that were measured: what they are, at which commit, and how large."""
+
+    reference: str
+    commit: str | None = None
+    size: int
+    shown: str
+    """The size for people."""
+
+
+class Clearance(Record, frozen=True, kw_only=True):
+    """What preflight found: nothing stands against the run, and this is what it will ask and run on."""
+
+    exams: tuple[Exam, ...]
+    stock: Stock | None = None
+
+
 class Sampling(Record, frozen=True, kw_only=True):
     """What every request asks of the sampler. `n` samples are asked of every problem."""
 
@@ -176,6 +193,11 @@ class RunPlan(Record, frozen=True, kw_only=True):
     endpoint: str | None = None
     model_name: str | None = None
     port: int = 8000
+    runtime: Literal["process", "container"] = "process"
+    adapter_image: str | None = None
+    devices: str = "auto"
+    max_weight_size: str = "100GB"
+    weights_dir: str | None = None
     tasks: tuple[TaskSpec, ...]
     limit: int | None = None
     sampling: Sampling = Sampling()

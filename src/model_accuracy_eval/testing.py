@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from model_accuracy_eval.errors import BadData, Stopped
+from model_accuracy_eval.errors import BadData, Refused, Stopped
 from model_accuracy_eval.ports import Chat, Ports, Running
 from model_accuracy_eval.records import (
     Choice,
@@ -20,6 +20,7 @@ from model_accuracy_eval.records import (
     Reply,
     Request,
     Service,
+    Stock,
     Timings,
 )
 
@@ -112,6 +113,23 @@ class MemoryHub:
 
     def prepare(self, file: DataFile) -> str:
         return self.read(file, None)[0]
+
+
+class TwinWarehouse:
+    """Weights that are where their reference says; `refusal` is what stands against them."""
+
+    def __init__(self, refusal: str = "") -> None:
+        self.refusal = refusal
+        self.fetched: list[str] = []
+
+    def measure(self, reference: str, limit: str) -> Stock:
+        if self.refusal:
+            raise Refused(self.refusal)
+        return Stock(reference=reference, commit="c" * 40, size=1, shown="1 byte")
+
+    def fetch(self, reference: str, limit: str) -> str:
+        self.fetched.append(reference)
+        return reference
 
 
 class MemoryStore:
@@ -229,6 +247,7 @@ def twins(**parts: Any) -> Ports:
         "connect": connect,
         "launcher": TwinLauncher(),
         "hub": MemoryHub(),
+        "warehouse": TwinWarehouse(),
         "open_store": MemoryStore,
         "run_async": run_async,
         "clock": ManualClock(),

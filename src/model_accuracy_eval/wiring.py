@@ -11,16 +11,20 @@ from model_accuracy_eval import __version__
 from model_accuracy_eval.config import inputs, kept
 from model_accuracy_eval.config import plan as planning
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.ports import Chat, Ports
+from model_accuracy_eval.ports import Chat, Launcher, Ports
 from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
 from model_accuracy_eval.rim.chat import connect
 from model_accuracy_eval.rim.clock import SignalClock
-from model_accuracy_eval.rim.hub import FileHub
+from model_accuracy_eval.rim.container import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.rim.hub import FileHub, cache_folder
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.process import ProcessLauncher
 from model_accuracy_eval.rim.proxy import proxy_for
 from model_accuracy_eval.rim.screen import screen
+from model_accuracy_eval.rim.secret import Secret
 from model_accuracy_eval.rim.store import FolderStore
+from model_accuracy_eval.rim.sweeping import Labels
+from model_accuracy_eval.rim.warehouse import HubWarehouse
 
 API_KEY = "MODEL_ACCURACY_EVAL_API_KEY"
 
@@ -69,23 +73,54 @@ def hub(environment: Mapping[str, str]) -> FileHub:
     return FileHub(environment)
 
 
-def ports(environment: Mapping[str, str], clock: SignalClock, progress: TextIO = sys.stderr) -> Ports:
+def ports(
+    plan: RunPlan,
+    environment: Mapping[str, str],
+    clock: SignalClock,
+    progress: TextIO = sys.stderr,
+    *,
+    model_token: Secret | None = None,
+    labels: Labels | None = None,
+) -> Ports:
     """Everything real; `progress` is where people are told how far things are."""
     key = environment.get(API_KEY)
+    teller = screen(progress, clock.elapsed)
 
     def connect_with_key(service: Service, patience: Patience) -> Chat:
         return connect(service, patience, api_key=key, proxy=proxy_for(service.base_url, environment))
 
     return Ports(
         connect=connect_with_key,
-        launcher=ProcessLauncher(environment, check=clock.check),
+        launcher=_launcher(plan, environment, clock, labels),
         hub=hub(environment),
+        warehouse=HubWarehouse(
+            environment,
+            plan.weights_dir or str(cache_folder(environment) / "weights"),
+            token=model_token or _hub_token(plan, environment),
+            check=clock.check,
+            say=teller.say,
+        ),
         open_store=FolderStore,
         run_async=run,
         clock=clock,
-        screen=screen(progress, clock.elapsed),
+        screen=teller,
         facts=_facts(),
     )
+
+
+def _launcher(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None) -> Launcher:
+    if plan.runtime == "process":
+        return ProcessLauncher(environment, check=clock.check)
+    options = ContainerOptions(
+        image=plan.adapter_image or "", devices=plan.devices, labels=labels or Labels(repository="", run_id=plan.run_id)
+    )
+    return ContainerLauncher(environment, options, check=clock.check)
+
+
+def _hub_token(plan: RunPlan, environment: Mapping[str, str]) -> Secret:
+    """The variable that the hub's own tools read."""
+    name = "MODELSCOPE_API_TOKEN" if (plan.model or "").startswith("ms:") else "HF_TOKEN"
+    return Secret(environment.get(name, ""), name)
 
 
 def _facts() -> dict[str, str]:

@@ -56,7 +56,7 @@ def evaluate(server: FaultServer, questions: Path, out: Path, **settings: object
     limits = {"first-token-timeout": 1, "idle-timeout": 1, "total-timeout": 3}
     values = {"endpoint": server.url, "datasets": str(questions), "out": str(out), **limits, **settings}
     plan, configs = wiring.plan(values, {})
-    return pipeline.run(plan, configs, wiring.ports({}, SignalClock()))
+    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
 
 
 def figures(report: Report) -> dict[str, float | None]:
@@ -146,7 +146,7 @@ def test_a_run_with_failures_is_completed_by_reuse(
     assert broken.outcome.exit_code == 5
     with FaultServer(answer) as server:
         plan, configs = wiring.plan({"reuse": str(out / broken.plan.run_id), "endpoint": server.url}, {})
-        mended = pipeline.run(plan, configs, wiring.ports({}, SignalClock()))
+        mended = pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
         asked = sum(request.get("n", 1) for request in server.chats) - 1  # the probe
     assert (mended.outcome.exit_code, figures(mended)) == (0, undisturbed)
     assert asked == broken.sheets[0].counts.failed

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @contextmanager
-def git_server(root: Path, token: str | None = None) -> Iterator[tuple[str, list[str]]]:
+def git_server(root: Path, token: str | None = None, host: str = "127.0.0.1") -> Iterator[tuple[str, list[str]]]:
     """Serves the repositories below `root`; yields the address and the Authorization headers that came."""
     seen: list[str] = []
 
@@ -63,11 +63,11 @@ def git_server(root: Path, token: str | None = None) -> Iterator[tuple[str, list
         def log_message(self, *_message: Any) -> None:
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer((host, 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", seen
+        yield f"http://{host}:{server.server_port}", seen
     finally:
         server.shutdown()
         thread.join()

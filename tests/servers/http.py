@@ -98,7 +98,10 @@ class Exchange:
 class HttpServer:
     """`with HttpServer(handler) as server: … server.url …`. Counts what clients do to it."""
 
-    def __init__(self, handler: Handler, *, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
+    def __init__(
+        self, handler: Handler, *, tls: ssl.SSLContext | None = None, port: int = 0, host: str = "127.0.0.1"
+    ) -> None:
+        self._host = host
         self._handler = handler
         self._tls = tls
         self.requests: list[Exchange] = []
@@ -115,12 +118,12 @@ class HttpServer:
         self._loop = asyncio.new_event_loop()
         self._server: asyncio.Server | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._socket = socket.create_server(("127.0.0.1", port), backlog=1024)
+        self._socket = socket.create_server((host, port), backlog=1024)
         self.port = self._socket.getsockname()[1]
 
     @property
     def url(self) -> str:
-        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://{self._host}:{self.port}"
 
     def __enter__(self) -> "HttpServer":
         self._thread.start()

@@ -19,6 +19,7 @@ from model_accuracy_eval.testing import (
     MemoryStore,
     ScriptedChat,
     TwinLauncher,
+    TwinWarehouse,
     twins,
 )
 
@@ -228,12 +229,13 @@ def test_all_findings_about_an_adapter_come_at_once(tmp_path: Path) -> None:
     ports = twins(
         hub=MemoryHub({demo_gsm8k.TASK.data.name: ROWS}),
         launcher=TwinLauncher(owner="python3, pid 4711"),
+        warehouse=TwinWarehouse("The weights 'gone' are not there."),
         open_store=lambda root: stores.append(root) or MemoryStore(root),  # type: ignore[func-returns-value]
     )
     the_plan = msgspec.structs.replace(plan(adapter=str(tmp_path)), model=str(tmp_path / "gone"))
     sentence = refused(ports, the_plan)
     assert "no deploy.sh" in sentence
-    assert "gone' are not there" in sentence
+    assert "The weights 'gone' are not there." in sentence
     assert "Port 8000 is already in use by python3, pid 4711" in sentence
     assert stores == []
 

@@ -19,7 +19,7 @@ def merge(*layers: Mapping[str, Any]) -> Settings:
     return Settings(**{field: value for layer in layers for field, value in layer.items()})
 
 
-def read(values: Mapping[str, Any], source: str) -> dict[str, Any]:
+def read(values: Mapping[str, Any], source: str, rows: Mapping[str, Setting] = _TABLE) -> dict[str, Any]:
     """One layer: known names only, every value of its type and within its bounds.
 
     Texts are read as the command line writes them: "1,2,5" for a list, "none" for no value, "{…}" for an object.
@@ -27,9 +27,9 @@ def read(values: Mapping[str, Any], source: str) -> dict[str, Any]:
     layer = {}
     for key, value in values.items():
         field = str(key).replace("-", "_")
-        if field not in _TABLE:
-            raise UnknownName("setting", str(key), [setting.name for setting in _TABLE.values()], where=f" in {source}")
-        layer[field] = _typed(_TABLE[field], value, source)
+        if field not in rows:
+            raise UnknownName("setting", str(key), [setting.name for setting in rows.values()], where=f" in {source}")
+        layer[field] = _typed(rows[field], value, source)
     return layer
 
 
@@ -65,6 +65,8 @@ def _spelled_out(setting: Setting, value: Any) -> Any:
     kind = _kind(setting.type)
     if isinstance(value, str) and _may_be_none(setting.type) and value.lower() in {"none", "null"}:
         return None
+    if kind is str and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # YAML reads `devices: 3` as a number
     if kind is dict and isinstance(value, str):
         return msgspec.json.decode(value)
     if kind is tuple and value is not None:

@@ -42,6 +42,11 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, read_file: ReadFile)
         endpoint=settings.endpoint.rstrip("/") if settings.endpoint else None,
         model_name=settings.model_name,
         port=settings.port,
+        runtime=settings.runtime,
+        adapter_image=settings.adapter_image,
+        devices=settings.devices,
+        max_weight_size=settings.max_weight_size,
+        weights_dir=settings.weights_dir,
         tasks=specs,
         limit=settings.limit,
         sampling=msgspec.structs.replace(sampling, n=settings.num_return_sequences, extra=settings.generation),
@@ -69,6 +74,8 @@ def _check_target(settings: Settings) -> None:
         raise BadValue("Nothing to evaluate: give an adapter folder, or --endpoint URL of a service that runs.")
     if settings.adapter and not settings.model:
         raise BadValue("deploy.sh needs weights: give their path with --model.")
+    if settings.runtime == "container" and settings.adapter and not settings.adapter_image:
+        raise BadValue("The container runtime needs the image to run deploy.sh in: give --adapter-image.")
     if settings.endpoint and not _is_url(settings.endpoint):
         raise BadValue(f"The endpoint must be an http:// or https:// URL, but is '{settings.endpoint}'.")
 

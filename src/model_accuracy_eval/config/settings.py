@@ -18,7 +18,7 @@ Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
 
 
-def _about(sentence: str, group: str, short: str = "") -> Meta:
+def about(sentence: str, group: str, short: str = "") -> Meta:
     return Meta(description=sentence, title=group, extra={"short": short})
 
 
@@ -34,82 +34,93 @@ _WHAT, _HOW, _VERDICT, _PATIENCE, _WHERE = (
 class Settings(Record, frozen=True, kw_only=True):
     """Everything that a user can say about a run."""
 
-    adapter: Annotated[str | None, _about("Folder of the adapter, with its deploy.sh.", _WHAT)] = None
-    model: Annotated[str | None, _about("Path of the weights; deploy.sh gets it as MODEL_PATH.", _WHAT)] = None
+    adapter: Annotated[str | None, about("Folder of the adapter, with its deploy.sh.", _WHAT)] = None
+    model: Annotated[
+        str | None,
+        about("Weights: a path, hf:org/name[@rev] or ms:org/name[@rev]; deploy.sh gets it as MODEL_PATH.", _WHAT),
+    ] = None
+    max_weight_size: Annotated[str, about("Largest weights that are taken, such as 100GB or 90GiB.", _WHAT)] = "100GB"
+    weights_dir: Annotated[
+        str | None, about("Folder that keeps fetched weights between runs; default: in the user's cache.", _WHAT)
+    ] = None
+    runtime: Annotated[
+        Literal["process", "container"], about("Run deploy.sh on this machine, or in a container beside it.", _WHAT)
+    ] = "process"
+    adapter_image: Annotated[str | None, about("Image of the adapter's container.", _WHAT)] = None
+    devices: Annotated[
+        str, about("NPUs that the adapter's container gets: auto, all, none, or numbers such as 0,1.", _WHAT)
+    ] = "auto"
     endpoint: Annotated[
-        str | None, _about("Evaluate the service that already runs at this URL; nothing is deployed.", _WHAT)
+        str | None, about("Evaluate the service that already runs at this URL; nothing is deployed.", _WHAT)
     ] = None
     model_name: Annotated[
-        str | None, _about("Model name to send; default: the first id of /v1/models, else the weight path.", _WHAT)
+        str | None, about("Model name to send; default: the first id of /v1/models, else the weight path.", _WHAT)
     ] = None
     datasets: Annotated[
-        tuple[str, ...], _about("Names from `tasks list`, or data files, separated by commas.", _WHAT)
+        tuple[str, ...], about("Names from `tasks list`, or data files, separated by commas.", _WHAT)
     ] = ()
-    data_dir: Annotated[str | None, _about("Folder that is searched for data files before any hub.", _WHAT)] = None
-    limit: Annotated[Count | None, _about("Ask only the first so many problems of each dataset.", _WHAT)] = None
+    data_dir: Annotated[str | None, about("Folder that is searched for data files before any hub.", _WHAT)] = None
+    limit: Annotated[Count | None, about("Ask only the first so many problems of each dataset.", _WHAT)] = None
     task_type: Annotated[
-        Literal["text-generation", "image-text-to-text", "any-to-any"], _about("Task code of the weights.", _WHAT)
+        Literal["text-generation", "image-text-to-text", "any-to-any"], about("Task code of the weights.", _WHAT)
     ] = "text-generation"
     mode: Annotated[
-        Literal["all", "infer", "eval"], _about("Do all, only ask (infer), or only judge kept replies (eval).", _WHAT)
+        Literal["all", "infer", "eval"], about("Do all, only ask (infer), or only judge kept replies (eval).", _WHAT)
     ] = "all"
     reuse: Annotated[
-        str | None, _about("Folder of a run to go on with; answered samples are not asked again.", _WHAT)
+        str | None, about("Folder of a run to go on with; answered samples are not asked again.", _WHAT)
     ] = None
 
-    num_return_sequences: Annotated[Count, _about("Samples asked of every problem: the n of avg@n.", _HOW, "-n")] = 5
-    temperature: Annotated[Annotated[float, Meta(ge=0)], _about("Sampling temperature, always sent.", _HOW)] = 1.0
-    top_p: Annotated[Annotated[float, Meta(gt=0, le=1)], _about("Nucleus sampling, always sent.", _HOW)] = 1.0
-    max_tokens: Annotated[Count | None, _about("Longest answer; default: what the dataset says.", _HOW)] = None
+    num_return_sequences: Annotated[Count, about("Samples asked of every problem: the n of avg@n.", _HOW, "-n")] = 5
+    temperature: Annotated[Annotated[float, Meta(ge=0)], about("Sampling temperature, always sent.", _HOW)] = 1.0
+    top_p: Annotated[Annotated[float, Meta(gt=0, le=1)], about("Nucleus sampling, always sent.", _HOW)] = 1.0
+    max_tokens: Annotated[Count | None, about("Longest answer; default: what the dataset says.", _HOW)] = None
     seed: Annotated[
         Annotated[int, Meta(ge=0)] | None,
-        _about("Base of the seeds; every sample has its own. `none` sends no seed.", _HOW),
+        about("Base of the seeds; every sample has its own. `none` sends no seed.", _HOW),
     ] = 0
     generation: Annotated[
         JSONObject,
-        _about("Further request fields as a JSON object, such as '{\"top_k\": 20}'; sent as they are.", _HOW),
+        about("Further request fields as a JSON object, such as '{\"top_k\": 20}'; sent as they are.", _HOW),
     ] = {}  # noqa: RUF012 - msgspec copies it
 
     k: Annotated[
-        tuple[Count, ...], _about("Values of k for pass@k and cons@k, separated by commas; default: n.", _VERDICT)
+        tuple[Count, ...], about("Values of k for pass@k and cons@k, separated by commas; default: n.", _VERDICT)
     ] = ()
     gate: Annotated[
         tuple[str, ...],
-        _about("Line to reach, such as 'demo_arithmetic: avg@5 >= 60'; may be given several times.", _VERDICT),
+        about("Line to reach, such as 'demo_arithmetic: avg@5 >= 60'; may be given several times.", _VERDICT),
     ] = ()
     max_failed_requests: Annotated[
-        Annotated[int, Meta(ge=0)], _about("Failed samples up to which the run still is a verdict.", _VERDICT)
+        Annotated[int, Meta(ge=0)], about("Failed samples up to which the run still is a verdict.", _VERDICT)
     ] = 0
-    score_reasoning: Annotated[
-        bool, _about("Judge the reasoning text of replies that have nothing else.", _VERDICT)
-    ] = False
+    score_reasoning: Annotated[bool, about("Judge the reasoning text of replies that have nothing else.", _VERDICT)] = (
+        False
+    )
 
-    concurrency: Annotated[Count, _about("Requests in flight at once.", _PATIENCE)] = 32
+    concurrency: Annotated[Count, about("Requests in flight at once.", _PATIENCE)] = 32
     retries: Annotated[
-        Annotated[int, Meta(ge=0)], _about("Further tries of a request that failed on the way.", _PATIENCE)
+        Annotated[int, Meta(ge=0)], about("Further tries of a request that failed on the way.", _PATIENCE)
     ] = 5
-    ready_timeout: Annotated[Seconds, _about("Seconds that deploy.sh has until the service answers.", _PATIENCE)] = (
+    ready_timeout: Annotated[Seconds, about("Seconds that deploy.sh has until the service answers.", _PATIENCE)] = (
         1800.0
     )
-    connect_timeout: Annotated[Seconds, _about("Seconds to open a connection.", _PATIENCE)] = 10.0
+    connect_timeout: Annotated[Seconds, about("Seconds to open a connection.", _PATIENCE)] = 10.0
     first_token_timeout: Annotated[
-        Seconds, _about("Seconds to the first byte of an answer, the service's queue included.", _PATIENCE)
+        Seconds, about("Seconds to the first byte of an answer, the service's queue included.", _PATIENCE)
     ] = 600.0
-    idle_timeout: Annotated[Seconds, _about("Seconds of silence in the middle of an answer.", _PATIENCE)] = 120.0
-    total_timeout: Annotated[Seconds, _about("Seconds for one whole answer.", _PATIENCE)] = 3600.0
+    idle_timeout: Annotated[Seconds, about("Seconds of silence in the middle of an answer.", _PATIENCE)] = 120.0
+    total_timeout: Annotated[Seconds, about("Seconds for one whole answer.", _PATIENCE)] = 3600.0
 
-    out: Annotated[str, _about("Folder under which the run's folder is made.", _WHERE)] = "outputs"
+    out: Annotated[str, about("Folder under which the run's folder is made.", _WHERE)] = "outputs"
     label: Annotated[
         Annotated[str, Meta(pattern=r"^(?!\.)[\w.@+-]+\Z")],
-        _about("Name of the model's column and folders in the report.", _WHERE),
+        about("Name of the model's column and folders in the report.", _WHERE),
     ] = "vllm-api-stream-chat"
     port: Annotated[
-        Annotated[int, Meta(ge=1, le=65535)], _about("Port on which deploy.sh serves; it gets it as PORT.", _WHERE)
+        Annotated[int, Meta(ge=1, le=65535)], about("Port on which deploy.sh serves; it gets it as PORT.", _WHERE)
     ] = 8000
-    debug: Annotated[bool, _about("Step logs go to the terminal instead of logs/.", _WHERE)] = False
-
-
-_DEFAULTS = Settings()
+    debug: Annotated[bool, about("Step logs go to the terminal instead of logs/.", _WHERE)] = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,9 +149,10 @@ class Setting:
         return get_args(self.bare) if get_origin(self.bare) is Literal else ()
 
 
-def table() -> Iterator[Setting]:
-    """The rows, in the order in which they are shown."""
-    for field in msgspec.structs.fields(Settings):
+def table(kind: type[Record] = Settings) -> Iterator[Setting]:
+    """The rows of a record of settings, in the order in which they are shown."""
+    defaults = kind()
+    for field in msgspec.structs.fields(kind):
         metas: tuple[Meta, ...] = field.type.__metadata__
         meta = next(meta for meta in metas if meta.description)
         bounds = [meta for meta in metas if not meta.description]
@@ -148,7 +160,7 @@ def table() -> Iterator[Setting]:
         yield Setting(
             field=field.name,
             type=operator.getitem(Annotated, (bare, *bounds)) if bounds else bare,
-            default=getattr(_DEFAULTS, field.name),
+            default=getattr(defaults, field.name),
             about=meta.description or "",
             group=meta.title or "",
             short=(meta.extra or {}).get("short", ""),

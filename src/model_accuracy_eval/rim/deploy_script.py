@@ -15,7 +15,7 @@ def deploy_command(folder: str, path: str) -> list[str]:
     """`sh deploy.sh`, as the platform runs it, so no execute bit is needed. A first line that names another
     interpreter is honoured where that one exists: `set -o pipefail` ends a script under dash.
     """
-    words = _shebang(read_script(Path(folder) / "deploy.sh"))
+    words = shebang(read_script(Path(folder) / "deploy.sh"))
     if words and Path(words[0]).name not in POSIX_SHELLS:
         program = shutil.which(words[0], path=path) or shutil.which(Path(words[0]).name, path=path)
         if program:
@@ -28,12 +28,15 @@ def deploy_command(folder: str, path: str) -> list[str]:
 
 def read_script(script: Path) -> bytes:
     """The script's bytes, if a shell can make sense of them."""
-    if not script.exists() and not script.is_symlink():
-        raise Refused(f"There is no deploy.sh in {script.parent}; an adapter needs one at its root.")
-    if script.exists() and not script.is_file():
-        raise Refused(f"{script} is not a file; an adapter needs a shell script of that name at its root.")
     try:
         text = script.read_bytes()
+    except FileNotFoundError as error:
+        if script.is_symlink():
+            raise Refused(f"{script} cannot be read: {error.strerror}.") from error
+        raise Refused(f"There is no deploy.sh in {script.parent}; an adapter needs one at its root.") from error
+    except IsADirectoryError as error:
+        sentence = f"{script} is not a file; an adapter needs a shell script of that name at its root."
+        raise Refused(sentence) from error
     except OSError as error:
         raise Refused(f"{script} cannot be read: {error.strerror}.") from error
     for mark, name in BYTE_ORDER_MARKS.items():
@@ -47,7 +50,7 @@ def read_script(script: Path) -> bytes:
     return text
 
 
-def _shebang(script: bytes) -> list[str]:
+def shebang(script: bytes) -> list[str]:
     """The words of the `#!` line, without `env` in front."""
     if not script.startswith(b"#!"):
         return []

@@ -31,8 +31,7 @@ class FileHub:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
-        cache = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "/tmp")) / ".cache")  # noqa: S108
-        self._cache = Path(environment.get("MODEL_ACCURACY_EVAL_CACHE") or f"{cache}/model-accuracy-eval") / "data"
+        self._cache = cache_folder(environment) / "data"
 
     def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
         for place in self._places(file, data_dir):
@@ -80,6 +79,12 @@ class FileHub:
 
     def _cached(self, file: DataFile) -> Path | None:
         return self._cache / (file.sha256 or "unpinned")[:12] / Path(file.name).name if file.hub else None
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where fetched things are kept between runs."""
+    home = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "/tmp")) / ".cache")  # noqa: S108
+    return Path(environment.get("MODEL_ACCURACY_EVAL_CACHE") or f"{home}/model-accuracy-eval")
 
 
 def _opened(path: Path) -> bytes:

@@ -39,27 +39,27 @@ class Live:
 
 
 @contextmanager
-def service(plan: RunPlan, store: Store, ports: Ports) -> Iterator[Live]:
+def service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator[Live]:
     """Starts deploy.sh and waits until a tiny chat request succeeds; at the end stops all it ever started."""
     if plan.endpoint is not None:
-        yield Live(_await_ready(plan, plan.endpoint, None, ports), None)
+        yield Live(_await_ready(plan, plan.endpoint, None, None, ports), None)
         return
     base_url = f"http://127.0.0.1:{plan.port}"
     ports.screen.say(f"Starting {plan.adapter}/deploy.sh; its output goes to {store.path(LOG)}.")
     running = ports.launcher.start(
         folder=os.path.abspath(plan.adapter or ""),  # noqa: PTH100 - as the user wrote it, links and all
-        model_path=model_path(plan) or "",
+        model_path=weights,
         port=plan.port,
         log=store.path(LOG),
     )
     try:
         say = ports.screen.say if plan.debug else None
-        yield Live(_await_ready(plan, base_url, running, ports), running, say)
+        yield Live(_await_ready(plan, base_url, running, weights, ports), running, say)
     finally:
         running.stop()
 
 
-def _await_ready(plan: RunPlan, base_url: str, running: Running | None, ports: Ports) -> Service:
+def _await_ready(plan: RunPlan, base_url: str, running: Running | None, weights: str | None, ports: Ports) -> Service:
     began = ports.clock.elapsed()
 
     def look() -> None:
@@ -74,7 +74,7 @@ def _await_ready(plan: RunPlan, base_url: str, running: Running | None, ports: P
     # A service that should run already gets no half hour to appear.
     limit = plan.patience.ready_timeout if running else min(plan.patience.ready_timeout, plan.patience.gone_after)
     while True:
-        candidate, reply = ports.run_async(attended(_probe(plan, base_url, ports), look, ports.clock))
+        candidate, reply = ports.run_async(attended(_probe(plan, base_url, weights, ports), look, ports.clock))
         waited = ports.clock.elapsed() - began
         if reply.fault is None:
             ports.screen.say(
@@ -86,12 +86,12 @@ def _await_ready(plan: RunPlan, base_url: str, running: Running | None, ports: P
         ports.clock.sleep(0.2 if waited < 10 else 1.0)
 
 
-async def _probe(plan: RunPlan, base_url: str, ports: Ports) -> tuple[Service, Reply]:
+async def _probe(plan: RunPlan, base_url: str, weights: str | None, ports: Ports) -> tuple[Service, Reply]:
     """Finds the model's name, then asks one token of it."""
     patience = Patience(retries=0, connect_timeout=5.0, first_token_timeout=60.0, idle_timeout=60.0, total_timeout=60.0)
     nameless = ports.connect(Service(base_url=base_url), patience)
     try:
-        name = plan.model_name or await _served_name(nameless, plan)
+        name = plan.model_name or await _served_name(nameless, weights)
     finally:
         await nameless.close()
     candidate = Service(base_url=base_url, model=name)
@@ -102,16 +102,10 @@ async def _probe(plan: RunPlan, base_url: str, ports: Ports) -> tuple[Service, R
         await chat.close()
 
 
-async def _served_name(chat: Chat, plan: RunPlan) -> str | None:
+async def _served_name(chat: Chat, weights: str | None) -> str | None:
+    """The first that the service lists; else the weight path, which is what vLLM serves by default."""
     models = await chat.models()
-    if models:
-        return models[0]
-    return model_path(plan)
-
-
-def model_path(plan: RunPlan) -> str | None:
-    """MODEL_PATH as deploy.sh gets it, which is also the name that vLLM serves by default."""
-    return os.path.abspath(plan.model) if plan.model else None  # noqa: PTH100 - links and all
+    return models[0] if models else weights
 
 
 def _judge(fault: Fault, base_url: str, waited: float, limit: float, running: Running | None) -> None:

@@ -4,17 +4,24 @@ from pathlib import Path
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.records import DataFile, Exam, RunPlan, TaskSpec
+from model_accuracy_eval.records import Clearance, DataFile, Exam, RunPlan, TaskSpec
 from model_accuracy_eval.tasks import exam, rows
 
 
-def clear(plan: RunPlan, ports: Ports) -> tuple[Exam, ...]:
-    """The exams of the plan, fully rendered; raises with every finding about the adapter at once."""
+def clear(plan: RunPlan, ports: Ports) -> Clearance:
+    """What will be asked, fully rendered, and the weights, measured; raises with every finding at once."""
     exams = tuple(_exam(task, plan, ports) for task in plan.tasks)
-    findings = _findings(plan, ports) if plan.adapter and plan.mode != "eval" else []
+    if not plan.adapter or plan.mode == "eval":
+        return Clearance(exams=exams)
+    findings = _findings(plan, ports)
+    stock = None
+    try:
+        stock = ports.warehouse.measure(plan.model or "", plan.max_weight_size)
+    except Refused as refusal:
+        findings.append(refusal.sentence)
     if findings:
         raise Refused(" ".join(findings))
-    return exams
+    return Clearance(exams=exams, stock=stock)
 
 
 def _exam(task: TaskSpec, plan: RunPlan, ports: Ports) -> Exam:
@@ -31,15 +38,13 @@ def _rows(file: DataFile, fields: tuple[str, ...], plan: RunPlan, ports: Ports) 
 
 def _findings(plan: RunPlan, ports: Ports) -> list[str]:
     findings = []
-    folder, weights = Path(plan.adapter or ""), Path(plan.model or "")
+    folder = Path(plan.adapter or "")
     if not folder.is_dir():
         findings.append(f"The adapter folder '{folder}' is not there.")
     elif not (folder / "deploy.sh").is_file():
         findings.append(f"The adapter folder '{folder}' has no deploy.sh at its root, so there is nothing to start.")
     elif objection := ports.launcher.objection(str(folder)):
         findings.append(objection)
-    if not weights.exists():
-        findings.append(f"The weights '{weights}' are not there.")
     owner = ports.launcher.port_owner(plan.port)
     if owner:
         findings.append(f"Port {plan.port} is already in use by {owner}, so the adapter could not serve on it.")

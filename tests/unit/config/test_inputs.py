@@ -19,6 +19,12 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     # setting, as a flag, as YAML, what it means
     ("adapter", "./adapter", "./adapter", "./adapter"),
     ("model", "/weights", "/weights", "/weights"),
+    ("max-weight-size", "90GiB", "90GiB", "90GiB"),
+    ("weights-dir", "/cache", "/cache", "/cache"),
+    ("runtime", "container", "container", "container"),
+    ("adapter-image", "ascend/vllm", "ascend/vllm", "ascend/vllm"),
+    ("devices", "0,1", "0,1", "0,1"),
+    ("devices", "3", 3, "3"),
     ("endpoint", "http://localhost:8000", "http://localhost:8000", "http://localhost:8000"),
     ("model-name", "none", None, None),
     ("model-name", "qwen", "qwen", "qwen"),
@@ -114,6 +120,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("score-reasoning", "maybe", "expected 'bool'"),
     ("concurrency", 0, "expected 'int' >= 1"),
     ("retries", -1, "expected 'int' >= 0"),
+    ("runtime", "vm", "expected one of process, container"),
     ("ready-timeout", 0, "expected 'float' > 0"),
     ("connect-timeout", "0", "expected 'float' > 0"),
     ("first-token-timeout", -5, "expected 'float' > 0"),
@@ -148,6 +155,7 @@ def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> 
 def test_every_bound_is_refused_above() -> None:
     """Each setting whose type can be missed has a line in the table of this test."""
     free = {"adapter", "model", "endpoint", "model-name", "data-dir", "reuse", "debug"}
+    free |= {"adapter-image", "max-weight-size", "devices", "weights-dir"}  # looked at by those who use them
     assert {name for name, *_ in BAD} | free == set(NAMES)
 
 

@@ -1,0 +1,39 @@
+# The action's image. What changes seldom comes first: a change of the source is one layer, in seconds.
+FROM python:3.11-slim-bookworm
+
+LABEL org.opencontainers.image.title="model-accuracy-eval" \
+      org.opencontainers.image.description="Tells, inside CI, whether a model adapter's inference is as accurate as it should be." \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+WORKDIR /opt/model-accuracy-eval
+
+# Exactly what was tested, or nothing: every file is checked against its hash. NumPy's own tests are a fifth of it.
+COPY requirements-image.lock ./
+RUN python3 -m venv --without-pip .venv \
+    && python3 -m pip --python .venv/bin/python install --no-cache-dir --disable-pip-version-check \
+        --require-hashes --only-binary :all: -r requirements-image.lock \
+    && rm -rf .venv/lib/python3.11/site-packages/numpy/*/tests \
+    && echo /opt/model-accuracy-eval/src > .venv/lib/python3.11/site-packages/model_accuracy_eval.pth
+
+# Git clones, fetches and updates submodules without Perl, which would be a quarter of our layers.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends git git-lfs \
+    && apt-get clean \
+    && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /usr/share/doc /usr/share/man /usr/share/locale \
+        /usr/share/perl /usr/lib/*-linux-gnu/perl /usr/lib/*-linux-gnu/libperl.so*
+
+# No shell stands between the runner's signals and the program. The second name is for `post-entrypoint`, which
+# takes no arguments.
+RUN printf '#!/opt/model-accuracy-eval/.venv/bin/python\nfrom model_accuracy_eval.cli import main\nmain(%s)\n' \
+        'prog_name="model-accuracy-eval"' > /usr/local/bin/model-accuracy-eval \
+    && printf '#!/opt/model-accuracy-eval/.venv/bin/python\nfrom model_accuracy_eval.cli import main\nmain(["sweep"], %s)\n' \
+        'prog_name="model-accuracy-eval"' > /usr/local/bin/model-accuracy-eval-sweep \
+    && chmod 755 /usr/local/bin/model-accuracy-eval /usr/local/bin/model-accuracy-eval-sweep
+
+COPY example-adapter example-adapter
+COPY src src
+RUN .venv/bin/python -m compileall -q src example-adapter
+
+# The runner starts it as root, or it could not write to the workspace; where it starts is the runner's `--workdir`.
+WORKDIR /github/workspace
+ENTRYPOINT ["model-accuracy-eval"]

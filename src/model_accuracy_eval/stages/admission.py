@@ -1,0 +1,38 @@
+"""Who asks, and for what hardware: everything that forbids a run, told at once, before anything is fetched."""
+
+from model_accuracy_eval.action_ports import Forge, Job
+from model_accuracy_eval.errors import Refused
+
+
+def admit(job: Job, forge: Forge) -> None:
+    """Raises `Refused` with every finding."""
+    findings = [*_permission(job, forge), *_hardware(job, forge)]
+    if findings:
+        raise Refused(" ".join(findings))
+
+
+def _permission(job: Job, forge: Forge) -> list[str]:
+    repository, login = job.adapter_repository, job.actor.login
+    permission = forge.permission(repository, login)
+    if permission.admin:
+        return []
+    role = permission.role_name or permission.level
+    finding = (
+        f"{login} has the role '{role}' in {repository}, but only an admin of the adapter's repository can start "
+        "an accuracy evaluation; ask one to run this workflow."
+    )
+    return [finding]
+
+
+def _hardware(job: Job, forge: Forge) -> list[str]:
+    if not job.hardware:
+        return []
+    hardware = forge.hardware(job.adapter_repository)
+    if hardware.has(job.hardware):
+        return []
+    wanted = job.hardware.upper()
+    if not hardware.types:
+        looked = f" ({' '.join(hardware.notes)})" if hardware.notes else ""
+        cure = f"an admin sets the repository's property 'hardware' to {wanted}."
+        return [f"{job.adapter_repository} does not say that its hardware type is {wanted}{looked}; {cure}"]
+    return [f"The hardware type of {job.adapter_repository} is {', '.join(hardware.types)}, not {wanted}."]

@@ -1,0 +1,196 @@
+"""What goes into the archive, from folders that are awkward or do not keep still."""
+
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from tests.integration.artifact.tools import Client, unzipped
+from tests.servers.artifact_service import ArtifactServer
+
+from model_accuracy_eval.errors import PublishFailed
+from model_accuracy_eval.rim import zipping
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from typing import BinaryIO
+from model_accuracy_eval.rim import artifact
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+service = artifact.ArtifactService.from_environment(dict(item.split("=", 1) for item in sys.argv[2:]), mask=len)
+uploaded = service.upload("report", sys.argv[1])
+print(uploaded.size, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+class Memory:
+    """A drain that keeps everything."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: bytes, /) -> int:
+        self.data += data
+        return len(data)
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def archived(folder: Path) -> tuple[dict[str, bytes | None], list[str]]:
+    drain = Memory()
+    contents = zipping.survey(str(folder))
+    notes = zipping.write(contents, drain)
+    return unzipped(drain.data), [*contents.notes, *notes]
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    """300 MB are uploaded with a few blocks in memory."""
+    (tmp_path / "noise").write_bytes(os.urandom(40 * 1024 * 1024))
+    with (tmp_path / "journal").open("wb") as file:
+        file.truncate(260 * 1024 * 1024)
+    with ArtifactServer() as server:
+        environment = [f"{name}={value}" for name, value in server.environment.items()]
+        command = [sys.executable, "-c", PEAK, str(tmp_path), *environment]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    size, grown = map(int, done.stdout.split())
+    assert size > 40 * 1024 * 1024
+    assert grown < 64 * 1024 * 1024
+
+
+def test_file_that_grows(tmp_path: Path) -> None:
+    """A log that is written to all the time is taken as long as it was, and the archive is sound."""
+    log = tmp_path / "deploy.log"
+    log.write_bytes(b"line\n" * 200_000)
+    stop = threading.Event()
+
+    def chatter() -> None:
+        with log.open("ab") as file:
+            while not stop.is_set():
+                file.write(b"line\n" * 50_000)
+
+    writer = threading.Thread(target=chatter)
+    writer.start()
+    try:
+        files, notes = archived(tmp_path)
+    finally:
+        stop.set()
+        writer.join()
+    kept = files["deploy.log"]
+    assert kept is not None
+    assert len(kept) >= 1_000_000
+    assert notes == []
+
+
+def test_file_that_shrinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that is cut while it is read leaves a sound archive with what could be read."""
+    log = tmp_path / "deploy.log"
+    log.write_bytes(b"x" * 3_000_000)
+    read = zipping.pieces
+
+    def cutting(file: BinaryIO, size: int) -> object:
+        for piece in read(file, size):
+            os.truncate(log, 10)
+            yield piece
+
+    monkeypatch.setattr(zipping, "pieces", cutting)
+    files, notes = archived(tmp_path)
+    assert files == {"deploy.log": b"x" * 1024 * 1024}
+    assert notes == []
+
+
+def test_file_that_vanishes(tmp_path: Path) -> None:
+    """A file that is gone by the time its turn comes is named; everything else arrives."""
+    for name in ("a", "b", "c/d"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    contents = zipping.survey(str(tmp_path))
+    (tmp_path / "b").unlink()
+    drain = Memory()
+    notes = zipping.write(contents, drain)
+    assert unzipped(drain.data) == {"a": b"a", "c/d": b"c/d"}
+    assert notes == ["'b' is not in the artifact, or not all of it: No such file or directory."]
+
+
+def test_links_and_pipes(tmp_path: Path) -> None:
+    """Links inside are followed; links that lead out, pipes and the like are left out and named."""
+    (tmp_path / "secret").write_text("MARKER of the machine")
+    folder = tmp_path / "report"
+    (folder / "real").mkdir(parents=True)
+    (folder / "real" / "file").write_text("content")
+    (folder / "link").symlink_to("real/file")
+    (folder / "out").symlink_to("../secret")
+    (folder / "folder").symlink_to("real")
+    (folder / "parent").symlink_to("..")
+    (folder / "loop").symlink_to("loop")
+    os.mkfifo(folder / "pipe")
+    files, notes = archived(folder)
+    assert files == {"link": b"content", "real/file": b"content"}
+    assert [note.split(" ")[0] for note in notes] == ["'folder'", "'loop'", "'out'", "'parent'", "'pipe'"]
+    assert notes[2] == "'out' is not in the artifact: it is a link that leads out of the folder."
+    assert notes[4] == "'pipe' is not in the artifact: it is no regular file."
+
+
+def test_file_that_becomes_a_link(tmp_path: Path) -> None:
+    """A link or a pipe that takes a file's place after it was looked at is not read, and nobody waits for it."""
+    folder = tmp_path / "report"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / name).write_text(name)
+    (tmp_path / "secret").write_text("MARKER of the machine")
+    contents = zipping.survey(str(folder))
+    (folder / "a").unlink()
+    (folder / "a").symlink_to("../secret")
+    (folder / "b").unlink()
+    os.mkfifo(folder / "b")
+    drain = Memory()
+    assert len(zipping.write(contents, drain)) == 2
+    assert unzipped(drain.data) == {"c": b"c"}
+
+
+def test_strange_names(tmp_path: Path) -> None:
+    """Names that some system cannot have are changed, never made equal, and told."""
+    for name in ("12:30.log", "12_30.log", "a\\..\\b", "line\nbreak", "fine name"):
+        (tmp_path / name).write_text(name)
+    (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))).write_text("no UTF-8")
+    files, notes = archived(tmp_path)
+    assert sorted(files) == ["12_30.log", "12_30.log_2", "_", "a_.._b", "fine name", "line_break"]
+    assert files["12_30.log"] == b"12:30.log"
+    assert len(notes) == 5
+    assert "'12:30.log' is called '12_30.log' in the artifact: not every system has such names." in notes
+    assert all("\n" not in note for note in notes)
+
+
+def test_old_and_late_times(tmp_path: Path) -> None:
+    """Files from before 1980 and after 2107 are no trouble."""
+    for name, when in (("old", -1e9), ("older", 1.0), ("late", 5e9)):
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (when, when))
+    assert len(archived(tmp_path)[0]) == 3
+
+
+@pytest.mark.parametrize("folder", ["missing", "empty", "file"])
+def test_nothing_to_upload(client: Client, tmp_path: Path, folder: str) -> None:
+    """A folder without a file is refused before the service is asked for anything."""
+    (tmp_path / "empty" / "deeper").mkdir(parents=True)
+    (tmp_path / "file").write_text("x")
+    with ArtifactServer() as server, pytest.raises(PublishFailed, match="has no file that could be uploaded"):
+        client.of(server).upload("report", str(tmp_path / folder))
+    assert server.calls == []
+
+
+def test_deflated(tmp_path: Path) -> None:
+    """Reports are text, and are kept small."""
+    (tmp_path / "page.html").write_text("<p>figure</p>" * 10_000)
+    drain = Memory()
+    zipping.write(zipping.survey(str(tmp_path)), drain)
+    assert len(drain.data) < 3000
+    (tmp_path / "zip").write_bytes(drain.data)
+    with zipfile.ZipFile(tmp_path / "zip") as archive:
+        assert archive.infolist()[0].compress_type == zipfile.ZIP_DEFLATED

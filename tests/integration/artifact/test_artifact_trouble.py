@@ -1,0 +1,108 @@
+"""The artifact client when the service, the store or the network is not well."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tests.integration.artifact.tools import Client, refused, tree, unzipped
+from tests.servers.artifact_service import ArtifactServer
+
+FAULTS = [(429, {}), (500, {"msg": "x"}), (502, "<html>"), (503, ""), (504, ""), (0, "")]
+
+
+@pytest.mark.parametrize("call", ["CreateArtifact", "block", "blocklist", "FinalizeArtifact"])
+@pytest.mark.parametrize("faults", [FAULTS[:4], FAULTS[2:]])
+def test_passing_trouble(client: Client, report: Path, call: str, faults: list[tuple[int, object]]) -> None:
+    """What may pass is tried again: 3 s later, then after 3·1.5ⁿ to 3·1.5ⁿ⁺¹ s; the artifact is whole all the same."""
+    with ArtifactServer() as server:
+        server.faults[call] = list(faults)
+        client.of(server).upload("report", str(report))
+    assert client.waits == pytest.approx([3.0, 5.625, 8.4375, 12.65625])
+    assert unzipped(server.artifacts["report"].data) == tree(report)
+
+
+@pytest.mark.parametrize("call", ["CreateArtifact", "FinalizeArtifact"])
+def test_answer_without_json_is_tried_again(client: Client, report: Path, call: str) -> None:
+    """A body that is no JSON is no answer, whatever the status says."""
+    with ArtifactServer() as server:
+        server.faults[call] = [(200, "<html>welcome"), (400, "gateway")]
+        client.of(server).upload("report", str(report))
+    assert len(client.waits) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "fault", "sentence"),
+    [
+        (
+            "CreateArtifact",
+            (503, {"msg": "busy"}),
+            r"CreateArtifact was answered with HTTP 503 \w+: busy \(5 tries\)\.$",
+        ),
+        (
+            "CreateArtifact",
+            (200, "[]"),
+            r"CreateArtifact was answered with HTTP 200 \w+ but without JSON \(5 tries\)\.$",
+        ),
+        ("block", (500, "<Code>x</Code>"), r"Block 1 of the artifact was answered with HTTP 500 \w+: x \(5 tries\)\.$"),
+        ("FinalizeArtifact", (0, ""), r"FinalizeArtifact got no answer from http://127.0.0.1:\d+: .+ \(5 tries\)\.$"),
+    ],
+)
+def test_lasting_trouble(client: Client, report: Path, call: str, fault: tuple[int, object], sentence: str) -> None:
+    """After five tries the reason is told, with what the server said and how often it was asked."""
+    with ArtifactServer() as server:
+        server.faults[call] = [fault] * 9
+        assert re.search(sentence, refused(lambda: client.of(server).upload("report", str(report))))
+    assert len(client.waits) == 4
+    assert server.names.count(call) == 5
+
+
+@pytest.mark.parametrize(
+    ("call", "fault", "sentence"),
+    [
+        ("CreateArtifact", (403, {"msg": "Artifact storage quota has been hit"}), "storage is used up: Artifact storage quota has been hit."),
+        ("CreateArtifact", (429, {"msg": "insufficient usage to create"}), "storage is used up: insufficient usage to create."),
+        ("CreateArtifact", (403, {"code": "permission_denied", "msg": "no"}), "CreateArtifact was answered with HTTP 403 Whatever: no."),
+        ("CreateArtifact", (200, {"ok": False}), "CreateArtifact without agreeing to it"),
+        ("CreateArtifact", (200, {"ok": True}), "gave no address to upload it to."),
+        ("CreateArtifact", (404, "<html>nothing"), "HTTP 404 Whatever: nothing."),
+        ("block", (403, "<Code>A</Code> sig=MARKER&x"), "Block 1 of the artifact was answered with HTTP 403 Whatever: A sig=***&x."),
+        ("FinalizeArtifact", (200, {"ok": False}), "FinalizeArtifact without agreeing to it"),
+    ],
+)  # fmt: skip
+def test_refusal(client: Client, report: Path, call: str, fault: tuple[int, object], sentence: str) -> None:
+    """A decision of the server is told at once, in its own words; nobody is asked twice."""
+    with ArtifactServer() as server:
+        server.faults[call] = [fault]
+        assert sentence in refused(lambda: client.of(server).upload("report", str(report)))
+    assert client.waits == []
+    assert server.names[-1] == call or "no address" in sentence
+
+
+def test_damage_is_found(client: Client, report: Path) -> None:
+    """A store or service that has other bytes than we sent is not believed when it says that all is well."""
+    with ArtifactServer() as server:
+        server.stated_digest = "sha256:" + "0" * 64
+        assert "arrived damaged: the service has" in refused(lambda: client.of(server).upload("a", str(report)))
+        server.stated_digest, server.stated_md5 = None, "AAAA"
+        assert "arrived damaged" in refused(lambda: client.of(server).upload("b", str(report)))
+
+
+def test_earlier_protocol_refuses(client: Client, report: Path) -> None:
+    """The earlier protocol's trouble is told like the present one's."""
+    with ArtifactServer(v4=False) as server:
+        server.faults["v3 create"] = [(403, {"message": "Artifact storage quota has been hit"})]
+        service = client.of(server, ACTIONS_RUNTIME_URL=server.url)
+        assert "used up" in refused(lambda: service.upload("report", str(report)))
+        server.faults["v3 file"] = [(503, "")] * 2
+        service.upload("report", str(report))
+    assert len(client.waits) == 2
+
+
+def test_trouble_amid_the_upload_ends_it(client: Client, tmp_path: Path) -> None:
+    """When a block cannot be sent the rest of the archive is not tried either."""
+    (tmp_path / "large").write_bytes(os.urandom(17 * 1024 * 1024))
+    with ArtifactServer() as server:
+        server.faults["block"] = [(503, "")] * 99
+        refused(lambda: client.of(server).upload("report", str(tmp_path)))
+    assert server.names == ["CreateArtifact", *["block"] * 5]

@@ -1,0 +1,160 @@
+"""The artifact client against a strict service over real HTTP."""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.integration.artifact.tools import Client, refused, tree, unzipped
+from tests.servers.artifact_service import RUN, ArtifactServer, runtime_token
+
+from model_accuracy_eval.rim.artifact import ArtifactService, objection, safe_name
+
+
+@pytest.mark.parametrize("camel", [False, True])
+@pytest.mark.parametrize("lists", [False, True])
+def test_upload(client: Client, report: Path, camel: bool, lists: bool) -> None:
+    """A folder arrives whole, on servers that know no mime_type, spell fields either way and may not list artifacts."""
+    with ArtifactServer(knows_mime_type=False, camel=camel, lists=lists) as server:
+        uploaded = client.of(server).upload("report", str(report))
+    stored = server.artifacts["report"]
+    assert unzipped(stored.data) == tree(report)
+    assert (uploaded.id, uploaded.size, uploaded.digest) == (
+        "1",
+        len(stored.data),
+        stored.digest.removeprefix("sha256:"),
+    )
+    assert uploaded.url == "https://github.com/owner/adapter/actions/runs/4711/artifacts/1"
+    assert "expires_at" not in stored.request
+    assert (uploaded.notes, client.waits) == ((), [])
+
+
+def test_signature_is_masked_and_token_stays_home(client: Client, report: Path) -> None:
+    """The signature is masked, plain and encoded, before the address is used; the store never sees our token."""
+    seen: list[str] = []
+    with ArtifactServer() as server:
+        service = ArtifactService.from_environment(
+            server.environment, mask=lambda secret: seen.append(f"{secret} {len(server.calls)}")
+        )
+        assert service is not None
+        service.upload("report", str(report))
+    assert seen == ["MARKER+SIG= 1", "MARKER%2BSIG%3D 1"]
+    assert {call.name for call in server.calls if "authorization" not in call.headers} == {"block", "blocklist"}
+    assert "MARKER" not in repr(service)
+
+
+def test_blocks_come_in_order(client: Client, report: Path) -> None:
+    """Blocks of 8 MiB in order, with ids of one length; whoever appends them as they come has the file."""
+    (report / "noise").write_bytes(bytes((index * index) >> 7 & 255 for index in range(65536)) * 16)
+    (report / "large").write_bytes(os.urandom(20 * 1024 * 1024))
+    with ArtifactServer() as server:
+        client.of(server).upload("report", str(report))
+    blocks = [call for call in server.calls if call.name == "block"]
+    assert [len(call.body) for call in blocks[:-1]] == [8 * 1024 * 1024] * 2
+    assert b"".join(call.body for call in blocks) == server.artifacts["report"].data
+    ids = [base64.b64decode(call.query["blockid"]).decode() for call in blocks]
+    assert [name[-12:] for name in ids] == ["000000000000", "000000000001", "000000000002"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "expires"),
+    [
+        (None, "90", None),
+        (0, "90", None),
+        (7, "90", "2023-11-21T22:13:20.000Z"),
+        (7, "", "2023-11-21T22:13:20.000Z"),
+        (7, "1", "2023-11-15T22:13:20.000Z"),
+    ],
+)
+def test_retention(client: Client, report: Path, asked: int | None, allowed: str, expires: str | None) -> None:
+    """An artifact is kept as long as asked for, at most as long as the repository allows, and then says so."""
+    with ArtifactServer() as server:
+        uploaded = client.of(server, GITHUB_RETENTION_DAYS=allowed).upload("report", str(report), retention_days=asked)
+    assert server.artifacts["report"].request.get("expires_at") == expires
+    told = "The artifact is kept for 1 days: 7 are more than the repository allows."
+    assert uploaded.notes == ((told,) if allowed == "1" else ())
+
+
+def test_taken_name(client: Client, report: Path) -> None:
+    """When other jobs took the name, a suffix makes it ours, and the notes say so; after nine names it is enough."""
+    with ArtifactServer() as server:
+        service = client.of(server, GITHUB_RUN_ATTEMPT="3")
+        names = [service.upload("report", str(report)).name for _ in range(4)]
+        assert names == ["report", "report-3", "report-3-2", "report-3-3"]
+        server.artifacts |= {f"report-3-{number}": server.artifacts["report"] for number in range(4, 9)}
+        sentence = refused(lambda: service.upload("report", str(report)))
+        assert sentence.startswith("The run has an artifact 'report' already, and 8 more up to 'report-3-8';")
+        del server.artifacts["report-3"]
+        again = service.upload("report", str(report))
+    assert again.notes == ("The run has an artifact 'report' already; this one is called 'report-3'.",)
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("a/b", "a-b"), ("hf:Qwen/Qwen3", "hf-Qwen-Qwen3"), ("12:30 <x>", "12-30 -x"), ("", "report"), (" ", "report"), ("/", "report")],
+)  # fmt: skip
+def test_bad_name(client: Client, report: Path, name: str, nearest: str) -> None:
+    """A name that the service would refuse is refused before it is asked, with one that would do."""
+    with ArtifactServer() as server:
+        assert f"'{nearest}' can." in refused(lambda: client.of(server).upload(name, str(report)))
+        assert safe_name(name) == nearest
+        assert objection(nearest) is None
+        client.of(server).upload(nearest, str(report))
+    assert server.names[0] == "CreateArtifact"
+
+
+@pytest.mark.parametrize("missing", ["ACTIONS_RUNTIME_TOKEN", "both addresses"])
+def test_outside_of_actions(missing: str) -> None:
+    """Where no runner gave us a service there is none to use."""
+    environment = {"ACTIONS_RUNTIME_TOKEN": runtime_token(), "ACTIONS_RESULTS_URL": "http://127.0.0.1:9"}
+    environment.pop(missing if missing in environment else "ACTIONS_RESULTS_URL")
+    assert ArtifactService.from_environment(environment, mask=print) is None
+
+
+@pytest.mark.parametrize(
+    "token", ["opaque", "a.b.c", runtime_token("Actions.Results:one"), runtime_token(f"Actions.Results:{RUN}:a:b")]
+)
+def test_token_without_ids(client: Client, report: Path, token: str) -> None:
+    """A runtime token that names no run and job is said to be the reason."""
+    with ArtifactServer() as server:
+        service = client.of(server, ACTIONS_RUNTIME_TOKEN=token)
+        assert "names no run and job" in refused(lambda: service.upload("report", str(report)))
+    assert server.calls == []
+
+
+@pytest.mark.parametrize("results", [True, False])
+def test_earlier_protocol(client: Client, report: Path, results: bool) -> None:
+    """A server without the present protocol gets every file by the earlier one, without waiting for the present."""
+    (report / "large").write_bytes(b"0123456789abcdef" * (9 * 65536))
+    with ArtifactServer(v4=False) as server:
+        addresses = {"ACTIONS_RUNTIME_URL": server.url} | ({} if results else {"ACTIONS_RESULTS_URL": ""})
+        uploaded = client.of(server, **addresses).upload("report", str(report), retention_days=5)
+    stored = server.artifacts["report"]
+    files = {name: data for name, data in tree(report).items() if data is not None}
+    assert stored.files == files
+    assert stored.request == {"Type": "actions_storage", "Name": "report", "RetentionDays": 5}
+    assert stored.final == {"Size": sum(map(len, files.values()))}
+    assert (uploaded.id, uploaded.digest, client.waits) == (None, None, [])
+    assert uploaded.url.endswith("/actions/runs/4711#artifacts")
+    assert server.names.count("v3 file") == len(files) + 1
+
+
+def test_both_protocols_offered(client: Client, report: Path) -> None:
+    """The present protocol is taken wherever it answers, whatever the host is called."""
+    with ArtifactServer() as server:
+        service = client.of(server, ACTIONS_RUNTIME_URL=server.url, GITHUB_SERVER_URL="https://git.example")
+        assert (
+            service.upload("report", str(report)).url
+            == "https://git.example/owner/adapter/actions/runs/4711/artifacts/1"
+        )
+
+
+def test_calls_are_json(client: Client, report: Path) -> None:
+    """Sizes go as text, as protobuf's JSON has 64-bit numbers."""
+    with ArtifactServer() as server:
+        client.of(server).upload("report", str(report))
+    final = server.artifacts["report"].final
+    assert final is not None
+    assert isinstance(final["size"], str)
+    assert json.loads(json.dumps(final))["hash"] == server.artifacts["report"].digest

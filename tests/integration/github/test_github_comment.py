@@ -1,0 +1,168 @@
+"""The sticky comment: one, ours, found again, never a stranger's."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.integration.github.tools import SECONDARY, Naps, client
+from tests.servers.fake_github import FakeGitHub
+from tests.servers.fake_github_memory import REPOSITORY
+
+from model_accuracy_eval.errors import PublishFailed
+from model_accuracy_eval.rim.github_calls import Waits
+
+OURS = "github-actions[bot]"
+MARK = "<!-- model-accuracy-eval: nightly -->"
+OTHER = "<!-- model-accuracy-eval: weekly -->"
+PATIENT = Waits(timeout=5, budget=1e6, tries=30)
+COMMENTS = f"/repos/{REPOSITORY}/issues/7/comments"
+
+
+def test_the_comment_is_written_once_and_then_edited() -> None:
+    """The second time the same comment gets another text, and keeps its address."""
+    with FakeGitHub() as hub, client(hub) as github:
+        first = github.upsert_comment(REPOSITORY, 7, MARK, "one")
+        assert github.upsert_comment(REPOSITORY, 7, MARK, "two") == first
+        assert hub.bodies(OURS) == [f"{MARK}\ntwo"]
+
+
+def test_ours_is_found_on_any_page() -> None:
+    """More comments than a page holds do not hide ours."""
+    with FakeGitHub() as hub, client(hub) as github:
+        hub.page = 3
+        for index in range(7):
+            hub.comment("ada", f"remark {index}")
+        own = hub.comment(OURS, f"{MARK}\r\nold")
+        for index in range(5):
+            hub.comment("bob", f"remark {index}")
+        github.upsert_comment(REPOSITORY, 7, MARK, "new")
+        assert hub.comments[own]["body"] == f"{MARK}\nnew"
+        assert len(hub.comments) == 13
+
+
+@pytest.mark.parametrize("login", ["ada", "release-robot[bot]", OURS])
+def test_the_author_is_whoever_the_token_speaks_as(login: str) -> None:
+    """A person's token, an app's and the workflow's own: each knows its comments from others'."""
+    with FakeGitHub(login=login) as hub:
+        strange = hub.comment("eve", f"{MARK}\nforged")
+        for text in ("one", "two"):
+            with client(hub) as github:
+                github.upsert_comment(REPOSITORY, 7, MARK, text)
+        assert hub.bodies(login) == [f"{MARK}\ntwo"]
+        assert hub.comments[strange]["body"] == f"{MARK}\nforged"
+
+
+def test_a_quoted_marker_makes_no_comment_ours() -> None:
+    """A marker below the first line, as in model output that another job of ours shows, is just text."""
+    with FakeGitHub() as hub, client(hub) as github:
+        github.upsert_comment(REPOSITORY, 7, OTHER, f"The model said:\n{MARK}")
+        github.upsert_comment(REPOSITORY, 7, MARK, "mine")
+        assert hub.bodies(OURS) == [f"{OTHER}\nThe model said:\n{MARK}", f"{MARK}\nmine"]
+
+
+@pytest.mark.parametrize("how", [{"status": 502}, {"status": 500}, {"how": "reset"}])
+@pytest.mark.parametrize("carried_out", [True, False])
+def test_a_post_that_failed_is_looked_for_before_it_is_repeated(how: dict[str, Any], carried_out: bool) -> None:
+    """Whether GitHub wrote the comment before it stumbled or not, there is one in the end."""
+    with FakeGitHub() as hub, client(hub) as github:
+        hub.fault("POST", COMMENTS, carried_out=carried_out, **how)
+        url = github.upsert_comment(REPOSITORY, 7, MARK, "text")
+        assert [told["html_url"] for told in hub.comments.values()] == [url]
+        assert hub.calls.count(f"POST {COMMENTS}") == (1 if carried_out else 2)
+
+
+def test_an_edit_that_failed_is_repeated() -> None:
+    """A PATCH can be done twice, so it is."""
+    naps = Naps()
+    with FakeGitHub() as hub, client(hub, naps=naps) as github:
+        own = hub.comment(OURS, MARK)
+        hub.fault("PATCH", f"/comments/{own}", 503, times=2)
+        github.upsert_comment(REPOSITORY, 7, MARK, "text")
+        assert hub.comments[own]["body"] == f"{MARK}\ntext"
+    assert naps.seconds == [0.5, 1.0]
+
+
+def test_a_comment_deleted_in_between_is_written_anew() -> None:
+    """Somebody deletes ours between the look and the edit."""
+    with FakeGitHub() as hub, client(hub) as github:
+        own = hub.comment(OURS, MARK)
+        hub.fault("PATCH", f"/comments/{own}", 404, {"message": "Not Found"})
+        github.upsert_comment(REPOSITORY, 7, MARK, "text")
+        assert f"{MARK}\ntext" in hub.bodies(OURS)
+
+
+def test_the_longest_body_that_fits_is_sent() -> None:
+    """65,536 characters with the marker, however many bytes they have; one more is refused before it is sent."""
+    room = 65_536 - len(MARK) - 1
+    with FakeGitHub() as hub, client(hub) as github:
+        github.upsert_comment(REPOSITORY, 7, MARK, "数" * room)
+        calls = len(hub.calls)
+        with pytest.raises(PublishFailed, match="may have 65,536 characters and this one has 65,537"):
+            github.upsert_comment(REPOSITORY, 7, MARK, "x" * (room + 1))
+        assert len(hub.calls) == calls
+        assert len(hub.bodies(OURS)[0]) == 65_536
+
+
+def test_half_characters_are_replaced() -> None:
+    """Models say lone surrogates and NUL; neither reaches GitHub."""
+    with FakeGitHub() as hub, client(hub) as github:
+        github.upsert_comment(REPOSITORY, 7, MARK, "a\ud83d b\0 😀")
+        assert hub.bodies(OURS) == [f"{MARK}\na? b\N{REPLACEMENT CHARACTER} 😀"]
+
+
+@pytest.mark.parametrize("marker", ["", "mark", "<!-- a\nb -->"])
+def test_a_marker_that_shows_is_refused(marker: str) -> None:
+    """A marker that readers would see, or that is more than the first line, is a mistake of ours."""
+    with FakeGitHub() as hub, client(hub) as github, pytest.raises(PublishFailed, match="on one line"):
+        github.upsert_comment(REPOSITORY, 7, marker, "x")
+
+
+STEP = st.one_of(
+    st.tuples(st.just("upsert"), st.sampled_from(["a", "b", f"quotes {MARK}", ""])),
+    st.tuples(st.just("stranger"), st.sampled_from([f"{MARK}\nforged", MARK, "hello", f"x\n{MARK}"])),
+    st.tuples(st.just("lost"), st.sampled_from(["carried_out", "not", "reset"])),
+    st.tuples(st.just("limited"), st.just("")),
+    st.tuples(st.just("deleted"), st.just("")),
+    st.tuples(st.just("twin"), st.just("")),
+)
+
+
+def carry_out(hub: FakeGitHub, github: Any, kind: str, text: str) -> str | None:
+    """One step; the text that ours must have after it."""
+    own = [key for key, told in hub.comments.items() if told["user"] and told["user"]["login"] == OURS]
+    if kind == "upsert":
+        github.upsert_comment(REPOSITORY, 7, MARK, text)
+        return text
+    if kind == "stranger":
+        hub.comment("eve" if len(text) % 2 else None, text)
+    elif kind == "lost":
+        how = {"how": "reset"} if text == "reset" else {"status": 502}
+        hub.fault("POST", COMMENTS, carried_out=text == "carried_out", **how)
+        hub.fault("PATCH", "/comments/", 502, carried_out=text != "not")
+    elif kind == "limited":
+        hub.fault("POST", COMMENTS, 403, SECONDARY)
+    elif kind == "deleted" and own:
+        del hub.comments[own[0]]
+    elif kind == "twin" and own:
+        hub.comment(OURS, f"{MARK}\ntwin")
+    return None
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=st.lists(STEP, max_size=8), page=st.integers(1, 4))
+def test_any_sequence_leaves_one_comment_and_no_stranger_touched(steps: list[tuple[str, str]], page: int) -> None:
+    """Lost answers, rate limits, deletions, twins of a race, forged markers: one comment is ours, the rest as it was."""
+    with FakeGitHub() as hub, client(hub, login=OURS, waits=PATIENT) as github:
+        hub.page = page
+        strangers: dict[int, str] = {}
+        for kind, text in [*steps, ("upsert", "last")]:
+            told = carry_out(hub, github, kind, text)
+            strangers |= {
+                key: comment["body"]
+                for key, comment in hub.comments.items()
+                if key not in strangers and (comment["user"] or {}).get("login") != OURS
+            }
+            if told is not None:
+                assert hub.bodies(OURS) == [f"{MARK}\n{told}"]
+        assert {key: hub.comments[key]["body"] for key in strangers} == strangers

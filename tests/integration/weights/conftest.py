@@ -1,0 +1,27 @@
+"""A hub with one model, and short pauses."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.servers.fake_hub import Blob, FakeHub
+
+from model_accuracy_eval.rim.weights import Effort
+
+QUICK = Effort(tries=4, base=0.01, cap=0.02, longest=0.5, connect=5, silence=5)
+NAME = "org/name"
+LARGE = bytes(range(256)) * 8192  # 2 MiB, more than one piece
+FILES = {
+    "config.json": Blob(b'{"model_type": "toy"}'),
+    "empty.txt": Blob(b""),
+    "shards/one.safetensors": Blob(LARGE, large=True),
+    "shards/two & more.bin": Blob(LARGE[::-1], large=True),
+}
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with FakeHub() as hub:
+        hub.push(NAME, FILES)
+        yield hub

@@ -1,0 +1,234 @@
+"""How large weights are, before a byte of them is fetched."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.integration.weights.conftest import FILES, NAME, QUICK
+from tests.servers.fake_hub import Blob, FakeHub
+
+from model_accuracy_eval.errors import BadValue, Refused, Stopped
+from model_accuracy_eval.rim.weights import (
+    Effort,
+    Secret,
+    Weights,
+    measure,
+    parse_reference,
+    parse_size,
+    refuse_room,
+    refuse_size,
+)
+
+TOKEN = "MARKER-token-not-real"
+
+
+def measured(hub: FakeHub, reference: str, token: str = "") -> Weights:
+    return measure(
+        parse_reference(reference), environment=hub.environment, token=Secret(token, "model-token"), effort=QUICK
+    )
+
+
+def refusal(hub: FakeHub, reference: str, token: str = "") -> str:
+    with pytest.raises(Refused) as refused:
+        measured(hub, reference, token)
+    return refused.value.sentence.replace(hub.hub.url, "HUB")
+
+
+@pytest.mark.parametrize("source", ["hf", "ms"])
+@pytest.mark.parametrize(("size", "passes"), [(99.9, True), (100, True), (100.1, False), (112.4, False)])
+def test_the_limit_holds_by_metadata_alone(hub: FakeHub, source: str, size: float, passes: bool) -> None:
+    """Exactly at the limit passes, more is refused with both numbers, and nothing was downloaded for it."""
+    promised = round(size * 10**9) - 2
+    hub.push("org/big", {"config.json": b"{}", "model.safetensors": Blob(b"", large=True, size=promised)})
+    weights = measured(hub, f"{source}:org/big")
+    if passes:
+        refuse_size(weights, parse_size("100GB"))
+    else:
+        with pytest.raises(Refused, match=rf"^The weights are {size} GB, the limit is 100 GB") as refused:
+            refuse_size(weights, parse_size("100GB"))
+        assert refused.value.exit_code == 3
+    assert weights.total == promised + 2
+    assert hub.sent == {}
+    assert hub.storage.requests == []
+
+
+def test_one_byte_too_many_is_shown(hub: FakeHub) -> None:
+    """A refusal by one byte does not say that 100 GB are more than 100 GB."""
+    hub.push("org/big", {"m": Blob(b"", large=True, size=10**11 + 1)})
+    with pytest.raises(Refused, match=r"are 100\.000000001 GB, the limit is 100 GB"):
+        refuse_size(measured(hub, "hf:org/big"), parse_size("100GB"))
+
+
+@pytest.mark.parametrize("source", ["hf", "ms"])
+def test_a_branch_is_pinned_to_its_commit(hub: FakeHub, source: str) -> None:
+    """The commit, every file's size and a hash are recorded; tags, branches with slashes and commits are revisions."""
+    commit = hub.push(NAME, {"a": b"older"}, branch="refs/pr/1")
+    assert measured(hub, f"{source}:{NAME}@refs/pr/1").commit == commit
+    assert measured(hub, f"{source}:{NAME}@{commit}").commit == commit
+    weights = measured(hub, f"{source}:{NAME}")
+    assert weights.commit == hub.models[NAME].branches["main"]
+    assert {file.path: file.size for file in weights.files} == {path: blob.length for path, blob in FILES.items()}
+    assert all(bool(file.sha256) != bool(file.git_sha1) for file in weights.files)
+
+
+def test_a_mirror_without_sizes_is_asked_for_the_tree(hub: FakeHub) -> None:
+    """Where the model's page has no sizes, the paged list of its files has them."""
+    whole = measured(hub, f"hf:{NAME}")
+    hub.blobs_known, hub.page = False, 2
+    assert measured(hub, f"hf:{NAME}") == whole
+    assert sum("/tree/" in asked for asked in hub.asked) == 2
+
+
+@pytest.mark.parametrize("told", ["ShortId", ""])
+def test_modelscope_may_tell_its_commit_in_short(hub: FakeHub, told: str) -> None:
+    """The short id is completed from the files; without any the user is asked for the commit."""
+    hub.commit_told = told
+    if told:
+        assert measured(hub, f"ms:{NAME}").commit == hub.models[NAME].branches["main"]
+    hub.push(NAME, {"a": b"1"}, branch="other")
+    if not told:
+        assert refusal(hub, f"ms:{NAME}") == (
+            "The hub does not tell the commit of ms:org/name; name one yourself: org/name@<commit>."
+        )
+
+
+@pytest.mark.parametrize(
+    ("reference", "token", "sentence"),
+    [
+        ("hf:org/none", "", "hf:org/none is private or does not exist at HUB: no token was given (model-token)."),
+        ("hf:org/none", TOKEN, "There is no model 'org/none' at HUB (HTTP 404)."),
+        ("hf:org/name@v9", "", "hf:org/name has no revision 'v9' at HUB."),
+        ("hf:org/secret", "", "hf:org/secret is private or does not exist at HUB: no token was given (model-token)."),
+        ("hf:org/secret", "wrong", "HUB does not know the token (model-token), or it may not read hf:org/secret."),
+        ("hf:org/gated", "", ("hf:org/gated is gated: no token was given, and the owner of the token (model-token) has "
+         "to accept its terms at HUB/org/gated first.")),
+        ("hf:org/gated", "other", ("hf:org/gated is gated: the owner of the token (model-token) has to accept its terms "
+         "at HUB/org/gated first.")),
+        ("ms:org/none", "", ("There is no model 'org/none' at HUB (HTTP 404); if it is private, no token was given "
+         "(model-token).")),
+        ("ms:org/name@v9", TOKEN, "There is no model 'org/name' at HUB, or it has no revision 'v9' (HTTP 404)."),
+        ("ms:org/secret", "wrong", "The token (model-token) may not read ms:org/secret at HUB."),
+    ],
+)  # fmt: skip
+def test_denials_say_which_token(hub: FakeHub, reference: str, token: str, sentence: str) -> None:
+    """401, 403 and 404 are not tried again, and each is a sentence that says what to do."""
+    hub.push("org/secret", {"a": b"1"}, token=TOKEN)
+    hub.push("org/gated", {"a": b"1"}, token=TOKEN, gated=True)
+    assert refusal(hub, reference, token) == sentence
+    assert len(hub.hub.requests) <= 2
+
+
+@pytest.mark.parametrize("name", ["hf:org/secret", "hf:org/gated", "ms:org/secret"])
+def test_the_right_token_opens(hub: FakeHub, name: str) -> None:
+    """Private and gated models are measured with their token."""
+    hub.push("org/secret", {"a": b"1"}, token=TOKEN)
+    hub.push("org/gated", {"a": b"1"}, token=TOKEN, gated=True)
+    assert measured(hub, name, TOKEN).total == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [(429, {"retry-after": "0"}), (429, {"ratelimit": '"api";r=0;t=0'}), (500, {}), (503, {}), (502, {})],
+)
+def test_passing_troubles_are_waited_for(hub: FakeHub, status: int, headers: dict[str, str]) -> None:
+    """429 and 5xx are tried again; a hub that goes on refusing is a sentence with the tries."""
+    hub.trouble = lambda exchange: (status, headers) if exchange.number < 2 else None
+    assert measured(hub, f"hf:{NAME}").total == sum(blob.length for blob in FILES.values())
+    hub.trouble = lambda _: (status, headers)
+    assert refusal(hub, f"hf:{NAME}") == f"HUB answers with HTTP {status} (4 tries)."
+
+
+def test_the_hub_says_how_long_to_wait(hub: FakeHub) -> None:
+    """A pause that the hub asks for stands in the place of our own, which would be ten minutes here."""
+    hub.trouble = lambda exchange: (429, {"retry-after": "0"}) if exchange.number == 0 else None
+    patient = Effort(base=1200, cap=1200)
+    assert measure(parse_reference(f"hf:{NAME}"), environment=hub.environment, effort=patient).files
+
+
+def test_a_hub_that_is_not_there(hub: FakeHub) -> None:
+    """Nobody listens: one sentence, with the address."""
+    hub.hub.stop()
+    assert refusal(hub, f"hf:{NAME}").startswith("HUB broke off or is not to be reached: ")
+
+
+@pytest.mark.parametrize("path", ["../outside", "/etc/passwd", "a/../../b", "a//b", "a\\b", "a\nb", "."])
+def test_names_that_leave_their_folder_are_refused(hub: FakeHub, path: str) -> None:
+    """What a hub says becomes paths on this machine, so it is not believed."""
+    hub.push("org/evil", {path: b"1"})
+    assert refusal(hub, "hf:org/evil") == (
+        f"hf:org/evil holds a file called {path!r}, which is no safe name; it is not fetched."
+    )
+
+
+def test_a_stop_ends_the_question(hub: FakeHub) -> None:
+    """What `check` raises comes out at once, though the hub would take a minute."""
+    hub.trouble = lambda _: (429, {"retry-after": "60"})
+
+    def check() -> None:
+        if hub.hub.requests:
+            raise Stopped(15, "SIGTERM")
+
+    with pytest.raises(Stopped):
+        measure(parse_reference(f"hf:{NAME}"), environment=hub.environment, check=check)
+
+
+def test_a_folder_counts_every_byte_once(tmp_path: Path) -> None:
+    """Links into a blob cache are followed, doubles and circles are not counted twice, a clone's .git not at all."""
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "main"
+    blobs.mkdir()
+    (snapshot / ".git").mkdir(parents=True)
+    (blobs / "0a1b").write_bytes(b"x" * 1000)
+    (snapshot / "model.safetensors").symlink_to("../../blobs/0a1b")
+    (snapshot / "again.safetensors").symlink_to(blobs / "0a1b")
+    os.link(blobs / "0a1b", snapshot / "hard")
+    (snapshot / "circle").symlink_to(".", target_is_directory=True)
+    (snapshot / "config.json").write_bytes(b"{}")
+    (snapshot / ".git" / "objects").write_bytes(b"x" * 1000)
+    weights = measure(parse_reference(str(snapshot)), environment={})
+    assert (weights.total, weights.commit) == (1002, None)
+    with pytest.raises(Refused, match=r"^The weights are 1\.002 kB, the limit is 1\.001 kB"):
+        refuse_size(weights, 1001)
+    (blobs / "0a1b").unlink()
+    (snapshot / "hard").unlink()
+    with pytest.raises(Refused, match="where nothing is; the weights are incomplete"):
+        measure(parse_reference(str(snapshot)), environment={})
+
+
+def test_a_path_that_is_not_there(tmp_path: Path) -> None:
+    """A name without `hf:` is a path; the sentence says how a hub's name is written."""
+    with pytest.raises(Refused, match=r"^There is no folder with weights at org/none; .* hf:org/name or ms:org/name"):
+        measure(parse_reference("org/none"), environment={})
+    with pytest.raises(Refused, match="There are no files in"):
+        measure(parse_reference(str(tmp_path)), environment={})
+
+
+def test_room_on_the_disk(hub: FakeHub, tmp_path: Path) -> None:
+    """Weights that do not fit are refused with both numbers."""
+    hub.push("org/big", {"m": Blob(b"", large=True, size=52_100_000_000)})
+    weights = measured(hub, "hf:org/big")
+    refuse_room(weights, str(tmp_path), lambda _: 52_100_000_000)
+    with pytest.raises(Refused) as refused:
+        refuse_room(weights, str(tmp_path), lambda _: 31_000_000_000)
+    assert refused.value.sentence == f"hf:org/big needs 52.1 GB, {tmp_path} has 31 GB free."
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "The model is not given"), ("gs:org/name", "unknown kind 'gs'"), ("https://hf.co/a/b", "unknown kind 'https'"),
+        ("hf:name", "no name of the form org/name"), ("hf:a/b/c", "no name of"), ("hf:../b", "no name of"), ("hf:a/b c", "no name"),
+        ("hf:a/b@", "'' is no branch"), ("hf:a/b@-x", "'-x' is no branch"), ("ms:a/b@../../x", "is no branch"), ("hf:a/b@x@y", "is no"),
+    ],
+)  # fmt: skip
+def test_bad_references_are_refused(text: str, sentence: str) -> None:
+    """What is no reference is refused with the three forms that are."""
+    with pytest.raises(BadValue, match=sentence):
+        parse_reference(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["hf:org/name", "ms:org/na.me_1@v1.0", "hf:org/name@refs/pr/7", "/weights/my model", "./x"]
+)
+def test_good_references_come_back(text: str) -> None:
+    """A reference shows itself as it was written."""
+    assert str(parse_reference(f" {text}\n")) == text

@@ -1,0 +1,120 @@
+"""A GitHub with a memory, over real HTTP, that takes nothing which GitHub does not publish.
+
+    with FakeGitHub(grants={"pull-requests: write"}) as hub:
+        hub.fault("POST", "/comments", status=502, carried_out=True)
+        ... hub.url ... hub.comments ... hub.checks ...
+
+At the end it fails the test if any request, or any answer of its own, was against the published description.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qs
+
+from tests.schemas import contract
+from tests.servers.fake_github_memory import EVERYTHING, NOT_FOUND, REPOSITORY, Memory, Reply
+from tests.servers.http import Exchange, HttpServer
+
+TOKEN = "token-of-the-tests"
+
+
+@dataclass(kw_only=True)
+class Fault:
+    """What goes wrong with the next requests of a kind."""
+
+    method: str
+    path: str
+    """Part of the path."""
+    status: int = 0
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    carried_out: bool = False
+    """Whether the request does its work all the same: only the answer is lost."""
+    how: str = "answer"
+    """`answer`, `reset` (the connection breaks), `stall` (nothing comes)."""
+    times: int = 1
+
+
+class FakeGitHub(Memory):
+    def __init__(
+        self,
+        *,
+        grants: frozenset[str] = EVERYTHING,
+        login: str = "github-actions[bot]",
+        prefix: str = "",
+        host: str = "127.0.0.1",
+    ) -> None:
+        super().__init__(grants, login)
+        self.faults: list[Fault] = []
+        self.violations: list[str] = []
+        self.calls: list[str] = []
+        """Method and path of every request, in order."""
+        self._prefix = prefix
+        self._server = HttpServer(self._handle, host=host)
+        self.url = f"{self._server.url}{prefix}"
+
+    def __enter__(self) -> "FakeGitHub":
+        self._server.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.__exit__(kind, error, trace)
+        if error is None:
+            assert self.violations == [], self.violations
+
+    def fault(self, method: str, path: str, status: int = 0, body: Any = None, **more: Any) -> None:
+        self.faults.append(Fault(method=method, path=path, status=status, body=body, **more))
+
+    async def _handle(self, exchange: Exchange) -> None:
+        path, _, query = exchange.path.partition("?")
+        self.calls.append(f"{exchange.method} {path}")
+        fault = next((told for told in self.faults if told.method == exchange.method and told.path in path), None)
+        if fault is not None:
+            fault.times -= 1
+            if not fault.times:
+                self.faults.remove(fault)
+        path = path.removeprefix(self._prefix)
+        objections = (
+            [] if path.endswith("/graphql") else contract.objections(exchange.method, path, query, exchange.body)
+        )
+        self.violations += objections
+        if fault is None or fault.carried_out:
+            reply = self._reply(exchange, path, query, objections)
+        if fault is None:
+            self._send(exchange, *reply)
+        elif fault.how == "stall":
+            await exchange.stall()
+        elif fault.how == "reset":
+            exchange.reset()
+        else:
+            self._send(exchange, fault.status, fault.body, fault.headers)
+
+    def _send(self, exchange: Exchange, status: int, data: Any, headers: Mapping[str, str]) -> None:
+        body = b"" if data is None else json.dumps(data).encode() if not isinstance(data, bytes) else data
+        kind = "application/json; charset=utf-8"
+        exchange.reply(status, body, {"x-github-request-id": "FAKE:1", **headers}, kind=kind)
+
+    def _reply(self, exchange: Exchange, path: str, query: str, objections: list[str]) -> Reply:
+        if exchange.headers.get("authorization") != f"token {TOKEN}":
+            return 401, {"message": "Bad credentials"}, {}
+        if path.endswith("/graphql"):
+            return 200, {"data": {"viewer": {"login": self.login}}}, {}
+        found = contract.operation(exchange.method, path)
+        if found is None:
+            return 404, NOT_FOUND, {}
+        if objections:
+            return 422, {"message": "Validation Failed", "errors": objections}, {}
+        template, places, _ = found
+        words = [word for word in template.removeprefix("/repos/{owner}/{repo}").split("/") if word and word[0] != "{"]
+        name = "_".join(["", exchange.method.lower(), *words]).replace("-", "_")
+        if places.get("owner") and f"{places['owner']}/{places['repo']}" != REPOSITORY:
+            return 404, NOT_FOUND, {}
+        asked = {key: values[-1] for key, values in parse_qs(query).items()}
+        answer: Reply = getattr(self, name)(places, exchange.json, asked)
+        self.violations += contract.answer_objections(exchange.method, path, *answer[:2])
+        return answer

@@ -1,0 +1,181 @@
+"""What the fake GitHub remembers, and what each operation does to it: `_get_topics` answers `GET …/topics`."""
+
+import base64
+import itertools
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+JSON = dict[str, Any]
+Reply = tuple[int, Any, Mapping[str, str]]
+
+REPOSITORY = "acme/adapter"
+SHA = "1f0c6d2e" * 5
+EVERYTHING = frozenset({"pull-requests: write", "checks: write", "statuses: write"})
+INTEGRATION = {"message": "Resource not accessible by integration", "documentation_url": "https://docs.example/rest"}
+NOT_FOUND = {"message": "Not Found", "documentation_url": "https://docs.example/rest", "status": "404"}
+
+
+def user(login: str, identifier: int = 1) -> JSON:
+    kind = "Bot" if login.endswith("[bot]") else "User"
+    return {"login": login, "id": identifier, "type": kind, "html_url": f"https://github.example/{login}"}
+
+
+def pull(number: int, *, head: str = SHA, fork: str | None = REPOSITORY, into: str = REPOSITORY, **more: Any) -> JSON:
+    """A pull request as events and answers have it; `fork` is None when its repository is gone."""
+
+    def side(sha: str, name: str | None) -> JSON:
+        address = f"https://github.example/{name}"
+        repo = None if name is None else {"id": 2, "full_name": name, "html_url": address}
+        return {"sha": sha, "user": user("author"), "repo": repo}
+
+    told = {"id": number, "number": number, "state": "open", "title": "A change", "body": None, "user": user("author")}
+    address = f"https://github.example/{into}/pull/{number}"
+    ends = {"head": side(head, fork), "base": side("b" * 40, into)}
+    return told | ends | {"html_url": address, "merge_commit_sha": None} | more
+
+
+class Memory:
+    """State and operations; each returns status, data and headers."""
+
+    def __init__(self, grants: frozenset[str], login: str) -> None:
+        self.grants = grants
+        self.login = login
+        """Who the token speaks as: an app, which has no user, if it ends in `[bot]`."""
+        self.url = ""
+        self.permissions: dict[str, tuple[str, str]] = {}
+        self.properties: list[JSON] | None = []
+        self.topics: list[str] = []
+        self.files: dict[str, Any] = {}
+        self.pulls: dict[int, JSON] = {}
+        self.commit_pulls: dict[str, list[JSON]] = {}
+        self.comments: dict[int, JSON] = {}
+        self.checks: dict[int, JSON] = {}
+        self.statuses: list[JSON] = []
+        self.annotations: dict[int, list[JSON]] = {}
+        self.page = 100
+        self._numbers = itertools.count(1001)
+        self._threads: dict[int, int] = {}
+
+    def comment(self, login: str | None, body: str, number: int = 7) -> int:
+        """A comment that somebody else, or an earlier run, has left."""
+        identifier = next(self._numbers)
+        author = None if login is None else user(login)
+        url = f"https://github.example/{REPOSITORY}/pull/{number}#issuecomment-{identifier}"
+        self.comments[identifier] = {"id": identifier, "user": author, "body": body, "html_url": url}
+        self._threads[identifier] = number
+        return identifier
+
+    def bodies(self, login: str) -> list[str]:
+        return [told["body"] for told in self.comments.values() if (told["user"] or {}).get("login") == login]
+
+    def _get_user(self, _: Any, __: JSON, ___: Any) -> Reply:
+        return (403, INTEGRATION, {}) if self.login.endswith("[bot]") else (200, user(self.login), {})
+
+    def _get_collaborators_permission(self, places: JSON, _: JSON, __: Any) -> Reply:
+        told = self.permissions.get(unquote(places["username"]))
+        if told is None:
+            return 404, NOT_FOUND, {}
+        return 200, {"permission": told[0], "role_name": told[1], "user": None}, {}
+
+    def _get_properties_values(self, _: Any, __: JSON, ___: Any) -> Reply:
+        return (404, NOT_FOUND, {}) if self.properties is None else (200, self.properties, {})
+
+    def _get_topics(self, _: Any, __: JSON, ___: Any) -> Reply:
+        return 200, {"names": self.topics}, {}
+
+    def _get_contents(self, places: JSON, _: JSON, __: Any) -> Reply:
+        told = self.files.get(places["path"])
+        if told is None:
+            return 404, NOT_FOUND, {}
+        if isinstance(told, list):
+            return 200, told, {}
+        content = base64.encodebytes(told.encode()).decode()
+        return 200, {"type": "file", "encoding": "base64", "content": content, "sha": SHA, "html_url": None}, {}
+
+    def _get_pulls(self, places: JSON, _: JSON, __: Any) -> Reply:
+        told = self.pulls.get(int(places["pull_number"]))
+        return (404, NOT_FOUND, {}) if told is None else (200, told, {})
+
+    def _get_commits_pulls(self, places: JSON, _: JSON, asked: JSON) -> Reply:
+        if places["commit_sha"] not in self.commit_pulls:
+            return 422, {"message": f"No commit found for SHA: {places['commit_sha']}"}, {}
+        return self._paged(self.commit_pulls[places["commit_sha"]], asked)
+
+    def _get_issues_comments(self, places: JSON, _: JSON, asked: JSON) -> Reply:
+        number = int(places["issue_number"])
+        return self._paged([told for key, told in self.comments.items() if self._threads[key] == number], asked)
+
+    def _post_issues_comments(self, places: JSON, body: JSON, _: Any) -> Reply:
+        if "pull-requests: write" not in self.grants:
+            return 403, INTEGRATION, {}
+        identifier = self.comment(self.login, body["body"], int(places["issue_number"]))
+        return 201, self.comments[identifier], {}
+
+    def _patch_issues_comments(self, places: JSON, body: JSON, _: Any) -> Reply:
+        told = self.comments.get(int(places["comment_id"]))
+        if told is None:
+            return 404, NOT_FOUND, {}
+        if "pull-requests: write" not in self.grants:
+            return 403, INTEGRATION, {}
+        told["body"] = body["body"]
+        return 200, told, {}
+
+    def _delete_issues_comments(self, places: JSON, _: JSON, __: Any) -> Reply:
+        gone = self.comments.pop(int(places["comment_id"]), None)
+        return (404, NOT_FOUND, {}) if gone is None else (204, None, {})
+
+    def _post_check_runs(self, _: JSON, body: JSON, __: Any) -> Reply:
+        if "checks: write" not in self.grants:
+            return 403, INTEGRATION, {}
+        identifier = next(self._numbers)
+        blank = {"id": identifier, "status": "queued", "conclusion": None, "external_id": None, "name": body["name"]}
+        url = f"https://github.example/{REPOSITORY}/runs/{identifier}"
+        self.checks[identifier] = blank | {"html_url": url, "head_sha": body["head_sha"], "output": {}}
+        self.annotations[identifier] = []
+        return 201, self._changed(identifier, body), {}
+
+    def _patch_check_runs(self, places: JSON, body: JSON, _: Any) -> Reply:
+        identifier = int(places["check_run_id"])
+        if identifier not in self.checks:
+            return 404, NOT_FOUND, {}
+        return 200, self._changed(identifier, body), {}
+
+    def _get_check_runs(self, places: JSON, _: JSON, __: Any) -> Reply:
+        return 200, self._shown(int(places["check_run_id"])), {}
+
+    def _get_commits_check_runs(self, places: JSON, _: JSON, asked: JSON) -> Reply:
+        told = [
+            self._shown(key)
+            for key, check in self.checks.items()
+            if check["head_sha"] == places["ref"] and check["name"] == asked.get("check_name", check["name"])
+        ]
+        return 200, {"total_count": len(told), "check_runs": told}, {}
+
+    def _post_statuses(self, places: JSON, body: JSON, _: Any) -> Reply:
+        if "statuses: write" not in self.grants:
+            return 403, INTEGRATION, {}
+        self.statuses.append({"sha": places["sha"], **body})
+        return 201, {"id": len(self.statuses), "state": body["state"], "context": body["context"]}, {}
+
+    def _changed(self, identifier: int, body: JSON) -> JSON:
+        check, output = self.checks[identifier], dict(body.get("output") or {})
+        self.annotations[identifier] += output.pop("annotations", [])
+        check["output"] |= output
+        check |= {key: value for key, value in body.items() if key in check and key != "output"}
+        if check["conclusion"]:
+            check["status"] = "completed"
+        return self._shown(identifier)
+
+    def _shown(self, identifier: int) -> JSON:
+        check = self.checks[identifier]
+        output = {"title": None, "summary": None, "text": None} | check["output"]
+        counted = output | {"annotations_count": len(self.annotations[identifier])}
+        return {key: value for key, value in check.items() if key != "name"} | {"output": counted}
+
+    def _paged(self, everything: list[JSON], asked: JSON) -> Reply:
+        """With the link to the next page as GitHub writes it; `page` may be smaller than what was asked for."""
+        size, page = min(self.page, int(asked.get("per_page", 30))), int(asked.get("page", 1))
+        more = len(everything) > size * page
+        link = {"link": f'<{self.url}/somewhere?page={page + 1}>; rel="next", <{self.url}>; rel="last"'} if more else {}
+        return 200, everything[size * (page - 1) : size * page], link

@@ -1,0 +1,188 @@
+"""action.yml, the image's recipe and the workflows agree with the code, with their schemas and with good custom."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from model_accuracy_eval.cli import _help
+from model_accuracy_eval.config.settings import table
+
+ROOT = Path(__file__).parent.parent
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+SETTINGS = {setting.name: setting for setting in table()}
+PROMISED = {
+    "adapter-repository", "adapter-ref", "adapter-path", "token", "adapter-token", "model", "model-token",
+    "max-weight-size", "task-type", "datasets", "tasks-path", "num-return-sequences", "k", "limit", "concurrency",
+    "generation", "hardware", "runtime", "adapter-image", "devices", "ready-timeout", "endpoint", "gate", "baseline",
+    "max-failed-requests", "comment", "check", "status", "artifact-name", "retention-days", "label", "config", "debug",
+}  # fmt: skip
+OUTPUTS = {
+    "conclusion", "exit-code", "report-path", "summary-json", "artifact-id", "artifact-url", "artifact-digest",
+    "check-url", "comment-url",
+}  # fmt: skip
+HEAD = "0123456789abcdef0123456789abcdef01234567"
+
+
+def workflow(name: str) -> dict[Any, Any]:
+    loaded: dict[Any, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text())
+    return loaded
+
+
+def tool(name: str) -> str:
+    """Checkers are development tools: CI has them or fails."""
+    found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if not found and not os.environ.get("CI"):
+        pytest.skip(f"{name} is not installed")
+    assert found, f"{name} is not installed"
+    return found
+
+
+def run(*command: str, **kwargs: Any) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT, **kwargs)
+
+
+def test_everything_promised_is_there() -> None:
+    """Inputs and outputs of the contract, in kebab-case, each with one sentence."""
+    assert set(ACTION["inputs"]) >= PROMISED
+    assert set(ACTION["outputs"]) == OUTPUTS
+    for name, row in (ACTION["inputs"] | ACTION["outputs"]).items():
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
+        assert re.search(r"[.\]]$", row["description"]), name
+
+
+@pytest.mark.parametrize("name", sorted(set(ACTION["inputs"]) & set(SETTINGS)))
+def test_inputs_that_are_settings_say_what_the_command_line_says(name: str) -> None:
+    """Sentence and default, as `--help` has them.
+
+    The default is in the sentence and not in a field of its own: the runner would hand it over like a value that
+    somebody gave, and nothing in the `config` file could ever win over it.
+    """
+    assert ACTION["inputs"][name]["description"] == _help(SETTINGS[name])
+    assert "default" not in ACTION["inputs"][name]
+
+
+def test_the_action_starts_the_program_and_not_a_shell() -> None:
+    """A shell in between would keep the runner's signals to itself."""
+    recipe = (ROOT / "Dockerfile").read_text()
+    assert ACTION["runs"]["using"] == "docker"
+    assert ACTION["runs"]["image"] == "Dockerfile"
+    assert ACTION["runs"]["args"] == ["action"]
+    assert 'ENTRYPOINT ["model-accuracy-eval"]' in recipe
+    assert ACTION["runs"]["post-entrypoint"] in recipe
+    assert not re.search(r"^(USER|CMD|SHELL)\b", recipe, re.MULTILINE)
+
+
+def test_the_images_versions_are_the_tested_ones() -> None:
+    """Every requirement of the image stands in the development lock with the same version and hashes, and no address."""
+    image, development = ((ROOT / name).read_text() for name in ("requirements-image.lock", "requirements.lock"))
+    pins = re.findall(r"^(\S+==\S+)", image, re.MULTILINE)
+    assert len(pins) > 10
+    assert [pin for pin in pins if not re.search(rf"^{re.escape(pin)}\s", development, re.MULTILINE)] == []
+    assert set(re.findall(r"sha256:\w+", image)) <= set(re.findall(r"sha256:\w+", development))
+    assert "://" not in image
+
+
+def test_the_schemas_accept_action_and_workflows() -> None:
+    """As published for GitHub's files."""
+    for schema, files in (("workflows", WORKFLOWS), ("actions", [ROOT / "action.yml"])):
+        done = run(tool("check-jsonschema"), "--builtin-schema", f"vendor.github-{schema}", *map(str, files))
+        assert done.returncode == 0, done.stdout
+
+
+def test_zizmor_finds_nothing() -> None:
+    """Untrusted expansions, rights that are too wide, actions that are not pinned."""
+    done = run(tool("zizmor"), "--offline", "--no-progress", "action.yml", ".github/workflows")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_are_careful(path: Path) -> None:
+    """No right by default, other people's actions by their full commit, a limit of time, no expansion inside a script."""
+    loaded = workflow(path.name)
+    assert loaded["permissions"] == {}
+    assert "concurrency" in loaded
+    for job in loaded["jobs"].values():
+        assert "permissions" in job
+        assert job["timeout-minutes"] <= 360
+        for step in job["steps"]:
+            assert "${{" not in step.get("run", "")
+            used = step.get("uses", "org/model-accuracy-eval@v1")
+            assert used == "org/model-accuracy-eval@v1" or re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used)
+            assert set(step.get("with", {})) <= set(ACTION["inputs"]) or "model-accuracy-eval" not in used
+
+
+def read_comment(
+    tmp_path: Path, body: str, *, permission: str = "admin", source: str = "o/r", author: str = "someone"
+) -> tuple[int, dict[str, str], str]:
+    """Runs the step that reads a comment, with a `gh` that answers as told and notes what it was asked."""
+    step = workflow("accuracy-command.yml")["jobs"]["command"]["steps"][0]
+    gh = tmp_path / "gh"
+    gh.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n'
+        f"case \"$*\" in *permission*) echo '{permission}';; *pulls*) echo '{HEAD} {source} opener';; esac\n"
+    )
+    gh.chmod(0o755)
+    (tmp_path / "output").write_text("")
+    environ = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}", "GITHUB_REPOSITORY": "o/r", "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "BODY": body, "AUTHOR": author, "COMMENT": "5", "NUMBER": "7", "GH_TOKEN": "TEST-TOKEN",
+    }  # fmt: skip
+    done = run("bash", "-c", step["run"], env=environ)
+    lines = (tmp_path / "output").read_text().splitlines()
+    return done.returncode, dict(line.split("=", 1) for line in lines), (tmp_path / "asked").read_text()
+
+
+@pytest.mark.parametrize(
+    ("body", "datasets"),
+    [
+        ("/evaluate", "demo_arithmetic"),
+        ("/evaluate gsm8k,demo_gsm8k", "gsm8k,demo_gsm8k"),
+        (f"/evaluate gsm8k {HEAD}", "gsm8k"),
+        (f"/evaluate {HEAD}", "demo_arithmetic"),
+        ("/evaluate gsm8k\r\nplease", "gsm8k"),
+    ],
+)
+def test_an_admins_comment_starts_an_evaluation(tmp_path: Path, body: str, datasets: str) -> None:
+    """Of the commit that is the head now, and of no other."""
+    code, found, asked = read_comment(tmp_path, body)
+    assert (code, found) == (0, {"command": "evaluate", "datasets": datasets, "commit": HEAD})
+    assert "content=rocket" in asked
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "/evaluate; touch pwned", "/evaluate $(touch pwned)", "/evaluate `touch pwned`", "/evaluated", "/stop now",
+        "/evaluate gsm8k --debug", "/evaluate gsm8k main", "/evaluate ${{ secrets.X }}", "/evaluate a=b", "/evaluate a,,b",
+        "/evaluate a\x0bcommand=evaluate", "/evaluate *", f"/evaluate gsm8k {HEAD[:-1]}", f"/evaluate gsm8k {'f' * 40}",
+    ],
+)  # fmt: skip
+def test_any_other_comment_starts_nothing(tmp_path: Path, body: str) -> None:
+    """Nothing is run, nothing is handed on, and the commenter sees a confused face."""
+    code, found, asked = read_comment(tmp_path, body)
+    assert (code, found) == (1, {})
+    assert "content=confused" in asked
+    assert not list(ROOT.glob("pwned"))
+
+
+def test_rights_are_asked_before_anything_starts(tmp_path: Path) -> None:
+    """Write permission is not enough; the pull request's author may stop, but not start."""
+    assert read_comment(tmp_path, "/evaluate", permission="write")[:2] == (1, {})
+    assert read_comment(tmp_path, "/stop", permission="write")[:2] == (1, {})
+    assert read_comment(tmp_path, "/evaluate", permission="read", author="opener")[:2] == (1, {})
+    assert read_comment(tmp_path, "/stop", permission="read", author="opener")[1]["command"] == "stop"
+
+
+def test_a_forks_commit_has_to_be_named(tmp_path: Path) -> None:
+    """Or the code could change between reading it and starting it."""
+    assert read_comment(tmp_path, "/evaluate gsm8k", source="x/r")[:2] == (1, {})
+    assert read_comment(tmp_path, "/evaluate gsm8k", source="gone")[:2] == (1, {})
+    assert read_comment(tmp_path, f"/evaluate gsm8k {HEAD}", source="x/r")[1]["commit"] == HEAD

@@ -1,0 +1,171 @@
+"""The comment, the summary and the check: what they say, that they always fit, and that nothing foreign lives in them."""
+
+from typing import get_args
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests import golden_files
+from tests.unit.reporting.comment_samples import (
+    BEFORE,
+    FOREIGN,
+    KEY,
+    LINKS,
+    REFUSED,
+    TAGS,
+    ended,
+    foreign_report,
+    large_report,
+)
+from tests.unit.reporting.fixed_report import many, single
+from tests.unit.reporting.rendered import UNSEEN, live, render
+
+from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
+from model_accuracy_eval.records import (
+    Conclusion,
+)
+from model_accuracy_eval.reporting import comment, figures, fitting, foreign, verdicts
+from model_accuracy_eval.reporting.comment import Links
+
+
+@pytest.mark.parametrize("name", ["many", "single"])
+def test_the_comment_looks_as_it_did(name: str) -> None:
+    """With old figures beside the new ones, and without."""
+    whole, before = {"many": (many(), BEFORE), "single": (single(), None)}[name]
+    body = comment.as_comment(whole, key=KEY, commit="89abcdef0123", links=LINKS, before=before)
+    assert figures.is_ours(body, KEY)
+    golden_files.check(f"{name}/comment.md", body.partition("\n")[2])
+
+
+def test_a_refusal_looks_as_it_did() -> None:
+    """There is no report; there is a comment all the same, which says who can start it."""
+    body = comment.as_comment(verdicts.outcome_of(REFUSED), key=KEY, links=Links(run=LINKS.run))
+    golden_files.check("refused/comment.md", body)
+
+
+def test_the_summary_is_the_comment_without_its_marker() -> None:
+    """Whoever has no right to comment loses nothing."""
+    body = comment.as_comment(many(), key=KEY, commit="89abcdef0123", links=LINKS, before=BEFORE)
+    summary = comment.as_summary(many(), commit="89abcdef0123", links=LINKS, before=BEFORE)
+    assert body.partition("\n")[2] == summary
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "check", "words"),
+    [
+        ("passed", "success", "Passed"),
+        ("failed", "failure", "Failed"),
+        ("undecided", "action_required", "Undecided"),
+        ("refused", "action_required", "Not started"),
+        ("broken", "failure", "Infrastructure failure"),
+        ("stopped", "cancelled", "Cancelled"),
+    ],
+)
+def test_conclusions_are_told_to_github(conclusion: Conclusion, check: str, words: str) -> None:
+    """A gate that failed and a machine that failed are told apart by the title."""
+    found = comment.as_check(ended(conclusion))
+    assert found.conclusion == check
+    assert found.title == f"{verdicts.VERDICTS[conclusion].words}: A sentence."
+    assert words in found.title
+    assert words in found.summary
+
+
+def test_only_a_pass_satisfies_a_required_check() -> None:
+    """GitHub lets success, neutral and skipped satisfy one."""
+    assert set(verdicts.VERDICTS) == set(get_args(Conclusion))
+    good = {name for name, verdict in verdicts.VERDICTS.items() if verdict.check == "success"}
+    assert good == {name for name, verdict in verdicts.VERDICTS.items() if verdict.status == "success"} == {"passed"}
+    assert {verdict.check for verdict in verdicts.VERDICTS.values()}.isdisjoint({"neutral", "skipped"})
+
+
+@pytest.mark.parametrize(
+    ("error", "conclusion"),
+    [
+        (REFUSED, "refused"),
+        (BadValue("x"), "refused"),
+        (AdapterFailed("x"), "broken"),
+        (NoHonestScore("x"), "broken"),
+        (Stopped(15, "SIGTERM"), "stopped"),
+    ],
+)
+def test_errors_without_a_report_have_an_outcome(error: EvalError, conclusion: str) -> None:
+    """With their exit code, stage and sentence."""
+    found = verdicts.outcome_of(error)
+    assert (found.conclusion, found.exit_code, found.sentence) == (conclusion, error.exit_code, error.sentence)
+
+
+def test_titles_are_cut() -> None:
+    """255 characters for a check, 140 for a status's description."""
+    long = ended("broken", "word\n" * 500)
+    assert len(comment.as_check(long).title) == 255
+    assert len(verdicts.title(long, 140)) == 140
+    assert "\n" not in verdicts.title(long)
+
+
+@given(FOREIGN)
+@example("\n\n<!-- x -->\n# heading")
+@example("|`|`|\\|")
+@example("@octocat")
+@example("x@y.zz")
+@example("https://github.test/o/r/issues/1 #1 GH-1 www.x.test")
+@example("a" * 300 + "|")
+def test_nothing_foreign_lives(words: str) -> None:
+    """No tag, no comment, no link, no mention, no reference; and tables keep their columns."""
+    body = comment.as_comment(foreign_report(words), key=KEY, commit=words, links=LINKS, before=BEFORE)
+    shown = render(body)
+    assert set(shown.tags) <= TAGS
+    assert len(shown.comments) == 1
+    assert shown.links == list(msgspec.to_builtins(LINKS).values())
+    assert live(shown) == []
+    assert {len(cells) for cells in shown.rows} == {6}
+    body.encode()
+
+
+@given(FOREIGN)
+def test_names_are_shown_as_they_are(words: str) -> None:
+    """But for blanks and what cannot be seen, a reader finds the same letters."""
+    cell = render(f"| a |\n| --- |\n| {foreign.text(words)} |").rows[1][0]
+    expected = render(f"<pre>{foreign.block_line(' '.join(words.split()))}</pre>").code
+    assert "".join(cell.replace(UNSEEN, "").split()) == "".join("".join(expected).split())
+
+
+def test_a_gate_can_be_copied() -> None:
+    """`avg@5` is no mention, so nothing is put into it."""
+    assert foreign.text("demo: avg@5 >= 60") == "demo: avg@5 &gt;= 60"
+
+
+@given(st.integers(0, 120), st.sampled_from(["ok", "é", "😀", "漢字" * 60, '"' * 150, "@" * 150]), st.integers(0, 3000))
+@example(3000, '"' * 150, 0)
+@example(1, "x" * 9000, 1000)
+@example(1, "ok", 100_000)
+def test_everything_fits_and_the_verdict_is_never_lost(sheets: int, words: str, detail: int) -> None:
+    """The comment in characters, the check in bytes; the first rows stand in both."""
+    whole = large_report(sheets, words, detail)
+    body = comment.as_comment(whole, key=KEY, links=LINKS, before=BEFORE)
+    check = comment.as_check(whole, links=LINKS, before=BEFORE)
+    assert len(body.encode("utf-16-le")) // 2 <= 65_536
+    assert len(check.summary.encode()) <= 65_535
+    for text in (body, check.summary):
+        assert "Model accuracy: Failed" in text
+        assert LINKS.artifact in text
+        seen = text.partition("<details>")[0].count("\n| ")
+        assert seen >= (2 + min(2 * sheets, 20) if sheets else 0)
+        assert text.count("<details>") == text.count("</details>")
+        assert text.count("<pre>") == text.count("</pre>")
+
+
+def test_what_has_no_room_is_told() -> None:
+    """The end of a log is worth more than its beginning."""
+    whole = msgspec.structs.replace(many(), outcome=ended("broken", "It died.", "early\n" * 50_000 + "the reason"))
+    body = comment.as_comment(whole, key=KEY)
+    assert "the reason\n</pre>" in body
+    assert "of 50001 lines have no room here; the artifact has them._" in body
+    assert fitting.characters(body) > 60_000
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "", "/relative", "//host"])
+def test_only_web_addresses_are_links(url: str) -> None:
+    """Anything else is its words."""
+    assert foreign.link("Check", url) == "Check"
+    assert render(foreign.link("Check", "https://x.test/a b>)|<script>")).tags == ["p", "a"]
