@@ -20,8 +20,8 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 SETTINGS = {setting.name: setting for setting in table()}
 PROMISED = {
     "adapter-repository", "adapter-ref", "adapter-path", "token", "adapter-token", "model", "model-token",
-    "max-weight-size", "task-type", "datasets", "tasks-path", "num-return-sequences", "k", "limit", "concurrency",
-    "generation", "hardware", "runtime", "adapter-image", "devices", "ready-timeout", "endpoint", "gate", "baseline",
+    "max-weight-size", "task-type", "datasets", "num-return-sequences", "k", "limit", "concurrency",
+    "generation", "hardware", "runtime", "adapter-image", "devices", "ready-timeout", "endpoint", "gate",
     "max-failed-requests", "comment", "check", "status", "artifact-name", "retention-days", "label", "config", "debug",
 }  # fmt: skip
 OUTPUTS = {

@@ -92,8 +92,9 @@ class ArtifactServer(HttpServer):
         camel: bool = False,
         v4: bool = True,
         lists: bool = True,
+        host: str = "127.0.0.1",
     ) -> None:
-        super().__init__(self._answer)
+        super().__init__(self._answer, host=host)
         self._store = store
         self._knows_mime_type = knows_mime_type
         self._camel = camel

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.container.tools import ADAPTER_IMAGE, DOCKERFILES
+from tests.servers.artifact_service import ArtifactServer
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY
 from tests.servers.fault_server import FaultServer
 from tests.servers.git_server import git_server
+from tests.simulator.commands import Log
 from tests.simulator.runner import Runner, Step
 
 ROOT = Path(__file__).parent.parent.parent
@@ -37,6 +40,7 @@ class Scene:
     image: str
     event: dict[str, Any]
     sha: str
+    artifacts: ArtifactServer
 
     def run(self, **inputs: str) -> Step:
         given = {name.replace("_", "-"): value for name, value in inputs.items()}
@@ -89,7 +93,10 @@ def scene(image: str, tmp_path: Path) -> Iterator[Scene]:
             "api_url": hub.url,
             "server_url": git_url,
         }
-        yield Scene(hub, Runner(tmp_path / "work", github), image, event, sha)
+        with ArtifactServer(host=BRIDGE) as artifacts:
+            told = artifacts.environment
+            given = {name: told[name] for name in ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")}
+            yield Scene(hub, Runner(tmp_path / "work", github, given), image, event, sha, artifacts)
 
 
 @pytest.fixture
@@ -117,7 +124,8 @@ def test_a_service_that_runs_is_evaluated_and_told_everywhere(scene: Scene, serv
     assert step.outputs["conclusion"] == "passed"
     assert json.loads(step.outputs["summary-json"])["demo_gsm8k"]["avg@5"] == 5.0
     assert (scene.runner.workspace / step.outputs["report-path"] / "report.html").exists()
-    assert TOKEN not in "".join(step.log.lines)
+    assert step.outputs["artifact-id"] == "1"
+    assert "model-accuracy-eval" in scene.artifacts.artifacts
 
 
 def test_a_missed_gate_fails_the_step_and_the_check(scene: Scene, service: FaultServer) -> None:
@@ -173,3 +181,75 @@ def test_a_cancelled_step_closes_its_check(scene: Scene) -> None:
     assert step.exit_code == 130, step.text
     assert scene.check["conclusion"] == "cancelled"
     assert step.outputs["conclusion"] == "stopped"
+
+
+def test_no_token_is_left_anywhere(scene: Scene) -> None:
+    """Marker tokens in every input that takes one: neither log, nor workspace, nor deploy.sh's output holds them."""
+    markers = {"adapter_token": "marker-adapter-token-1", "model_token": "marker-model-token-2"}
+    (scene.runner.workspace / "weights").symlink_to("/opt/model-accuracy-eval/example-adapter/weights")
+    step = scene.run(model="weights", datasets="demo_arithmetic", limit="2", **markers)
+    assert step.exit_code == 0, step.text
+    tokens = [TOKEN, *markers.values()]
+    kept = [path for path in scene.runner.workspace.rglob("*") if path.is_file()]
+    assert any(path.name == "deploy.log" for path in kept)
+    for token in tokens:
+        assert token not in step.text
+        assert not [path for path in kept if token.encode() in path.read_bytes()]
+
+
+@pytest.fixture
+def adapter_image(engine: str) -> str:
+    """An image with what the example adapter needs."""
+    command = ["docker", "build", "-q", "-t", ADAPTER_IMAGE, "-"]
+    subprocess.run(command, input=DOCKERFILES[ADAPTER_IMAGE], text=True, check=True, capture_output=True)
+    return ADAPTER_IMAGE
+
+
+def siblings() -> list[str]:
+    """Names of containers that run adapters for this repository."""
+    label = f"label=model-accuracy-eval.repository={REPOSITORY}"
+    done = subprocess.run(
+        ["docker", "ps", "-a", "--filter", label, "--format", "{{.Names}}"], check=True, capture_output=True, text=True
+    )
+    return done.stdout.split()
+
+
+def test_the_adapter_runs_in_a_sibling_container(scene: Scene, adapter_image: str) -> None:
+    """`adapter-image`: deploy.sh serves in a container beside the action's, on its localhost, and is gone afterwards."""
+    shutil.copytree(ROOT / "example-adapter" / "weights", scene.runner.workspace / "weights")
+    step = scene.run(
+        model="weights", datasets="demo_arithmetic", limit="10", adapter_image=adapter_image, runtime="container"
+    )
+    assert step.exit_code == 0, step.text
+    assert step.outputs["conclusion"] == "passed"
+    assert siblings() == []
+    log = (scene.runner.workspace / step.outputs["report-path"] / "logs/deploy.log").read_text()
+    assert "Serving" in log
+
+
+def test_the_post_step_ends_what_a_killed_step_left_behind(scene: Scene, adapter_image: str) -> None:
+    """Killed without a word: the check is closed as cancelled and the sibling removed by the post step."""
+    shutil.copytree(ROOT / "example-adapter" / "weights", scene.runner.workspace / "weights")
+    inputs = {
+        "model": "weights",
+        "datasets": "demo_arithmetic",
+        "num-return-sequences": "200",
+        "concurrency": "1",
+        "adapter-image": adapter_image,
+        "runtime": "container",
+    }
+
+    def kill(log: Log) -> bool:
+        if any("20,000 samples" in line for line in log.lines):
+            found = ["docker", "ps", "-q", "--filter", f"label={scene.runner.label}"]
+            own = subprocess.run(found, check=True, capture_output=True, text=True).stdout.split()
+            subprocess.run(["docker", "kill", *own], check=True, capture_output=True)
+            return True
+        return False
+
+    step = scene.runner.run(ROOT, scene.image, inputs, scene.event, cancel=kill)
+    assert step.exit_code == 137
+    assert (scene.check["status"], len(siblings())) == ("in_progress", 1)
+    post = scene.runner.run(ROOT, scene.image, inputs, scene.event, stage="post", state=step.state)
+    assert post.exit_code == 0, post.text
+    assert (scene.check["conclusion"], siblings()) == ("cancelled", [])

@@ -51,7 +51,9 @@ class Board:
         ended = outcome(told)
         if ended.conclusion == "stopped":
             self._site.forge.hurry(_STOPPED_SECONDS)
-        artifact = self._upload(ended.folder)
+        # After a stop there are seconds: the check must not stay open, whatever becomes of the upload.
+        stopped = ended.conclusion == "stopped"
+        artifact = None if stopped else self._upload(ended.folder)
         links = comment.Links(
             artifact=artifact.url if artifact else "",
             check=self._check.url if self._check else "",
@@ -61,6 +63,8 @@ class Board:
         comment_url = self._comment(told, links)
         if self._wants_status:
             self._status(VERDICTS[ended.conclusion].status, title(told, 140))
+        if stopped:
+            artifact = self._upload(ended.folder)
         self._summary(told, links)
         self._outputs(told, artifact, check_url, comment_url)
         return self._exit_code(ended)
@@ -89,7 +93,10 @@ class Board:
         job, artifacts = self._job, self._site.artifacts
         if folder is None or artifacts is None or not job.artifact_name:
             return None
-        return self._tried(lambda: artifacts.upload(job.artifact_name, folder, retention_days=job.retention_days))
+        uploaded = self._tried(lambda: artifacts.upload(job.artifact_name, folder, retention_days=job.retention_days))
+        for note in uploaded.notes if uploaded else ():
+            self._site.step.notice(note, title="Artifact")
+        return uploaded
 
     def _complete(self, told: Report | Outcome, links: comment.Links) -> str:
         check = self._check
