@@ -2,7 +2,7 @@
 
 from model_accuracy_eval import pipeline
 from model_accuracy_eval.action_ports import Job, Site
-from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.reporting import terminal
 from model_accuracy_eval.reporting.verdicts import outcome, outcome_of
@@ -23,16 +23,23 @@ def act(job: Job, site: Site) -> int:
             site.step.give_back(folder)
 
 
+def _check_out(job: Job, site: Site, against: list[str]) -> str:
+    try:
+        return site.check_out(job)
+    except Refused as refusal:
+        raise Refused(" ".join([*against, refusal.sentence])) from refusal
+
+
 def _evaluate(job: Job, site: Site) -> Report | Outcome:
     """The report of the run, or why there is none."""
     try:
-        admission.admit(job, site.forge)
+        against = admission.findings(job, site.forge)
         with site.step.group("Fetch the adapter"):
-            folder = site.check_out(job) if site.needs_adapter else ""
+            folder = _check_out(job, site, against) if site.needs_adapter else ""
         plan, configs = site.plan(folder)
         ports = site.ports(plan)
         try:
-            report = pipeline.run(plan, configs, ports)
+            report = pipeline.run(plan, configs, ports, against)
         finally:
             ports.screen.close()
     except EvalError as error:

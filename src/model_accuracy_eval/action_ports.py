@@ -55,6 +55,9 @@ class Forge(Protocol):
 
     def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str: ...
 
+    def read_comment(self, repository: str, number: int, marker: str) -> str:
+        """What our comment says below its marker; empty when there is none."""
+
     def open_check(
         self,
         repository: str,

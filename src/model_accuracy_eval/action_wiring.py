@@ -139,6 +139,8 @@ class Wired:
         if plan.runtime == "container":
             self.step.save(_STATE_RUN, plan.run_id)
             self._sweep_containers(Labels(repository=job.repository))
+        if job.hardware == "npu" and wiring.npus() == "none seen" and plan.runtime == "process" and plan.adapter:
+            self.step.warning("No NPU (/dev/davinci*) is visible in this container; deploy.sh runs without one.")
         token = self._tokens["model-token"]
         return wiring.ports(
             plan,

@@ -1,5 +1,7 @@
 """The story of a run: clear it, deploy, ask, mark, publish. Whatever fails on the way, a report is left behind."""
 
+from collections.abc import Sequence
+
 from model_accuracy_eval.errors import EvalError, NoHonestScore, PublishFailed, Stopped, UsageError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import (
@@ -22,11 +24,14 @@ _VERDICTS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), 
 """What gates decide, the worst first, and the exit codes that tell it."""
 
 
-def run(plan: RunPlan, configs: str, ports: Ports) -> Report:
-    """`configs` is the source of the file that keeps the plan. Refusals and errors of usage leave no folder."""
+def run(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str] = ()) -> Report:
+    """`configs` is the source of the file that keeps the plan; `against` what forbids the run already.
+
+    Refusals and errors of usage leave no folder.
+    """
     diary = Diary(ports.clock)
     with diary.stage("preflight"):
-        clearance = preflight.clear(plan, ports)
+        clearance = preflight.clear(plan, ports, against)
         exams = clearance.exams
         store = resume.open_folder(plan, exams, ports)
     try:

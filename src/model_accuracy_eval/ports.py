@@ -50,7 +50,7 @@ class Launcher(Protocol):
         """Who listens on the port ("python3, pid 4711"), or None when it is free."""
 
     def objection(self, folder: str) -> str | None:
-        """Why the deploy.sh of the folder could not be run, or None."""
+        """Why deploy.sh or requirements.txt of the folder could not be used, or None."""
 
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> Running:
         """Installs `requirements.txt`, then runs `sh deploy.sh` in `folder`; all it prints goes to `log`."""

@@ -123,11 +123,18 @@ def _hub_token(plan: RunPlan, environment: Mapping[str, str]) -> Secret:
     return Secret(environment.get(name, ""), name)
 
 
+def npus() -> str:
+    """The NPUs that this process can see, by their device nodes."""
+    found = sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
+    return ", ".join(found) or "none seen"
+
+
 def _facts() -> dict[str, str]:
     machine = os.uname()
     return {
         "model-accuracy-eval": __version__,
         "python": sys.version.split()[0],
+        "NPUs": npus(),
         "system": f"{machine.sysname} {machine.release} {machine.machine}",
         "pid": str(os.getpid()),
     }

@@ -149,19 +149,23 @@ def test_somebody_who_is_no_admin_is_refused(scene: Scene) -> None:
     """Exit 3, `action_required`, the comment tells who can start it, and nothing was deployed."""
     scene.hub.permissions["alice"] = ("write", "maintain")
     scene.hub.properties = []
-    step = scene.run(model="/opt/model-accuracy-eval/example-adapter/weights", datasets="demo_arithmetic")
+    step = scene.run(model="/no/weights", datasets="demo_arithmetic")
     assert (step.exit_code, scene.check["conclusion"]) == (3, "action_required")
     (body,) = scene.hub.bodies("github-actions[bot]")
     assert "only an admin of the adapter's repository can start" in body
     assert "does not say that its hardware type is NPU" in body
+    assert "are not there" in body
     assert step.outputs["conclusion"] == "refused"
 
 
 def test_the_second_run_updates_the_same_comment(scene: Scene, service: FaultServer) -> None:
-    """One comment of ours stays one comment."""
-    for _ in range(2):
-        scene.run(endpoint=service.url, datasets="demo_gsm8k", limit="2")
-    assert len(scene.hub.bodies("github-actions[bot]")) == 1
+    """One comment of ours stays one comment, and shows the old figures beside the new ones."""
+    with FaultServer(lambda request: ["#### 0"] * request.get("n", 1), host=BRIDGE) as worse:
+        scene.run(endpoint=worse.url, datasets="demo_gsm8k")
+    scene.run(endpoint=service.url, datasets="demo_gsm8k")
+    (body,) = scene.hub.bodies("github-actions[bot]")
+    assert "before" in body
+    assert "+5.00" in body
 
 
 def test_a_cancelled_step_closes_its_check(scene: Scene) -> None:

@@ -1,6 +1,7 @@
 """The adapter's own Python: where `requirements.txt` goes, on top of all that the machine's Python has."""
 
 import inspect
+import re
 from pathlib import Path
 
 from model_accuracy_eval.errors import Refused
@@ -15,6 +16,25 @@ def wants_packages(requirements: Path) -> bool:
     except OSError as error:
         raise Refused(f"{requirements} cannot be read: {error.strerror}.") from error
     return any(line.strip() and not line.lstrip().startswith("#") for line in lines)
+
+
+PROVIDED = {"torch", "torch-npu", "cann"}
+"""What the machine's framework version brings; another one from an index would take its place in silence."""
+_NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+
+
+def replaced(requirements: Path) -> str | None:
+    """Why requirements.txt cannot be installed: the line that would replace what the machine provides."""
+    if not wants_packages(requirements):
+        return None
+    for number, line in enumerate(requirements.read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
+        found = _NAME.match(line)
+        if found and re.sub(r"[._-]+", "-", found[1]).lower() in PROVIDED:
+            return (
+                f"requirements.txt, line {number}, would replace what the machine provides: '{line.strip()}'. "
+                "torch, torch_npu and CANN come with the environment; take the line out."
+            )
+    return None
 
 
 # The functions below are run by the adapter's python3, not by ours: their source is handed to it (`maker`).

@@ -16,6 +16,7 @@ from model_accuracy_eval.errors import AdapterFailed, BadValue, Refused
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.rim import devices, engine, own_container, sibling, sweeping
 from model_accuracy_eval.rim.adapter_container import AdapterContainer
+from model_accuracy_eval.rim.adapter_python import replaced
 from model_accuracy_eval.rim.deploy_script import read_script
 from model_accuracy_eval.rim.listener import port_owner
 from model_accuracy_eval.rim.log_tail import tail
@@ -55,9 +56,9 @@ class ContainerLauncher:
             read_script(Path(folder) / "deploy.sh")
             _check_options(self._options)
             engine.connect(self._environ).close()
+            return replaced(Path(folder) / "requirements.txt")
         except (Refused, BadValue) as refusal:
             return refusal.sentence
-        return None
 
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> AdapterContainer:
         _check_options(self._options)

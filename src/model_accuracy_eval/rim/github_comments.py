@@ -51,6 +51,11 @@ class Sticky:
     marker: str
     author: str
 
+    def text(self) -> str:
+        """What our comment says below its marker; empty when there is none."""
+        mine = self._mine()
+        return (mine[0].body or "").partition("\n")[2] if mine else ""
+
     def upsert(self, body: str) -> str:
         """Leaves exactly one such comment; returns its address."""
         text = _checked(self.marker, body)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval.errors import AdapterFailed, Refused
-from model_accuracy_eval.rim.adapter_python import maker, wants_packages
+from model_accuracy_eval.rim.adapter_python import maker, replaced, wants_packages
 from model_accuracy_eval.rim.deploy_script import deploy_command
 from model_accuracy_eval.rim.listener import port_owner
 from model_accuracy_eval.rim.log_tail import tail
@@ -50,9 +50,9 @@ class ProcessLauncher:
     def objection(self, folder: str) -> str | None:
         try:
             deploy_command(folder, self._environ.get("PATH", os.defpath))
+            return replaced(Path(folder) / "requirements.txt")
         except Refused as refusal:
             return refusal.sentence
-        return None
 
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> "Process":
         environment = adapter_environment(self._environ, model_path=model_path, port=port)

@@ -1,14 +1,11 @@
-"""Who asks, and for what hardware: everything that forbids a run, told at once, before anything is fetched."""
+"""Who asks, and for what hardware: what forbids a run, to be told with all else that does."""
 
 from model_accuracy_eval.action_ports import Forge, Job
-from model_accuracy_eval.errors import Refused
 
 
-def admit(job: Job, forge: Forge) -> None:
-    """Raises `Refused` with every finding."""
-    findings = [*_permission(job, forge), *_hardware(job, forge)]
-    if findings:
-        raise Refused(" ".join(findings))
+def findings(job: Job, forge: Forge) -> list[str]:
+    """What stands against the run, as sentences; none: it may start."""
+    return [*_permission(job, forge), *_hardware(job, forge)]
 
 
 def _permission(job: Job, forge: Forge) -> list[str]:

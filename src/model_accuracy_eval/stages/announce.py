@@ -60,12 +60,13 @@ class Board:
             run=self._job.run_url,
         )
         check_url = self._complete(told, links)
-        comment_url = self._comment(told, links)
+        before = None if stopped else self._before()
+        comment_url = self._comment(told, links, before)
         if self._wants_status:
             self._status(VERDICTS[ended.conclusion].status, title(told, 140))
         if stopped:
             artifact = self._upload(ended.folder)
-        self._summary(told, links)
+        self._summary(told, links, before)
         self._outputs(told, artifact, check_url, comment_url)
         return self._exit_code(ended)
 
@@ -113,15 +114,31 @@ class Board:
             self._site.step.save(STATE_CLOSED, "yes")
         return check.url
 
-    def _comment(self, told: Report | Outcome, links: comment.Links) -> str:
+    @property
+    def _key(self) -> str:
+        return figures.key_of(self._job.label, self._job.adapter_repository)
+
+    @property
+    def _mark(self) -> str:
+        """Our comment's first line: the same from run to run, unlike the figures that stand in its second."""
+        return figures.marker(self._key, None)
+
+    def _before(self) -> figures.Figures | None:
+        """What the last run's comment carries."""
+        job = self._job
+        if not job.comment or job.pull is None:
+            return None
+        number = job.pull.number
+        text = self._tried(lambda: self._site.forge.read_comment(job.repository, number, self._mark))
+        return figures.read(text or "")
+
+    def _comment(self, told: Report | Outcome, links: comment.Links, before: figures.Figures | None) -> str:
         job = self._job
         if not job.comment or job.pull is None:
             return ""
         number = job.pull.number
-        key = figures.key_of(job.label, job.adapter_repository)
-        body = comment.as_comment(told, key=key, commit=job.sha, links=links)
-        mark, _, rest = body.partition("\n")
-        return self._tried(lambda: self._site.forge.upsert_comment(job.repository, number, mark, rest)) or ""
+        body = comment.as_comment(told, key=self._key, commit=job.sha, links=links, before=before)
+        return self._tried(lambda: self._site.forge.upsert_comment(job.repository, number, self._mark, body)) or ""
 
     def _status(self, state: str, description: str) -> None:
         job = self._job
@@ -132,8 +149,8 @@ class Board:
             )
         )  # fmt: skip
 
-    def _summary(self, told: Report | Outcome, links: comment.Links) -> None:
-        page = comment.as_summary(told, commit=self._job.sha, links=links)
+    def _summary(self, told: Report | Outcome, links: comment.Links, before: figures.Figures | None) -> None:
+        page = comment.as_summary(told, commit=self._job.sha, links=links, before=before)
         untold = "".join(f"\n- {sentence}" for sentence in self.troubles)
         self._site.step.summary(f"{page}\n\nNot told everywhere:{untold}" if untold else page)
 

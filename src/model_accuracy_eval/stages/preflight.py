@@ -1,5 +1,6 @@
 """Everything that can be found wrong before anything is started: the data, the adapter's files, the port."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from model_accuracy_eval.errors import Refused
@@ -8,17 +9,19 @@ from model_accuracy_eval.records import Clearance, DataFile, Exam, RunPlan, Task
 from model_accuracy_eval.tasks import exam, rows
 
 
-def clear(plan: RunPlan, ports: Ports) -> Clearance:
-    """What will be asked, fully rendered, and the weights, measured; raises with every finding at once."""
+def clear(plan: RunPlan, ports: Ports, against: Sequence[str] = ()) -> Clearance:
+    """What will be asked, fully rendered, and the weights, measured; raises with every finding at once.
+
+    `against`: what stands against the run already.
+    """
     exams = tuple(_exam(task, plan, ports) for task in plan.tasks)
-    if not plan.adapter or plan.mode == "eval":
-        return Clearance(exams=exams)
-    findings = _findings(plan, ports)
-    stock = None
-    try:
-        stock = ports.warehouse.measure(plan.model or "", plan.max_weight_size)
-    except Refused as refusal:
-        findings.append(refusal.sentence)
+    findings, stock = [*against], None
+    if plan.adapter and plan.mode != "eval":
+        findings += _findings(plan, ports)
+        try:
+            stock = ports.warehouse.measure(plan.model or "", plan.max_weight_size)
+        except Refused as refusal:
+            findings.append(refusal.sentence)
     if findings:
         raise Refused(" ".join(findings))
     return Clearance(exams=exams, stock=stock)

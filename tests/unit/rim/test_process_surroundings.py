@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.rim.adapter_python import wants_packages
+from model_accuracy_eval.rim.adapter_python import replaced, wants_packages
 from model_accuracy_eval.rim.deploy_script import deploy_command
 from model_accuracy_eval.rim.log_tail import tail
 from model_accuracy_eval.rim.surroundings import adapter_environment
@@ -205,3 +205,23 @@ def test_tail_of_a_long_log(tmp_path: Path) -> None:
 def test_tail_of_no_log(tmp_path: Path) -> None:
     """No log, no lines."""
     assert tail(str(tmp_path / "log"), 3) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("torch==2.1\n", 1),
+        ("numpy\n\nTorch_NPU>=2.1  # mine\n", 3),
+        ("  torch-npu @ https://example.invalid/x.whl\n", 1),
+        ("torch[all]; python_version > '3'\n", 1),
+        ("torchvision\ntransformers==4.37.0\n# torch\n-r torch.txt\n", None),
+        ("", None),
+    ],
+)
+def test_requirements_that_replace_the_machines_torch(text: str, line: int | None, tmp_path: Path) -> None:
+    """torch, torch_npu and CANN come with the environment; the line that asks for another one is named."""
+    file = tmp_path / "requirements.txt"
+    file.write_text(text)
+    found = replaced(file)
+    assert (found is None) == (line is None)
+    assert line is None or f"requirements.txt, line {line}, would replace" in (found or "")
