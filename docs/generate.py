@@ -5,6 +5,7 @@ from itertools import groupby
 from pathlib import Path
 
 import click
+import yaml
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.cli import main
@@ -21,7 +22,7 @@ _NOTE = "<!-- Made by `make docs` from the tables in the code; edit those. -->"
 
 def pages() -> dict[str, str]:
     """File name → text."""
-    return {"settings.md": _settings(), "datasets.md": _datasets(), "commands.md": _commands()}
+    return {"settings.md": _settings(), "datasets.md": _datasets(), "commands.md": _commands(), "action.md": _action()}
 
 
 def _settings() -> str:
@@ -76,6 +77,22 @@ def _commands() -> str:
         context = click.Context(command, info_name=" ".join(path), max_content_width=110, terminal_width=110)
         parts += [f"## `{' '.join(path)}`", f"```text\n{command.get_help(context).rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+def _action() -> str:
+    definition = yaml.safe_load((Path(__file__).parent.parent / "action.yml").read_text(encoding="utf-8"))
+    parts = [f"# The action's inputs and outputs\n\n{_NOTE}"]
+    for title, kind in (("Inputs", "inputs"), ("Outputs", "outputs")):
+        rows = [
+            f"| `{name}` | {_code(spec.get('default', ''))} | {spec['description'].replace('|', chr(92) + '|')} |"
+            for name, spec in definition[kind].items()
+        ]
+        parts += [f"## {title}", "\n".join(["| name | default | about |", "|---|---|---|", *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _code(text: object) -> str:
+    return f"`{text}`" if text != "" else ""
 
 
 def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
