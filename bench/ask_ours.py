@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from asking import Answer, Ask, main
 from model_accuracy_eval.records import Message, Patience, Request, Service
-from model_accuracy_eval.rim.chat import connect
+from model_accuracy_eval.rim.service.chat import connect
 
 
 @asynccontextmanager

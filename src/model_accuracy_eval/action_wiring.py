@@ -17,14 +17,14 @@ from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.forge_records import Check
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import RunPlan
-from model_accuracy_eval.rim import github_pulls
-from model_accuracy_eval.rim.actions import Runner
-from model_accuracy_eval.rim.artifact import ArtifactService
-from model_accuracy_eval.rim.checkout import Source, check_out
+from model_accuracy_eval.rim.artifacts.artifact import ArtifactService
 from model_accuracy_eval.rim.clock import SignalClock
-from model_accuracy_eval.rim.github import GitHub
+from model_accuracy_eval.rim.containers.sweeping import Labels, sweep
+from model_accuracy_eval.rim.forge import github_pulls
+from model_accuracy_eval.rim.forge.checkout import Source, check_out
+from model_accuracy_eval.rim.forge.github import GitHub
+from model_accuracy_eval.rim.runner.actions import Runner
 from model_accuracy_eval.rim.secret import Secret
-from model_accuracy_eval.rim.sweeping import Labels, sweep
 from model_accuracy_eval.stages.announce import STATE_CHECK, STATE_CLOSED
 
 _ROWS = {setting.field: setting for setting in table(ActionInputs)}

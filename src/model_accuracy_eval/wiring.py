@@ -13,18 +13,18 @@ from model_accuracy_eval.config import plan as planning
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Chat, Launcher, Ports
 from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
-from model_accuracy_eval.rim.chat import connect
+from model_accuracy_eval.rim.adapter.process import ProcessLauncher
 from model_accuracy_eval.rim.clock import SignalClock
-from model_accuracy_eval.rim.container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.rim.hub import FileHub, cache_folder
+from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.rim.containers.sweeping import Labels
+from model_accuracy_eval.rim.hubs.hub import FileHub, cache_folder
+from model_accuracy_eval.rim.hubs.warehouse import HubWarehouse
 from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.rim.process import ProcessLauncher
-from model_accuracy_eval.rim.proxy import proxy_for
 from model_accuracy_eval.rim.screen import screen
 from model_accuracy_eval.rim.secret import Secret
+from model_accuracy_eval.rim.service.chat import connect
+from model_accuracy_eval.rim.service.proxy import proxy_for
 from model_accuracy_eval.rim.store import FolderStore
-from model_accuracy_eval.rim.sweeping import Labels
-from model_accuracy_eval.rim.warehouse import HubWarehouse
 
 API_KEY = "MODEL_ACCURACY_EVAL_API_KEY"
 

@@ -7,7 +7,7 @@ from typing import Any
 from tests.servers.loops import run
 
 from model_accuracy_eval.records import Message, Patience, Reply, Request, Service
-from model_accuracy_eval.rim.chat import StreamingChat, connect
+from model_accuracy_eval.rim.service.chat import StreamingChat, connect
 
 PATIENCE = Patience(
     retries=2, connect_timeout=2.0, first_token_timeout=2.0, idle_timeout=2.0, total_timeout=10.0, gone_after=0.2

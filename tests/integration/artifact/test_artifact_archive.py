@@ -13,13 +13,13 @@ from tests.integration.artifact.tools import Client, unzipped
 from tests.servers.artifact_service import ArtifactServer
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.rim import zipping
+from model_accuracy_eval.rim.artifacts import zipping
 
 PEAK = """
 import resource, sys
 from pathlib import Path
 from typing import BinaryIO
-from model_accuracy_eval.rim import artifact
+from model_accuracy_eval.rim.artifacts import artifact
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 service = artifact.ArtifactService.from_environment(dict(item.split("=", 1) for item in sys.argv[2:]), mask=len)
 uploaded = service.upload("report", sys.argv[1])

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.artifact.tools import Client, refused, tree, unzipped
 from tests.servers.artifact_service import RUN, ArtifactServer, runtime_token
 
-from model_accuracy_eval.rim.artifact import ArtifactService, objection, safe_name
+from model_accuracy_eval.rim.artifacts.artifact import ArtifactService, objection, safe_name
 
 
 @pytest.mark.parametrize("camel", [False, True])

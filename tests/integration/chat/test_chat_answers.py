@@ -12,7 +12,7 @@ from tests.servers.loops import LOOPS, run
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Patience, Service, Usage
-from model_accuracy_eval.rim.chat import connect
+from model_accuracy_eval.rim.service.chat import connect
 
 
 def truth(n: int = 1, seed: int | None = None, reason: str | None = "stop") -> list[tuple[str, str, str | None]]:

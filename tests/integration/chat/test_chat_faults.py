@@ -13,7 +13,7 @@ from tests.servers.fault_server import FAULTS, FaultServer, Style, always, fault
 from tests.servers.loops import LOOPS, run
 
 from model_accuracy_eval.records import Fault, Service
-from model_accuracy_eval.rim.chat import connect
+from model_accuracy_eval.rim.service.chat import connect
 
 FAST = msgspec.structs.replace(PATIENCE, first_token_timeout=0.15, idle_timeout=0.15, total_timeout=0.4)
 

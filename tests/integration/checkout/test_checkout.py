@@ -9,7 +9,7 @@ import pytest
 from tests.servers.git_server import git_server
 
 from model_accuracy_eval.errors import Refused, Stopped
-from model_accuracy_eval.rim.checkout import Source, check_out
+from model_accuracy_eval.rim.forge.checkout import Source, check_out
 
 TOKEN = "marker-token-0123456789"
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 from tests.integration.container.tools import ADAPTER_IMAGE, BASE, DOCKERFILES, INSIDE, SELF_IMAGE, SOURCE, make_adapter
 
-from model_accuracy_eval.rim.adapter_container import AdapterContainer
-from model_accuracy_eval.rim.container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.rim.sweeping import MARK, Labels
+from model_accuracy_eval.rim.containers.adapter_container import AdapterContainer
+from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.rim.containers.sweeping import MARK, Labels
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -12,8 +12,8 @@ from tests.integration.container.test_container_run import ended
 from tests.integration.container.tools import make_adapter
 
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.rim import devices
-from model_accuracy_eval.rim.own_container import OwnContainer, find
+from model_accuracy_eval.rim.containers import devices
+from model_accuracy_eval.rim.containers.own_container import OwnContainer, find
 
 if TYPE_CHECKING:
     from docker import DockerClient

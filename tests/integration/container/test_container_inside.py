@@ -12,8 +12,8 @@ from tests.integration.container.conftest import RunInside, Start
 from tests.integration.container.tools import ADAPTER_IMAGE, EXAMPLE, get, make_adapter, report
 from tests.waiting import until
 
-from model_accuracy_eval.rim.container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.rim.sweeping import MARK, Labels, sweep
+from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.rim.containers.sweeping import MARK, Labels, sweep
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -127,7 +127,7 @@ def test_sweep_on_a_plain_machine(start: Start, tmp_path: Path, client: "DockerC
     """A process that was killed leaves its container to the sweep; a process that lives keeps its own."""
     kept = start("sleep 60\n", port=0)
     program = (
-        "import os, signal, sys; from model_accuracy_eval.rim.container import *; "
+        "import os, signal, sys; from model_accuracy_eval.rim.containers.container import *; "
         "options = ContainerOptions(image=sys.argv[1], devices='none', labels=Labels(repository=sys.argv[2])); "
         "ContainerLauncher(os.environ, options).start(folder=sys.argv[3], model_path='', port=0, log=sys.argv[4]); "
         "os.kill(os.getpid(), signal.SIGKILL)"

@@ -13,8 +13,8 @@ from tests.integration.container.tools import EXAMPLE, get, served
 from tests.waiting import free_port, is_open, until
 
 from model_accuracy_eval.errors import AdapterFailed, BadValue, Refused, Stopped
-from model_accuracy_eval.rim.adapter_container import AdapterContainer
-from model_accuracy_eval.rim.sweeping import MARK
+from model_accuracy_eval.rim.containers.adapter_container import AdapterContainer
+from model_accuracy_eval.rim.containers.sweeping import MARK
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -203,7 +203,7 @@ def test_no_half_start(start: Start, client: "DockerClient", repository: str, mo
     def interrupted(*_: object) -> None:
         raise Stopped(2, "SIGINT")
 
-    monkeypatch.setattr("model_accuracy_eval.rim.engine.attended", interrupted)
+    monkeypatch.setattr("model_accuracy_eval.rim.containers.engine.attended", interrupted)
     with pytest.raises(Stopped):
         start(EVERYWHERE)
     assert left(client, repository) == []

@@ -11,8 +11,8 @@ from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY, SHA
 
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.forge_records import Annotation, Check, CheckConclusion, StatusState
-from model_accuracy_eval.rim.github import STATES, GitHub
-from model_accuracy_eval.rim.github_text import cut_bytes, cut_characters
+from model_accuracy_eval.rim.forge.github import STATES, GitHub
+from model_accuracy_eval.rim.forge.github_text import cut_bytes, cut_characters
 
 POST = f"POST /repos/{REPOSITORY}/check-runs"
 

@@ -10,7 +10,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.rim.github_calls import Waits
+from model_accuracy_eval.rim.forge.github_calls import Waits
 
 OURS = "github-actions[bot]"
 MARK = "<!-- model-accuracy-eval: nightly -->"

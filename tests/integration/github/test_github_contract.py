@@ -8,7 +8,7 @@ import pytest
 from tests.schemas import contract
 from tests.servers.fake_github_memory import SHA, pull
 
-from model_accuracy_eval.rim.github import STATES
+from model_accuracy_eval.rim.forge.github import STATES
 
 R = "/repos/acme/adapter"
 GOOD: dict[str, Any] = {"name": "accuracy", "head_sha": SHA, "status": "in_progress"}

@@ -8,7 +8,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.rim.github import GitHub
+from model_accuracy_eval.rim.forge.github import GitHub
 
 HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
 

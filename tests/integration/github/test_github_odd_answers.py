@@ -10,7 +10,7 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.waiting import free_port
 
 from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
-from model_accuracy_eval.rim.github_calls import Caller
+from model_accuracy_eval.rim.forge.github_calls import Caller
 
 
 def test_a_write_that_nobody_can_look_for_is_not_repeated() -> None:

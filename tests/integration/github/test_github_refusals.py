@@ -9,8 +9,8 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.waiting import free_port
 
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.rim.github import GitHub
-from model_accuracy_eval.rim.github_calls import Waits
+from model_accuracy_eval.rim.forge.github import GitHub
+from model_accuracy_eval.rim.forge.github_calls import Waits
 
 FIELDS = {
     "message": "Validation Failed",

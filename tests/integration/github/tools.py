@@ -4,8 +4,8 @@ from typing import Any
 
 from tests.servers.fake_github import TOKEN, FakeGitHub
 
-from model_accuracy_eval.rim.github import GitHub
-from model_accuracy_eval.rim.github_calls import Waits
+from model_accuracy_eval.rim.forge.github import GitHub
+from model_accuracy_eval.rim.forge.github_calls import Waits
 
 LIMITS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0"}
 SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.integration.process.tools import environment, make_adapter, start_in
 
-from model_accuracy_eval.rim.process import Process
+from model_accuracy_eval.rim.adapter.process import Process
 
 Launch = Callable[..., Process]
 

@@ -10,7 +10,7 @@ from tests.integration.process.tools import alive, environment, make_adapter
 from tests.waiting import until
 
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
-from model_accuracy_eval.rim.process import Process, ProcessLauncher
+from model_accuracy_eval.rim.adapter.process import Process, ProcessLauncher
 
 OFFLINE = {"PIP_NO_INDEX": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 

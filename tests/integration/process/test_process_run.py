@@ -10,9 +10,9 @@ from tests.integration.process.tools import environment, make_adapter, start_in
 from tests.waiting import free_port, until
 
 from model_accuracy_eval.errors import AdapterFailed, Refused
-from model_accuracy_eval.rim import process as module
-from model_accuracy_eval.rim.listener import port_owner
-from model_accuracy_eval.rim.process import Process
+from model_accuracy_eval.rim.adapter import process as module
+from model_accuracy_eval.rim.adapter.listener import port_owner
+from model_accuracy_eval.rim.adapter.process import Process
 
 
 def ended(process: Process) -> int:

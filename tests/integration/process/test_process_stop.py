@@ -12,8 +12,8 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import PYTHON, alive, make_adapter
 from tests.waiting import free_port, is_open, until
 
-from model_accuracy_eval.rim.listener import port_owner
-from model_accuracy_eval.rim.process import Process
+from model_accuracy_eval.rim.adapter.listener import port_owner
+from model_accuracy_eval.rim.adapter.process import Process
 
 LIMIT = 5.0
 """Seconds that a stop is promised to take at most."""
@@ -106,7 +106,7 @@ def test_killed_warden(launch: Launch) -> None:
 
 RUN = """
 import sys, time
-from model_accuracy_eval.rim.process import ProcessLauncher
+from model_accuracy_eval.rim.adapter.process import ProcessLauncher
 folder, log, port, mark, path, temporary = sys.argv[1:]
 environment = {"PATH": path, "PORT": port, "MARK": mark, "TMPDIR": temporary, "PIP_NO_INDEX": "1"}
 running = ProcessLauncher(environment).start(folder=folder, model_path="/weights", port=int(port), log=log)

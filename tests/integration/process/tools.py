@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from model_accuracy_eval.rim.process import Process, ProcessLauncher
+from model_accuracy_eval.rim.adapter.process import Process, ProcessLauncher
 
 PYTHON = f"{sys.executable} -I -S"
 

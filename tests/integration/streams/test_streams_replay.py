@@ -8,7 +8,7 @@ from tests.servers.loops import LOOPS, run
 from tests.servers.replay import Capture, ReplayServer, capture
 
 from model_accuracy_eval.records import Fault, Reply, Service, Usage
-from model_accuracy_eval.rim.chat import connect
+from model_accuracy_eval.rim.service.chat import connect
 
 CUTS = [1 << 30, 1000, 61, 7]
 

@@ -11,9 +11,9 @@ import trustme
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.rim.proxy import proxy_for
-from model_accuracy_eval.rim.sink import ENOUGH, FLOWING, KEPT
-from model_accuracy_eval.rim.transport import StreamTransport
+from model_accuracy_eval.rim.service.proxy import proxy_for
+from model_accuracy_eval.rim.service.sink import ENOUGH, FLOWING, KEPT
+from model_accuracy_eval.rim.service.transport import StreamTransport
 
 Talk = Callable[[StreamTransport, str], Awaitable[None]]
 

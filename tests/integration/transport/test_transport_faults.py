@@ -10,8 +10,8 @@ import pytest
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.rim.sink import ENOUGH, FLOWING, MOMENT, WAITING
-from model_accuracy_eval.rim.transport import StreamTransport
+from model_accuracy_eval.rim.service.sink import ENOUGH, FLOWING, MOMENT, WAITING
+from model_accuracy_eval.rim.service.transport import StreamTransport
 
 pytestmark = pytest.mark.parametrize("loop", LOOPS)
 

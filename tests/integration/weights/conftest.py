@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from tests.servers.fake_hub import Blob, FakeHub
 
-from model_accuracy_eval.rim.weights import Effort
+from model_accuracy_eval.rim.hubs.weights import Effort
 
 QUICK = Effort(tries=4, base=0.01, cap=0.02, longest=0.5, connect=5, silence=5)
 NAME = "org/name"

@@ -13,7 +13,7 @@ from tests.servers.fake_hub import Blob, FakeHub
 from tests.waiting import until
 
 from model_accuracy_eval.errors import Refused, Stopped
-from model_accuracy_eval.rim.weights import Secret, Weights, fetch, measure, parse_reference
+from model_accuracy_eval.rim.hubs.weights import Secret, Weights, fetch, measure, parse_reference
 
 TOKEN = "MARKER-token-not-real"
 TOTAL = sum(blob.length for blob in FILES.values())

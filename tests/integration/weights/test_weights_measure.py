@@ -8,7 +8,7 @@ from tests.integration.weights.conftest import FILES, NAME, QUICK
 from tests.servers.fake_hub import Blob, FakeHub
 
 from model_accuracy_eval.errors import BadValue, Refused, Stopped
-from model_accuracy_eval.rim.weights import (
+from model_accuracy_eval.rim.hubs.weights import (
     Effort,
     Secret,
     Weights,

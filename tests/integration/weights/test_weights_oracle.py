@@ -10,7 +10,7 @@ import pytest
 from tests.integration.weights.conftest import FILES, NAME, QUICK
 from tests.servers.fake_hub import FakeHub
 
-from model_accuracy_eval.rim.weights import fetch, measure, parse_reference
+from model_accuracy_eval.rim.hubs.weights import fetch, measure, parse_reference
 
 CLIENT = """
 import sys

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.unit.rim.runner_rules import read_log, read_pairs
 
 from model_accuracy_eval.errors import BadValue, PublishFailed
-from model_accuracy_eval.rim import file_commands
-from model_accuracy_eval.rim.actions import Runner
+from model_accuracy_eval.rim.runner import file_commands
+from model_accuracy_eval.rim.runner.actions import Runner
 
 LIMIT = 1_048_576
 VALUES = st.text(st.sampled_from("a=<\n\r:é😀 ") | st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)

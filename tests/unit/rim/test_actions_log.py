@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.unit.rim.runner_rules import REGISTERED, read_log
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.rim.actions import Runner
-from model_accuracy_eval.rim.workflow_commands import cut, neutral
+from model_accuracy_eval.rim.runner.actions import Runner
+from model_accuracy_eval.rim.runner.workflow_commands import cut, neutral
 
 ATOMS = ["::", ":", "##[", "#", "[", "]", "\n", "\r", " ", "\t", "\u2028", "\x85", "\ufeff", "%0A", "x", "=", ","]
 FOREIGN = st.lists(st.sampled_from([*ATOMS, *sorted(REGISTERED)]) | st.text(max_size=4), max_size=14).map("".join)

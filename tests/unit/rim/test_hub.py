@@ -11,7 +11,7 @@ import pytest
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile
-from model_accuracy_eval.rim.hub import FileHub
+from model_accuracy_eval.rim.hubs.hub import FileHub
 
 DATA = b'{"question": "1+1", "answer": "2"}\n'
 HASH = sha256(DATA).hexdigest()

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.rim.adapter_python import replaced, wants_packages
-from model_accuracy_eval.rim.deploy_script import deploy_command
-from model_accuracy_eval.rim.log_tail import tail
-from model_accuracy_eval.rim.surroundings import adapter_environment
+from model_accuracy_eval.rim.adapter.adapter_python import replaced, wants_packages
+from model_accuracy_eval.rim.adapter.deploy_script import deploy_command
+from model_accuracy_eval.rim.adapter.log_tail import tail
+from model_accuracy_eval.rim.adapter.surroundings import adapter_environment
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.records import Patience
-from model_accuracy_eval.rim.retry import BASE, CAP, Presence, Schedule, Trouble, backoff, http_trouble, retry_after
+from model_accuracy_eval.rim.service.retry import (
+    BASE,
+    CAP,
+    Presence,
+    Schedule,
+    Trouble,
+    backoff,
+    http_trouble,
+    retry_after,
+)
 
 NOW = 1_000_000_000.0
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.rim import sse
-from model_accuracy_eval.rim.sse import EventStream, EventTooLongError
+from model_accuracy_eval.rim.service import sse
+from model_accuracy_eval.rim.service.sse import EventStream, EventTooLongError
 
 
 def events(*reads: bytes) -> list[bytes]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Choice
-from model_accuracy_eval.rim import gathering, wire
-from model_accuracy_eval.rim.gathering import Gathering, StreamBroken
-from model_accuracy_eval.rim.stencil import cut
+from model_accuracy_eval.rim.service import gathering, wire
+from model_accuracy_eval.rim.service.gathering import Gathering, StreamBroken
+from model_accuracy_eval.rim.service.stencil import cut
 
 JSON = dict[str, Any]
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from model_accuracy_eval.records import Message, Request, Usage
-from model_accuracy_eval.rim import wire
+from model_accuracy_eval.rim.service import wire
 
 
 def raw(tree: Any) -> msgspec.Raw:

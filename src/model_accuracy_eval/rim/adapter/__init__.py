@@ -1,0 +1,1 @@
+"""The adapter as a process of this machine."""

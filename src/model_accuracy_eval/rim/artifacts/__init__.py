@@ -1,0 +1,1 @@
+"""The workflow run's artifact store."""

@@ -1,0 +1,1 @@
+"""The adapter in a container beside us."""

@@ -1,0 +1,1 @@
+"""The platform that repositories live on: GitHub, and git."""

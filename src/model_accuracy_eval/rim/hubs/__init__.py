@@ -1,0 +1,1 @@
+"""Where data and weights come from."""

@@ -1,0 +1,1 @@
+"""What a runner offers to a step."""
