@@ -45,6 +45,16 @@ class Job(Record, frozen=True, kw_only=True):
     workspace: str = ""
     """Paths are told relative to it: later steps see it elsewhere."""
 
+    @property
+    def own_adapter(self) -> bool:
+        """Whether the adapter is in the workflow's own repository, where its token reaches."""
+        return is_same(self.adapter_repository, self.repository)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Names of repositories know no case."""
+    return one.lower() == other.lower()
+
 
 class Forge(Protocol):
     """The platform's API, with one token. Every refusal is a `PublishFailed` or `Refused` with its sentence."""

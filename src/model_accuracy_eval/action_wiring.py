@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval import wiring
-from model_accuracy_eval.action_ports import Job, Site
+from model_accuracy_eval.action_ports import Job, Site, is_same
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
-from model_accuracy_eval.config.settings import table
+from model_accuracy_eval.config.settings import Settings, table
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.forge_records import Check
 from model_accuracy_eval.ports import Ports
@@ -82,16 +82,15 @@ class Wired:
         server = environment.get("GITHUB_SERVER_URL", "https://github.com")
         run = environment.get("GITHUB_RUN_ID", "0")
         attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
-        label = self.step.input("label") or "vllm-api-stream-chat"
+        label = self.step.input("label") or Settings().label
         adapter = given.adapter_repository or repository
-        own = adapter.lower() == repository.lower()
         return Job(
             repository=repository,
             actor=github_pulls.actor(environment, event),
             pull=pull,
             sha=sha,
             adapter_repository=adapter,
-            adapter_ref=given.adapter_ref or (sha if own else ""),
+            adapter_ref=given.adapter_ref or (sha if is_same(adapter, repository) else ""),
             hardware="" if given.hardware == "any" else given.hardware,
             label=label,
             key=f"{run}-{attempt}-{environment.get('GITHUB_JOB', '')}-{label}",
@@ -107,8 +106,7 @@ class Wired:
     def _check_out(self, job: Job, given: ActionInputs) -> str:
         """Into the runner's temporary folder, which the host knows too; the workspace stays as it is."""
         root = tempfile.mkdtemp(prefix="adapter-", dir=self._environment.get("RUNNER_TEMP"))
-        own = job.adapter_repository.lower() == job.repository.lower()
-        token = self._tokens["adapter-token"] or (self._tokens["token"] if own else Secret(""))
+        token = self._tokens["adapter-token"] or (self._tokens["token"] if job.own_adapter else Secret(""))
         source = Source(
             self._environment.get("GITHUB_SERVER_URL", "https://github.com"),
             job.adapter_repository,

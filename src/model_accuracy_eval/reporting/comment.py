@@ -115,15 +115,7 @@ def _gate(result: GateResult) -> str:
 
 def _counts(sheet: Sheet) -> str:
     counts = sheet.counts
-    named = {
-        "rejected": counts.rejected,
-        "failed": counts.failed,
-        "missing": counts.missing,
-        "cut by length": counts.cut,
-        "empty": counts.empty,
-        "without an answer in them": counts.not_found,
-    }
-    told = "".join(f", {number} {what}" for what, number in named.items() if number)
+    told = "".join(f", {part}" for part in summary.remarkable(counts))
     return f"- {foreign.text(sheet.dataset, 100)}: {counts.answered} of {counts.planned} samples answered{told}"
 
 

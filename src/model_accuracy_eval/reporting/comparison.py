@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from model_accuracy_eval.records import Interval, Report, Row
+from model_accuracy_eval.records import Report, Row
 from model_accuracy_eval.reporting import foreign, summary
 from model_accuracy_eval.reporting.figures import Figures
 from model_accuracy_eval.reporting.fitting import Part
@@ -27,12 +27,8 @@ def _line(cells: list[str]) -> str:
 def _cells(row: Row, before: Figures | None) -> list[str]:
     name = [foreign.text(row.dataset, 100), row.metric if row.metric == "-" else foreign.text(row.metric, 60)]
     value = summary.number(row.value)
-    cells = [*name, f"**{value}**" if row.value is not None else value, _interval(row.interval)]
+    cells = [*name, f"**{value}**" if row.value is not None else value, summary.span(row.interval)]
     return cells if before is None else [*cells, *_change(row, before)]
-
-
-def _interval(interval: Interval | None) -> str:
-    return "-" if interval is None else f"{interval.low:.2f} .. {interval.high:.2f}"
 
 
 def _change(row: Row, before: Figures) -> list[str]:

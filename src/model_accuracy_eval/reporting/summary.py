@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from model_accuracy_eval.records import Report, Row, Sheet
+from model_accuracy_eval.records import Counts, Interval, Report, Row, Sheet
 
 HEAD = ("dataset", "version", "metric", "mode")
 
@@ -17,6 +17,24 @@ def table(rows: Sequence[Row], label: str) -> list[tuple[str, ...]]:
 
 def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+def span(interval: Interval | None) -> str:
+    """An interval for people."""
+    return "-" if interval is None else f"{interval.low:.2f} .. {interval.high:.2f}"
+
+
+def remarkable(counts: Counts) -> list[str]:
+    """What counts against a dataset's samples, as "3 failed"; nothing that is 0."""
+    named = {
+        "rejected": counts.rejected,
+        "failed": counts.failed,
+        "missing": counts.missing,
+        "cut by length": counts.cut,
+        "empty": counts.empty,
+        "without an answer in them": counts.not_found,
+    }
+    return [f"{number} {what}" for what, number in named.items() if number]
 
 
 def all_rows(report: Report) -> list[Row]:

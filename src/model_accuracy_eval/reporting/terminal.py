@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from model_accuracy_eval.records import Interval, Report, Sheet
+from model_accuracy_eval.records import Report, Sheet
 from model_accuracy_eval.reporting import summary
 
 
@@ -16,16 +16,12 @@ def _figures(report: Report) -> list[str]:
         return []
     rows = summary.all_rows(report)
     head, *lines = summary.table(rows, report.plan.label)
-    between = [_interval(row.interval) for row in rows]
+    between = [summary.span(row.interval) for row in rows]
     return [
         summary.as_plain(
             [(*head, "95 % interval"), *((*line, span) for line, span in zip(lines, between, strict=True))]
         )
     ]
-
-
-def _interval(interval: Interval | None) -> str:
-    return "-" if interval is None else f"{interval.low:.2f} .. {interval.high:.2f}"
 
 
 def _remarks(report: Report) -> list[str]:
@@ -34,15 +30,7 @@ def _remarks(report: Report) -> list[str]:
 
 def _counts(sheet: Sheet) -> str:
     counts = sheet.counts
-    parts = {
-        "rejected": counts.rejected,
-        "failed": counts.failed,
-        "missing": counts.missing,
-        "cut by length": counts.cut,
-        "empty": counts.empty,
-        "without an answer in them": counts.not_found,
-    }
-    told = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
+    told = ", ".join(summary.remarkable(counts))
     return f"{sheet.dataset}: {counts.answered} of {counts.planned} samples answered{'; ' + told if told else ''}."
 
 

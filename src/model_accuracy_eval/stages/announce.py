@@ -49,10 +49,10 @@ class Board:
     def close(self, told: Report | Outcome) -> int:
         """Tells it everywhere; returns the exit code of the step."""
         ended = outcome(told)
-        if ended.conclusion == "stopped":
-            self._site.forge.hurry(_STOPPED_SECONDS)
         # After a stop there are seconds: the check must not stay open, whatever becomes of the upload.
         stopped = ended.conclusion == "stopped"
+        if stopped:
+            self._site.forge.hurry(_STOPPED_SECONDS)
         artifact = None if stopped else self._upload(ended.folder)
         links = comment.Links(
             artifact=artifact.url if artifact else "",
