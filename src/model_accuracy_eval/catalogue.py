@@ -36,7 +36,8 @@ def _task(name: str, data_dir: str | None, hub: Hub) -> TaskSpec:
 
 
 def _files(task: TaskSpec) -> list[DataFile]:
-    return [task.data, *([task.prompt.fewshot.data] if task.prompt.fewshot else [])]
+    fewshot = task.prompt.fewshot
+    return [task.data, *([fewshot.data] if fewshot and fewshot.data else [])]
 
 
 def _first_problem(task: TaskSpec, data_dir: str | None, hub: Hub) -> str:

@@ -46,28 +46,71 @@ class Step(Record, frozen=True, kw_only=True):
 
 
 class FewShot(Record, frozen=True, kw_only=True):
-    """Solved examples shown before the question, as earlier turns of the conversation."""
+    """Solved examples shown before the question."""
 
-    data: DataFile
+    data: DataFile | None = None
+    """None: the other rows of the questions' own file."""
     count: int
-    answer: str
-    """Jinja template of the reply that the example shows."""
+    sampler: Step = Step(name="first")
+    """How examples are chosen: a function of `tasks.fewshot`."""
+    delimiter: str = "\n\n"
+    """Between examples, where they are one text."""
+    turns: bool = True
+    """As earlier turns of the conversation; False: in front of the question, in one text with it."""
 
 
 class Prompt(Record, frozen=True, kw_only=True):
     """Jinja templates over a row's fields."""
 
     question: str
+    answer: str = ""
+    """The reply that a solved example shows."""
     system: str | None = None
+    description: str = ""
+    """In front of everything; in the system message where there are turns."""
+    prefix: str = ""
+    """How the reply is made to begin."""
+    lettered: str = ""
+    """The question for services that weigh no options: it lists them by letter; empty: as `prompts` lists them."""
+    delimiter: str = " "
+    """Between question and answer, where both are one text."""
     fewshot: FewShot | None = None
 
 
-class Pipeline(Record, frozen=True, kw_only=True):
-    """How one reply becomes one verdict: steps that read the answer out of the text, then a metric."""
+class Measure(Record, frozen=True, kw_only=True):
+    """One metric of a pipeline; None leaves to the table of metrics what it knows best."""
 
-    name: str = "main"
-    extract: tuple[Step, ...]
-    metric: Step
+    name: str
+    label: str = ""
+    """What the report calls it; empty: its name."""
+    args: JSONObject = {}
+    reduction: str | None = None
+    """How the values of one problem's samples become one."""
+    k: tuple[int, ...] = ()
+    aggregation: str | None = None
+    """How the values of the problems become one."""
+    higher_is_better: bool | None = None
+
+
+class Pipeline(Record, frozen=True, kw_only=True):
+    """How replies become figures: filters read the answers out of the texts, and metrics judge these."""
+
+    name: str = "none"
+    filters: tuple[Step, ...] = ()
+    metrics: tuple[Measure, ...] = ()
+    """Empty: the metrics of the task's scorer, else those that suit what is asked."""
+
+
+Kind = Literal["generate", "choice", "schema", "target", "rolling"]
+"""What is asked for: a text; which option is likeliest; which context makes the ending likeliest; how likely the
+reference is; how likely the whole text is."""
+
+
+class Grouping(Record, frozen=True, kw_only=True):
+    """Figures of parts of a dataset, and the mean over the parts."""
+
+    by: str = "category"
+    weight_by_size: bool = True
 
 
 class TaskSpec(Record, frozen=True, kw_only=True):
@@ -83,13 +126,31 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     """Columns that every row must have."""
     prompt: Prompt
     reference: str
-    """Jinja template of the right answer."""
+    """Jinja template of the right answer; where options are weighed, its position, its letter or its text."""
+    references: str | None = None
+    """Jinja template that gives a JSON list of all right answers, where there may be several."""
     choices: str | None = None
     """Jinja template that gives a JSON list of the options, for multiple choice."""
     category: str | None = None
+    extras: tuple[str, ...] = ()
+    """Columns that judging needs beyond the references."""
+    kind: Kind = "generate"
+    mode: Literal["chat", "text"] = "chat"
+    """Whether texts are asked of `/v1/chat/completions` or `/v1/completions`."""
+    boundary: Literal["context", "shared"] = "context"
+    """What of an option is weighed: what follows its context, or what follows the tokens that all options share."""
+    repeats: int | None = None
+    """Samples of every problem; None: as many as the run asks for."""
+    temperature: float | None = None
+    top_p: float | None = None
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
-    pipelines: tuple[Pipeline, ...]
+    scorer: Step | None = None
+    """Filters and metrics under one name, for pipelines that have none of their own."""
+    pipelines: tuple[Pipeline, ...] = ()
+    grouping: Grouping | None = None
+    baseline: float | None = None
+    """Share, 0..1, that guessing reaches; centred figures count from there."""
 
 
 class Message(Record, frozen=True, kw_only=True):
@@ -99,15 +160,29 @@ class Message(Record, frozen=True, kw_only=True):
     content: str
 
 
+class Candidate(Record, frozen=True, kw_only=True):
+    """A text whose ending is weighed: how likely the model finds `continuation` after `context`."""
+
+    context: str
+    continuation: str
+
+
 class Problem(Record, frozen=True, kw_only=True):
     """One row made neutral: all that asking and judging need, whatever file it came from."""
 
     id: int
     """Position of the row in its file, so that slices and limits never rename a problem."""
     messages: tuple[Message, ...]
+    text: str = ""
+    """The same as one text, where that is what is sent or weighed."""
     references: tuple[str, ...]
     choices: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    """One for every option; behind them, where a metric wants it, the same endings after nothing."""
+    gold: tuple[int, ...] = ()
+    """Positions of the right options."""
     category: str | None = None
+    extras: JSONObject = {}
 
 
 class Exam(Record, frozen=True, kw_only=True):
@@ -132,6 +207,8 @@ class Stock(Record, frozen=True, kw_only=True):
     size: int
     shown: str
     """The size for people."""
+    task_types: tuple[str, ...] = ()
+    """What the hub says they are made for; empty: it does not say."""
 
 
 class Clearance(Record, frozen=True, kw_only=True):
@@ -145,13 +222,27 @@ class Sampling(Record, frozen=True, kw_only=True):
     """What every request asks of the sampler. `n` samples are asked of every problem."""
 
     n: int = 5
-    temperature: float = 1.0
-    top_p: float = 1.0
+    temperature: float | None = None
+    """None, here and below: what the task says, else 1."""
+    top_p: float | None = None
     max_tokens: int | None = None
-    """None: as much as the task says."""
     seed: int | None = 0
     extra: JSONObject = {}
     """Fields beyond OpenAI's, sent only when configured: some servers refuse them."""
+
+    def of(self, task: TaskSpec) -> "Sampling":
+        """What is asked for this task: what the user says, else what the task says. Weighing is no sampling."""
+
+        def said(*values: float | None) -> float | None:
+            return next((value for value in values if value is not None), None)
+
+        return msgspec.structs.replace(
+            self,
+            n=task.repeats or self.n if task.kind == "generate" else 1,
+            temperature=said(self.temperature, task.temperature, 1.0),
+            top_p=said(self.top_p, task.top_p, 1.0),
+            max_tokens=self.max_tokens or task.max_tokens,
+        )
 
 
 class Patience(Record, frozen=True, kw_only=True):
@@ -175,9 +266,15 @@ class Gate(Record, frozen=True, kw_only=True):
     metric: str
     comparison: Literal[">=", ">", "<=", "<", "=="]
     threshold: float
+    from_baseline: bool = False
+    """The threshold is counted from the baseline's figure: `demo_arithmetic: avg@5 >= baseline - 1` has -1."""
 
     def __str__(self) -> str:
-        return f"{self.dataset}: {self.metric} {self.comparison} {self.threshold:.12g}"
+        line = f"{self.threshold:.12g}"
+        if self.from_baseline:
+            sign = "-" if self.threshold < 0 else "+"
+            line = f"baseline {sign} {abs(self.threshold):.12g}" if self.threshold else "baseline"
+        return f"{self.dataset}: {self.metric} {self.comparison} {line}"
 
 
 class RunPlan(Record, frozen=True, kw_only=True):
@@ -204,6 +301,7 @@ class RunPlan(Record, frozen=True, kw_only=True):
     k: tuple[int, ...] = (5,)
     score_reasoning: bool = False
     gates: tuple[Gate, ...] = ()
+    baseline: str | None = None
     max_failed_requests: int = 0
     patience: Patience = Patience()
     data_dir: str | None = None
@@ -222,9 +320,11 @@ class Service(Record, frozen=True, kw_only=True):
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """One call of the chat endpoint: `n` choices of one conversation."""
+    """One call: `n` choices of one conversation, or of what follows one text."""
 
     messages: tuple[Message, ...]
+    text: str | None = None
+    """Sent to `/v1/completions` instead of the messages."""
     n: int = 1
     temperature: float = 1.0
     top_p: float = 1.0
@@ -285,6 +385,20 @@ class Reply(Record, frozen=True, kw_only=True):
     fault: Fault | None = None
 
 
+Rung = Literal["chat", "text", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
+"""How something was asked; the last five are ways to weigh options, from the most to the least exact."""
+
+
+class Likelihood(Record, frozen=True, kw_only=True):
+    """What a service says about one candidate's ending."""
+
+    logprob: float
+    """Natural logarithm, summed over the ending's tokens."""
+    tokens: int | None = None
+    greedy: bool | None = None
+    """Whether every token is the one that greedy decoding would take; None: the service does not say."""
+
+
 class Attempt(Record, frozen=True, kw_only=True):
     """One sample: what the service said to problem `problem` the `index`-th time, or why nothing."""
 
@@ -293,6 +407,9 @@ class Attempt(Record, frozen=True, kw_only=True):
     text: str = ""
     reasoning: str = ""
     finish_reason: str | None = None
+    rung: Rung = "chat"
+    weighed: tuple[Likelihood | None, ...] = ()
+    """One for every candidate, in their order; None where the service said nothing about it."""
     timings: Timings | None = None
     usage: Usage | None = None
     """Of the whole request; samples that share `request` share it."""
@@ -325,7 +442,12 @@ class Tally(Record, frozen=True, kw_only=True):
     values: tuple[float, ...]
     answers: tuple[str | None, ...]
     why: tuple[Why, ...]
+    cut: int = 0
     references: tuple[str, ...]
+    category: str | None = None
+    figures: dict[str, float | None] = {}
+    """Every metric of every pipeline for this problem alone, under its name in the summary; None: only the whole
+    dataset has one."""
 
 
 class Counts(Record, frozen=True, kw_only=True):
@@ -358,6 +480,8 @@ class Row(Record, frozen=True, kw_only=True):
     mode: str = "gen"
     value: float | None
     interval: Interval | None = None
+    stderr: float | None = None
+    higher_is_better: bool = True
 
 
 class Spread(Record, frozen=True, kw_only=True):
@@ -392,6 +516,65 @@ class Sheet(Record, frozen=True, kw_only=True):
     speed: Speed = Speed()
 
 
+class Difference(Record, frozen=True, kw_only=True):
+    """One figure of two runs, over the problems that both have."""
+
+    metric: str
+    old: float | None
+    new: float | None
+    points: float | None = None
+    """New minus old; None where there is nothing to subtract."""
+    interval: Interval | None = None
+    """95 % interval of the points, paired by problem; None where the figure is no mean over problems."""
+
+
+class Flips(Record, frozen=True, kw_only=True):
+    """Problems with more right samples than before (gained), or fewer (lost)."""
+
+    gained: int
+    lost: int
+    first_gained: tuple[int, ...]
+    """Ids of the most changed ones."""
+    first_lost: tuple[int, ...]
+    p: float
+    """Exact sign test, two-sided: how often chance alone would split the changed problems so unevenly."""
+
+
+class Change(Record, frozen=True, kw_only=True):
+    """One dataset in two runs."""
+
+    dataset: str
+    old_version: str
+    new_version: str
+    problems: int
+    """How many both have."""
+    differences: tuple[Difference, ...]
+    flips: Flips | None = None
+    """None where nothing can be right or wrong, or the versions differ."""
+    old_counts: Counts
+    new_counts: Counts
+    old_speed: Speed
+    new_speed: Speed
+    notes: tuple[str, ...] = ()
+
+
+class Comparison(Record, frozen=True, kw_only=True):
+    """Two runs, dataset by dataset."""
+
+    base: str
+    """Id of the older run."""
+    new: str
+    changes: tuple[Change, ...]
+    only_base: tuple[str, ...] = ()
+    only_new: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def find(self, dataset: str, metric: str) -> Difference | None:
+        """None when one of the runs lacks the dataset or both lack the metric."""
+        found = (one for change in self.changes if change.dataset == dataset for one in change.differences)
+        return next((one for one in found if one.metric == metric), None)
+
+
 Decision = Literal["passed", "failed", "undecided"]
 
 
@@ -417,6 +600,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     sentence: str
     detail: str = ""
     folder: str | None = None
+    about: tuple[str, int] | None = None
+    """File of the adapter, and its line, where the cure is to be applied."""
 
 
 class Report(Record, frozen=True, kw_only=True):
@@ -426,6 +611,8 @@ class Report(Record, frozen=True, kw_only=True):
     outcome: Outcome
     sheets: tuple[Sheet, ...]
     gates: tuple[GateResult, ...] = ()
+    comparison: Comparison | None = None
+    """With the baseline, where there is one and the run is a verdict."""
     service: Service | None = None
     seconds: dict[str, float] = {}
     """Stage → wall seconds."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from model_accuracy_eval.records import Counts, RunPlan, Tally
+from model_accuracy_eval.records import Counts, RunPlan, Sampling, Tally
 
 
 def notes(
-    plan: RunPlan, counts: Counts, tallies: Sequence[Tally], *, problems: int, all_equal: bool
+    plan: RunPlan, sampling: Sampling, counts: Counts, tallies: Sequence[Tally], *, problems: int, all_equal: bool
 ) -> tuple[str, ...]:
     """In the order of how much they can mislead."""
     return (
         *_partial(len(tallies), problems),
         *_lost(counts),
         *_unreadable(plan, counts),
-        *_sampling(plan, all_equal=all_equal),
+        *_sampling(sampling, all_equal=all_equal),
     )
 
 
@@ -41,13 +41,13 @@ def _unreadable(plan: RunPlan, counts: Counts) -> Iterator[str]:
         yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
 
 
-def _sampling(plan: RunPlan, *, all_equal: bool) -> Iterator[str]:
+def _sampling(sampling: Sampling, *, all_equal: bool) -> Iterator[str]:
     if not all_equal:
         return
-    if plan.sampling.temperature > 0:
+    if sampling.temperature:
         yield (
-            f"All {plan.sampling.n} samples are the same text in every problem although temperature is "
-            f"{plan.sampling.temperature:g}: the service decodes greedily; pass@k and cons@k say no more than accuracy."
+            f"All {sampling.n} samples are the same text in every problem although temperature is "
+            f"{sampling.temperature:g}: the service decodes greedily; pass@k and cons@k say no more than accuracy."
         )
     else:
-        yield f"Temperature is 0 and the {plan.sampling.n} samples of every problem are equal: they are one sample."
+        yield f"Temperature is 0 and the {sampling.n} samples of every problem are equal: they are one sample."

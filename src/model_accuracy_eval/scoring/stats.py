@@ -8,7 +8,7 @@ from math import fsum, sqrt
 
 from model_accuracy_eval.records import Interval
 
-_Z95 = 1.959963984540054
+Z95 = 1.959963984540054
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -38,9 +38,9 @@ def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval 
 
 
 def _wilson(p: float, n: float) -> tuple[float, float]:
-    spread = _Z95**2 / n
+    spread = Z95**2 / n
     centre = (p + spread / 2) / (1 + spread)
-    half = _Z95 * sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
+    half = Z95 * sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
     # p lies inside; rounding must not push it out where an end touches it.
     return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
 

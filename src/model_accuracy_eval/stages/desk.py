@@ -29,26 +29,30 @@ class Wanted:
         return self.desk.exam.problems[self.place]
 
     @property
-    def consecutive(self) -> bool:
-        return self.indexes[-1] - self.indexes[0] + 1 == len(self.indexes)
+    def together(self) -> bool:
+        """Whether one request may ask for all: greedy decoding of several choices is an error on some servers, and one
+        sample on others."""
+        consecutive = self.indexes[-1] - self.indexes[0] + 1 == len(self.indexes)
+        return consecutive and bool(self.desk.sampling.temperature)
 
     def singles(self, first: int = 0) -> list["Wanted"]:
         return [Wanted(self.desk, self.place, (index,)) for index in self.indexes[first:]]
 
     @property
     def seed(self) -> int | None:
-        sampling = self.desk.plan.sampling
+        sampling = self.desk.sampling
         if sampling.seed is None:
             return None
         return (sampling.seed + self.place * sampling.n + self.indexes[0]) % _LARGEST_SEED
 
     def request(self) -> Request:
-        task, sampling = self.desk.exam.task, self.desk.plan.sampling
+        task, sampling = self.desk.exam.task, self.desk.sampling
         return Request(
             messages=self.problem.messages,
+            text=self.problem.text if task.mode == "text" else None,
             n=len(self.indexes),
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
+            temperature=sampling.temperature or 0.0,
+            top_p=sampling.top_p or 1.0,
             max_tokens=sampling.max_tokens or task.max_tokens,
             seed=self.seed,
             stop=task.stop,
@@ -62,6 +66,7 @@ class Desk:
     def __init__(self, plan: RunPlan, exam: Exam, store: Store, ports: Ports) -> None:
         self.plan = plan
         self.exam = exam
+        self.sampling = plan.sampling.of(exam.task)
         self._store = store
         self._ports = ports
         self._journal = journal.file(plan.label, exam.task.name)
@@ -71,7 +76,7 @@ class Desk:
 
     def open(self) -> list[Wanted]:
         """What the journal does not hold, problem by problem."""
-        n = self.plan.sampling.n
+        n = self.sampling.n
         held = {journal.key(line) for line in self._store.lines(self._journal)}
         missing = [
             Wanted(self, place, tuple(index for index in range(n) if (problem.id, index) not in held))

@@ -34,8 +34,7 @@ class _Inference:
         self._live = live
         self._ports = ports
         self._queue: deque[Wanted] = deque()
-        # Greedy decoding of several choices at once is an error on some servers, and one sample on others.
-        self._several_at_once: bool | None = None if plan.sampling.temperature > 0 else False
+        self._several_at_once: bool | None = None
         """Whether the service gives several choices a request; None until an answer shows it."""
 
     async def run(self) -> None:
@@ -63,8 +62,7 @@ class _Inference:
     def _next(self, todo: Iterator[Wanted]) -> Wanted | None:
         if not self._queue:
             wanted = next(todo, None)
-            together = wanted is None or (self._several_at_once is not False and wanted.consecutive)
-            if wanted is None or together or len(wanted.indexes) == 1:
+            if wanted is None or len(wanted.indexes) == 1 or (self._several_at_once is not False and wanted.together):
                 return wanted
             self._queue.extend(wanted.singles())
         return self._queue.popleft()

@@ -1,14 +1,18 @@
 """Journals → sheets: every kept reply judged, problem by problem, and what went missing counted."""
 
 from collections import Counter
-from collections.abc import Iterator
+
+import msgspec
 
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import Attempt, Counts, Exam, RunPlan, Sheet, Tally, Verdict
+from model_accuracy_eval.records import Attempt, Counts, Exam, RunPlan, Sheet, Tally
 from model_accuracy_eval.reporting import journal
-from model_accuracy_eval.scoring import pipeline
 from model_accuracy_eval.scoring.notes import notes
+from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
+
+_MODES = {"chat": "gen", "text": "gen"}
+"""AISBench's word for figures of generated texts; weighed options tell how they were weighed."""
 
 
 def mark(plan: RunPlan, exams: tuple[Exam, ...], store: Store, ports: Ports, *, partial: bool) -> tuple[Sheet, ...]:
@@ -17,86 +21,121 @@ def mark(plan: RunPlan, exams: tuple[Exam, ...], store: Store, ports: Ports, *, 
 
 
 class _Marking:
-    """The verdicts of one dataset, gathered in one pass over its journal."""
+    """One dataset, judged in one pass over its journal; a problem's texts are kept until all its samples came."""
 
     def __init__(self, plan: RunPlan, exam: Exam, store: Store, ports: Ports) -> None:
         self._plan = plan
         self._exam = exam
         self._store = store
         self._ports = ports
-        self._pipeline = exam.task.pipelines[0]
-        self._places = {problem.id: place for place, problem in enumerate(exam.problems)}
-        self._verdicts = [[pipeline.MISSING] * plan.sampling.n for _ in exam.problems]
-        self._texts: list[set[int]] = [set() for _ in exam.problems]
+        self._sampling = plan.sampling.of(exam.task)
+        self._card = Scorecard(exam.task, self._sampling.n, plan.k, score_reasoning=plan.score_reasoning)
+        self._problems = {problem.id: problem for problem in exam.problems}
+        self._failed: dict[tuple[int, int], Attempt] = {}
+        self._open: dict[int, dict[int, Attempt]] = {}
+        self._tallies: dict[int, Tally] = {}
+        self._rungs: Counter[str] = Counter()
+        self._differ = False
         self._reasoning_only = 0
         self._stopwatch = Stopwatch()
 
     def sheet(self, *, partial: bool) -> Sheet:
-        for attempt in self._attempts():
-            self._take(attempt)
-            if self._ports.clock.overdue():
-                partial = True
-                break
-        tallies = self._tallies(partial=partial)
-        n, k = self._plan.sampling.n, self._plan.k
-        counts = self._counts()
+        partial = self._read() or partial
+        planned = self._sampling.n * len(self._problems)
+        lost = self._close(partial=partial)
+        tallies = tuple(self._tallies[problem] for problem in self._problems if problem in self._tallies)
+        counts = self._counts(planned, tallies, lost)
         sheet = Sheet(
             dataset=self._exam.task.name,
             version=self._exam.version,
-            rows=pipeline.rows(self._exam.task, self._exam.version, tallies, n, k),
+            rows=self._card.rows(self._exam.version, self._mode()),
             tallies=tallies,
             counts=counts,
-            notes=notes(self._plan, counts, tallies, problems=len(self._exam.problems), all_equal=self._all_equal()),
+            notes=notes(
+                self._plan, self._sampling, counts, tallies,
+                problems=len(self._problems), all_equal=self._all_equal(tallies),
+            ),
             speed=self._stopwatch.read(),
-        )
+        )  # fmt: skip
         self._log(sheet)
         return sheet
 
-    def _attempts(self) -> Iterator[Attempt]:
-        """Failures first: an answer of the same sample, if there is one, has the last word."""
+    def _read(self) -> bool:
+        """Takes in both files; True when there was no time to read them to their ends."""
         label, dataset = self._plan.label, self._exam.task.name
         for line in self._store.lines(journal.failures_file(label, dataset)):
-            yield journal.failure(line)
+            attempt = journal.failure(line)
+            self._failed[attempt.problem, attempt.index] = attempt
         for line in self._store.lines(journal.file(label, dataset)):
-            yield journal.attempt(line)
+            self._take(journal.attempt(line))
+            if self._ports.clock.overdue():
+                return True
+        return False
 
     def _take(self, attempt: Attempt) -> None:
-        place = self._places[attempt.problem]
-        problem = self._exam.problems[place]
-        self._verdicts[place][attempt.index] = pipeline.judge(
-            attempt, problem, self._pipeline, score_reasoning=self._plan.score_reasoning
-        )
-        if attempt.fault is None:
-            self._texts[place].add(hash((attempt.text, attempt.reasoning)))
-            self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
-            self._stopwatch.take(attempt)
+        samples = self._open.setdefault(attempt.problem, {})
+        samples[attempt.index] = attempt
+        self._rungs[attempt.rung] += 1
+        self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
+        self._stopwatch.take(attempt)
+        if len(samples) == self._sampling.n:
+            self._judge(attempt.problem)
 
-    def _tallies(self, *, partial: bool) -> tuple[Tally, ...]:
-        return tuple(
-            pipeline.tally(problem, verdicts, self._pipeline)
-            for problem, verdicts in zip(self._exam.problems, self._verdicts, strict=True)
-            if not (partial and _unfinished(verdicts))
-        )
+    def _judge(self, number: int) -> None:
+        answered = self._open.pop(number, {})
+        samples = [answered.get(index) or self._failed.get((number, index)) for index in range(self._sampling.n)]
+        self._differ |= len({hash((sample.text, sample.reasoning)) for sample in answered.values()}) > 1
+        self._tallies[number] = self._card.take(self._problems[number], samples)
 
-    def _counts(self) -> Counts:
-        verdicts = [verdict for verdicts in self._verdicts for verdict in verdicts]
-        why = Counter(verdict.why for verdict in verdicts)
-        lost = why["rejected"] + why["failed"] + why["missing"]
-        return Counts(
-            planned=len(verdicts),
-            answered=len(verdicts) - lost,
+    def _close(self, *, partial: bool) -> Counts:
+        """Judges the problems that lack samples, or, when the run ended early, counts what they have."""
+        left = [number for number in self._problems if number not in self._tallies]
+        if not partial:
+            for number in left:
+                self._judge(number)
+            return Counts()
+        counts = Counts()
+        for number in left:
+            answered = self._open.get(number, {})
+            lost = [self._failed.get((number, index)) for index in range(self._sampling.n) if index not in answered]
+            rejected = sum(sample is not None and _rejected(sample) for sample in lost)
+            if len(answered) + rejected == self._sampling.n:
+                self._judge(number)
+                continue
+            counts = _plus(
+                counts,
+                answered=len(answered),
+                rejected=rejected,
+                failed=sum(sample is not None and not _rejected(sample) for sample in lost),
+                missing=lost.count(None),
+                cut=sum(sample.finish_reason == "length" for sample in answered.values()),
+                empty=sum(not sample.text.strip() for sample in answered.values()),
+            )
+        return counts
+
+    def _counts(self, planned: int, tallies: tuple[Tally, ...], left: Counts) -> Counts:
+        why = Counter(why for tally in tallies for why in tally.why)
+        return _plus(
+            left,
+            planned=planned,
+            answered=why["right"] + why["wrong"] + why["empty"] + why["not found"],
             rejected=why["rejected"],
             failed=why["failed"],
             missing=why["missing"],
-            cut=sum(verdict.cut for verdict in verdicts),
+            cut=sum(tally.cut for tally in tallies),
             empty=why["empty"],
             reasoning_only=self._reasoning_only,
             not_found=why["not found"],
         )
 
-    def _all_equal(self) -> bool:
+    def _mode(self) -> str:
+        """How the figures came about; of several ways the commonest."""
+        commonest = next((rung for rung, _ in self._rungs.most_common(1)), "chat")
+        return _MODES.get(commonest, commonest)
+
+    def _all_equal(self, tallies: tuple[Tally, ...]) -> bool:
         """Whether the samples of every problem are the same text: sampling that samples nothing."""
-        return self._plan.sampling.n > 1 and bool(self._texts) and all(len(texts) == 1 for texts in self._texts)
+        return self._sampling.n > 1 and bool(tallies) and not self._differ
 
     def _log(self, sheet: Sheet) -> None:
         counts = sheet.counts
@@ -113,5 +152,9 @@ class _Marking:
                 self._store.append(name, f"{stamp} {line}\n".encode())
 
 
-def _unfinished(verdicts: list[Verdict]) -> bool:
-    return any(verdict.why in {"missing", "failed"} for verdict in verdicts)
+def _rejected(sample: Attempt) -> bool:
+    return sample.fault is not None and sample.fault.kind == "rejected"
+
+
+def _plus(counts: Counts, **more: int) -> Counts:
+    return msgspec.structs.replace(counts, **{name: getattr(counts, name) + by for name, by in more.items()})

@@ -7,8 +7,8 @@ question, A, B, C, …, answer     multiple choice; the answer is the letter
 from pathlib import PurePath
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.scoring.metrics import as_number
+from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks.rows import Row, parse
 
 _FIELDS = ("question", "answer")
@@ -35,7 +35,8 @@ def _open(path: str, rows: list[Row]) -> TaskSpec:
     reference, references = _reference(rows)
     numeric = all(as_number(answer) is not None for answer in references)
     read = Step(name="number_answer") if numeric else Step(name="stripped")
-    judge = Step(name="number") if numeric else Step(name="exact", args={"ignore_case": True, "ignore_blanks": True})
+    text = Measure(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
+    judge = Measure(name="number", label="accuracy") if numeric else text
     return TaskSpec(
         name=_name(path),
         about=f"Own questions whose answer is {'a number' if numeric else 'a text'}.",
@@ -44,7 +45,7 @@ def _open(path: str, rows: list[Row]) -> TaskSpec:
         prompt=Prompt(question="{{ question }}"),
         reference=reference,
         max_tokens=1024,
-        pipelines=(Pipeline(extract=(Step(name="strip_thoughts"), read), metric=judge),),
+        pipelines=(Pipeline(filters=(Step(name="strip_thoughts"), read), metrics=(judge,)),),
     )
 
 
@@ -81,6 +82,9 @@ def _choice(path: str, rows: list[Row], letters: list[str]) -> TaskSpec:
         choices=f"{{{{ [{', '.join(letters)}] | map('string') | list | tojson }}}}",
         max_tokens=1024,
         pipelines=(
-            Pipeline(extract=(Step(name="strip_thoughts"), Step(name="choice_letter")), metric=Step(name="exact")),
+            Pipeline(
+                filters=(Step(name="strip_thoughts"), Step(name="choice_letter")),
+                metrics=(Measure(name="exact", label="accuracy"),),
+            ),
         ),
     )

@@ -5,7 +5,7 @@ Asked: the sum alone, which is all that a model of 115 thousand parameters under
 Judged: the last number of the reply.
 """
 
-from model_accuracy_eval.records import DataFile, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
 
 TASK = TaskSpec(
     name="demo_arithmetic",
@@ -16,5 +16,5 @@ TASK = TaskSpec(
     prompt=Prompt(question="{{ question }}"),
     reference="{{ answer }}",
     max_tokens=8,
-    pipelines=(Pipeline(extract=(Step(name="last_number"),), metric=Step(name="number")),),
+    pipelines=(Pipeline(filters=(Step(name="last_number"),), metrics=(Measure(name="number", label="accuracy"),)),),
 )

@@ -7,7 +7,7 @@ problems of the training file as earlier turns.
 Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1000.00.
 """
 
-from model_accuracy_eval.records import DataFile, FewShot, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, FewShot, Measure, Pipeline, Prompt, Step, TaskSpec
 
 FIELDS = ("question", "answer")
 REFERENCE = "{{ answer | after('####') }}"
@@ -30,12 +30,12 @@ _QUESTION = (
 )
 _PIPELINES = (
     Pipeline(
-        extract=(
+        filters=(
             Step(name="strip_thoughts"),
             Step(name="cut_at", args={"marks": ["Question:"]}),
             Step(name="number_answer"),
         ),
-        metric=Step(name="number"),
+        metrics=(Measure(name="number", label="accuracy"),),
     ),
 )
 
@@ -61,7 +61,8 @@ FOUR_SHOT = TaskSpec(
     fields=FIELDS,
     prompt=Prompt(
         question=_QUESTION,
-        fewshot=FewShot(data=_TRAIN, count=4, answer="{{ answer | without_calculator }}"),
+        answer="{{ answer | without_calculator }}",
+        fewshot=FewShot(data=_TRAIN, count=4),
     ),
     reference=REFERENCE,
     max_tokens=1024,

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
+from model_accuracy_eval.scoring import filters
 from model_accuracy_eval.scoring.extract import (
     EXTRACTORS,
     choice_letter,
@@ -18,11 +19,15 @@ from model_accuracy_eval.scoring.extract import (
     stripped,
 )
 from model_accuracy_eval.scoring.extract import strip_thoughts as strip
-from model_accuracy_eval.scoring.metrics import as_number
-from model_accuracy_eval.scoring.pipeline import read_answer
+from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks.gsm8k import ZERO_SHOT
 
 GSM8K = ZERO_SHOT.pipelines[0]
+
+
+def read_answer(reply: str, pipeline: Pipeline) -> str | None:
+    """The text after every filter."""
+    return filters.run(pipeline.filters, [reply], PLAIN)[0]
 
 
 def asked(*choices: str) -> Problem:
@@ -95,7 +100,7 @@ NUMBERS = {
 @pytest.mark.parametrize(("reply", "expected"), NUMBERS.items())
 def test_gsm8k_reads_what_a_careful_reader_reads(reply: str, expected: str) -> None:
     """Whole replies through the steps of gsm8k; the answer counts as a number, however it is written."""
-    answer = read_answer(reply, PLAIN, GSM8K)
+    answer = read_answer(reply, GSM8K)
     assert answer is not None
     assert as_number(answer) == as_number(expected), answer
 
@@ -114,7 +119,7 @@ def test_gsm8k_reads_what_a_careful_reader_reads(reply: str, expected: str) -> N
 )
 def test_a_reply_without_a_number_has_no_answer(reply: str) -> None:
     """Nothing is guessed, least of all from a thought that was cut off."""
-    assert read_answer(reply, PLAIN, GSM8K) is None
+    assert read_answer(reply, GSM8K) is None
 
 
 def test_thousands_keep_their_thousands() -> None:
@@ -295,9 +300,9 @@ def test_a_stated_letter_is_read_when_it_is_offered(options: int, data: st.DataO
 
 def test_steps_end_as_soon_as_nothing_is_left() -> None:
     """The step behind one that found nothing is not run."""
-    steps = Pipeline(extract=(Step(name="strip_thoughts"), Step(name="stripped")), metric=Step(name="exact"))
-    assert read_answer("<think>unfinished", PLAIN, steps) is None
-    assert read_answer("<think>x</think> y ", PLAIN, steps) == "y"
+    steps = Pipeline(filters=(Step(name="strip_thoughts"), Step(name="stripped")))
+    assert read_answer("<think>unfinished", steps) is None
+    assert read_answer("<think>x</think> y ", steps) == "y"
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,30 @@
 
 import pytest
 
-from model_accuracy_eval.records import Attempt, Counts, RunPlan, Sampling, Speed, Timings, Usage
+from model_accuracy_eval.records import (
+    Attempt,
+    Counts,
+    DataFile,
+    Prompt,
+    RunPlan,
+    Sampling,
+    Speed,
+    TaskSpec,
+    Timings,
+    Usage,
+)
 from model_accuracy_eval.scoring.notes import notes
 from model_accuracy_eval.scoring.speed import Stopwatch
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
+TASK = TaskSpec(
+    name="sums", about="Sums.", data=DataFile(name="s.jsonl"), fields=(), prompt=Prompt(question="?"), reference="A"
+)
 ALL = Counts(planned=10, answered=10)
 
 
 def told(counts: Counts = ALL, plan: RunPlan = PLAN, *, problems: int = 0, all_equal: bool = False) -> str:
-    return " ".join(notes(plan, counts, (), problems=problems, all_equal=all_equal))
+    return " ".join(notes(plan, plan.sampling.of(TASK), counts, (), problems=problems, all_equal=all_equal))
 
 
 def test_a_clean_run_needs_no_words() -> None:

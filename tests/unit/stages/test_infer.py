@@ -10,6 +10,7 @@ from model_accuracy_eval.records import (
     DataFile,
     Exam,
     Fault,
+    Measure,
     Message,
     Patience,
     Pipeline,
@@ -19,7 +20,6 @@ from model_accuracy_eval.records import (
     RunPlan,
     Sampling,
     Service,
-    Step,
     TaskSpec,
 )
 from model_accuracy_eval.reporting import journal
@@ -34,7 +34,7 @@ TASK = TaskSpec(
     fields=(),
     prompt=Prompt(question=""),
     reference="",
-    pipelines=(Pipeline(extract=(), metric=Step(name="exact")),),
+    pipelines=(Pipeline(filters=(), metrics=(Measure(name="exact", label="accuracy"),)),),
 )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Attempt, Exam
-from model_accuracy_eval.scoring.pipeline import judge
+from model_accuracy_eval.scoring.judging import judge
 from model_accuracy_eval.tasks import custom, exam
 from model_accuracy_eval.tasks.rows import parse
 
@@ -29,7 +29,7 @@ def jsonl(*rows: dict[str, Any]) -> bytes:
 
 def why(paper: Exam, place: int, reply: str) -> str:
     attempt = Attempt(problem=paper.problems[place].id, index=0, text=reply)
-    return judge(attempt, paper.problems[place], paper.task.pipelines[0]).why
+    return judge(paper.problems[place], [attempt], paper.task.pipelines[0]).verdicts[0].why
 
 
 def test_answers_that_are_numbers_are_judged_as_numbers() -> None:
@@ -64,7 +64,7 @@ def test_answers_in_gsm8k_format_carry_their_solution() -> None:
     assert why(paper, 0, "#### 12.0") == "right"
     mixed = built("a.jsonl", jsonl(solved, {"question": "1?", "answer": "one"}))
     assert mixed.problems[1].references == ("one",)
-    assert mixed.task.pipelines[0].metric.name == "exact"
+    assert mixed.task.pipelines[0].metrics[0].name == "exact"
 
 
 @pytest.mark.parametrize("options", range(2, 7))

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
-from model_accuracy_eval.records import DataFile, Exam, FewShot, Pipeline, Prompt, Slice, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, Exam, FewShot, Measure, Pipeline, Prompt, Slice, Step, TaskSpec
 from model_accuracy_eval.tasks import exam
 
 ROWS = [{"q": f"{number}+1", "a": str(number + 1)} for number in range(10)]
-PIPELINE = Pipeline(extract=(Step(name="last_number"),), metric=Step(name="number"))
+PIPELINE = Pipeline(filters=(Step(name="last_number"),), metrics=(Measure(name="number", label="accuracy"),))
 TASK = TaskSpec(
     name="sums",
     about="Sums.",
@@ -68,10 +68,14 @@ def test_what_is_sent_makes_version_and_questions(change: str) -> None:
 
 JUDGED: dict[str, Exam] = {
     "gold": build(rows=[*ROWS[:9], {"q": "9+1", "a": "11"}]),
-    "metric": build(but(pipelines=(msgspec.structs.replace(PIPELINE, metric=Step(name="exact")),))),
-    "extraction": build(but(pipelines=(msgspec.structs.replace(PIPELINE, extract=(Step(name="stripped"),)),))),
+    "metric": build(
+        but(pipelines=(msgspec.structs.replace(PIPELINE, metrics=(Measure(name="exact", label="accuracy"),)),))
+    ),
+    "extraction": build(but(pipelines=(msgspec.structs.replace(PIPELINE, filters=(Step(name="stripped"),)),))),
     "arguments": build(
-        but(pipelines=(msgspec.structs.replace(PIPELINE, metric=Step(name="exact", args={"ignore_case": True})),))
+        but(
+            pipelines=(msgspec.structs.replace(PIPELINE, metrics=(Measure(name="exact", args={"ignore_case": True}),)),)
+        )
     ),
     "choices": build(but(choices='["x"]')),
 }
@@ -113,8 +117,8 @@ def test_a_category_is_kept_as_text() -> None:
 
 def test_too_few_examples_are_refused() -> None:
     """The sentence says how many there are and how many are shown."""
-    shots = FewShot(data=DataFile(name="train.jsonl"), count=4, answer="{{ a }}")
-    task = but(prompt=Prompt(question="{{ q }}", fewshot=shots))
+    shots = FewShot(data=DataFile(name="train.jsonl"), count=4)
+    task = but(prompt=Prompt(question="{{ q }}", answer="{{ a }}", fewshot=shots))
     with pytest.raises(BadData, match="sums shows 4 solved examples, but its file of examples has 3 rows"):
         exam.build(task, ROWS, ROWS[:3], None)
     assert len(exam.build(task, ROWS, ROWS[:4], 1).problems[0].messages) == 9
@@ -123,7 +127,7 @@ def test_too_few_examples_are_refused() -> None:
 def test_a_step_that_does_not_exist_is_refused() -> None:
     """Before anything is asked."""
     with pytest.raises(UnknownName, match="did you mean last_number"):
-        build(but(pipelines=(msgspec.structs.replace(PIPELINE, extract=(Step(name="last_nmber"),)),)))
+        build(but(pipelines=(msgspec.structs.replace(PIPELINE, filters=(Step(name="last_nmber"),)),)))
 
 
 def test_the_row_that_cannot_be_asked_is_named() -> None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, FewShot, Prompt
-from model_accuracy_eval.tasks import prompts
+from model_accuracy_eval.records import DataFile, FewShot, Prompt, TaskSpec
+from model_accuracy_eval.tasks import exam, prompts
 
 
 @given(st.text(st.characters(codec="utf-8")))
@@ -60,23 +60,23 @@ def test_templates_cannot_reach_out(template: str) -> None:
 def test_choices_are_a_json_list() -> None:
     """Whatever stands in the options."""
     row = {"A": 'it\'s <b>"x"</b> & {y}\n', "B": "乙"}
-    assert prompts.options("{{ [A, B] | tojson }}", row, "here") == (row["A"], row["B"])
-    assert prompts.options(None, row, "here") == ()
+    assert prompts.listed("{{ [A, B] | tojson }}", row, "here") == (row["A"], row["B"])
+    assert prompts.listed(None, row, "here") == ()
 
 
 @pytest.mark.parametrize("template", ["{{ A }}", '{"a": 1}', "[1]", ""])
 def test_choices_that_are_no_list_of_texts_are_refused(template: str) -> None:
     """The sentence names the row and the template."""
     with pytest.raises(BadData, match="here: the template .* must give a JSON list of texts"):
-        prompts.options(template, {"A": "x"}, "here")
+        prompts.listed(template, {"A": "x"}, "here")
 
 
 def test_a_conversation_has_its_turns_in_order() -> None:
     """System message if any, each example as question and answer, then the question."""
-    shots = FewShot(data=DataFile(name="train.jsonl"), count=2, answer="{{ a }}!")
-    prompt = Prompt(question="{{ q }}?", system="Be brief about {{ q }}.", fewshot=shots)
-    turns = prompts.examples(prompt, [{"q": str(number), "a": str(-number)} for number in (1, 2, 3)])
-    sent = prompts.conversation(prompt, {"q": "9", "a": "-9"}, turns, "here")
+    fewshot = FewShot(data=DataFile(name="train.jsonl"), count=2)
+    prompt = Prompt(question="{{ q }}?", answer="{{ a }}!", system="Be brief about {{ q }}.", fewshot=fewshot)
+    shots = [prompts.shot(prompt, {"q": str(number), "a": str(-number)}, "there") for number in (1, 2)]
+    sent = prompts.conversation(prompt, "9?", {"q": "9", "a": "-9"}, shots, "here")
     assert [(turn.role, turn.content) for turn in sent] == [
         ("system", "Be brief about 9."),
         ("user", "1?"),
@@ -89,6 +89,9 @@ def test_a_conversation_has_its_turns_in_order() -> None:
 
 def test_a_bad_example_is_told_from_a_bad_row() -> None:
     """The sentence names the file of examples and which of them."""
-    prompt = Prompt(question="{{ q }}", fewshot=FewShot(data=DataFile(name="train.jsonl"), count=2, answer="{{ a }}"))
+    prompt = Prompt(question="{{ q }}", answer="{{ a }}", fewshot=FewShot(data=DataFile(name="train.jsonl"), count=2))
+    task = TaskSpec(
+        name="sums", about="Sums.", data=DataFile(name="test.jsonl"), fields=("q",), prompt=prompt, reference="{{ a }}"
+    )
     with pytest.raises(BadData, match=r"train\.jsonl, example 2: .*'a' is undefined"):
-        prompts.examples(prompt, [{"q": "1", "a": "1"}, {"q": "2"}])
+        exam.build(task, [{"q": "3", "a": "3"}], [{"q": "1", "a": "1"}, {"q": "2"}], None)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.records import Attempt, DataFile, Exam, TaskSpec
-from model_accuracy_eval.scoring.metrics import as_number
-from model_accuracy_eval.scoring.pipeline import check, judge
+from model_accuracy_eval.records import Attempt, DataFile, Exam, Problem, TaskSpec, Verdict
+from model_accuracy_eval.scoring.judging import check, judge
+from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks import TASKS, exam, find
 from model_accuracy_eval.tasks.prompts import without_calculator
 from model_accuracy_eval.tasks.rows import parse
@@ -39,8 +39,18 @@ def rows(file: DataFile, fields: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def built(task: TaskSpec) -> Exam:
+    questions, *examples = [rows(file, task.fields) for file in files_of(task)]
+    return exam.build(task, questions, examples[0] if examples else [], None)
+
+
+def files_of(task: TaskSpec) -> list[DataFile]:
     shots = task.prompt.fewshot
-    return exam.build(task, rows(task.data, task.fields), rows(shots.data, task.fields) if shots else [], None)
+    return [task.data, *([shots.data] if shots and shots.data else [])]
+
+
+def verdict_of(problem: Problem, reply: str, task: TaskSpec) -> Verdict:
+    """One reply to a problem, judged."""
+    return judge(problem, [Attempt(problem=problem.id, index=0, text=reply)], task.pipelines[0]).verdicts[0]
 
 
 def value(expression: str) -> Fraction:
@@ -76,8 +86,7 @@ def test_every_task_of_the_table_builds(name: str) -> None:
 def test_a_file_is_in_the_package_or_pinned(name: str) -> None:
     """What can be fetched has a hash, and the place is one commit."""
     task = find(name)
-    files = [task.data, *([task.prompt.fewshot.data] if task.prompt.fewshot else [])]
-    for file in files:
+    for file in files_of(task):
         assert file.bundled or (file.hub and file.sha256 and re.search("@[0-9a-f]{40}/", file.hub))
 
 
@@ -118,7 +127,7 @@ def test_a_solution_of_the_demo_is_right_as_a_reply() -> None:
     for problem, row in zip(paper.problems, found, strict=True):
         for other in found:
             same = row["answer"].rpartition("####")[2] == other["answer"].rpartition("####")[2]
-            verdict = judge(Attempt(problem=problem.id, index=0, text=other["answer"]), problem, task.pipelines[0])
+            verdict = verdict_of(problem, other["answer"], task)
             assert (verdict.why == "right") == same
 
 
@@ -126,8 +135,7 @@ def test_a_solution_of_the_demo_is_right_as_a_reply() -> None:
 def test_the_real_gsm8k_is_what_the_pin_says(name: str) -> None:
     """1,319 problems, each hash as pinned, each gold answer a number."""
     task = find(name)
-    shots = task.prompt.fewshot
-    for file in (task.data, *([shots.data] if shots else [])):
+    for file in files_of(task):
         assert sha256(real(file)).hexdigest() == file.sha256
     paper = built(task)
     assert len(paper.problems) == 1319
@@ -141,7 +149,7 @@ def test_the_gold_solutions_of_gsm8k_are_right(name: str) -> None:
     solutions = [row["answer"] for row in rows(task.data, task.fields)]
     for problem, solution in zip(built(task).problems, solutions, strict=True):
         for reply in (solution, without_calculator(solution), f"<think>is it 17?</think>{solution}"):
-            verdict = judge(Attempt(problem=problem.id, index=0, text=reply), problem, task.pipelines[0])
+            verdict = verdict_of(problem, reply, task)
             assert verdict.why == "right", (reply, problem.references)
 
 

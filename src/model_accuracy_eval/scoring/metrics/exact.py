@@ -1,10 +1,8 @@
-"""(answer, right answers) → 1.0 or 0.0. The table says which of them are yes-or-no matters: those have a `c`."""
+"""(answer, right answers) → 1.0 or 0.0."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-
-Metric = Callable[..., float]
 
 _DECORATION = re.compile(r"[$€£¥,]|%$")
 
@@ -33,9 +31,3 @@ def as_number(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return value if value.is_finite() else None
-
-
-METRICS: dict[str, Metric] = {"exact": exact, "number": number}
-
-YES_OR_NO = frozenset({"exact", "number"})
-"""Metrics that give only 0 and 1, so that c, pass@k and cons@k exist."""

@@ -1,0 +1,70 @@
+"""The values of one problem's samples → one value, or several under names of their own.
+
+`runs` is what AISBench prints: the average, and with right-or-wrong values avg@n, pass@k and cons@k beside it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
+
+Reduced = dict[str, float]
+"""Name → value; the empty name stands for the metric's own."""
+Reduction = Callable[[Sequence[float], Sequence[int]], Reduced]
+
+
+def _alone(pick: Callable[[Sequence[float]], float]) -> Reduction:
+    return lambda values, k: {"": pick(values)}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _majority(values: Sequence[float]) -> float:
+    """The most frequent value; of equally frequent ones the earliest."""
+    return Counter(values).most_common(1)[0][0]
+
+
+def _correct(values: Sequence[float]) -> int:
+    strange = [value for value in values if value not in (0.0, 1.0)]
+    if strange:
+        raise BadValue(f"pass@k, cons@k and avg@n count right and wrong samples, but a sample is worth {strange[0]:g}.")
+    return int(sum(values))
+
+
+def _pass(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    n, c = len(values), _correct(values)
+    return {f"pass@{size}": pass_at_k(n, c, size) for size in k or (n,)}
+
+
+def _cons(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    n, c = len(values), _correct(values)
+    return {f"cons@{size}": cons_at_k(n, c, size) for size in k or (n,)}
+
+
+def _avg(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    return {f"avg@{len(values)}": avg_at_n(len(values), _correct(values))}
+
+
+def _runs(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    everything = {"": _mean(values)}
+    if len(values) > 1:
+        everything |= _avg(values, k) | _pass(values, k) | _cons(values, k)
+    return everything
+
+
+REDUCTIONS: dict[str, Reduction] = {
+    "runs": _runs,
+    "take_first": _alone(lambda values: values[0]),
+    "mean": _alone(_mean),
+    "median": _alone(median),
+    "max": _alone(max),
+    "majority": _alone(_majority),
+    "pass@k": _pass,
+    "pass_at_k": _pass,
+    "cons@k": _cons,
+    "avg@n": _avg,
+}
