@@ -1,0 +1,1 @@
+"""Replies that some tool kept, judged anew, beside the figures that the tool claims."""

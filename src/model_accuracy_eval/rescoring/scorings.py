@@ -1,0 +1,80 @@
+"""How kept replies are judged: by a task of ours where their dataset is one, else by what their right answers are."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.rescoring.formats import Kept
+from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.scoring.metrics.exact import as_number
+from model_accuracy_eval.tasks.template_words import after
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_THOUGHTLESS = Step(name="strip_thoughts")
+
+
+def answers(gold: Sequence[str]) -> tuple[str, ...]:
+    """Solutions in GSM8K's format carry their answer behind the last ####."""
+    return tuple(after(text, "####") if "####" in text else text.strip() for text in gold)
+
+
+def like(task: TaskSpec, name: str) -> TaskSpec:
+    """The scoring of a task that we have, for the replies of that dataset."""
+    return msgspec.structs.replace(task, name=name)
+
+
+def guessed(name: str, first: Sequence[Kept]) -> tuple[TaskSpec, str]:
+    """A scoring for replies of an unknown dataset, and in words what it is."""
+    if first and first[0].weighed:
+        return _weighed(name, first), "the likeliest option"
+    if first and first[0].metrics:
+        told = ", ".join(first[0].metrics)
+        return _task(name, *_by_metrics(first)), f"{told} of the filtered answers"
+    gold = [answer for kept in first for answer in answers(kept.gold)]
+    if all(as_number(answer) is not None for answer in gold):
+        number = Measure(name="number", label="accuracy")
+        return _task(
+            name, Pipeline(filters=(_THOUGHTLESS, Step(name="number_answer")), metrics=(number,))
+        ), "the number"
+    letter = Measure(name="exact", label="accuracy")
+    if all(len(answer) == 1 and answer in _LETTERS for answer in gold):
+        return _task(
+            name, Pipeline(filters=(_THOUGHTLESS, Step(name="choice_letter")), metrics=(letter,))
+        ), "the letter"
+    text = msgspec.structs.replace(letter, args={"ignore_case": True, "ignore_blanks": True})
+    return _task(name, Pipeline(filters=(_THOUGHTLESS, Step(name="stripped")), metrics=(text,))), "the whole text"
+
+
+def options(task: TaskSpec, gold: Sequence[str]) -> tuple[str, ...]:
+    """The letters that a reply may name, where the file does not tell the options."""
+    reads_letters = any(step.name == "choice_letter" for pipeline in task.pipelines for step in pipeline.filters)
+    last = max((answer for answer in gold if len(answer) == 1), default="D")
+    return tuple(_LETTERS[: max(4, _LETTERS.find(last) + 1)]) if reads_letters else ()
+
+
+def _by_metrics(first: Sequence[Kept]) -> list[Pipeline]:
+    """The answers are read already; one pipeline for every filter that the file has."""
+    names = {kept.filter: kept.metrics for kept in first}
+    return [
+        Pipeline(name=name, metrics=tuple(Measure(name=metric) for metric in metrics if metric in METRICS))
+        for name, metrics in names.items()
+    ]
+
+
+def _weighed(name: str, first: Sequence[Kept]) -> TaskSpec:
+    known = tuple(Measure(name=metric) for metric in first[0].metrics if metric in METRICS)
+    task = _task(name, Pipeline(metrics=known or (Measure(name="acc"), Measure(name="acc_norm"))))
+    return msgspec.structs.replace(task, kind="choice")
+
+
+def _task(name: str, *pipelines: Pipeline) -> TaskSpec:
+    return TaskSpec(
+        name=name,
+        about="Kept replies.",
+        data=DataFile(name=name),
+        fields=(),
+        prompt=Prompt(question=""),
+        reference="",
+        pipelines=pipelines,
+    )

@@ -1,0 +1,210 @@
+"""Kept replies judged anew: the same figures from every spelling of the same replies, and why a claim differs."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.rescoring import claims, formats, telling
+from model_accuracy_eval.rescoring.rescore import Rescored, rescore
+
+MATRICES = st.integers(1, 5).flatmap(
+    lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=8)
+)
+"""Right or wrong, sample by sample of every problem."""
+
+
+def said(problem: int, *, right: bool) -> str:
+    return f"So it is {10 + problem if right else 99}."
+
+
+def aisbench(matrix: list[list[bool]]) -> list[bytes]:
+    """`predictions/<model>/<dataset>.jsonl`; gold is the whole solution."""
+    rows: list[dict[str, Any]] = [
+        {
+            "data_abbr": "sums", "id": problem, "success": True, "uuid": "0" * 32,
+            "origin_prompt": [{"role": "HUMAN", "prompt": "?"}],
+            "prediction": said(problem, right=right), "gold": f"Add.\n#### {10 + problem}",
+        }
+        for problem, samples in enumerate(matrix)
+        for right in samples
+    ]  # fmt: skip
+    return lines(rows)
+
+
+def lines(rows: Iterable[dict[str, Any]]) -> list[bytes]:
+    return [json.dumps(row).encode() + b"\n" for row in rows]
+
+
+def documented(matrix: list[list[bool]]) -> bytes:
+    """The documented `.json`: one object a problem."""
+    told = {
+        str(problem): {
+            "origin_prompt": "?",
+            "prediction": [said(problem, right=right) for right in samples],
+            "gold": str(10 + problem),
+        }
+        for problem, samples in enumerate(matrix)
+    }
+    return json.dumps(told, indent=4).encode()
+
+
+def plain(matrix: list[list[bool]]) -> list[bytes]:
+    return lines(
+        {"id": f"q{problem}", "predictions": [said(problem, right=right) for right in samples], "gold": 10 + problem}
+        for problem, samples in enumerate(matrix)
+    )
+
+
+def of_lines(rows: list[bytes], claimed: dict[str, float] | None = None) -> Rescored:
+    (result,) = rescore("sums", lambda: formats.read("sums.jsonl", rows), claimed=claimed or {})
+    return result
+
+
+def figures(result: Rescored) -> dict[str, float | None]:
+    return {row.metric: row.value for row in result.rows}
+
+
+@given(MATRICES)
+def test_every_spelling_of_the_same_replies_is_worth_the_same(matrix: list[list[bool]]) -> None:
+    """AISBench's two files and plain rows, against the definitions."""
+    n, size = len(matrix[0]), len(matrix)
+    found = figures(of_lines(aisbench(matrix)))
+    (whole,) = rescore("sums", lambda: formats.read_whole("sums.json", documented(matrix)))
+    assert figures(whole) == found
+    assert figures(of_lines(plain(matrix))) == found
+    right = [sum(samples) for samples in matrix]
+    if n == 1:
+        assert found == {"accuracy": pytest.approx(100 * sum(right) / size)}
+        return
+    assert found[f"avg@{n}"] == pytest.approx(100 * sum(right) / n / size)
+    assert found[f"pass@{n}"] == pytest.approx(100 * sum(c > 0 for c in right) / size)
+    assert found[f"cons@{n}"] == pytest.approx(100 * sum(2 * c > n for c in right) / size)
+
+
+def paired_across(matrix: list[list[bool]]) -> float:
+    """pass@n as AISBench 3.1 prints it: runs one behind the other, cut in groups of n."""
+    n = len(matrix[0])
+    runs = [samples[run] for run in range(n) for samples in matrix]
+    groups = [runs[start : start + n] for start in range(0, len(runs), n)]
+    return 100 * sum(any(group) for group in groups) / len(groups)
+
+
+@given(MATRICES.filter(lambda matrix: len(matrix[0]) > 1))
+def test_a_pass_at_k_of_mixed_problems_is_explained(matrix: list[list[bool]]) -> None:
+    """Where the wrong pairing changes the figure, the sentence says so; where it does not, there is nothing to say."""
+    n = len(matrix[0])
+    wrong = paired_across(matrix)
+    result = of_lines(aisbench(matrix), {f"pass@{n}": wrong})
+    (figure,) = [one for one in result.figures if one.metric == f"pass@{n}"]
+    assert figure.claimed == wrong
+    differs = abs((figure.ours or 0.0) - wrong) > 0.01
+    assert ("different problems" in figure.why) == differs
+
+
+def test_the_order_of_lines_changes_nothing() -> None:
+    """AISBench writes samples as they finish."""
+    matrix = [[True, False], [True, True], [False, False]]
+    rows = aisbench(matrix)
+    assert figures(of_lines([rows[at] for at in (5, 0, 3, 2, 4, 1)])) == figures(of_lines(rows))
+
+
+def test_samples_that_are_not_in_the_file_count_as_wrong_and_are_told() -> None:
+    """AISBench leaves failed samples out; its own mark of a failed one counts as left out, too."""
+    rows = aisbench([[True, True], [True, True]])
+    result = of_lines(rows[:3], {"avg@2": 100.0})
+    assert (result.samples, result.lacking) == (3, 1)
+    assert figures(result)["avg@2"] == pytest.approx(75.0)
+    assert "1 samples are not in the file" in next(one.why for one in result.figures if one.metric == "avg@2")
+    failed = json.loads(rows[3]) | {"success": False}
+    assert of_lines([*rows[:3], *lines([failed])]).lacking == 1
+
+
+def lm_eval_sample(doc: int, text: str, target: str, worth: float, *, name: str = "strict") -> dict[str, Any]:
+    return {
+        "doc_id": doc, "doc": {}, "target": target, "arguments": {"gen_args_0": {"arg_0": "?", "arg_1": {}}},
+        "resps": [[f"… {text}"]], "filtered_resps": [text], "filter": name, "metrics": ["exact_match"],
+        "exact_match": worth,
+    }  # fmt: skip
+
+
+def test_lm_evals_samples_are_judged_filter_by_filter() -> None:
+    """Each filter has its own answers; a sample on which the two disagree is shown."""
+    rows = lines(
+        [
+            lm_eval_sample(0, "5", "5", 1.0),
+            lm_eval_sample(0, "5.", "5", 1.0, name="flexible"),
+            lm_eval_sample(1, "7", "8", 0.0),
+            lm_eval_sample(1, "8", "['8', 'eight']", 1.0, name="flexible"),
+        ]
+    )
+    strict, flexible = rescore("samples_x", lambda: formats.read("samples_x.jsonl", rows))
+    assert (strict.filter, figures(strict)) == ("strict", {"exact_match,strict": 50.0})
+    assert strict.differing == 0
+    assert figures(flexible) == {"exact_match,flexible": 50.0}
+    (one,) = flexible.disagreements
+    assert (one.problem, one.claimed, one.ours, one.answer) == ("0", 1.0, 0.0, "5.")
+    assert "the file says 1, we 0 (read '5.', right is '5')" in telling.as_text([flexible])
+
+
+def test_lm_evals_weighed_options_are_weighed_again() -> None:
+    """acc by the sum of logarithms, acc_norm by the length of the option."""
+    sample = {
+        "doc_id": 0, "doc": {}, "target": "1", "filter": "none", "metrics": ["acc", "acc_norm"], "acc": 0.0,
+        "acc_norm": 1.0, "resps": [[["-3.0", "True"]], [["-3.5", "False"]]],
+        "filtered_resps": [["-3.0", "True"], ["-3.5", "False"]],
+        "arguments": {
+            "gen_args_0": {"arg_0": "Q", "arg_1": " 3"},
+            "gen_args_1": {"arg_0": "Q", "arg_1": " four"},
+        },
+    }  # fmt: skip
+    result = of_lines(lines([sample]))
+    assert figures(result) == {"acc": 0.0, "acc_norm": 100.0}
+    assert result.differing == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (b"{", "sums.jsonl, line 1: this is no kept reply"),
+        (b'{"id": 1, "gold": "a"}', "sums.jsonl, line 1: the field 'prediction' is missing"),
+        (b'{"id": 1, "prediction": "a"}', "sums.jsonl, line 1: the field 'gold' is missing"),
+        (b'{"prediction": "a", "gold": "a"}', "sums.jsonl, line 1: the field 'id' is missing"),
+    ],
+)
+def test_what_is_no_kept_reply_is_named_by_its_line(line: bytes, sentence: str) -> None:
+    """With what is missing."""
+    with pytest.raises(BadData, match=sentence):
+        of_lines([line])
+
+
+def test_an_empty_file_is_refused() -> None:
+    """There is nothing to judge."""
+    with pytest.raises(BadData, match="sums holds no kept replies"):
+        of_lines([])
+
+
+def test_claims_are_the_numbers_of_a_results_file() -> None:
+    """Details and other things beside them are passed over."""
+    assert claims.figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
+    with pytest.raises(BadData, match=r"r\.json: this is no file of results"):
+        claims.figures(b"[]", "r.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "whole"),
+    [
+        ("a.jsonl", b'{"id": 1, "prediction": "x", "gold": "x"}', False),
+        ("a.json", b'{"id": 1, "prediction": "x", "gold": "x"}', False),
+        ("a.json", b'{"0": {"prediction": "x", "gold": "x"}}', True),
+        ("a.json", b"{", True),
+        ("a.jsonl", b"[", True),
+    ],
+)
+def test_files_of_lines_are_told_from_whole_values(name: str, first: bytes, *, whole: bool) -> None:
+    """By what the first line is, whatever the file is called."""
+    assert formats.is_whole(name, first) == whole
