@@ -22,7 +22,7 @@ PROMISED = {
     "adapter-repository", "adapter-ref", "adapter-path", "token", "adapter-token", "model", "model-token",
     "max-weight-size", "task-type", "datasets", "num-return-sequences", "k", "limit", "concurrency",
     "generation", "hardware", "runtime", "adapter-image", "devices", "ready-timeout", "endpoint", "gate",
-    "max-failed-requests", "comment", "check", "status", "artifact-name", "retention-days", "label", "config", "debug",
+    "baseline", "max-failed-requests", "comment", "check", "status", "artifact-name", "retention-days", "label", "config", "debug",
 }  # fmt: skip
 OUTPUTS = {
     "conclusion", "exit-code", "report-path", "summary-json", "artifact-id", "artifact-url", "artifact-digest",

@@ -13,8 +13,8 @@ RANKS = {
     "ports": 1, "forge_records": 1,
     "scoring": 2, "tasks": 2, "reporting": 2, "rim": 2, "testing": 2, "action_ports": 2,
     "config": 3, "stages": 3,
-    "pipeline": 4, "catalogue": 4, "action": 5,
-    "wiring": 5, "action_wiring": 6,
+    "pipeline": 4, "catalogue": 4, "retelling": 4, "rescoring": 4, "action": 5,
+    "wiring": 5, "action_wiring": 6, "rescore_wiring": 5, "cli_kept": 6,
     "cli": 7,
     "__init__": 0, "__main__": 8,
 }  # fmt: skip

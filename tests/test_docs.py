@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from docs import generate
 from tests.e2e import command
 from tests.waiting import free_port
@@ -59,6 +60,13 @@ def test_shown_commands_can_be_parsed() -> None:
         command.make_context(command.name, list(rest), parent=context)
         seen += 1
     assert seen >= 8
+
+
+def test_the_help_keeps_its_lines() -> None:
+    """Examples stand one below the other, and no mark of the formatter shows."""
+    told = CliRunner().invoke(main, ["--help"]).output
+    assert "\\b" not in told
+    assert "\n  model-accuracy-eval demo  " in told
 
 
 def test_make_targets_that_are_shown_exist() -> None:

@@ -39,7 +39,7 @@ def _evaluate(job: Job, site: Site) -> Report | Outcome:
         plan, configs = site.plan(folder)
         ports = site.ports(plan)
         try:
-            report = pipeline.run(plan, configs, ports, against)
+            report = pipeline.run(plan, configs, ports, [*against, *admission.devices(job, plan, site)])
         finally:
             ports.screen.close()
     except EvalError as error:

@@ -31,6 +31,7 @@ class Job(Record, frozen=True, kw_only=True):
     """The commit that is told about: a pull request's head, never its merge commit."""
     adapter_repository: str
     adapter_ref: str
+    adapter_path: str
     hardware: str
     label: str
     key: str
@@ -63,10 +64,8 @@ class Forge(Protocol):
 
     def hardware(self, repository: str) -> Hardware: ...
 
-    def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str: ...
-
-    def read_comment(self, repository: str, number: int, marker: str) -> str:
-        """What our comment says below its marker; empty when there is none."""
+    def upsert_comment(self, repository: str, number: int, marker: str, body: Callable[[str], str]) -> str:
+        """`body` makes the new text from what our comment says below its marker; empty: there is none yet."""
 
     def open_check(
         self,
@@ -109,7 +108,17 @@ class Forge(Protocol):
 class Artifacts(Protocol):
     """Keeps whole folders beside the workflow run."""
 
-    def upload(self, name: str, folder: str, *, retention_days: int | None) -> Uploaded: ...
+    def upload(self, name: str, folder: str, *, retention_days: int | None, left: Callable[[], float]) -> Uploaded:
+        """`left`: seconds for everything together, which a stop can change at any moment."""
+
+
+class Progress(Protocol):
+    """Keeps a check up to date while the run is under way, and never in its way."""
+
+    def start(self, check: Check) -> None: ...
+
+    def stop(self) -> bool:
+        """Nothing is sent from now on. False when the forge is still busy with what was sent before."""
 
 
 class Step(Protocol):
@@ -147,3 +156,8 @@ class Site:
     """The plan of the run for an adapter folder (empty for an endpoint), and the file that keeps it."""
     ports: Callable[[RunPlan], Ports]
     needs_adapter: bool
+    progress: Progress
+    since_stop: Callable[[], float]
+    """Seconds since somebody asked the run to end; 0 when nobody did."""
+    lacks_npus: Callable[[RunPlan], str]
+    """Why deploy.sh would see no NPU; empty: it would see one, or nobody can know."""

@@ -13,7 +13,7 @@ from model_accuracy_eval.action_ports import Job, Site, is_same
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
 from model_accuracy_eval.config.settings import Settings, table
-from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.errors import BadValue, UsageError
 from model_accuracy_eval.forge_records import Check
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import RunPlan
@@ -23,9 +23,12 @@ from model_accuracy_eval.rim.containers.sweeping import Labels, sweep
 from model_accuracy_eval.rim.forge import github_pulls
 from model_accuracy_eval.rim.forge.checkout import Source, check_out
 from model_accuracy_eval.rim.forge.github import GitHub
+from model_accuracy_eval.rim.forge.github_calls import Waits
+from model_accuracy_eval.rim.forge.progress import CheckProgress
 from model_accuracy_eval.rim.runner.actions import Runner
 from model_accuracy_eval.rim.secret import Secret
-from model_accuracy_eval.stages.announce import STATE_CHECK, STATE_CLOSED
+from model_accuracy_eval.stages.check_run import STATE_CHECK, STATE_CLOSED
+from model_accuracy_eval.stages.watch import Watch
 
 _ROWS = {setting.field: setting for setting in table(ActionInputs)}
 _INPUTS = "the action's inputs"
@@ -51,9 +54,10 @@ class Wired:
         given = ActionInputs(**asked)
         event = self.step.event()
         with GitHub(self._environment, self._tokens["token"].reveal()) as forge:
-            job = self._job(given, event, forge)
             values = self._given({setting.field: setting for setting in table()})
-            endpoint = "endpoint" in values
+            early = self._early(values)
+            job = self._job(given, early.label, event, forge)
+            watch = Watch(self._clock.elapsed)
             # The plan decides what the ports are made of, and it needs the adapter's folder: so both come late.
             yield (
                 job,
@@ -63,16 +67,35 @@ class Wired:
                     artifacts=ArtifactService.from_environment(self._environment, mask=self.step.mask),
                     check_out=lambda one: self._check_out(one, given),
                     plan=lambda folder: wiring.plan(self._settings(values, folder), self._environment),
-                    ports=lambda plan: self._ports(plan, job),
-                    needs_adapter=not endpoint,
+                    ports=lambda plan: self._ports(plan, job, watch),
+                    needs_adapter=not early.endpoint,
+                    progress=CheckProgress(self._second_forge, watch.newest, self.step.warning),
+                    since_stop=self._clock.since_stop,
+                    lacks_npus=lambda plan: wiring.lacks_npus(plan, self._environment, self._clock, _labels(plan, job)),
                 ),
             )
+
+    def _second_forge(self) -> GitHub:
+        """For another thread, and for talk that is worth little waiting."""
+        return GitHub(self._environment, self._tokens["token"].reveal(), waits=Waits(timeout=5))
+
+    def _early(self, values: Mapping[str, Any]) -> Settings:
+        """What has to be known before there is a plan: the label that check and comment go by, and the endpoint."""
+        try:
+            layer = wiring.file_layer(self.step.input("config"))
+        except UsageError:
+            layer = {}  # the plan will be refused for it, which is told on the check that is opened until then
+        wanted = ("label", "endpoint")
+        return inputs.merge(
+            {name: layer[name] for name in wanted if name in layer},
+            inputs.read({name: values[name] for name in wanted if name in values}, _INPUTS),
+        )
 
     def _given(self, rows: Mapping[str, object]) -> dict[str, Any]:
         names = [field.replace("_", "-") for field in rows]
         return {name: text for name in names if (text := self.step.input(name))}
 
-    def _job(self, given: ActionInputs, event: Mapping[str, Any], forge: GitHub) -> Job:
+    def _job(self, given: ActionInputs, label: str, event: Mapping[str, Any], forge: GitHub) -> Job:
         environment = self._environment
         repository = environment.get("GITHUB_REPOSITORY", "")
         if not repository:
@@ -82,7 +105,6 @@ class Wired:
         server = environment.get("GITHUB_SERVER_URL", "https://github.com")
         run = environment.get("GITHUB_RUN_ID", "0")
         attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
-        label = self.step.input("label") or Settings().label
         adapter = given.adapter_repository or repository
         return Job(
             repository=repository,
@@ -91,6 +113,7 @@ class Wired:
             sha=sha,
             adapter_repository=adapter,
             adapter_ref=given.adapter_ref or (sha if is_same(adapter, repository) else ""),
+            adapter_path=given.adapter_path,
             hardware="" if given.hardware == "any" else given.hardware,
             label=label,
             key=f"{run}-{attempt}-{environment.get('GITHUB_JOB', '')}-{label}",
@@ -132,13 +155,10 @@ class Wired:
             whole["config"] = config
         return whole
 
-    def _ports(self, plan: RunPlan, job: Job) -> Ports:
-        labels = Labels(repository=job.repository, run_id=plan.run_id)
+    def _ports(self, plan: RunPlan, job: Job, watch: Watch) -> Ports:
         if plan.runtime == "container":
             self.step.save(_STATE_RUN, plan.run_id)
             self._sweep_containers(Labels(repository=job.repository))
-        if job.hardware == "npu" and wiring.npus() == "none seen" and plan.runtime == "process" and plan.adapter:
-            self.step.warning("No NPU (/dev/davinci*) is visible in this container; deploy.sh runs without one.")
         token = self._tokens["model-token"]
         return wiring.ports(
             plan,
@@ -146,7 +166,8 @@ class Wired:
             self._clock,
             sys.stdout,
             model_token=token or None,
-            labels=labels,
+            labels=_labels(plan, job),
+            watched=watch.before,
         )
 
     def sweep(self) -> None:
@@ -168,3 +189,7 @@ class Wired:
         with GitHub(self._environment, self._tokens["token"].reveal()) as forge:
             sentence = "The step was ended before it could tell how the evaluation went."
             forge.complete_check(check, conclusion="cancelled", title="Cancelled", summary=sentence)
+
+
+def _labels(plan: RunPlan, job: Job) -> Labels:
+    return Labels(repository=job.repository, run_id=plan.run_id)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval import __version__
+from model_accuracy_eval import __version__, cli_kept
 from model_accuracy_eval.config.settings import Setting, table
 from model_accuracy_eval.errors import EvalError
 
@@ -53,7 +53,7 @@ class _Program(click.Group):
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="model-accuracy-eval")
 def main() -> None:
-    r"""Is this model adapter's inference as accurate as it should be?
+    """Is this model adapter's inference as accurate as it should be?
 
     \b
     model-accuracy-eval demo                                             see it work, without a model or a network
@@ -64,7 +64,12 @@ def main() -> None:
     Exit codes: 0 done, gates passed · 1 a gate failed · 2 usage or configuration · 3 refused before deploying ·
     4 the adapter did not come up or died · 5 too many requests failed · 6 the report could not be published ·
     7 gates undecided · 70 a defect of this program · 130/143 stopped
-    """
+    """  # noqa: D301 - click looks for the character itself
+
+
+main.add_command(cli_kept.compare)
+main.add_command(cli_kept.report)
+main.add_command(cli_kept.rescore)
 
 
 def _option(setting: Setting) -> Callable[[Any], Any]:

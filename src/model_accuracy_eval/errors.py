@@ -4,6 +4,7 @@ EvalError
 ├── UsageError              2  the command line, the configuration or the data cannot be used as they are
 │   ├── UnknownName            a dataset, setting, metric … that does not exist, with the nearest ones that do
 │   ├── BadValue               a setting whose value is out of its range
+│   ├── Unsupported            a task of another tool that says something we cannot do
 │   ├── BadData                a data file that is missing, unreadable or has the wrong shape
 │   └── BadReuse               a folder that is no run, or a run that asked something else
 ├── Refused                 3  turned away before anything was started
@@ -26,11 +27,15 @@ class EvalError(Exception):
     exit_code = 2
     stage = "run"
 
-    def __init__(self, sentence: str, *, detail: str = "", stage: str | None = None) -> None:
+    def __init__(
+        self, sentence: str, *, detail: str = "", stage: str | None = None, about: tuple[str, int] | None = None
+    ) -> None:
+        """`about`: the file of the adapter, and its line, where the cure is to be applied."""
         super().__init__(sentence)
         self.sentence = sentence
         self.detail = detail
         self.stage = stage or type(self).stage
+        self.about = about
 
 
 class UsageError(EvalError):
@@ -52,6 +57,14 @@ class UnknownName(UsageError):
 
 class BadValue(UsageError):
     """A setting whose value cannot be meant."""
+
+
+class Unsupported(UsageError):
+    """A task of another tool that says something we cannot do; every reason is named, nothing is left out in silence."""
+
+    def __init__(self, task: str, reasons: Iterable[str]) -> None:
+        self.reasons = tuple(reasons)
+        super().__init__(f"The task '{task}' cannot be imported: {'; '.join(self.reasons)}.")
 
 
 class BadData(UsageError):

@@ -17,7 +17,7 @@ from model_accuracy_eval.records import (
     Stock,
 )
 from model_accuracy_eval.scoring import gates
-from model_accuracy_eval.stages import deploy, infer, preflight, publish, resume, score
+from model_accuracy_eval.stages import deploy, infer, past, preflight, publish, resume, score
 from model_accuracy_eval.stages.diary import Diary
 
 _VERDICTS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
@@ -29,10 +29,11 @@ def run(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str] = ()) 
 
     Refusals and errors of usage leave no folder.
     """
-    diary = Diary(ports.clock)
+    diary = Diary(ports.clock, ports.screen.enter)
     with diary.stage("preflight"):
         clearance = preflight.clear(plan, ports, against)
         exams = clearance.exams
+        baseline = past.baseline(plan, exams, ports)
         store = resume.open_folder(plan, exams, ports)
     try:
         store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", configs.encode())
@@ -40,12 +41,15 @@ def run(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str] = ()) 
         with diary.stage("score"):
             sheets = () if plan.mode == "infer" else score.mark(plan, exams, store, ports, partial=trouble is not None)
         trouble = trouble or _stopped(ports) or _too_many_lost(plan, sheets)
-        results = gates.results(plan.gates, [row for sheet in sheets for row in sheet.rows] if not trouble else [])
+        judged = () if trouble else sheets
+        comparison = past.against(baseline, plan, judged) if baseline and judged else None
+        results = gates.results(plan.gates, [row for sheet in judged for row in sheet.rows], comparison)
         report = Report(
             plan=plan,
             outcome=_outcome(plan, trouble, results, store.root),
             sheets=sheets,
             gates=results,
+            comparison=comparison,
             service=service,
             seconds=diary.seconds,
             started=diary.started,
@@ -129,6 +133,7 @@ def _outcome(plan: RunPlan, trouble: EvalError | None, results: tuple[GateResult
             sentence=trouble.sentence,
             detail=trouble.detail,
             folder=folder,
+            about=trouble.about,
         )
     for decision, exit_code in _VERDICTS:
         told = [result.sentence for result in results if result.decision == decision]

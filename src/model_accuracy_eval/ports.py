@@ -5,15 +5,33 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from model_accuracy_eval.records import Counts, DataFile, Patience, Reply, Request, Service, Stock
+from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.records import Ballot, Counts, DataFile, Patience, Reply, Request, Rung, Service, Stock, Weigh
 
 T = TypeVar("T")
 
 
+class Scale(Protocol):
+    """The way in which one service weighs texts, found out once."""
+
+    @property
+    def rung(self) -> Rung: ...
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """A sentence for every way that was tried: why not this one, and what is known of the one that was taken."""
+
+    async def weigh(self, ballot: Ballot) -> Reply:
+        """A reply with `weighed`, or below `top-logprobs` with the letter that was chosen as its text."""
+
+
 class Chat(Protocol):
-    """One service's streaming `/v1/chat/completions`. Failure is a `Reply` with a fault, never an exception."""
+    """One service's streaming chat and completions. Failure is a `Reply` with a fault, never an exception."""
 
     async def ask(self, request: Request) -> Reply: ...
+
+    async def scale(self, wish: Weigh) -> Scale:
+        """The best way of weighing that is offered; `NoHonestScore` when the one that is wished for is not."""
 
     async def models(self) -> tuple[str, ...]:
         """Ids that `/v1/models` lists; empty when the service does not say."""
@@ -49,7 +67,7 @@ class Launcher(Protocol):
     def port_owner(self, port: int) -> str | None:
         """Who listens on the port ("python3, pid 4711"), or None when it is free."""
 
-    def objection(self, folder: str) -> str | None:
+    def objection(self, folder: str) -> EvalError | None:
         """Why deploy.sh or requirements.txt of the folder could not be used, or None."""
 
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> Running:
@@ -103,6 +121,15 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
+class Archive(Protocol):
+    """The files of a run that has ended, to look at."""
+
+    @property
+    def root(self) -> str: ...
+
+    def read(self, name: str) -> bytes | None: ...
+
+
 class Clock(Protocol):
     """Time, and the wish to stop, which every wait listens to."""
 
@@ -131,6 +158,9 @@ class Clock(Protocol):
 class Screen(Protocol):
     """Tells a person, or a CI log, how far things are."""
 
+    def enter(self, stage: str) -> None:
+        """A stage of the run begins."""
+
     def say(self, sentence: str) -> None: ...
 
     def begin(self, dataset: str, counts: Counts) -> None: ...
@@ -158,6 +188,8 @@ class Ports:
     warehouse: Warehouse
     open_store: Callable[[str], Store]
     """Opens (and makes) the folder of a run."""
+    open_archive: Callable[[str], Archive]
+    """Opens the folder of a run that has ended, or a zip of one."""
     run_async: RunAsync
     clock: Clock
     screen: Screen

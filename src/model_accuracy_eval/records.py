@@ -17,11 +17,25 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 # ── What is asked: a task as pure data ────────────────────────────────────────────────────────────
 
 
+class Recipe(Record, frozen=True, kw_only=True):
+    """Python of a task's author that makes its rows; run outside this process, and only where the user trusts it."""
+
+    folder: str
+    """Where the modules lie."""
+    rows: str | None = None
+    """`module.function` over all rows of the file, such as `utils.process_docs`."""
+    columns: dict[str, str] = {}
+    """Further columns: name → `module.function` of one row."""
+
+
 class DataFile(Record, frozen=True, kw_only=True):
     """Rows of one split: found by file name in `--data-dir`, in the package, or fetched and checked."""
 
     name: str
-    """File name as `--data-dir` has it, such as `gsm8k/test.jsonl` (`.gz` beside it is found too), or a path."""
+    """File name as `--data-dir` has it, such as `gsm8k/test.jsonl` (`.gz` beside it is found too), or a path. Without
+    an ending, every kind of data file is looked for."""
+    recipe: Recipe | None = None
+    """What is made of the file's rows before anything else looks at them."""
     bundled: str | None = None
     """File inside the package, for datasets that we wrote."""
     hub: str | None = None
@@ -50,7 +64,17 @@ class FewShot(Record, frozen=True, kw_only=True):
 
     data: DataFile | None = None
     """None: the other rows of the questions' own file."""
+    rows: tuple[JSONObject, ...] = ()
+    """The examples themselves, where the task carries them."""
+    fields: tuple[str, ...] | None = None
+    """Columns that every example must have; None: those of the questions."""
     count: int
+    without_itself: bool | None = None
+    """Whether a question's own row is no example for it; None: where they are of one file."""
+    question: str | None = None
+    """How an example's question reads; None: as the question itself."""
+    answer_delimiter: str | None = None
+    """Between an example's question and its answer; None: as between question and answer."""
     sampler: Step = Step(name="first")
     """How examples are chosen: a function of `tasks.fewshot`."""
     delimiter: str = "\n\n"
@@ -64,7 +88,8 @@ class Prompt(Record, frozen=True, kw_only=True):
 
     question: str
     answer: str = ""
-    """The reply that a solved example shows."""
+    """The reply that a solved example shows; empty: its right option, else its first right answer. Where contexts are
+    weighed, the ending that follows them."""
     system: str | None = None
     description: str = ""
     """In front of everything; in the system message where there are turns."""
@@ -121,6 +146,8 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     home: str = ""
     licence: str = ""
     data: DataFile
+    views: tuple[Step, ...] = ()
+    """What is made of the file's rows before they are sliced: functions of `tasks.views`."""
     slice: Slice = Slice()
     fields: tuple[str, ...]
     """Columns that every row must have."""
@@ -132,6 +159,7 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     choices: str | None = None
     """Jinja template that gives a JSON list of the options, for multiple choice."""
     category: str | None = None
+    """The column that tells a row's part of the dataset."""
     extras: tuple[str, ...] = ()
     """Columns that judging needs beyond the references."""
     kind: Kind = "generate"
@@ -145,12 +173,32 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     top_p: float | None = None
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
+    generation: JSONObject = {}
+    """Further request fields that the task asks for."""
     scorer: Step | None = None
     """Filters and metrics under one name, for pipelines that have none of their own."""
     pipelines: tuple[Pipeline, ...] = ()
     grouping: Grouping | None = None
     baseline: float | None = None
     """Share, 0..1, that guessing reaches; centred figures count from there."""
+
+
+class GroupMean(Record, frozen=True, kw_only=True):
+    """One figure of a group: the mean of its datasets' figures."""
+
+    metric: str
+    pipelines: tuple[str, ...] = ()
+    """Names of the pipelines it is taken from; empty: all."""
+    weight_by_size: bool = True
+
+
+class TaskGroup(Record, frozen=True, kw_only=True):
+    """Several datasets under one name."""
+
+    name: str
+    members: tuple[str, ...]
+    """Names of datasets and of other groups."""
+    means: tuple[GroupMean, ...] = ()
 
 
 class Message(Record, frozen=True, kw_only=True):
@@ -242,6 +290,7 @@ class Sampling(Record, frozen=True, kw_only=True):
             temperature=said(self.temperature, task.temperature, 1.0),
             top_p=said(self.top_p, task.top_p, 1.0),
             max_tokens=self.max_tokens or task.max_tokens,
+            extra={**task.generation, **self.extra},
         )
 
 
@@ -257,6 +306,12 @@ class Patience(Record, frozen=True, kw_only=True):
     total_timeout: float = 3600.0
     gone_after: float = 20.0
     """Seconds of refused connections after which the service counts as gone."""
+
+
+Rung = Literal["chat", "text", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
+"""How something was asked; the last five are ways to weigh options, from the most to the least exact."""
+Weigh = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
+"""Which of these ways is wanted; auto: the best that the service offers."""
 
 
 class Gate(Record, frozen=True, kw_only=True):
@@ -298,6 +353,7 @@ class RunPlan(Record, frozen=True, kw_only=True):
     tasks: tuple[TaskSpec, ...]
     limit: int | None = None
     sampling: Sampling = Sampling()
+    weigh: Weigh = "auto"
     k: tuple[int, ...] = (5,)
     score_reasoning: bool = False
     gates: tuple[Gate, ...] = ()
@@ -334,6 +390,19 @@ class Request(Record, frozen=True, kw_only=True):
     extra: JSONObject = {}
 
 
+class Ballot(Record, frozen=True, kw_only=True):
+    """What is weighed for one problem: its candidates as they are, or the letters of its options."""
+
+    request: Request
+    """The question with its options behind their letters, for services that tell nothing about given texts."""
+    candidates: tuple[Candidate, ...]
+    options: int
+    """How many of the candidates are options; those behind them are the same endings after nothing."""
+    boundary: Literal["context", "shared"] = "context"
+    rolling: bool = False
+    """The one candidate is a whole text, and may be longer than what the service reads at once."""
+
+
 FaultKind = Literal["rejected", "refused", "failed"]
 
 
@@ -366,6 +435,16 @@ class Timings(Record, frozen=True, kw_only=True):
     chunks: int = 0
 
 
+class Likelihood(Record, frozen=True, kw_only=True):
+    """What a service says about one candidate's ending."""
+
+    logprob: float
+    """Natural logarithm, summed over the ending's tokens."""
+    tokens: int | None = None
+    greedy: bool | None = None
+    """Whether every token is the one that greedy decoding would take; None: the service does not say."""
+
+
 class Choice(Record, frozen=True, kw_only=True):
     """One complete answer of a reply."""
 
@@ -376,27 +455,15 @@ class Choice(Record, frozen=True, kw_only=True):
 
 
 class Reply(Record, frozen=True, kw_only=True):
-    """What one request brought: complete choices (maybe fewer than asked), or a fault."""
+    """What one request brought: complete choices (maybe fewer than asked), or a fault. Of a ballot: what weighs what."""
 
     id: str
     choices: tuple[Choice, ...] = ()
+    weighed: tuple[Likelihood | None, ...] = ()
+    """One for every candidate, or where letters were weighed for every option."""
     usage: Usage | None = None
     tries: int = 1
     fault: Fault | None = None
-
-
-Rung = Literal["chat", "text", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
-"""How something was asked; the last five are ways to weigh options, from the most to the least exact."""
-
-
-class Likelihood(Record, frozen=True, kw_only=True):
-    """What a service says about one candidate's ending."""
-
-    logprob: float
-    """Natural logarithm, summed over the ending's tokens."""
-    tokens: int | None = None
-    greedy: bool | None = None
-    """Whether every token is the one that greedy decoding would take; None: the service does not say."""
 
 
 class Attempt(Record, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from model_accuracy_eval.errors import BadData, Refused, Stopped
+from model_accuracy_eval.errors import BadData, EvalError, Refused, Stopped
 from model_accuracy_eval.ports import Chat, Ports, Running
 from model_accuracy_eval.records import (
     Choice,
@@ -92,7 +92,7 @@ class TwinLauncher:
     def port_owner(self, port: int) -> str | None:
         return self.owner
 
-    def objection(self, folder: str) -> str | None:
+    def objection(self, folder: str) -> EvalError | None:
         return None
 
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> Running:
@@ -214,6 +214,10 @@ class Listener:
     def __init__(self) -> None:
         self.said: list[str] = []
         self.ended: dict[str, Counts] = {}
+        self.stages: list[str] = []
+
+    def enter(self, stage: str) -> None:
+        self.stages.append(stage)
 
     def say(self, sentence: str) -> None:
         self.said.append(sentence)
@@ -249,6 +253,7 @@ def twins(**parts: Any) -> Ports:
         "hub": MemoryHub(),
         "warehouse": TwinWarehouse(),
         "open_store": MemoryStore,
+        "open_archive": MemoryStore,
         "run_async": run_async,
         "clock": ManualClock(),
         "screen": Listener(),

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -11,9 +11,10 @@ from model_accuracy_eval import __version__
 from model_accuracy_eval.config import inputs, kept
 from model_accuracy_eval.config import plan as planning
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.ports import Chat, Launcher, Ports
+from model_accuracy_eval.ports import Chat, Launcher, Ports, Screen
 from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
 from model_accuracy_eval.rim.adapter.process import ProcessLauncher
+from model_accuracy_eval.rim.archive import open_archive
 from model_accuracy_eval.rim.clock import SignalClock
 from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
 from model_accuracy_eval.rim.containers.sweeping import Labels
@@ -32,7 +33,7 @@ API_KEY = "MODEL_ACCURACY_EVAL_API_KEY"
 def plan(values: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[RunPlan, str]:
     """What the command line says (`config` names a YAML file under it) → the plan, and the file that keeps it."""
     flags = {name: value for name, value in values.items() if name != "config"}
-    given = {**_file_layer(values.get("config")), **inputs.read(flags, "the command line")}
+    given = {**file_layer(values.get("config")), **inputs.read(flags, "the command line")}
     data = hub(environment)
     old = _kept_run(given["reuse"]) if given.get("reuse") else None
     settings = inputs.merge(old[2] if old else {}, given)
@@ -47,7 +48,7 @@ def plan(values: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[Run
     return resolved, kept.dump(settings, resolved)
 
 
-def _file_layer(path: str | None) -> dict[str, Any]:
+def file_layer(path: str | None) -> dict[str, Any]:
     if not path:
         return {}
     try:
@@ -69,6 +70,13 @@ def _kept_run(folder: str) -> tuple[Path, RunPlan, dict[str, Any]]:
     return run_folder, plan, {**fields, "out": str(run_folder.parent)}
 
 
+def kept_store(folder: str) -> FolderStore:
+    """The folder of a run that is there."""
+    if not (Path(folder) / "run.json").is_file():
+        raise BadReuse(f"'{folder}' is no folder of a run: it has no run.json.")
+    return FolderStore(folder)
+
+
 def hub(environment: Mapping[str, str]) -> FileHub:
     return FileHub(environment)
 
@@ -81,10 +89,11 @@ def ports(
     *,
     model_token: Secret | None = None,
     labels: Labels | None = None,
+    watched: Callable[[Screen], Screen] = lambda teller: teller,
 ) -> Ports:
-    """Everything real; `progress` is where people are told how far things are."""
+    """Everything real; `progress` is where people are told how far things are, `watched` may put a screen before it."""
     key = environment.get(API_KEY)
-    teller = screen(progress, clock.elapsed)
+    teller = watched(screen(progress, clock.elapsed))
 
     def connect_with_key(service: Service, patience: Patience) -> Chat:
         return connect(service, patience, api_key=key, proxy=proxy_for(service.base_url, environment))
@@ -101,6 +110,7 @@ def ports(
             say=teller.say,
         ),
         open_store=FolderStore,
+        open_archive=open_archive,
         run_async=run,
         clock=clock,
         screen=teller,
@@ -111,6 +121,12 @@ def ports(
 def _launcher(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None) -> Launcher:
     if plan.runtime == "process":
         return ProcessLauncher(environment, check=clock.check)
+    return _container_launcher(plan, environment, clock, labels)
+
+
+def _container_launcher(
+    plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None
+) -> ContainerLauncher:
     options = ContainerOptions(
         image=plan.adapter_image or "", devices=plan.devices, labels=labels or Labels(repository="", run_id=plan.run_id)
     )
@@ -123,10 +139,18 @@ def _hub_token(plan: RunPlan, environment: Mapping[str, str]) -> Secret:
     return Secret(environment.get(name, ""), name)
 
 
-def npus() -> str:
+def _npus() -> list[str]:
     """The NPUs that this process can see, by their device nodes."""
-    found = sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
-    return ", ".join(found) or "none seen"
+    return sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
+
+
+def lacks_npus(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels) -> str:
+    """Why deploy.sh would see no NPU; empty when it would, and when it needs none."""
+    if plan.adapter is None or plan.devices == "none":
+        return ""
+    if plan.runtime == "container":
+        return _container_launcher(plan, environment, clock, labels).lacks_npus()
+    return "" if _npus() else "This container has no /dev/davinci<N>."
 
 
 def _facts() -> dict[str, str]:
@@ -134,7 +158,7 @@ def _facts() -> dict[str, str]:
     return {
         "model-accuracy-eval": __version__,
         "python": sys.version.split()[0],
-        "NPUs": npus(),
+        "NPUs": ", ".join(_npus()) or "none seen",
         "system": f"{machine.sysname} {machine.release} {machine.machine}",
         "pid": str(os.getpid()),
     }

@@ -22,6 +22,7 @@ from tests.servers.http import Exchange, HttpServer
 
 JSON = dict[str, Any]
 TWIRP = "/twirp/github.actions.results.api.v1.ArtifactService/"
+SILENT = -1
 RUN, JOB = "run-backend-id-of-tests", "job-backend-id-of-tests"
 
 _IDS = {"workflow_run_backend_id": str, "workflow_job_run_backend_id": str}
@@ -101,7 +102,7 @@ class ArtifactServer(HttpServer):
         self._v4 = v4
         self._lists = lists
         self.faults: dict[str, list[tuple[int, Any]]] = {}
-        """Name of a call → status and body of its next answers."""
+        """Name of a call → status and body of its next answers; status 0 breaks the connection, `SILENT` keeps it."""
         self.stated_digest: str | None = None
         """What is said in place of the true digest."""
         self.stated_md5: str | None = None
@@ -141,6 +142,8 @@ class ArtifactServer(HttpServer):
             status, body = self.faults[name].pop(0)
             if status == 0:
                 exchange.reset()
+            elif status == SILENT:
+                await exchange.stall()
             else:
                 exchange.reply(status, body)
             return

@@ -67,6 +67,10 @@ class FakeGitHub(Memory):
         if error is None:
             assert self.violations == [], self.violations
 
+    def sent(self, method: str, path: str) -> list[dict[str, Any]]:
+        """Bodies of the requests of a kind, in order; `path` is part of theirs."""
+        return [asked.json for asked in self._server.requests if asked.method == method and path in asked.path]
+
     def fault(self, method: str, path: str, status: int = 0, body: Any = None, **more: Any) -> None:
         self.faults.append(Fault(method=method, path=path, status=status, body=body, **more))
 

@@ -53,10 +53,12 @@ class Model:
     """Who may read it; None: everybody."""
     gated: bool = False
     """Everybody may list it, the owner of `token` may read it."""
+    task_type: str | None = None
+    """What it is made for, in the hub's words."""
 
 
 class FakeHub:
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self.models: dict[str, Model] = {}
         self.trouble: Trouble = lambda _: None
         self.storage_trouble: Trouble = lambda _: None
@@ -67,8 +69,8 @@ class FakeHub:
         self.hold = threading.Event()
         """Cleared by a test: storage stops in the middle of every file."""
         self.hold.set()
-        self.hub = HttpServer(self._answer)
-        self.storage = HttpServer(self._store)
+        self.hub = HttpServer(self._answer, host=host)
+        self.storage = HttpServer(self._store, host=host)
         self.sent: dict[str, int] = {}
         """Bytes of each file that went out."""
 
@@ -147,7 +149,8 @@ class FakeHub:
                 {"rfilename": path, **(facts(blob, "blobId", "sha256") if detailed else {})} for path, blob in files
             ]
             gated = "manual" if self.models[name].gated else False
-            exchange.reply(200, {"id": name, "modelId": name, "sha": commit, "siblings": rows, "gated": gated})
+            tagged = {"pipeline_tag": tag} if (tag := self.models[name].task_type) else {}
+            exchange.reply(200, {"id": name, "modelId": name, "sha": commit, "siblings": rows, "gated": gated} | tagged)
             return
         start = int(query.get("cursor", ["0"])[0])
         end = start + self.page
@@ -177,13 +180,17 @@ class FakeHub:
         exchange.head(302, {**headers, "location": place}, length=0)
 
     async def _modelscope(self, exchange: Exchange, name: str, rest: list[str], query: dict[str, list[str]]) -> None:
-        model, revision = self.models.get(name), query["Revision"][0]
+        model, revision = self.models.get(name), query.get("Revision", ["master"])[0]
         cookie = exchange.headers.get("cookie", "")
         if model is None or model.branches.get(revision, revision) not in model.commits:
             exchange.reply(404, {"Code": 10010205001, "Message": "not found", "Success": False, "Data": None})
             return
         if model.token and f"m_session_id={model.token}" not in cookie:
             exchange.reply(403, {"Code": 10010201003, "Message": "no permission", "Success": False, "Data": None})
+            return
+        if not rest:
+            tasks = [{"Name": model.task_type, "ChineseName": ""}] if model.task_type else None
+            exchange.reply(200, {"Code": 200, "Success": True, "Message": "success", "Data": {"Tasks": tasks}})
             return
         commit = model.branches.get(revision, revision)
         files = model.commits[commit]

@@ -1,11 +1,14 @@
 """A real engine with the base image, or a reason to skip; in continuous integration its absence is a failure."""
 
-import os
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-
-BASE = "python:3.11-slim-bookworm"
+from tests.integration.container.tools import ADAPTER_IMAGE, BASE, DOCKERFILES
+from tests.servers.fault_server import FaultServer
+from tests.simulator.runner import Runner
+from tests.simulator.scene import BRIDGE, ROOT, SIBLING, Scene, docker, pull_request, unmet
 
 
 @pytest.fixture(scope="session")
@@ -13,11 +16,40 @@ def engine() -> str:
     """The base image's name, when an engine is there that has it."""
     try:
         done = subprocess.run(["docker", "image", "inspect", BASE], capture_output=True, check=False)
-        missing = None if done.returncode == 0 else f"no engine with the image {BASE}"
     except FileNotFoundError:
-        missing = "no docker client"
-    if missing and os.environ.get("CI"):
-        pytest.fail(missing)
-    if missing:
-        pytest.skip(missing)
+        unmet("no docker client")
+    if done.returncode:
+        unmet(f"no engine with the image {BASE}")
     return BASE
+
+
+@pytest.fixture(scope="session")
+def image(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The action's image, built as the runner builds it."""
+    name = Runner(tmp_path_factory.mktemp("builder"), {}).build(ROOT)
+    yield name
+    docker("image", "rm", "-f", name)
+
+
+@pytest.fixture(scope="session")
+def adapter_image(engine: str) -> Iterator[str]:
+    """An image with what the example adapter needs, and with our label."""
+    docker("build", "-q", "-t", ADAPTER_IMAGE, "-", text=DOCKERFILES[ADAPTER_IMAGE])
+    name = f"model-accuracy-eval-test-sibling:{SIBLING[-8:]}"
+    docker("build", "-q", "-t", name, "--label", SIBLING, "-", text=f"FROM {ADAPTER_IMAGE}\n")
+    yield name
+    docker("image", "rm", "-f", name)
+
+
+@pytest.fixture
+def scene(image: str, tmp_path: Path) -> Iterator[Scene]:
+    with pull_request(image, tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def service() -> Iterator[FaultServer]:
+    """A service that runs already and knows one answer."""
+    answers = FaultServer(lambda request: ["#### 78"] * request.get("n", 1), host=BRIDGE)
+    with answers as server:
+        yield server

@@ -1,5 +1,5 @@
-"""A self-hosted runner, as far as a container action can tell: the same mounts, environment, `docker run`, file commands,
-cancel signals and post step as GitHub's own, against a real engine.
+"""A self-hosted runner, as far as a container action can tell: mounts, environment, `docker run`, file commands, cancel
+signals and post step are those of GitHub's own, against a real engine.
 """
 
 import json
@@ -11,12 +11,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.simulator.commands import SUMMARY_LIMIT, Log, pairs
+from tests.simulator.commands import SUMMARY_LIMIT, Log, Step, pairs
 
 _EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
 _FILES = ("GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH")
@@ -24,30 +23,13 @@ SIGINT_SECONDS, SIGTERM_SECONDS = 7.5, 2.5
 """What the runner waits after each of its two signals before it goes on."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """How a stage of the step ended."""
-
-    exit_code: int
-    log: Log
-    outputs: Mapping[str, str]
-    state: Mapping[str, str]
-    summary: str | None
-    """None when it was too long and dropped."""
-    seconds: float
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.log.lines)
-
-
 class Runner:
     """One job on one machine. `github` is the context; `environment` what the runner adds to it."""
 
     def __init__(self, work: Path, github: Mapping[str, str], environment: Mapping[str, str] | None = None) -> None:
         self._work = work
-        self._github = dict(github)
-        self._environment = dict(environment or {})
+        self.github = dict(github)
+        self.environment = dict(environment or {})
         self.label = secrets.token_hex(3)
         self.workspace = work / "repo" / "repo"
         for folder in (self.workspace, *(self._temp / name for name in ("_github_home", "_github_workflow"))):
@@ -104,7 +86,7 @@ class Runner:
             f"INPUT_{name.replace(' ', '_').upper()}": self._evaluated(text, inputs) for name, text in inputs.items()
         }
         values |= {f"STATE_{name}": value for name, value in state.items()}
-        values |= {f"GITHUB_{name.upper()}": value for name, value in self._github.items() if name != "token"}
+        values |= {f"GITHUB_{name.upper()}": value for name, value in self.github.items() if name != "token"}
         values |= {
             "HOME": "/github/home",
             "GITHUB_WORKSPACE": "/github/workspace",
@@ -112,14 +94,14 @@ class Runner:
             "RUNNER_TEMP": "/github/runner_temp",
             "RUNNER_OS": "Linux",
             **{name: f"/github/file_commands/{file}" for name, file in files.items()},
-            **self._environment,
+            **self.environment,
         }
         return values | {name: str(value) for name, value in (runs.get("env") or {}).items() if name not in values}
 
     def _evaluated(self, text: str, inputs: Mapping[str, str]) -> str:
         def value(match: re.Match[str]) -> str:
             root, _, name = match[1].partition(".")
-            return str({"github": self._github, "inputs": inputs}.get(root, {}).get(name, ""))
+            return str({"github": self.github, "inputs": inputs}.get(root, {}).get(name, ""))
 
         return _EXPRESSION.sub(value, text)
 
@@ -147,32 +129,37 @@ class Runner:
         self, command: list[str], values: Mapping[str, str], cancel: Callable[[Log], bool] | None
     ) -> tuple[int, Log]:
         log = Log()
-        client = subprocess.Popen(
+        with subprocess.Popen(
             command,
             env={**os.environ, **values},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-        )
-        reader = threading.Thread(target=self._read, args=(client, log))
-        reader.start()
+        ) as client:
+            reader = threading.Thread(target=self._read, args=(client, log))
+            reader.start()
+            try:
+                self._await(client, lambda: cancel is not None and cancel(log))
+            except BaseException:
+                client.kill()
+                raise
+            finally:
+                reader.join()
+        return client.returncode, log
+
+    def _await(self, client: "subprocess.Popen[str]", cancelled: Callable[[], bool]) -> None:
         while client.poll() is None:
-            if cancel is not None and cancel(log):
+            if cancelled():
                 self._cancel(client)
-                break
+                return
             time.sleep(0.1)
-        code = client.wait()
-        reader.join()
-        assert client.stdout is not None
-        client.stdout.close()
-        return code, log
 
     @staticmethod
     def _read(client: "subprocess.Popen[str]", log: Log) -> None:
         assert client.stdout is not None
         for line in client.stdout:
-            log.read(line)
+            log.read(line.rstrip("\n"))
 
     @staticmethod
     def _cancel(client: "subprocess.Popen[str]") -> None:
@@ -192,8 +179,8 @@ class Runner:
         return Step(
             exit_code=exit_code,
             log=log,
-            outputs=pairs(folder / files["GITHUB_OUTPUT"]),
-            state=pairs(folder / files["GITHUB_STATE"]),
+            outputs=pairs((folder / files["GITHUB_OUTPUT"]).read_bytes()),
+            state=pairs((folder / files["GITHUB_STATE"]).read_bytes()),
             summary=None if len(summary) > SUMMARY_LIMIT else summary.decode(),
             seconds=seconds,
         )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.simulator.commands import Log, pairs, parse
+from tests.simulator.commands import REGISTERED, pairs, parse, read_log
 from tests.simulator.runner import Runner
 
 ACTION = """
@@ -98,22 +98,25 @@ def test_a_stubborn_step_gets_sigterm_after_seven_and_a_half_seconds(probe: tupl
 
 def test_the_old_form_of_commands_is_found_anywhere() -> None:
     """`##[error]` in the middle of a line is obeyed, as the runner does."""
-    found = parse("2026 some ##[error]text")
+    found = parse("2026 some ##[error]text", REGISTERED)
     assert found is not None
     assert (found.name, found.data) == ("error", "text")
 
 
-def test_a_file_without_its_delimiter_fails_the_step(tmp_path: Path) -> None:
-    """An output that is not closed is an error, never a shorter output."""
-    file = tmp_path / "out"
-    file.write_text("a<<E\n1\n")
+@pytest.mark.parametrize("text", ["a<<E\n1\n", "a<<\n1\n", "<<E\nE\n", "=1\n", "nothing\n"])
+def test_a_file_that_breaks_the_rules_fails_the_step(text: str) -> None:
+    """An output that is not closed, or has no name, is an error, never a shorter output."""
     with pytest.raises(ValueError, match="Unable to process file command"):
-        pairs(file)
+        pairs(text.encode())
+
+
+def test_a_fence_holds_until_its_own_token() -> None:
+    """Another token, or another stop, changes nothing; names of commands know no case."""
+    log = read_log("::stop-commands::Abc\n::error::1\n::xyz::\n::stop-commands::xyz\n ::abc::\n::ERROR::2\n")
+    assert [command.data for command in log.named("error")] == ["2"]
+    assert log.lines == ["::error::1", "::xyz::", "::stop-commands::xyz"]
 
 
 def test_a_mask_hides_later_lines_only() -> None:
     """What was printed before the mask stays readable: masks come first."""
-    log = Log()
-    for line in ("secret", "::add-mask::secret", "secret"):
-        log.read(line)
-    assert log.lines == ["secret", "***"]
+    assert read_log("secret\n::add-mask::secret\nsecret\n").lines == ["secret", "***"]

@@ -10,7 +10,7 @@ from model_accuracy_eval.config.settings import Settings
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Gate, Patience, RunPlan, Sampling, TaskSpec
 from model_accuracy_eval.scoring import gates
-from model_accuracy_eval.scoring.pipeline import metric_names
+from model_accuracy_eval.scoring.scorecard import names
 from model_accuracy_eval.tasks import custom
 
 ReadFile = Callable[[str], bytes]
@@ -26,11 +26,13 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, read_file: ReadFile)
             f"but num-return-sequences is {settings.num_return_sequences}."
         )
     specs = _tasks(settings.datasets, read_file)
-    names = metric_names(settings.num_return_sequences, k)
-    parsed: tuple[Gate, ...] = tuple(gate for line in settings.gate for gate in gates.parse(line))
-    gates.check(parsed, {task.name: names for task in specs})
     # Settings and records call the same thing by the same name, but for these two.
     sampling = msgspec.convert(settings, Sampling, from_attributes=True)
+    sampling = msgspec.structs.replace(sampling, n=settings.num_return_sequences, extra=settings.generation)
+    parsed: tuple[Gate, ...] = tuple(gate for line in settings.gate for gate in gates.parse(line))
+    gates.check(parsed, {task.name: names(task, sampling.of(task).n, k) for task in specs})
+    if not settings.baseline and (hanging := [gate for gate in parsed if gate.from_baseline]):
+        raise BadValue(f"The gate '{hanging[0]}' speaks of a baseline: name that run with --baseline.")
     return RunPlan(
         run_id=run_id,
         stamp=stamp,
@@ -49,10 +51,12 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, read_file: ReadFile)
         weights_dir=settings.weights_dir,
         tasks=specs,
         limit=settings.limit,
-        sampling=msgspec.structs.replace(sampling, n=settings.num_return_sequences, extra=settings.generation),
+        sampling=sampling,
+        weigh=settings.weigh,
         k=k,
         score_reasoning=settings.score_reasoning,
         gates=parsed,
+        baseline=settings.baseline,
         max_failed_requests=settings.max_failed_requests,
         patience=msgspec.convert(settings, Patience, from_attributes=True),
         data_dir=settings.data_dir,

@@ -72,8 +72,14 @@ class Settings(Record, frozen=True, kw_only=True):
     ] = None
 
     num_return_sequences: Annotated[Count, about("Samples asked of every problem: the n of avg@n.", _HOW, "-n")] = 5
-    temperature: Annotated[Annotated[float, Meta(ge=0)], about("Sampling temperature, always sent.", _HOW)] = 1.0
-    top_p: Annotated[Annotated[float, Meta(gt=0, le=1)], about("Nucleus sampling, always sent.", _HOW)] = 1.0
+    temperature: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        about("Sampling temperature, always sent; default: what the dataset says, else 1.", _HOW),
+    ] = None
+    top_p: Annotated[
+        Annotated[float, Meta(gt=0, le=1)] | None,
+        about("Nucleus sampling, always sent; default: what the dataset says, else 1.", _HOW),
+    ] = None
     max_tokens: Annotated[Count | None, about("Longest answer; default: what the dataset says.", _HOW)] = None
     seed: Annotated[
         Annotated[int, Meta(ge=0)] | None,
@@ -84,6 +90,11 @@ class Settings(Record, frozen=True, kw_only=True):
         about("Further request fields as a JSON object, such as '{\"top_k\": 20}'; sent as they are.", _HOW),
     ] = {}  # noqa: RUF012 - msgspec copies it
 
+    weigh: Annotated[
+        Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"],
+        about("How options are weighed; auto takes the most exact way that the service offers.", _HOW),
+    ] = "auto"
+
     k: Annotated[
         tuple[Count, ...], about("Values of k for pass@k and cons@k, separated by commas; default: n.", _VERDICT)
     ] = ()
@@ -91,6 +102,10 @@ class Settings(Record, frozen=True, kw_only=True):
         tuple[str, ...],
         about("Line to reach, such as 'demo_arithmetic: avg@5 >= 60'; may be given several times.", _VERDICT),
     ] = ()
+    baseline: Annotated[
+        str | None,
+        about("Run to compare with, a folder or a zip of it; a gate may then say '>= baseline - 1'.", _VERDICT),
+    ] = None
     max_failed_requests: Annotated[
         Annotated[int, Meta(ge=0)], about("Failed samples up to which the run still is a verdict.", _VERDICT)
     ] = 0

@@ -6,7 +6,7 @@ alone, such as a refusal, is told in the same form.
 
 from collections.abc import Iterator
 
-from model_accuracy_eval.records import GateResult, Outcome, Record, Report, Sheet
+from model_accuracy_eval.records import GateResult, Outcome, Record, Report, RunPlan, Sheet
 from model_accuracy_eval.reporting import advice, comparison, figures, fitting, foreign, summary
 from model_accuracy_eval.reporting.figures import Figures
 from model_accuracy_eval.reporting.fitting import Part
@@ -98,12 +98,12 @@ def _opening(told: Report | Outcome, commit: str) -> str:
 def _parts(report: Report, before: Figures | None) -> Iterator[Part]:
     """In reading order; ranks say who gets room first."""
     whole = report.outcome.conclusion in {"passed", "failed", "undecided"}
-    before = before if whole else None
-    yield comparison.table(summary.all_rows(report), before)
+    before = (figures.of_baseline(report) or before) if whole else None
+    yield comparison.table(summary.all_rows(report), before, report.comparison)
     gates = sorted(report.gates, key=lambda result: list(_DECISIONS).index(result.decision))
     yield Part(title="Gates", lines=tuple(map(_gate, gates)), rank=1, shown=_LINES_SEEN)
     yield Part(title="Samples", lines=tuple(map(_counts, report.sheets)), rank=2, shown=_LINES_SEEN)
-    notes = [*comparison.other_versions(report, before), *_notes(report)]
+    notes = [*comparison.other_versions(report, before), *_notes(report), *comparison.remarks(report)]
     yield Part(title="Notes", lines=tuple(notes), rank=3, shown=_LINES_SEEN)
     yield Part(title="How to read the figures", lines=tuple(_advice(report)), rank=6)
     yield Part(title="What ran", lines=tuple(_facts(report)), rank=4)
@@ -135,7 +135,7 @@ def _facts(report: Report) -> Iterator[str]:
     facts = {
         "model": (report.service.model if report.service else None) or plan.model or plan.model_name or "-",
         "service": report.service.base_url if report.service else "-",
-        "samples of every problem": f"{plan.sampling.n} (temperature {plan.sampling.temperature:g})",
+        "samples of every problem": _samples(plan),
         "datasets": ", ".join(f"{sheet.dataset} ({sheet.version})" for sheet in report.sheets) or "-",
         "started and finished": f"{report.started} – {report.finished}",
         "seconds": ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items()) or "-",
@@ -143,6 +143,14 @@ def _facts(report: Report) -> Iterator[str]:
     }
     yield f"- run: {foreign.code(plan.run_id)}"
     yield from (f"- {foreign.text(name, 60)}: {foreign.text(value, 400)}" for name, value in facts.items())
+
+
+def _samples(plan: RunPlan) -> str:
+    asked = {task.name: plan.sampling.of(task) for task in plan.tasks}
+    told = {f"{sampling.n} (temperature {sampling.temperature:g})" for sampling in asked.values()}
+    if len(told) == 1:
+        return told.pop()
+    return ", ".join(f"{name}: {one.n} (temperature {one.temperature:g})" for name, one in asked.items())
 
 
 def _links(links: Links) -> str:

@@ -55,6 +55,24 @@ def of_report(report: Report, of: str) -> Figures | None:
     return Figures(of=foreign.sound(of), rows=rows) if rows else None
 
 
+def of_baseline(report: Report) -> Figures | None:
+    """The old figures of a run that was compared with a baseline."""
+    if report.comparison is None:
+        return None
+    rows = tuple(
+        Figure(
+            dataset=foreign.sound(change.dataset),
+            version=change.old_version,
+            metric=foreign.sound(one.metric),
+            value=one.old,
+        )
+        for change in report.comparison.changes
+        for one in change.differences
+        if one.old is not None
+    )
+    return Figures(of=foreign.sound(report.comparison.base[:12]), rows=rows) if rows else None
+
+
 def key_of(*parts: str) -> str:
     """Names a comment among several of ours on one pull request: the same parts, the same comment."""
     return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]

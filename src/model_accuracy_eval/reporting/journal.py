@@ -65,6 +65,12 @@ class _Key(msgspec.Struct):
     index: int
 
 
+class _Asked(msgspec.Struct):
+    id: int
+    origin_prompt: list[_Turn] = []
+    input: list[_Turn] = []
+
+
 class _KeptFailure(msgspec.Struct):
     id: int
     index: int
@@ -76,6 +82,7 @@ class _KeptFailure(msgspec.Struct):
 _encode = msgspec.json.Encoder().encode
 _decode_kept = msgspec.json.Decoder(_Kept).decode
 _decode_key = msgspec.json.Decoder(_Key).decode
+_decode_asked = msgspec.json.Decoder(_Asked).decode
 _decode_failure = msgspec.json.Decoder(_KeptFailure).decode
 
 
@@ -130,6 +137,12 @@ def key(source: bytes) -> tuple[int, int]:
     """(problem, index) of a line of either file."""
     found = _decode_key(source)
     return found.id, found.index
+
+
+def question(source: bytes) -> tuple[int, str]:
+    """(problem, the last turn that was asked) of a line of either file."""
+    found = _decode_asked(source)
+    return found.id, next((turn.prompt for turn in reversed(found.origin_prompt or found.input)), "")
 
 
 def attempt(source: bytes) -> Attempt:

@@ -14,7 +14,7 @@ from math import ceil
 from typing import Literal
 
 from model_accuracy_eval.records import Report, Sheet, Tally, Why
-from model_accuracy_eval.reporting import summary
+from model_accuracy_eval.reporting import compared, summary
 from model_accuracy_eval.reporting.advice import advise
 
 MOST_PROBLEMS = 500
@@ -114,7 +114,12 @@ def _facts(report: Report, problems: Mapping[str, Mapping[int, str]]) -> dict[st
         "outcome": report.outcome,
         "cells": summary.table(rows, report.plan.label),
         "rows": rows,
-        "thresholds": {(one.gate.dataset, one.gate.metric): one.gate.threshold for one in report.gates},
+        "thresholds": {
+            (one.gate.dataset, one.gate.metric): one.gate.threshold
+            for one in report.gates
+            if not one.gate.from_baseline
+        },
+        "compared": compared,
         "advice": advise(rows),
         "sections": [_section(sheet, problems.get(sheet.dataset, {}), share) for sheet in report.sheets],
         "versions": {sheet.dataset: sheet.version for sheet in report.sheets},

@@ -37,11 +37,13 @@ def finished(report: Report, exams: tuple[Exam, ...]) -> bytes:
         "exit_code": outcome.exit_code,
         "stage": outcome.stage,
         "sentence": outcome.sentence,
+        "detail": outcome.detail,
         "finished": report.finished,
         "seconds": report.seconds,
         "n": report.plan.sampling.n,
         "k": report.plan.k,
         "gates": [msgspec.to_builtins(result) | {"gate": str(result.gate)} for result in report.gates],
+        "comparison": msgspec.to_builtins(report.comparison),
         "environment": report.environment,
     }
     for sheet in report.sheets:

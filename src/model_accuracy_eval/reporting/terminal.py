@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.records import Report, Sheet
-from model_accuracy_eval.reporting import summary
+from model_accuracy_eval.reporting import compared, summary
 
 
 def as_text(report: Report) -> str:
-    parts = ["\n".join(part) for part in (_figures(report), _remarks(report), _verdict(report)) if part]
+    told = (_figures(report), _remarks(report), _baseline(report), _verdict(report))
+    parts = ["\n".join(part) for part in told if part]
     return "\n" + "\n\n".join(parts)
 
 
@@ -32,6 +33,10 @@ def _counts(sheet: Sheet) -> str:
     counts = sheet.counts
     told = ", ".join(summary.remarkable(counts))
     return f"{sheet.dataset}: {counts.answered} of {counts.planned} samples answered{'; ' + told if told else ''}."
+
+
+def _baseline(report: Report) -> list[str]:
+    return [f"Against the baseline\n\n{compared.as_text(report.comparison)}"] if report.comparison else []
 
 
 def _verdict(report: Report) -> list[str]:

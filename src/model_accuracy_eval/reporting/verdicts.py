@@ -45,6 +45,7 @@ def outcome_of(error: EvalError) -> Outcome:
         stage=error.stage,
         sentence=error.sentence,
         detail=error.detail,
+        about=error.about,
     )
 
 

@@ -59,7 +59,11 @@ class SignalClock:
             self.check()
 
     def overdue(self) -> bool:
-        return self._asked is not None and self.elapsed() - self._asked_at > _GRACE
+        return self.since_stop() > _GRACE
+
+    def since_stop(self) -> float:
+        """Seconds since somebody asked the run to end; 0 when nobody did."""
+        return 0.0 if self._asked is None else self.elapsed() - self._asked_at
 
     def check(self) -> None:
         if self._asked is not None:

@@ -102,6 +102,9 @@ class PlainScreen:
         self._elapsed = elapsed
         self._open: dict[str, _Progress] = {}
 
+    def enter(self, stage: str) -> None:
+        """Each stage has lines of its own."""
+
     def say(self, sentence: str) -> None:
         for place, line in enumerate(sentence.splitlines() or [""]):
             clean = line.translate(_CONTROLS).replace("##[", "# #[")
@@ -157,6 +160,9 @@ class TerminalScreen:
             redirect_stdout=False,
             redirect_stderr=False,
         )
+
+    def enter(self, stage: str) -> None:
+        """Each stage has lines of its own."""
 
     def say(self, sentence: str) -> None:
         self._console.print(sentence.translate(_CONTROLS), soft_wrap=True)

@@ -1,12 +1,37 @@
-"""The values of all problems → one figure."""
+"""The values of all problems → one figure, and how sure one can be of it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import exp, fsum, isnan, log, sqrt
 from typing import Any
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.scoring.stats import mean
+from model_accuracy_eval.scoring import stats
+from model_accuracy_eval.scoring.metrics import own, translation
 
-Aggregation = Callable[[Sequence[Any]], float | None]
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Aggregation:
+    """One row of the table."""
+
+    figure: Callable[[Sequence[Any]], float | None]
+    prepare: Callable[[Sequence[Any]], Sequence[Any]] = list
+    """What is made of the values once, however often a bootstrap draws among them."""
+    draws: int = 1000
+    """Draws of the bootstrap; 0: there is a formula, or nothing can be said."""
+
+    def __call__(self, values: Sequence[Any]) -> float | None:
+        """None where there is nothing to say something about."""
+        return self.figure(self.prepare(values)) if values else None
+
+    def stderr(self, values: Sequence[Any]) -> float | None:
+        """Standard error of the figure: by formula for a mean, else by bootstrap over the problems."""
+        if self.figure is stats.mean:
+            return stats.stderr(values)
+        prepared = self.prepare(values) if values else []
+        return stats.bootstrap(self.figure, prepared, self.draws)
 
 
 def median(values: Sequence[float]) -> float | None:
@@ -14,11 +39,88 @@ def median(values: Sequence[float]) -> float | None:
     return sorted(values)[len(values) // 2] if values else None
 
 
-AGGREGATIONS: dict[str, Aggregation] = {"mean": mean, "median": median}
+def nanmean(values: Sequence[float]) -> float | None:
+    """The mean of what is a number."""
+    return stats.mean([value for value in values if not isnan(value)])
+
+
+def perplexity(values: Sequence[float]) -> float | None:
+    """exp of the mean negative logarithm."""
+    found = stats.mean(values)
+    return None if found is None else _exp(-found)
+
+
+def _exp(power: float) -> float | None:
+    """Beyond what a number can hold, the figure is unknown."""
+    return exp(power) if power < 700 else None
+
+
+def _per_piece(values: Sequence[tuple[float, int]]) -> float:
+    return -fsum(logprob for logprob, _ in values) / sum(pieces for _, pieces in values)
+
+
+def weighted_perplexity(values: Sequence[tuple[float, int]]) -> float | None:
+    """exp of the negative logarithm per piece, all texts together."""
+    return _exp(_per_piece(values))
+
+
+def bits_per_byte(values: Sequence[tuple[float, int]]) -> float:
+    """Negative binary logarithm per byte, all texts together."""
+    return _per_piece(values) / log(2)
+
+
+def f1(pairs: Sequence[tuple[int, int]]) -> float:
+    """F1 of option 1 where the options are 0 and 1, else the mean of the F1 of every option."""
+    labels = {label for pair in pairs for label in pair}
+    wanted = {1} if labels <= {0, 1} else labels
+    return fsum(_f1_of(label, pairs) for label in wanted) / len(wanted)
+
+
+def _f1_of(label: int, pairs: Sequence[tuple[int, int]]) -> float:
+    hits = sum(gold == said == label for gold, said in pairs)
+    named = sum((gold == label) + (said == label) for gold, said in pairs)
+    return 2 * hits / named if named else 0.0
+
+
+def matthews(pairs: Sequence[tuple[int, int]]) -> float:
+    """Correlation of what is right with what was said, for any number of options; 0 where one of the two never varies."""
+    golds, saids = Counter(gold for gold, _ in pairs), Counter(said for _, said in pairs)
+    size = len(pairs)
+    right = sum(gold == said for gold, said in pairs)
+    covariance = right * size - sum(golds[label] * saids[label] for label in golds)
+    spread = (size**2 - sum(n**2 for n in saids.values())) * (size**2 - sum(n**2 for n in golds.values()))
+    return covariance / sqrt(spread) if spread else 0.0
+
+
+def _corpus(kind: str) -> Aggregation:
+    return Aggregation(
+        figure=partial(translation.figure, kind), prepare=partial(translation.statistics, kind), draws=100
+    )
+
+
+AGGREGATIONS: dict[str, Aggregation] = {
+    "mean": Aggregation(figure=stats.mean),
+    "nanmean": Aggregation(figure=nanmean),
+    "median": Aggregation(figure=median),
+    "sum": Aggregation(figure=fsum, draws=0),
+    "max": Aggregation(figure=max, draws=0),
+    "min": Aggregation(figure=min, draws=0),
+    "perplexity": Aggregation(figure=perplexity),
+    "weighted_perplexity": Aggregation(figure=weighted_perplexity),
+    "bits_per_byte": Aggregation(figure=bits_per_byte),
+    "f1": Aggregation(figure=f1),
+    "matthews_corrcoef": Aggregation(figure=matthews),
+    "brier_score": Aggregation(figure=stats.mean),
+    **{kind: _corpus(kind) for kind in ("bleu", "chrf", "chrf++", "ter")},
+}
 
 
 def aggregation(name: str) -> Aggregation:
-    """The function of that name; an unknown one is answered with the nearest."""
-    if name not in AGGREGATIONS:
-        raise UnknownName("aggregation", name, AGGREGATIONS)
-    return AGGREGATIONS[name]
+    """The row of that name, or what the name says where to find; an unknown one is answered with the nearest."""
+    if name in AGGREGATIONS:
+        return AGGREGATIONS[name]
+    if name.startswith(own.HUGGING_FACE):
+        return Aggregation(figure=partial(own.computed, name), draws=0)
+    if own.paths.is_path(name):
+        return Aggregation(figure=own.paths.load(name))
+    raise UnknownName("aggregation", name, AGGREGATIONS)

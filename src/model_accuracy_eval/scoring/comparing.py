@@ -8,7 +8,7 @@ from math import exp, fsum, lgamma, log, sqrt
 
 import msgspec
 
-from model_accuracy_eval.records import Change, Counts, Difference, Flips, Interval, Row, Sheet, Speed
+from model_accuracy_eval.records import Change, Counts, Difference, Flips, Interval, Sheet, Speed
 from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.stats import Z95, mean
 
@@ -24,6 +24,8 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     c: int | None = None
     values: tuple[float, ...] = ()
     """Only where `c` does not say it all."""
+    figures: dict[str, float | None] = {}
+    """Likewise: metrics that do not follow from `c`, 0..100."""
 
     @property
     def share(self) -> float:
@@ -37,6 +39,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     dataset: str
     version: str
     figures: dict[str, float | None]
+    shares: frozenset[str]
+    """Figures that are means over problems of values in 0..100: those that have an interval."""
     marks: Sequence[Mark]
     counts: Counts
     speed: Speed
@@ -50,15 +54,14 @@ def of_sheet(sheet: Sheet) -> Side:
     return Side(
         dataset=sheet.dataset,
         version=sheet.version,
-        figures=figures(sheet.rows),
-        marks=[Mark(t.problem, t.n, t.c, () if t.c is not None else t.values) for t in sheet.tallies],
+        figures={row.metric: row.value for row in sheet.rows},
+        shares=frozenset(row.metric for row in sheet.rows if row.interval is not None),
+        marks=[
+            Mark(one.problem, one.n, one.c, one.values if one.c is None else (), one.figures) for one in sheet.tallies
+        ],
         counts=sheet.counts,
         speed=sheet.speed,
     )
-
-
-def figures(rows: Iterable[Row]) -> dict[str, float | None]:
-    return {row.metric: row.value for row in rows}
 
 
 def compare(old: Side, new: Side) -> Change:
@@ -90,18 +93,20 @@ def _difference(metric: str, old: Side, new: Side, pairs: Pairs, *, same: bool) 
     before, after = old.figures.get(metric), new.figures.get(metric)
     if not same or before is None or after is None:
         return Difference(metric=metric, old=before, new=after)
-    if not pairs or not (_explains(metric, old) and _explains(metric, new)):
+    if len(pairs) < 2 or not (_explains(metric, old) and _explains(metric, new)):
         return Difference(metric=metric, old=before, new=after, points=after - before)
     olds = [_value(metric, one) or 0.0 for one, _ in pairs]
     news = [_value(metric, one) or 0.0 for _, one in pairs]
     low, high = paired_interval([b - a for a, b in zip(olds, news, strict=True)])
     before, after = 100 * (mean(olds) or 0.0), 100 * (mean(news) or 0.0)
-    span = Interval(low=100 * low, high=100 * high) if len(pairs) > 1 else None
+    span = Interval(low=100 * low, high=100 * high)
     return Difference(metric=metric, old=before, new=after, points=after - before, interval=span)
 
 
 def _explains(metric: str, side: Side) -> bool:
     """Whether the problems' values really make up the figure: not every metric is a mean over problems."""
+    if metric not in side.shares:
+        return False
     values = [_value(metric, mark) for mark in side.marks]
     found = mean([value for value in values if value is not None])
     figure = side.figures[metric]
@@ -110,6 +115,8 @@ def _explains(metric: str, side: Side) -> bool:
 
 def _value(metric: str, mark: Mark) -> float | None:
     """A problem's part of a figure, 0..1."""
+    if (told := mark.figures.get(metric)) is not None:
+        return told / 100
     kind, _, size = metric.partition("@")
     if kind not in _ESTIMATORS:
         return mark.share
@@ -151,7 +158,8 @@ def sign_test(gained: int, lost: int) -> float:
 def _flips(pairs: Pairs) -> Flips | None:
     if not pairs or any(mark.c is None for pair in pairs for mark in pair):
         return None
-    moved = [(new.share - old.share, new.id) for old, new in pairs if new.share != old.share]
+    # Rounded: 4/5 − 3/5 is no more than 1/5 − 0/5.
+    moved = [(by, new.id) for old, new in pairs if (by := round(new.share - old.share, 9))]
     gained = sorted((-by, name) for by, name in moved if by > 0)
     lost = sorted((by, name) for by, name in moved if by < 0)
     return Flips(

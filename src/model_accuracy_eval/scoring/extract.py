@@ -4,9 +4,10 @@ None means "no answer found", which is counted apart from wrong answers.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.patterns import first_token, multi_choice_regex, regex
 
 Extractor = Callable[..., str | None]
 
@@ -41,14 +42,6 @@ def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
     text = text.lstrip()
     ends = [place for mark in marks if (place := text.find(mark, 1)) >= 0]
     return text[: min(ends)] if ends else text
-
-
-def regex(text: str, problem: Problem, *, pattern: str, group: int = 1, take: str = "last") -> str | None:
-    """The chosen group of the first or last match."""
-    matches = list(re.finditer(pattern, text, re.MULTILINE))
-    if not matches:
-        return None
-    return matches[-1 if take == "last" else 0].group(group).strip()
 
 
 def last_number(text: str, problem: Problem) -> str | None:
@@ -128,12 +121,47 @@ def stripped(text: str, problem: Problem) -> str | None:
     return text.strip() or None
 
 
+def noop(text: str, problem: Problem) -> str | None:
+    """The text as it is."""
+    return text
+
+
+def remove_whitespace(text: str, problem: Problem) -> str | None:
+    """The text without blanks around it; an empty one stays a text."""
+    return text.strip()
+
+
+def lowercase(text: str, problem: Problem) -> str | None:
+    """The text in small letters."""
+    return text.lower()
+
+
+def uppercase(text: str, problem: Problem) -> str | None:
+    """The text in capitals."""
+    return text.upper()
+
+
+def mapped(
+    text: str, problem: Problem, *, mapping_dict: Mapping[str, object] | None = None, default_value: object = None
+) -> str | None:
+    """What a table has for the text, else the default; without a default, no answer."""
+    found = (mapping_dict or {}).get(text, default_value)
+    return None if found is None else str(found)
+
+
 EXTRACTORS: dict[str, Extractor] = {
     "strip_thoughts": strip_thoughts,
     "cut_at": cut_at,
     "regex": regex,
+    "multi_choice_regex": multi_choice_regex,
     "last_number": last_number,
     "number_answer": number_answer,
     "choice_letter": choice_letter,
+    "first_token": first_token,
     "stripped": stripped,
+    "remove_whitespace": remove_whitespace,
+    "lowercase": lowercase,
+    "uppercase": uppercase,
+    "map": mapped,
+    "noop": noop,
 }

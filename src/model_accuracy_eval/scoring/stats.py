@@ -3,8 +3,10 @@
 Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import fsum, sqrt
+from random import Random
+from typing import Any
 
 from model_accuracy_eval.records import Interval
 
@@ -14,6 +16,39 @@ Z95 = 1.959963984540054
 def mean(values: Sequence[float]) -> float | None:
     """None for an empty sequence: an unknown figure is never 0."""
     return fsum(values) / len(values) if values else None
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Standard deviation of a sample of two or more."""
+    centre = fsum(values) / len(values)
+    return sqrt(fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+def stderr(values: Sequence[float]) -> float | None:
+    """Standard error of the mean; of fewer than two values nothing can be said."""
+    return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
+
+
+_MOST_DRAWN = 20_000_000
+"""Values that one bootstrap draws at most: some seconds."""
+
+
+def bootstrap(figure: Callable[[Sequence[Any]], float | None], values: Sequence[Any], draws: int) -> float | None:
+    """Standard error of any figure: how it scatters when the problems are drawn anew, with putting back.
+
+    lm-eval's scheme, seeds included, so that equal values give equal errors: every thousand draws have a generator of
+    their own, seeded with their number. Draws of which the figure knows nothing are left out.
+    """
+    draws = min(draws, _MOST_DRAWN // max(len(values), 1))
+    if len(values) < 2 or draws < 2:
+        return None
+    size = min(1000, draws)
+    found = []
+    for chunk in range(draws // size):
+        chance = Random(chunk)  # noqa: S311 - nothing secret is drawn
+        found += [figure(chance.choices(values, k=len(values))) for _ in range(size)]
+    known = [one for one in found if one is not None]
+    return deviation(known) if len(known) > 1 else None
 
 
 def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval | None:

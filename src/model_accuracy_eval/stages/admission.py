@@ -1,11 +1,21 @@
 """Who asks, and for what hardware: what forbids a run, to be told with all else that does."""
 
-from model_accuracy_eval.action_ports import Forge, Job
+from model_accuracy_eval.action_ports import Forge, Job, Site
+from model_accuracy_eval.records import RunPlan
 
 
 def findings(job: Job, forge: Forge) -> list[str]:
     """What stands against the run, as sentences; none: it may start."""
     return [*_permission(job, forge), *_hardware(job, forge)]
+
+
+def devices(job: Job, plan: RunPlan, site: Site) -> list[str]:
+    """What is wrong with the place where deploy.sh would run: a CPU's accuracy says little about an NPU's."""
+    lack = site.lacks_npus(plan) if job.hardware.lower() == "npu" else ""
+    if not lack:
+        return []
+    cure = "use a runner that has some, or set `devices: none` if deploy.sh needs none."
+    return [f"{lack} {job.adapter_repository} is for NPUs; {cure}"]
 
 
 def _permission(job: Job, forge: Forge) -> list[str]:

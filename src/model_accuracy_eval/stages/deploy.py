@@ -12,6 +12,7 @@ from model_accuracy_eval.records import Fault, Message, Patience, Reply, Request
 from model_accuracy_eval.stages.attended import attended
 
 LOG = "logs/deploy.log"
+_SCRIPT = ("deploy.sh", 1)
 _TAIL = 30
 _PROBE = Request(messages=(Message(role="user", content="1+1="),), max_tokens=1)
 _MISSING_ENDPOINT = {404, 405, 501}
@@ -110,16 +111,17 @@ async def _served_name(chat: Chat, weights: str | None) -> str | None:
 
 def _judge(fault: Fault, base_url: str, waited: float, limit: float, running: Running | None) -> None:
     """Raises when waiting longer makes no sense."""
-    detail = running.tail(_TAIL) if running else ""
+    detail, about = (running.tail(_TAIL), _SCRIPT) if running else ("", None)
     if fault.status in _MISSING_ENDPOINT and waited > _MISSING_ENDPOINT_GRACE:
         raise AdapterFailed(
             f"The server at {base_url} does not offer /v1/chat/completions (HTTP {fault.status}), "
             f"and without it nothing can be evaluated: {fault.sentence}",
             detail=detail,
+            about=about,
         )
     if fault.kind == "rejected" and fault.status not in _MISSING_ENDPOINT:
         raise AdapterFailed(
-            f"The server at {base_url} refuses a one-token chat request: {fault.sentence}", detail=detail
+            f"The server at {base_url} refuses a one-token chat request: {fault.sentence}", detail=detail, about=about
         )
     if waited >= limit:
         who = "deploy.sh runs, but no" if running else "No"
@@ -127,6 +129,7 @@ def _judge(fault: Fault, base_url: str, waited: float, limit: float, running: Ru
             f"{who} service answered a chat request on {urlsplit(base_url).netloc} within {limit:g} s; "
             f"the last try said: {fault.sentence}",
             detail=detail,
+            about=about,
         )
 
 
@@ -138,4 +141,4 @@ def _tell(running: Running, say: Callable[[str], None] | None) -> None:
 
 def _exited(code: int, running: Running, when: str) -> AdapterFailed:
     how = f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
-    return AdapterFailed(f"deploy.sh {how} {when}.", detail=running.tail(_TAIL))
+    return AdapterFailed(f"deploy.sh {how} {when}.", detail=running.tail(_TAIL), about=_SCRIPT)

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.records import Clearance, DataFile, Exam, RunPlan, TaskSpec
+from model_accuracy_eval.records import Clearance, DataFile, Exam, RunPlan, Stock, TaskSpec
 from model_accuracy_eval.tasks import exam, rows
+
+_TASK_TYPES: tuple[str, ...] = ("text-generation", "image-text-to-text", "any-to-any")
+"""Each answers the requests of those before it, too."""
 
 
 def clear(plan: RunPlan, ports: Ports, against: Sequence[str] = ()) -> Clearance:
@@ -15,22 +18,38 @@ def clear(plan: RunPlan, ports: Ports, against: Sequence[str] = ()) -> Clearance
     `against`: what stands against the run already.
     """
     exams = tuple(_exam(task, plan, ports) for task in plan.tasks)
-    findings, stock = [*against], None
+    findings, stock, about = [*against], None, None
     if plan.adapter and plan.mode != "eval":
-        findings += _findings(plan, ports)
+        if objection := _adapter_files(plan, ports):
+            findings.append(objection.sentence)
+            about = objection.about
+        findings += _port(plan, ports)
         try:
             stock = ports.warehouse.measure(plan.model or "", plan.max_weight_size)
+            findings += _task_type(plan, stock)
         except Refused as refusal:
             findings.append(refusal.sentence)
     if findings:
-        raise Refused(" ".join(findings))
+        raise Refused(" ".join(findings), about=about)
     return Clearance(exams=exams, stock=stock)
+
+
+def _task_type(plan: RunPlan, stock: Stock) -> list[str]:
+    """What stands against asking these weights for that: each kind of model answers the requests of those before it."""
+    known = [kind for kind in _TASK_TYPES if kind in stock.task_types]
+    if not known or _TASK_TYPES.index(plan.task_type) <= _TASK_TYPES.index(known[-1]):
+        return []
+    finding = (
+        f"The task-type is {plan.task_type}, but the hub says that {stock.reference} is made for {known[-1]}; "
+        f"set task-type to {known[-1]}, or take other weights."
+    )
+    return [finding]
 
 
 def _exam(task: TaskSpec, plan: RunPlan, ports: Ports) -> Exam:
     questions = _rows(task.data, task.fields, plan, ports)
     fewshot = task.prompt.fewshot
-    shots = _rows(fewshot.data, task.fields, plan, ports) if fewshot else []
+    shots = _rows(fewshot.data, fewshot.fields or task.fields, plan, ports) if fewshot and fewshot.data else []
     return exam.build(task, questions, shots, plan.limit)
 
 
@@ -39,16 +58,15 @@ def _rows(file: DataFile, fields: tuple[str, ...], plan: RunPlan, ports: Ports) 
     return rows.parse(found, data, fields)
 
 
-def _findings(plan: RunPlan, ports: Ports) -> list[str]:
-    findings = []
+def _adapter_files(plan: RunPlan, ports: Ports) -> EvalError | None:
     folder = Path(plan.adapter or "")
     if not folder.is_dir():
-        findings.append(f"The adapter folder '{folder}' is not there.")
-    elif not (folder / "deploy.sh").is_file():
-        findings.append(f"The adapter folder '{folder}' has no deploy.sh at its root, so there is nothing to start.")
-    elif objection := ports.launcher.objection(str(folder)):
-        findings.append(objection)
+        return Refused(f"The adapter folder '{folder}' is not there.")
+    if not (folder / "deploy.sh").is_file():
+        return Refused(f"The adapter folder '{folder}' has no deploy.sh at its root, so there is nothing to start.")
+    return ports.launcher.objection(str(folder))
+
+
+def _port(plan: RunPlan, ports: Ports) -> list[str]:
     owner = ports.launcher.port_owner(plan.port)
-    if owner:
-        findings.append(f"Port {plan.port} is already in use by {owner}, so the adapter could not serve on it.")
-    return findings
+    return [f"Port {plan.port} is already in use by {owner}, so the adapter could not serve on it."] if owner else []

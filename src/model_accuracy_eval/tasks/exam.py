@@ -2,16 +2,18 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.errors import BadData, BadValue
+from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Candidate, Exam, Problem, TaskSpec
 from model_accuracy_eval.scoring.judging import check
 from model_accuracy_eval.scoring.scorers import pipelines
-from model_accuracy_eval.tasks import fewshot, prompts
+from model_accuracy_eval.tasks import fewshot, prompts, views
 from model_accuracy_eval.tasks.rows import Row
+from model_accuracy_eval.tasks.template_words import as_python
 
 
 def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None) -> Exam:
@@ -19,10 +21,8 @@ def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None) 
     resolved = pipelines(task)
     for pipeline in resolved:
         check(pipeline)
-    view = task.slice
-    chosen = range(len(rows))[view.start : view.stop : view.step][:limit]
-    if not chosen:
-        raise BadValue(f"{task.name}: the slice {view.start}:{view.stop}:{view.step} of {len(rows)} rows is empty.")
+    rows = views.seen(task.views, rows, task.data.name)
+    chosen = views.sliced(task, len(rows))[:limit]
     setting = _Setting(task, rows, shots)
     problems = tuple(setting.problem(place, rows[place]) for place in chosen)
     questions = _digest([(problem.id, problem.messages, problem.text, problem.candidates) for problem in problems])
@@ -40,66 +40,112 @@ class _Setting:
             measure.name == "acc_mutual_info" for pipeline in pipelines(task) for measure in pipeline.metrics
         )
         shown = task.prompt.fewshot
-        own = shown is not None and shown.data is None
-        self._pool = rows if own else shots
+        own = shown is not None and shown.data is None and not shown.rows
+        self._pool = rows if own else list(shown.rows) if shown and shown.rows else shots
+        without = own if shown is None or shown.without_itself is None else shown.without_itself
         count = shown.count if shown else 0
-        if len(self._pool) < count + own:
+        if len(self._pool) < count + (without and count > 0):
             raise BadData(
                 f"{task.name} shows {count} solved examples, but its file of examples has {len(self._pool)} rows."
             )
-        self._choose = fewshot.chooser(shown.sampler, self._pool, count, own=own) if shown else None
+        self._choose = fewshot.chooser(shown.sampler, self._pool, count, own=without) if shown and count else None
 
     def problem(self, place: int, row: Row) -> Problem:
         task, where = self._task, f"{self._task.data.name}, row {place + 1}"
         shots = self._shots(place, row)
-        choices = prompts.listed(task.choices, row, where)
-        reference = prompts.render(task.reference, row, where)
+        key = self._key(row, where)
         question = prompts.render(task.prompt.question, row, where)
+        whole = self._whole(question, row, shots, where)
         if task.kind == "choice":
-            question = prompts.lettered(task.prompt, choices, row, where)
-        whole = prompts.text(task.prompt, row, shots, where) if task.kind != "generate" or task.mode == "text" else ""
-        gold = _gold(reference, choices, where) if task.kind in {"choice", "schema"} else ()
+            question = prompts.lettered(task.prompt, key.choices, row, where)
         return Problem(
             id=place,
             messages=prompts.conversation(task.prompt, question, row, shots, where),
             text=whole,
-            references=prompts.listed(task.references, row, where) or (reference,),
-            choices=choices,
-            candidates=self._candidates(whole, choices, reference),
-            gold=gold,
+            references=key.references,
+            choices=key.choices,
+            candidates=self._candidates(whole, key, row, shots, where),
+            gold=key.gold,
             category=str(row[task.category]) if task.category else None,
             extras={field: row[field] for field in task.extras},
         )
+
+    def _key(self, row: Row, where: str) -> "_Key":
+        task = self._task
+        choices = prompts.listed(task.choices, row, where)
+        references = self._references(row, where)
+        gold = _gold(references[0], choices, where) if task.kind in {"choice", "schema"} else ()
+        return _Key(references, choices, gold)
+
+    def _references(self, row: Row, where: str) -> tuple[str, ...]:
+        task = self._task
+        return prompts.listed(task.references, row, where) or (prompts.render(task.reference, row, where),)
+
+    def _whole(self, question: str, row: Row, shots: Sequence[prompts.Shot], where: str) -> str:
+        task = self._task
+        if task.kind == "rolling":
+            return question
+        if task.kind == "generate" and task.mode == "chat":
+            return ""
+        return prompts.text(task.prompt, question, row, shots, where)
 
     def _shots(self, place: int, row: Row) -> list[prompts.Shot]:
         if self._choose is None:
             return []
         prompt = self._task.prompt
         name = prompt.fewshot.data.name if prompt.fewshot and prompt.fewshot.data else self._task.data.name
-        return [prompts.shot(prompt, self._pool[at], f"{name}, example {at + 1}") for at in self._choose(place, row)]
+        return [self._shot(self._pool[at], f"{name}, example {at + 1}") for at in self._choose(place, row)]
 
-    def _candidates(self, whole: str, choices: Sequence[str], reference: str) -> tuple[Candidate, ...]:
-        delimiter = self._task.prompt.delimiter
-        if self._task.kind == "rolling":
-            return (Candidate(context="", continuation=whole),)
-        if self._task.kind == "target":
-            return (Candidate(context=whole, continuation=delimiter + reference),)
-        if self._task.kind == "choice":
-            endings = [delimiter + choice for choice in choices]
-            asked = [Candidate(context=whole, continuation=ending) for ending in endings]
-            bare = [Candidate(context="", continuation=ending) for ending in endings] if self._unconditional else []
-            return (*asked, *bare)
+    def _shot(self, row: Row, where: str) -> prompts.Shot:
+        task = self._task
+        if task.prompt.answer and task.kind != "schema":
+            return prompts.shot(task.prompt, row, where)
+        weighed = task.kind in {"choice", "schema"}
+        key = self._key(row, where) if weighed else _Key(self._references(row, where), (), ())
+        right = key.choices[key.gold[0]] if weighed else key.references[0]
+        return prompts.shot(task.prompt, row, where, right=right, context=right if task.kind == "schema" else None)
+
+    def _candidates(
+        self, whole: str, key: "_Key", row: Row, shots: Sequence[prompts.Shot], where: str
+    ) -> tuple[Candidate, ...]:
+        prompt = self._task.prompt
+        match self._task.kind:
+            case "rolling":
+                return (Candidate(context="", continuation=whole),)
+            case "target":
+                return (Candidate(context=whole, continuation=prompt.delimiter + key.references[0]),)
+            case "choice":
+                endings = [prompt.delimiter + choice for choice in key.choices]
+                asked = [Candidate(context=whole, continuation=ending) for ending in endings]
+                bare = [Candidate(context="", continuation=ending) for ending in endings] if self._unconditional else []
+                return (*asked, *bare)
+            case "schema":
+                ending = prompt.delimiter + prompts.render(prompt.answer, row, where)
+                contexts = [prompts.text(prompt, choice, row, shots, where) for choice in key.choices]
+                return tuple(Candidate(context=context, continuation=ending) for context in contexts)
         return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What is right about a row: the texts, and where options are weighed, their positions."""
+
+    references: tuple[str, ...]
+    choices: tuple[str, ...]
+    gold: tuple[int, ...]
 
 
 def _gold(reference: str, choices: Sequence[str], where: str) -> tuple[int, ...]:
     """A position, the text of an option, or its letter; several positions as a JSON list."""
-    if reference.startswith("["):
-        return msgspec.json.decode(reference, type=tuple[int, ...])
-    if reference.lstrip("-").isdigit():
-        return (int(reference),)
-    if reference in choices:
+    if reference in choices and not reference.isdigit():
         return (choices.index(reference),)
+    written = as_python(reference)
+    if isinstance(written, str) and written in choices:
+        return (choices.index(written),)
+    if isinstance(written, int):
+        return (int(written),)
+    if isinstance(written, list) and all(isinstance(one, int) for one in written):
+        return tuple(written)
     if len(reference) == 1 and "A" <= reference < chr(ord("A") + len(choices)):
         return (ord(reference) - ord("A"),)
     raise BadData(f"{where}: the right answer '{reference}' is none of the {len(choices)} options.")

@@ -5,8 +5,10 @@ Each is made once for a dataset and then asked question by question, in the orde
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any
 
-from model_accuracy_eval.errors import UnknownName
+from model_accuracy_eval.errors import BadData, UnknownName
 from model_accuracy_eval.records import Step
 from model_accuracy_eval.tasks.rows import Row
 
@@ -17,7 +19,11 @@ Sampler = Callable[..., Choose]
 
 def first(pool: Sequence[Row], count: int, own: bool) -> Choose:
     """The first of the pool; a question is not its own example."""
-    return lambda place, row: [at for at in range(count + own) if not (own and at == place)][:count]
+
+    def draw(place: int, row: Row) -> Sequence[int]:
+        return list(islice((at for at in range(len(pool)) if not (own and pool[at] == row)), count))
+
+    return draw
 
 
 def random_draws(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234) -> Choose:
@@ -26,7 +32,10 @@ def random_draws(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234
 
     def draw(place: int, row: Row) -> Sequence[int]:
         drawn = generator.sample(range(len(pool)), count + own)
-        return [at for at in drawn if not (own and pool[at] == row)][:count]
+        others = [at for at in drawn if not (own and pool[at] == row)][:count]
+        if len(others) < count:  # rows that are equal to the question were drawn more than once
+            others = generator.sample([at for at in range(len(pool)) if pool[at] != row], count)
+        return others
 
     return draw
 
@@ -41,7 +50,24 @@ def per_item(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234) ->
     return draw
 
 
-SAMPLERS: dict[str, Sampler] = {"first": first, "random": random_draws, "per_item": per_item}
+def same(pool: Sequence[Row], count: int, own: bool, *, field: str, pool_field: str | None = None) -> Choose:
+    """The first of the pool whose `pool_field` says what the question's `field` says: its subject, its language."""
+    places: dict[Any, list[int]] = {}
+    for at, row in enumerate(pool):
+        places.setdefault(row[pool_field or field], []).append(at)
+
+    def draw(place: int, row: Row) -> Sequence[int]:
+        found = [at for at in places.get(row[field], []) if not (own and pool[at] == row)][:count]
+        if len(found) < count:
+            raise BadData(
+                f"There are {len(found)} examples with the {field} '{row[field]}', but {count} are to be shown."
+            )
+        return found
+
+    return draw
+
+
+SAMPLERS: dict[str, Sampler] = {"first": first, "random": random_draws, "per_item": per_item, "same": same}
 
 
 def chooser(step: Step, pool: Sequence[Row], count: int, *, own: bool) -> Choose:

@@ -9,18 +9,27 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.tasks import parquet
 
 Row = dict[str, Any]
 
 _DECODER = msgspec.json.Decoder()
 
+_INNER = ("examples", "data", "rows")
+
 
 def parse(name: str, data: bytes, fields: Sequence[str]) -> list[Row]:
-    """Rows of a `.jsonl`, `.json` (a list of objects) or `.csv` file (`.gz` already opened), each with all `fields`."""
+    """Rows of a data file (`.gz` already opened), each with all `fields`. What is no object becomes one:
+
+    a line of a `.txt` file is {"text": …}, a list of messages {"messages": …}, and an entry of a `.json` object whose
+    values are texts {"key": …, "value": …}.
+    """
     suffix = PurePath(name.removesuffix(".gz")).suffix.lower()
+    if suffix == ".parquet":
+        return [_checked(f"{name}, row {number}", row, fields) for number, row in enumerate(parquet.read(name, data), 1)]
     if suffix not in _READERS:
         raise BadData(
-            f"{name}: rows are read from .jsonl, .json and .csv files (each also as .gz), not from '{suffix}'."
+            f"{name}: rows are read from {', '.join([*_READERS, '.parquet'])} files (each also as .gz), not from '{suffix}'."
         )
     try:
         text = data.decode("utf-8-sig")
@@ -42,11 +51,35 @@ def _jsonl(name: str, text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _json(name: str, text: str) -> Iterator[tuple[str, Any]]:
-    rows = _decode(name, text)
-    if not isinstance(rows, list):
-        raise BadData(f"{name}: a .json data file holds a list of objects, but this one holds {_kind(rows)}.")
-    for number, row in enumerate(rows, start=1):
+    whole = _decode(name, text)
+    if isinstance(whole, dict):
+        yield from _json_object(name, whole)
+        return
+    if not isinstance(whole, list):
+        raise BadData(f"{name}: a .json data file holds a list of objects, but this one holds {_kind(whole)}.")
+    for number, row in enumerate(whole, start=1):
         yield f"row {number}", row
+
+
+def _json_object(name: str, whole: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Either one of its fields is the list of rows, or its fields are the rows."""
+    for field in _INNER:
+        if isinstance(whole.get(field), list):
+            for number, row in enumerate(whole[field], start=1):
+                yield f"row {number} of '{field}'", row
+            return
+    if not all(isinstance(value, str) for value in whole.values()):
+        raise BadData(
+            f"{name}: the rows of a .json object are its field {' or '.join(_INNER)}, but it has: {', '.join(whole)}."
+        )
+    for key, value in whole.items():
+        yield f"field '{key}'", {"key": key, "value": value}
+
+
+def _txt(name: str, text: str) -> Iterator[tuple[str, Any]]:
+    for line, source in enumerate(text.split("\n"), start=1):
+        if source.strip():
+            yield f"line {line}", {"text": source.rstrip("\r")}
 
 
 def _csv(name: str, text: str) -> Iterator[tuple[str, Any]]:
@@ -63,7 +96,7 @@ def _csv(name: str, text: str) -> Iterator[tuple[str, Any]]:
         raise BadData(f"{name}, line {reader.reader.line_num}: {error}.") from error
 
 
-_READERS = {".jsonl": _jsonl, ".json": _json, ".csv": _csv}
+_READERS = {".jsonl": _jsonl, ".json": _json, ".csv": _csv, ".txt": _txt}
 
 
 def _decode(where: str, source: str) -> Any:
@@ -74,6 +107,8 @@ def _decode(where: str, source: str) -> Any:
 
 
 def _checked(where: str, row: Any, fields: Sequence[str]) -> Row:
+    if isinstance(row, list) and all(isinstance(one, dict) for one in row):
+        row = {"messages": row}
     if not isinstance(row, dict):
         raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")
     for field in fields:

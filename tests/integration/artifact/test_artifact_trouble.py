@@ -1,12 +1,13 @@
 """The artifact client when the service, the store or the network is not well."""
 
+import math
 import os
 import re
 from pathlib import Path
 
 import pytest
 from tests.integration.artifact.tools import Client, refused, tree, unzipped
-from tests.servers.artifact_service import ArtifactServer
+from tests.servers.artifact_service import SILENT, ArtifactServer
 
 FAULTS = [(429, {}), (500, {"msg": "x"}), (502, "<html>"), (503, ""), (504, ""), (0, "")]
 
@@ -106,3 +107,25 @@ def test_trouble_amid_the_upload_ends_it(client: Client, tmp_path: Path) -> None
         server.faults["block"] = [(503, "")] * 99
         refused(lambda: client.of(server).upload("report", str(tmp_path)))
     assert server.names == ["CreateArtifact", *["block"] * 5]
+
+
+def test_an_upload_has_the_seconds_that_it_is_given(client: Client, report: Path) -> None:
+    """However slowly a service answers, it is given up when no seconds are left, even if they were endless before."""
+    with ArtifactServer() as server:
+        server.faults["block"] = [(SILENT, "")]
+
+        def left() -> float:
+            return -1.0 if "block" in server.names else math.inf
+
+        sentence = refused(lambda: client.of(server).upload("report", str(report), left=left))
+        assert server.artifacts["report"].final is None
+    assert sentence.startswith("The artifact was not uploaded in the few seconds that are left after a stop;")
+
+
+def test_an_upload_in_time_is_as_without_a_limit(client: Client, report: Path) -> None:
+    """What it brings, and what it is refused with."""
+    with ArtifactServer() as server:
+        client.of(server).upload("report", str(report), left=lambda: 60.0)
+        assert unzipped(server.artifacts["report"].data) == tree(report)
+        server.faults["CreateArtifact"] = [(403, {"msg": "no"})]
+        assert "HTTP 403" in refused(lambda: client.of(server).upload("other", str(report), left=lambda: 60.0))

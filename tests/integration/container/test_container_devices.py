@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from tests.integration.container.conftest import RunInside, Start
 from tests.integration.container.test_container_run import ended
-from tests.integration.container.tools import make_adapter
+from tests.integration.container.tools import ADAPTER_IMAGE, make_adapter
 
 from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.rim.containers import devices
+from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
 from model_accuracy_eval.rim.containers.own_container import OwnContainer, find
 
 if TYPE_CHECKING:
@@ -72,6 +73,22 @@ def test_none_there(client: "DockerClient") -> None:
             devices.numbers(wish)
 
 
+def lack(environ: dict[str, str], wish: str) -> str:
+    return ContainerLauncher(environ, ContainerOptions(image=ADAPTER_IMAGE, devices=wish)).lacks_npus()
+
+
+def test_a_lack_is_known_before_anything_is_fetched(client: "DockerClient", nodes: list[str], tmp_path: Path) -> None:
+    """The same rules as for deploying; where more is wrong than that, the objection tells it, and nothing is said twice."""
+    environ = dict(os.environ)
+    assert [lack(environ, wish) for wish in ("auto", "all", "71")] == ["", "", ""]
+    assert lack(environ, "5") == "The engine's host has no /dev/davinci5; its devices are: 71, 72."
+    for node in nodes:
+        Path(node).unlink()
+    assert lack(environ, "auto") == "The engine's host has no /dev/davinci<N>."
+    assert lack(environ, "some") == ""
+    assert lack({"DOCKER_HOST": f"unix://{tmp_path}/none.sock"}, "auto") == ""
+
+
 class VendorEngine:
     """An engine whose default runtime hands out NPUs."""
 
@@ -88,6 +105,7 @@ def test_vendor_runtime(nodes: list[str]) -> None:
     ):  # fmt: skip
         chosen = devices.choose(wish, engine, None, environ, {})
         assert chosen == devices.Devices(environment={"ASCEND_VISIBLE_DEVICES": value}), (wish, nodes)
+        assert chosen.any == (value != "void")
 
 
 def test_host_paths() -> None:

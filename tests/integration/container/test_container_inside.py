@@ -98,10 +98,10 @@ def test_no_engine(tmp_path: Path) -> None:
     """Without an engine the objection says where it was looked for and what to type."""
     folder = make_adapter(tmp_path / "adapter", "")
     launcher = ContainerLauncher({"DOCKER_HOST": f"unix://{tmp_path}/none.sock"}, ContainerOptions(image=ADAPTER_IMAGE))
-    objection = launcher.objection(folder) or ""
+    objection = str(launcher.objection(folder))
     assert f"No container engine answers at unix://{tmp_path}/none.sock (No such file or directory)" in objection
     assert "sudo systemctl start docker" in objection
-    assert "There is no deploy.sh" in (launcher.objection(str(tmp_path)) or "")
+    assert "There is no deploy.sh" in str(launcher.objection(str(tmp_path)))
 
 
 def test_sweep_after_a_kill(inside: RunInside, tmp_path: Path, client: "DockerClient", repository: str) -> None:

@@ -38,7 +38,8 @@ from model_accuracy_eval.rim.containers.container import ContainerLauncher, Cont
 
 order = json.loads(sys.argv[1])
 launcher = ContainerLauncher(os.environ, msgspec.convert(order["options"], ContainerOptions))
-said = {"objection": launcher.objection(order["folder"])}
+objection = launcher.objection(order["folder"])
+said = {"objection": objection and objection.sentence}
 try:
     box = launcher.start(folder=order["folder"], model_path=order["model_path"], port=8000, log=order["log"])
 except EvalError as error:

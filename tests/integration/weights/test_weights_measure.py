@@ -232,3 +232,20 @@ def test_bad_references_are_refused(text: str, sentence: str) -> None:
 def test_good_references_come_back(text: str) -> None:
     """A reference shows itself as it was written."""
     assert str(parse_reference(f" {text}\n")) == text
+
+
+@pytest.mark.parametrize("source", ["hf", "ms"])
+def test_what_the_hub_says_the_model_is_made_for(hub: FakeHub, source: str) -> None:
+    """Hugging Face's tag and ModelScope's tasks are known with the files; a hub that says nothing says nothing."""
+    hub.push("org/seeing", FILES, task_type="image-text-to-text")
+    assert measured(hub, f"{source}:org/seeing").task_types == ("image-text-to-text",)
+    assert measured(hub, f"{source}:{NAME}").task_types == ()
+
+
+@pytest.mark.parametrize("status", [500, 404, 403])
+def test_a_model_page_that_cannot_be_read_refuses_nothing(hub: FakeHub, status: int) -> None:
+    """Not to know what a model is made for costs one request, and the model is measured all the same."""
+    page = f"/api/v1/models/{NAME}"
+    hub.trouble = lambda exchange: (status, {}) if exchange.path == page else None
+    assert measured(hub, f"ms:{NAME}").task_types == ()
+    assert hub.asked.count(f"GET {page}") == 1

@@ -45,10 +45,12 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("seed", "none", None, None),
     ("seed", "42", 42, 42),
     ("generation", '{"top_k": 20, "min_p": 0.1}', {"top_k": 20, "min_p": 0.1}, {"top_k": 20, "min_p": 0.1}),
+    ("weigh", "top-logprobs", "top-logprobs", "top-logprobs"),
     ("k", "1,2, 5", [1, 2, 5], (1, 2, 5)),
     ("k", "3", 3, (3,)),
     ("gate", "demo: avg@5 >= 60", ["demo: avg@5 >= 60"], ("demo: avg@5 >= 60",)),
     ("gate", "a: avg@5 > 1\nb: pass@5 > 2\n", ["a: avg@5 > 1", "b: pass@5 > 2"], ("a: avg@5 > 1", "b: pass@5 > 2")),
+    ("baseline", "outputs/x", "outputs/x", "outputs/x"),
     ("max-failed-requests", "0", 0, 0),
     ("score-reasoning", "true", True, True),
     ("concurrency", "256", 256, 256),
@@ -101,7 +103,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("num-return-sequences", None, "expected 'int'"),
     ("num-return-sequences", True, "expected 'int'"),
     ("temperature", -0.1, "expected 'float' >= 0"),
-    ("temperature", "hot", "expected 'float'"),
+    ("temperature", "hot", "expected 'float | null'"),
     ("temperature", "nan", "expected 'float' >= 0"),
     ("temperature", "inf", "expected a finite number"),
     ("top-p", 0, "expected 'float' > 0"),
@@ -154,7 +156,7 @@ def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> 
 
 def test_every_bound_is_refused_above() -> None:
     """Each setting whose type can be missed has a line in the table of this test."""
-    free = {"adapter", "model", "endpoint", "model-name", "data-dir", "reuse", "debug"}
+    free = {"adapter", "model", "endpoint", "model-name", "data-dir", "reuse", "baseline", "debug"}
     free |= {"adapter-image", "max-weight-size", "devices", "weights-dir"}  # looked at by those who use them
     assert {name for name, *_ in BAD} | free == set(NAMES)
 

@@ -14,6 +14,7 @@ from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import (
     DataFile,
     Gate,
+    Measure,
     Patience,
     Pipeline,
     Prompt,
@@ -102,7 +103,7 @@ def task(**changes: Any) -> RunPlan:
 
 CHANGES: list[tuple[RunPlan, str]] = [
     (but(sampling=Sampling(n=3)), "sampling.n was 5, is 3"),
-    (but(sampling=Sampling(temperature=0.0)), "sampling.temperature was 1.0, is 0.0"),
+    (but(sampling=Sampling(temperature=0.0)), "sampling.temperature was not there, is 0.0"),
     (but(sampling=Sampling(seed=None)), "sampling.seed was 0, is not there"),
     (but(sampling=Sampling(extra={"top_k": 20})), "sampling.extra.top_k was not there, is 20"),
     (but(model="/other"), "model was '/weights', is '/other'"),
@@ -140,7 +141,9 @@ FREE: list[RunPlan] = [
     but(task_type="any-to-any"),
     task(about="x", home="y", licence="z", data=DataFile(name="elsewhere.jsonl")),
     task(
-        pipelines=(Pipeline(extract=(Step(name="stripped"),), metric=Step(name="exact")),), reference="x", choices="[]"
+        pipelines=(Pipeline(filters=(Step(name="stripped"),), metrics=(Measure(name="exact", label="accuracy"),)),),
+        reference="x",
+        choices="[]",
     ),
 ]
 

@@ -75,11 +75,19 @@ def test_gates_are_read_and_checked() -> None:
     assert "is no gate" in refusal(gate=("nonsense",))
 
 
+def test_a_gate_on_a_baseline_needs_one() -> None:
+    """Said before anything starts; with a baseline it is a gate like any other."""
+    line = "demo_gsm8k: avg@5 >= baseline - 1"
+    assert f"The gate '{line}' speaks of a baseline: name that run with --baseline." in refusal(gate=(line,))
+    found = plan(gate=(line,), baseline="outputs/x")
+    assert (found.baseline, [str(gate) for gate in found.gates]) == ("outputs/x", [line])
+
+
 def test_own_files_are_datasets() -> None:
     """Their name is the file's, their shape what their columns say."""
     found = plan(datasets=("demo_gsm8k", "b/own.csv"))
     assert [task.name for task in found.tasks] == ["demo_gsm8k", "own"]
-    assert found.tasks[1].pipelines[0].extract[-1].name == "choice_letter"
+    assert found.tasks[1].pipelines[0].filters[-1].name == "choice_letter"
 
 
 def test_a_dataset_that_is_named_twice_is_asked_once() -> None:

@@ -6,26 +6,30 @@ import msgspec
 import pytest
 
 from model_accuracy_eval.records import (
+    Attempt,
     Conclusion,
     Counts,
     DataFile,
+    Measure,
     Outcome,
     Pipeline,
+    Problem,
     Prompt,
     Report,
+    Row,
     RunPlan,
     Sampling,
     Service,
     Sheet,
     Speed,
     Spread,
-    Step,
     Tally,
     TaskSpec,
     Why,
 )
 from model_accuracy_eval.reporting import page
-from model_accuracy_eval.scoring import gates, pipeline
+from model_accuracy_eval.scoring import gates
+from model_accuracy_eval.scoring.scorecard import Scorecard
 
 HOSTILE = (
     "<script>document.title='owned'</script>"
@@ -72,7 +76,7 @@ class Page(HTMLParser):
 
 
 def task(name: str = "sums") -> TaskSpec:
-    metric = Step(name="exact_match")
+    metric = Measure(name="exact", label="accuracy")
     return TaskSpec(
         name=name,
         about="Sums",
@@ -80,7 +84,7 @@ def task(name: str = "sums") -> TaskSpec:
         fields=("question",),
         prompt=Prompt(question="{{ question }}"),
         reference="{{ answer }}",
-        pipelines=(Pipeline(extract=(), metric=metric),),
+        pipelines=(Pipeline(metrics=(metric,)),),
     )
 
 
@@ -97,10 +101,21 @@ def tally(number: int, why: tuple[Why, ...], *, gold: str = "4", wrong: str = "5
     )
 
 
+def rows_of(tallies: tuple[Tally, ...], name: str, n: int) -> tuple[Row, ...]:
+    """What the scorecard says about replies that were judged so."""
+    card = Scorecard(task(name), n, (n,))
+    for one in tallies:
+        asked = Problem(id=one.problem, messages=(), references=one.references)
+        card.take(
+            asked, [Attempt(problem=one.problem, index=at, text=said or "") for at, said in enumerate(one.answers)]
+        )
+    return card.rows("0ba9da")
+
+
 def sheet(tallies: tuple[Tally, ...], name: str = "sums", **more: Any) -> Sheet:
     n = tallies[0].n if tallies else 2
     counts = Counts(planned=n * len(tallies), answered=n * len(tallies))
-    rows = pipeline.rows(task(name), "0ba9da", tallies, n, (n,))
+    rows = rows_of(tallies, name, n)
     return Sheet(dataset=name, version="0ba9da", rows=rows, tallies=tallies, **{"counts": counts, **more})
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.rim.adapter.adapter_python import replaced, wants_packages
+from model_accuracy_eval.rim.adapter.adapter_python import refuse_replacing, wants_packages
 from model_accuracy_eval.rim.adapter.deploy_script import deploy_command
 from model_accuracy_eval.rim.adapter.log_tail import tail
 from model_accuracy_eval.rim.adapter.surroundings import adapter_environment
@@ -222,6 +222,9 @@ def test_requirements_that_replace_the_machines_torch(text: str, line: int | Non
     """torch, torch_npu and CANN come with the environment; the line that asks for another one is named."""
     file = tmp_path / "requirements.txt"
     file.write_text(text)
-    found = replaced(file)
-    assert (found is None) == (line is None)
-    assert line is None or f"requirements.txt, line {line}, would replace" in (found or "")
+    if line is None:
+        refuse_replacing(file)
+        return
+    with pytest.raises(Refused, match=f"requirements.txt, line {line}, would replace") as refused:
+        refuse_replacing(file)
+    assert refused.value.about == ("requirements.txt", line)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import Gate, Interval, Row
+from model_accuracy_eval.records import Change, Comparison, Counts, Difference, Gate, Interval, Row, Speed
 from model_accuracy_eval.scoring import gates
 
 COMPARISONS = (">=", ">", "<=", "<", "==")
@@ -135,3 +135,77 @@ def test_every_gate_stands_beside_the_figure_it_met() -> None:
     assert (failed.decision, failed.sentence) == ("failed", "demo: avg@5 > 50 failed: avg@5 is 30.12.")
     assert (undecided.decision, undecided.value) == ("undecided", None)
     assert undecided.sentence == "demo: pass@5 > 50 undecided: pass@5 is no figure."
+
+
+def changed(points: float, low: float, high: float) -> Comparison:
+    """A baseline at 70, and a figure so many points above it."""
+    span = Interval(low=low, high=high)
+    one = Difference(metric="avg@5", old=70, new=70 + points, points=points, interval=span)
+    change = Change(
+        dataset="demo", old_version="1", new_version="1", problems=9, differences=(one,),
+        old_counts=Counts(), new_counts=Counts(), old_speed=Speed(), new_speed=Speed(),
+    )  # fmt: skip
+    return Comparison(base="a" * 32, new="b" * 32, changes=(change,))
+
+
+@given(st.sampled_from(COMPARISONS), st.integers(-1000, 1000).map(lambda tenth: tenth / 10))
+def test_a_gate_may_hang_on_a_baseline(comparison: str, points: float) -> None:
+    """Points above or below the baseline's figure; written out and read again, it is the same gate."""
+    sign = "-" if points < 0 else "+"
+    (found,) = gates.parse(f"demo: avg@5 {comparison} baseline {sign} {abs(points)}")
+    assert (found.from_baseline, found.threshold) == (True, points)
+    assert gates.parse(str(found)) == (found,)
+
+
+@pytest.mark.parametrize("line", ["demo: avg@5 >= baseline", "demo:avg@5>=baseline-0", "demo: avg@5 >= baseline + 0 %"])
+def test_the_baseline_itself_may_be_the_line(line: str) -> None:
+    """With or without nothing added to it."""
+    (found,) = gates.parse(line)
+    assert (found.from_baseline, found.threshold) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    "line", ["baseline -", "baseline - -1", "baseline 1", "baseline - 100.1", "baselines", "1 - baseline"]
+)
+def test_what_hangs_on_nothing_is_refused(line: str) -> None:
+    """The sentence says how a baseline is written."""
+    with pytest.raises(BadValue, match="or 'baseline - NUMBER' in its place"):
+        gates.parse(f"demo: avg@5 >= {line}")
+
+
+@pytest.mark.parametrize(
+    ("points", "low", "high", "decision"),
+    [
+        (-0.5, -3, 2, "passed"),
+        (-1, -1.5, -0.5, "passed"),
+        (-1.5, -3, 0, "undecided"),
+        (-1.5, -2, -1, "undecided"),
+        (-5, -8, -1.01, "failed"),
+    ],
+)
+def test_a_miss_that_chance_explains_is_undecided(points: float, low: float, high: float, decision: str) -> None:
+    """Reached: passed. Missed, and the paired interval ends below the line: failed. Missed, but it reaches: undecided."""
+    (found,) = gates.results(gates.parse("demo: avg@5 >= baseline - 1"), [row(70 + points)], changed(points, low, high))
+    assert found.decision == decision
+    assert f"and was 70.00: {points:+.2f} points, 95 % interval {low:+.2f} .. {high:+.2f}" in found.sentence
+
+
+@given(st.sampled_from(COMPARISONS), st.floats(-50, 50), st.floats(0, 50), st.floats(0, 50), st.floats(-50, 50))
+def test_a_wider_interval_never_decides_more(
+    comparison: str, points: float, below: float, above: float, line: float
+) -> None:
+    """The same change with a wider interval passes as before, and fails only if it failed before."""
+    one = Gate(dataset="demo", metric="avg@5", comparison=comparison, threshold=line, from_baseline=True)  # type: ignore[arg-type]
+    narrow, wide = (
+        gates.decide_change(one, changed(points, points - times * below, points + times * above).find("demo", "avg@5"))
+        for times in (1, 2)
+    )
+    assert narrow == wide or (narrow, wide) == ("failed", "undecided")
+
+
+def test_without_a_comparable_baseline_nothing_is_decided() -> None:
+    """No comparison at all, or one of another version."""
+    (asked,) = gates.parse("demo: avg@5 >= baseline")
+    assert gates.results([asked], [row(70)])[0].decision == "undecided"
+    other = Difference(metric="avg@5", old=70, new=70)
+    assert gates.decide_change(asked, other) == "undecided"

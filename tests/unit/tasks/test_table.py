@@ -17,7 +17,7 @@ from model_accuracy_eval.records import Attempt, DataFile, Exam, Problem, TaskSp
 from model_accuracy_eval.scoring.judging import check, judge
 from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks import TASKS, exam, find
-from model_accuracy_eval.tasks.prompts import without_calculator
+from model_accuracy_eval.tasks.template_words import without_calculator
 from model_accuracy_eval.tasks.rows import parse
 
 REAL = Path(__file__).parents[4] / "shared" / "data"

@@ -23,18 +23,18 @@ PROVIDED = {"torch", "torch-npu", "cann"}
 _NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
-def replaced(requirements: Path) -> str | None:
-    """Why requirements.txt cannot be installed: the line that would replace what the machine provides."""
+def refuse_replacing(requirements: Path) -> None:
+    """Refuses a line of requirements.txt that would replace what the machine provides."""
     if not wants_packages(requirements):
-        return None
+        return
     for number, line in enumerate(requirements.read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
         found = _NAME.match(line)
         if found and re.sub(r"[._-]+", "-", found[1]).lower() in PROVIDED:
-            return (
+            raise Refused(
                 f"requirements.txt, line {number}, would replace what the machine provides: '{line.strip()}'. "
-                "torch, torch_npu and CANN come with the environment; take the line out."
+                "torch, torch_npu and CANN come with the environment; take the line out.",
+                about=(requirements.name, number),
             )
-    return None
 
 
 # The functions below are run by the adapter's python3, not by ours: their source is handed to it (`maker`).

@@ -41,12 +41,14 @@ def read_script(script: Path) -> bytes:
         raise Refused(f"{script} cannot be read: {error.strerror}.") from error
     for mark, name in BYTE_ORDER_MARKS.items():
         if text.startswith(mark):
-            raise Refused(f"{script} begins with {name}, which shells cannot read; save it as UTF-8 without BOM.")
+            sentence = f"{script} begins with {name}, which shells cannot read; save it as UTF-8 without BOM."
+            raise Refused(sentence, about=(script.name, 1))
     ends = text.count(b"\r\n")
     if ends and b"\0" not in text:
         lines = text.count(b"\n")
         cure = r"convert it with `sed -i 's/\r$//' deploy.sh` and put `*.sh text eol=lf` into .gitattributes"
-        raise Refused(f"{script} has Windows line ends in {ends} of its {lines} lines, which break shells; {cure}.")
+        sentence = f"{script} has Windows line ends in {ends} of its {lines} lines, which break shells; {cure}."
+        raise Refused(sentence, about=(script.name, 1))
     return text
 
 

@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.errors import AdapterFailed, Refused
-from model_accuracy_eval.rim.adapter.adapter_python import maker, replaced, wants_packages
+from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
+from model_accuracy_eval.rim.adapter.adapter_python import maker, refuse_replacing, wants_packages
 from model_accuracy_eval.rim.adapter.deploy_script import deploy_command
 from model_accuracy_eval.rim.adapter.listener import port_owner
 from model_accuracy_eval.rim.adapter.log_tail import tail
@@ -47,12 +47,13 @@ class ProcessLauncher:
     def port_owner(self, port: int) -> str | None:
         return port_owner(port)
 
-    def objection(self, folder: str) -> str | None:
+    def objection(self, folder: str) -> EvalError | None:
         try:
             deploy_command(folder, self._environ.get("PATH", os.defpath))
-            return replaced(Path(folder) / "requirements.txt")
+            refuse_replacing(Path(folder) / "requirements.txt")
         except Refused as refusal:
-            return refusal.sentence
+            return refusal
+        return None
 
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> "Process":
         environment = adapter_environment(self._environ, model_path=model_path, port=port)
@@ -97,6 +98,7 @@ class ProcessLauncher:
             raise AdapterFailed(
                 f"Installing {requirements} failed: pip ended with exit code {code}.",
                 detail=tail(log, _DETAIL_LINES),
+                about=("requirements.txt", 1),
             )
         with Path(log).open("ab") as output:
             output.write("── deploy.sh\n".encode())

@@ -1,5 +1,6 @@
 """The report as an artifact of the workflow run, by our own client of GitHub's artifact service."""
 
+import math
 import random
 import time
 import urllib.parse
@@ -14,6 +15,7 @@ from model_accuracy_eval.forge_records import Uploaded
 from model_accuracy_eval.rim.artifacts import artifact_v3, artifact_v4, zipping
 from model_accuracy_eval.rim.artifacts.artifact_calls import TRIES, Answer, Calls
 from model_accuracy_eval.rim.artifacts.blob import CONNECT
+from model_accuracy_eval.rim.artifacts.deadline import in_time
 
 _FORBIDDEN = '":<>|*?\r\n\\/'
 _DAY = 86_400
@@ -68,8 +70,14 @@ class ArtifactService:
         """Without the token."""
         return f"ArtifactService({self.results_url or self.runtime_url})"
 
-    def upload(self, name: str, folder: str, *, retention_days: int | None = None) -> Uploaded:
-        """Everything below the folder, complete or not; raises `PublishFailed` with the reason."""
+    def upload(
+        self, name: str, folder: str, *, retention_days: int | None = None, left: Callable[[], float] = lambda: math.inf
+    ) -> Uploaded:
+        """Everything below the folder, whole or not at all; raises `PublishFailed` with the reason. `left`: seconds
+        for everything together, asked for again and again."""
+        return in_time(left, lambda: self._upload(name, folder, retention_days))
+
+    def _upload(self, name: str, folder: str, retention_days: int | None) -> Uploaded:
         if trouble := objection(name):
             raise PublishFailed(f"'{name}' cannot be the name of an artifact: it {trouble}; '{safe_name(name)}' can.")
         contents = zipping.survey(folder)

@@ -12,14 +12,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model_accuracy_eval.errors import AdapterFailed, BadValue, Refused
+from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, Refused
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.rim.adapter.adapter_python import replaced
+from model_accuracy_eval.rim.adapter.adapter_python import refuse_replacing
 from model_accuracy_eval.rim.adapter.deploy_script import read_script
 from model_accuracy_eval.rim.adapter.listener import port_owner
 from model_accuracy_eval.rim.adapter.log_tail import tail
 from model_accuracy_eval.rim.containers import devices, engine, own_container, sibling, sweeping
 from model_accuracy_eval.rim.containers.adapter_container import AdapterContainer
+from model_accuracy_eval.rim.containers.own_container import OwnContainer
 from model_accuracy_eval.rim.containers.sweeping import Labels
 
 if TYPE_CHECKING:
@@ -50,15 +51,31 @@ class ContainerLauncher:
     def port_owner(self, port: int) -> str | None:
         return port_owner(port)
 
-    def objection(self, folder: str) -> str | None:
+    def objection(self, folder: str) -> EvalError | None:
         """What can be told before anything is fetched: a missing image is fetched by `start`."""
         try:
             read_script(Path(folder) / "deploy.sh")
             _check_options(self._options)
             engine.connect(self._environ).close()
-            return replaced(Path(folder) / "requirements.txt")
+            refuse_replacing(Path(folder) / "requirements.txt")
         except (Refused, BadValue) as refusal:
-            return refusal.sentence
+            return refusal
+        return None
+
+    def lacks_npus(self) -> str:
+        """Why the adapter's container would see no NPU; empty when it would see one."""
+        try:
+            _check_options(self._options)
+            client = engine.connect(self._environ)
+        except (Refused, BadValue):
+            return ""  # more is wrong than that, and `objection` tells it
+        with contextlib.closing(client):
+            own = own_container.find(client)
+            try:
+                given = self._devices(client, own, self._labels(own))
+            except Refused as refusal:
+                return refusal.sentence
+        return "" if given.any else "The engine's host has no /dev/davinci<N>."
 
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> AdapterContainer:
         _check_options(self._options)
@@ -93,8 +110,8 @@ class ContainerLauncher:
         own = own_container.find(client)
         socket = (self._environ.get("DOCKER_HOST") or engine.DEFAULT_SOCKET).partition("unix://")[2]
         places = sibling.weights(model_path, own, socket)
-        labels = self._options.labels.written(sweeping.owner_name(own.id if own else None))
-        given = devices.choose(self._options.devices, client, own, self._environ, labels)
+        labels = self._labels(own)
+        given = self._devices(client, own, labels)
         places |= {path: path for path in given.driver}
         seen = sibling.variables(self._environ, own, folder=folder, model_path=model_path, port=port)
         network = {"network_mode": f"container:{own.id}"} if own else {"ports": {f"{port}/tcp": ("127.0.0.1", port)}}
@@ -106,6 +123,12 @@ class ContainerLauncher:
                 "environment": seen | dict(given.environment),
             }
         )
+
+    def _labels(self, own: OwnContainer | None) -> dict[str, str]:
+        return self._options.labels.written(sweeping.owner_name(own.id if own else None))
+
+    def _devices(self, client: "DockerClient", own: OwnContainer | None, labels: dict[str, str]) -> devices.Devices:
+        return devices.choose(self._options.devices, client, own, self._environ, labels)
 
     def _request(self, places: dict[str, str], given: devices.Devices, labels: dict[str, str]) -> dict[str, Any]:
         from docker.types import LogConfig, Mount  # noqa: PLC0415
@@ -142,6 +165,7 @@ class ContainerLauncher:
         raise AdapterFailed(
             f"Installing {folder}/requirements.txt failed: pip ended with exit code {code}.",
             detail=tail(log, _DETAIL_LINES),
+            about=("requirements.txt", 1),
         )
 
 

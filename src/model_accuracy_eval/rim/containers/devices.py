@@ -43,6 +43,10 @@ class Devices:
     driver: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def any(self) -> bool:
+        return bool(self.nodes) or self.environment.get(VISIBLE, "void") != "void"
+
 
 def numbers(wish: str) -> tuple[int, ...] | None:
     """The numbers of `0,1`; None for a word."""

@@ -72,19 +72,13 @@ class GitHub:
     def pull_request(self, event: Mapping[str, Any], environment: Mapping[str, str]) -> PullRequest | None:
         return github_pulls.find(self._caller, event, environment)
 
-    def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str:
+    def upsert_comment(self, repository: str, number: int, marker: str, body: github_comments.Body) -> str:
         """Writes our comment, or edits it; returns its address. The marker, `<!-- … -->`, becomes its first line."""
-        return self._sticky(repository, number, marker).upsert(body)
-
-    def read_comment(self, repository: str, number: int, marker: str) -> str:
-        """What our comment says below its marker; empty when there is none."""
-        return self._sticky(repository, number, marker).text()
-
-    def _sticky(self, repository: str, number: int, marker: str) -> github_comments.Sticky:
         self._login = self._login or github_comments.own_login(self._caller)
-        return github_comments.Sticky(
+        sticky = github_comments.Sticky(
             caller=self._caller, repository=repository, number=number, marker=marker, author=self._login
         )
+        return sticky.upsert(body)
 
     def open_check(
         self,

@@ -4,7 +4,7 @@ It is known by its first line, a hidden marker, and by its author. A marker alon
 one, and model output that quotes one must not make another job's comment look like this job's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -40,6 +40,9 @@ LIMIT = 65_536
 ACTIONS = "github-actions[bot]"
 """Who writes with a workflow's own GITHUB_TOKEN."""
 
+Body = str | Callable[[str], str]
+"""What the comment shall say, or how that follows from what it says so far; empty: there is none yet."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sticky:
@@ -51,15 +54,12 @@ class Sticky:
     marker: str
     author: str
 
-    def text(self) -> str:
-        """What our comment says below its marker; empty when there is none."""
-        mine = self._mine()
-        return (mine[0].body or "").partition("\n")[2] if mine else ""
-
-    def upsert(self, body: str) -> str:
+    def upsert(self, body: Body) -> str:
         """Leaves exactly one such comment; returns its address."""
-        text = _checked(self.marker, body)
+        _refuse_marker(self.marker)
         mine = self._mine()
+        before = (mine[0].body or "").partition("\n")[2] if mine else ""
+        text = _fitting(self.marker, body if isinstance(body, str) else body(before))
         for comment in mine:
             answer = self.caller.send("PATCH", self._one(comment), {"body": text})
             if answer.status in (404, 410):  # somebody has just deleted it
@@ -115,11 +115,14 @@ def own_login(caller: Caller) -> str:
     return told.data.viewer.login if told else ACTIONS
 
 
-def _checked(marker: str, body: str) -> str:
+def _refuse_marker(marker: str) -> None:
     if not (marker.startswith("<!--") and marker.endswith("-->") and "\n" not in marker):
         raise PublishFailed(
             f"A comment's marker has to be a hidden remark on one line, <!-- … -->; '{marker}' is none."
         )
+
+
+def _fitting(marker: str, body: str) -> str:
     text = f"{marker}\n{clean(body)}"
     if len(text) > LIMIT:
         raise PublishFailed(

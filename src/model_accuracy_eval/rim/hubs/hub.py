@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import itertools
 import os
 import re
 import zlib
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile
+
+_ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
+"""Of data files that a task names without one, in the order in which they are looked for."""
 
 _SOURCE = re.compile(r"^(?P<scheme>\w+):(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>.+)$")
 
@@ -37,6 +41,11 @@ class FileHub:
         for place in self._places(file, data_dir):
             if place.is_file():
                 return str(place), _checked(str(place), _opened(place), file)
+        if file.hub is None and not _has_ending(file.name):
+            raise BadData(
+                f"There are no rows for '{file.name}' on this machine: put them under --data-dir as {file.name}.jsonl "
+                "(or .json, .csv, .parquet; each also as .gz)."
+            )
         if file.hub is None:
             raise BadData(f"There is no data file '{file.name}'.")
         looked = ", ".join(str(place) for place in self._places(file, data_dir))
@@ -71,6 +80,11 @@ class FileHub:
         if file.bundled:
             yield Path(str(resources.files("model_accuracy_eval.tasks") / "data" / file.bundled))
             return
+        if not _has_ending(file.name):
+            for folder, ending in itertools.product([data_dir, "."] if data_dir else ["."], _ENDINGS):
+                yield Path(folder) / f"{file.name}{ending}"
+                yield Path(folder) / f"{file.name}{ending}.gz"
+            return
         bases = [Path(data_dir) / file.name, Path(data_dir) / Path(file.name).name] if data_dir else []
         # A pinned file is not looked for in the working directory: whatever lies there was not put there for this.
         for base in [*bases, self._cached(file) or Path(file.name)]:
@@ -79,6 +93,10 @@ class FileHub:
 
     def _cached(self, file: DataFile) -> Path | None:
         return self._cache / (file.sha256 or "unpinned")[:12] / Path(file.name).name if file.hub else None
+
+
+def _has_ending(name: str) -> bool:
+    return name.removesuffix(".gz").endswith((*_ENDINGS, ".txt"))
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:

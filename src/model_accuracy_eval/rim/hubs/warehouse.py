@@ -38,7 +38,13 @@ class HubWarehouse:
         refuse_size(found, parse_size(limit))
         weights.refuse_room(found, self._folder)
         self._measured[reference] = found
-        return Stock(reference=reference, commit=found.commit, size=found.total, shown=show_size(found.total))
+        return Stock(
+            reference=reference,
+            commit=found.commit,
+            size=found.total,
+            shown=show_size(found.total),
+            task_types=found.task_types,
+        )
 
     def fetch(self, reference: str, limit: str) -> str:
         return weights.fetch(

@@ -31,7 +31,11 @@ class HuggingFace:
                 files = await self._tree(f"{api}/tree/{commit}?recursive=true", calls)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Refused(f"{self.endpoint} does not say what {reference} consists of ({error!r}).") from error
-        weights = Weights(reference=reference, commit=commit, files=checked_files(reference, files))
+        kind = facts.get("pipeline_tag")
+        task_types = (kind,) if isinstance(kind, str) else ()
+        weights = Weights(
+            reference=reference, commit=commit, files=checked_files(reference, files), task_types=task_types
+        )
         if facts.get("gated"):  # everybody may list the files of a gated model; who may read them shows only there
             await self._knock(weights, calls)
         return weights

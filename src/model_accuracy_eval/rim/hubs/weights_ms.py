@@ -1,6 +1,7 @@
 """The ModelScope hub, by its HTTP interface: what a model consists of, and where its files are to be had."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -34,11 +35,21 @@ class ModelScope:
             raise self._unclear(reference, error) from error
         if len(data["Files"]) >= _MOST:
             raise Refused(f"{reference} has {_MOST} files or more, and {self.endpoint} does not list more of them.")
-        return Weights(reference=reference, commit=commit, files=checked_files(reference, files))
+        task_types = await self._task_types(reference, calls)
+        return Weights(reference=reference, commit=commit, files=checked_files(reference, files), task_types=task_types)
 
     def address(self, weights: Weights, file: WeightFile) -> str:
         query = urlencode({"Revision": weights.commit, "FilePath": file.path})
         return f"{self.endpoint}/api/v1/models/{weights.reference.name}/repo?{query}"
+
+    async def _task_types(self, reference: Reference, calls: Calls) -> tuple[str, ...]:
+        """Told by the model's own page, not with its files. A hub that does not say is no reason to refuse a model."""
+        once = replace(calls, effort=replace(calls.effort, tries=1))
+        try:
+            body, _ = await once.json(f"{self.endpoint}/api/v1/models/{reference.name}")
+            return tuple(str(task["Name"]) for task in body["Data"]["Tasks"])
+        except (Refused, KeyError, TypeError, AttributeError):
+            return ()
 
     async def _rows(self, reference: Reference, revision: str, calls: Calls) -> dict[str, Any]:
         query = urlencode({"Revision": revision, "Recursive": "True"})

@@ -45,6 +45,8 @@ class Weights(Record, frozen=True, kw_only=True):
     commit: str | None = None
     """None for a path."""
     files: tuple[WeightFile, ...]
+    task_types: tuple[str, ...] = ()
+    """The hub's words for what the model is made for; empty when it has none."""
 
     @property
     def total(self) -> int:

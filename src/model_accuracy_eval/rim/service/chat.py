@@ -1,35 +1,18 @@
-"""The client of one service: asks, listens, tries again, and reports failure as a result.
-
-One request is one or more tries; one try is one HTTP exchange whose events flow into a `Gathering`. What a
-broken try brought is thrown away as a whole, so no half answer is ever scored.
-"""
+"""The client of one service: asks, listens, weighs, and reports failure as a result."""
 
 import asyncio
-import errno
-import itertools
 import random
-import re
-import secrets
-import socket
 import ssl
-import time
 from collections.abc import Awaitable, Callable
 
 import httpx
 
-from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import Fault, Patience, Reply, Request, Service
+from model_accuracy_eval.records import Fault, Patience, Reply, Request, Service, Weigh
 from model_accuracy_eval.rim.service import wire
-from model_accuracy_eval.rim.service.gathering import Answer, Gathering, StreamBroken
-from model_accuracy_eval.rim.service.proxy import ProxiedTransport
-from model_accuracy_eval.rim.service.retry import Presence, Schedule, Trouble, http_trouble, retry_after
-from model_accuracy_eval.rim.service.transport import StreamTransport
-
-_HOST = re.compile(r"[\w.:-]+")
-_OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL})
-"""Connection errors that are this machine's, whoever listens over there."""
-_THEIRS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, ssl.SSLError)
-"""Connection errors that only somebody who listens can cause."""
+from model_accuracy_eval.rim.service.caller import Caller
+from model_accuracy_eval.rim.service.gathering import Answer, Gathering
+from model_accuracy_eval.rim.service.retry import Trouble
+from model_accuracy_eval.rim.service.weighing.ladder import Scale, find
 
 
 class StreamingChat:
@@ -46,147 +29,38 @@ class StreamingChat:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        base = _base(service.base_url)
-        self._model = service.model
-        self._patience = patience
-        self._secret = api_key or ""
-        self._sleep = sleep
-        self._chance = chance
-        self._presence = Presence(patience.gone_after)
-        self._url = httpx.URL(f"{base}/chat/completions")
-        self._models_url = httpx.URL(f"{base}/models")
-        self._place = self._url.netloc.decode("ascii")
-        self._headers = _headers(self._place, api_key)
-        self._transport = ProxiedTransport(proxy, tls) if proxy else StreamTransport(tls)
-        self._limits = {
-            "connect": patience.connect_timeout,
-            "first": patience.first_token_timeout,
-            "idle": patience.idle_timeout,
-            "total": patience.total_timeout,
-        }
-        self._ids = itertools.count(1)
-        self._name = secrets.token_hex(4)
+        self._caller = Caller(service, patience, api_key=api_key, proxy=proxy, tls=tls, sleep=sleep, chance=chance)
+        self._chat_url = httpx.URL(f"{self._caller.base}/chat/completions")
+        self._text_url = httpx.URL(f"{self._caller.base}/completions")
+        self._models_url = httpx.URL(f"{self._caller.base}/models")
 
     async def ask(self, request: Request) -> Reply:
         """One reply, whatever it takes; a fault inside it says why there is none."""
-        body = wire.encode_request(self._model, request)
-        name = f"{self._name}-{next(self._ids)}"
-        schedule = Schedule(self._patience, self._presence, self._chance)
-        begin, tries = time.monotonic(), 0
-        while not self._presence.gone:
-            tries += 1
-            result = await self._try(body, request.n)
-            if not isinstance(result, Trouble):
-                choices, usage = result
-                return Reply(id=name, choices=choices, usage=usage, tries=tries)
-            wait = schedule.wait(result, time.monotonic())
-            if wait is None:
-                return Reply(id=name, tries=tries, fault=self._fault(result, tries, time.monotonic() - begin))
-            await self._sleep(wait)
-        gone = Trouble(kind="refused", sentence="The service is gone")
-        return Reply(id=name, tries=tries, fault=self._fault(gone, tries, time.monotonic() - begin))
+        body = wire.encode_request(self._caller.model, request)
+        name = self._caller.next_id()
+        result, tries = await self._caller.persist(lambda: self._try(body, request))
+        if isinstance(result, Fault):
+            return Reply(id=name, tries=tries, fault=result)
+        choices, usage = result
+        return Reply(id=name, choices=choices, usage=usage, tries=tries)
+
+    async def scale(self, wish: Weigh) -> Scale:
+        """The best way to weigh texts that the service offers, found out by small requests."""
+        return await find(self._caller, self.ask, wish)
 
     async def models(self) -> tuple[str, ...]:
         """A hint and no more: whatever goes wrong here says nothing about the chat endpoint."""
-        limit = httpx.Timeout(10.0, connect=self._patience.connect_timeout)
-        request = httpx.Request("GET", self._models_url, headers=self._headers, extensions={"timeout": limit.as_dict()})
-        try:
-            response = await self._transport.handle_async_request(request)
-            body = await response.aread()
-        except httpx.HTTPError:
-            return ()
-        return wire.read_models(body) if response.is_success else ()
+        return wire.read_models(await self._caller.get(self._models_url))
 
     async def close(self) -> None:
-        await self._transport.aclose()
+        await self._caller.close()
 
-    async def _try(self, body: bytes, n: int) -> Answer | Trouble:
-        gathering = Gathering()
-        extensions = {"sink": gathering.take, "timeout": self._limits}
-        message = httpx.Request(
-            "POST", self._url, headers=self._headers, stream=httpx.ByteStream(body), extensions=extensions
-        )
-        try:
-            response = await self._transport.handle_async_request(message)
-        except StreamBroken as broken:
-            self._presence.heard()
-            return broken.trouble
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            return _unconnected(error)
-        except httpx.HTTPError as error:
-            self._presence.heard()
-            return Trouble(kind="failed", sentence=f"The answer broke off: {error}{gathering.extent()}")
-        self._presence.heard()
-        if not response.is_success:
-            return _turned_away(response)
-        return gathering.answer(response, n)
-
-    def _fault(self, trouble: Trouble, tries: int, seconds: float) -> Fault:
-        sentence = trouble.sentence.rstrip(".")
-        if trouble.kind == "refused" and self._presence.gone:
-            sentence = f"Nobody has listened on {self._place} for {self._patience.gone_after:g} s"
-        if self._secret:  # some servers repeat the key they do not like
-            sentence = sentence.replace(self._secret, "[api key]")
-        effort = f"{tries} {'try' if tries == 1 else 'tries'}, {seconds:.1f} s"
-        return Fault(kind=trouble.kind, sentence=f"{sentence} ({effort}).", status=trouble.status)
+    async def _try(self, body: bytes, request: Request) -> Answer | Trouble:
+        gathering = Gathering(request.stop, request.n)
+        url = self._chat_url if request.text is None else self._text_url
+        response = await self._caller.post(url, body, gathering.take, gathering.extent)
+        return response if isinstance(response, Trouble) else gathering.answer(response)
 
 
 connect = StreamingChat
 """Implements `ports.Connect`."""
-
-
-def _base(url: str) -> str:
-    """`http://host:8000`, with or without a path that ends in `/v1` or `/v1/chat/completions`."""
-    try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise BadValue(f"The service's address cannot be read: {error}.") from error
-    sound = _HOST.fullmatch(parsed.raw_host.decode("ascii")) and parsed.port != 0 and (parsed.port or 1) < 65536
-    if parsed.scheme not in ("http", "https") or not sound:
-        raise BadValue(
-            f"The service's address is '{parsed.host or url}', but it has to be http://host:port or https://…."
-        )
-    path = parsed.path.rstrip("/").removesuffix("/chat/completions")
-    version = path.rpartition("/")[2]
-    if not (version[:1] == "v" and version[1:2].isdigit()):
-        path += "/v1"
-    return f"{parsed.scheme}://{parsed.netloc.decode('ascii')}{path}"
-
-
-def _headers(place: str, api_key: str | None) -> httpx.Headers:
-    headers = {
-        "Host": place,
-        "Accept": "text/event-stream, application/json",
-        "Accept-Encoding": "identity",
-        "Content-Type": "application/json",
-        "User-Agent": "model-accuracy-eval",
-    }
-    if api_key:
-        if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
-            raise BadValue("The API key holds a blank, a line break or a character outside ASCII.")
-        headers["Authorization"] = f"Bearer {api_key}"
-    return httpx.Headers(headers)
-
-
-def _unconnected(error: httpx.TransportError) -> Trouble:
-    """Nobody there, or somebody who does not let us in."""
-    cause = error.__cause__
-    sentence = f"The service could not be reached: {error}"
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return Trouble(kind="failed", sentence=sentence, again=False)
-    if isinstance(error, httpx.ConnectTimeout) or isinstance(cause, _THEIRS):
-        return Trouble(kind="failed", sentence=sentence)
-    if isinstance(cause, OSError) and cause.errno in _OURS and not isinstance(cause, socket.gaierror):
-        return Trouble(kind="failed", sentence=sentence)
-    return Trouble(kind="refused", sentence=sentence)
-
-
-def _turned_away(response: httpx.Response) -> Trouble:
-    """A status other than 2xx, in the server's own words."""
-    status, reason = response.status_code, response.reason_phrase
-    message, _ = wire.read_error(response.content)
-    if 300 <= status < 400:
-        message = f"redirected to {response.headers.get('location', 'nowhere')}, which is not followed"
-        return Trouble(kind="failed", sentence=f"HTTP {status} {reason}: {message}", status=status, again=False)
-    sentence = f"HTTP {status} {reason}: {message or 'no message'}"
-    return http_trouble(status, sentence, retry_after(response.headers, time.time()))

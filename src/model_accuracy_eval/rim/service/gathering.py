@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+from collections.abc import Sequence
 
 import httpx
 import msgspec
@@ -13,6 +14,7 @@ from model_accuracy_eval.rim.service.retry import Trouble, http_trouble
 from model_accuracy_eval.rim.service.sink import ENOUGH, FLOWING, WAITING
 from model_accuracy_eval.rim.service.sse import EventStream, EventTooLongError
 from model_accuracy_eval.rim.service.stencil import cut, decode_text
+from model_accuracy_eval.rim.service.stops import SENT, Lookout
 
 _HEAD = 300
 """Bytes of a body that are shown when it is no answer at all."""
@@ -46,17 +48,27 @@ class Gathering:
         "_done",
         "_events",
         "_head",
+        "_late",
         "_lessons",
+        "_lookouts",
         "_mend",
+        "_n",
         "_now",
+        "_over",
         "_shapes",
         "_sort",
         "_started",
+        "_stops",
         "_usage",
         "_whole",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, stops: Sequence[str] = (), n: int = 1) -> None:
+        self._stops = [stop for stop in stops if stop]
+        self._late = [stop for stop in stops[SENT:] if stop]
+        """Those that the server is not told of: when they have come, nothing of worth follows."""
+        self._lookouts: dict[int, Lookout] = {}
+        self._n = n
         self._events = EventStream()
         self._answers: dict[int, Growing] = {}
         self._usage = msgspec.Raw()
@@ -65,7 +77,7 @@ class Gathering:
         self._lessons = _LESSONS
         self._head = b""
         self._whole: bytearray | None = None
-        self._sort = self._started = self._done = self._mend = False
+        self._sort = self._started = self._done = self._over = self._mend = False
         self._now = 0.0
 
     def take(self, data: bytes, now: float) -> int:
@@ -82,11 +94,21 @@ class Gathering:
         except EventTooLongError as error:
             raise _broken(f"The stream holds {error}") from error
         self._read(events, now)
-        if self._done:
+        if self._late and not self._done:
+            self._over = self._all_stopped()
+        if self._done or self._over:
             return ENOUGH
         if not self._started:
             self._started = any(growing.begun for growing in self._answers.values())
         return FLOWING if events and self._started else WAITING
+
+    def _all_stopped(self) -> bool:
+        """Whether every choice has ended, by its own word or by a stop that only we know."""
+        ended = [
+            self._lookouts.setdefault(index, Lookout(self._late)).look(growing.text) or growing.reason is not None
+            for index, growing in self._answers.items()
+        ]
+        return len(ended) >= self._n and all(ended)
 
     def _sniff(self, data: bytes) -> bytes:
         """Events, or a body in one piece? Its first characters tell, content types do not always."""
@@ -174,13 +196,17 @@ class Gathering:
         chunks = sum(growing.chunks for growing in self._answers.values())
         return f" (after {chunks} chunks of text)" if chunks else ""
 
-    def answer(self, response: httpx.Response, n: int) -> Answer | Trouble:
+    def answer(self, response: httpx.Response) -> Answer | Trouble:
         """After a clean end: the complete choices, or why there are none."""
         streamed = self._whole is None
         try:
-            self._read(self._rest(), self._now or time.perf_counter())
+            if not self._over:  # else the stream was cut off by us, wherever it was
+                self._read(self._rest(), self._now or time.perf_counter())
         except StreamBroken as broken:
             return broken.trouble
+        if self._stops:
+            for growing in self._answers.values():
+                growing.stop_at(self._stops)
         whole = {index: growing for index, growing in self._answers.items() if growing.reason is not None}
         for growing in whole.values():
             if growing.reason in wire.UNFIT:
@@ -190,7 +216,7 @@ class Gathering:
         if not whole:
             return Trouble(kind="failed", sentence=self._nothing(response))
         sent = response.extensions["sent"]
-        choices = (whole[index].choice(sent, mend=self._mend, streamed=streamed) for index in sorted(whole)[:n])
+        choices = (whole[index].choice(sent, mend=self._mend, streamed=streamed) for index in sorted(whole)[: self._n])
         return tuple(choices), wire.read_usage(self._usage)
 
     def _rest(self) -> list[bytes]:

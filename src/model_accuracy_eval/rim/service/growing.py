@@ -1,7 +1,9 @@
 """One choice of an answer while its events come in: its text, and the times of its chunks."""
 
+from collections.abc import Sequence
+
 from model_accuracy_eval.records import Choice, Timings
-from model_accuracy_eval.rim.service import wire
+from model_accuracy_eval.rim.service import stops, wire
 
 
 class Growing:
@@ -22,6 +24,8 @@ class Growing:
         delta = part.delta
         if delta is None and not (self.text or self.thought):  # some servers repeat the whole message after its deltas
             delta = part.message
+        if delta is None and part.text:
+            self.text.append(part.text)
         if delta is not None:
             text = delta.content
             thought = delta.reasoning or delta.reasoning_content
@@ -49,6 +53,12 @@ class Growing:
         elif now - self.last > self.gap_max:
             self.gap_max = now - self.last
         self.last = now
+
+    def stop_at(self, strings: Sequence[str]) -> None:
+        """What stands behind a stop was never meant to be said; that it was cut by length then says nothing."""
+        kept = stops.cut("".join(self.text), strings)
+        if kept is not None:
+            self.text, self.reason = [kept], "stop"
 
     def choice(self, sent: float, *, mend: bool, streamed: bool) -> Choice:
         text, thought = "".join(self.text), "".join(self.thought)

@@ -13,6 +13,8 @@ import msgspec
 from model_accuracy_eval.rim.service import wire
 
 _FIELDS = ("content", "reasoning_content", "reasoning")
+_TEXT = "text"
+"""The same in completions, where it stands in the choice itself."""
 _LITERAL = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _PROBE = "a probe: “no token is like this”"
 
@@ -39,7 +41,7 @@ def cut(event: bytes, chunk: wire.Chunk) -> Stencil | None:
         literal = _LITERAL.match(event, match.end())
         if literal and _proven(event[: literal.start()], event[literal.end() :], chunk, field):
             before, behind = event[: literal.start()], event[literal.end() :]
-            return Stencil(before, behind, part.index, field != "content")
+            return Stencil(before, behind, part.index, field not in ("content", _TEXT))
     return None
 
 
@@ -49,10 +51,13 @@ def _only_text(chunk: wire.Chunk) -> str | None:
         return None
     part = chunk.choices[0]
     delta = part.delta
-    if delta is None or part.finish_reason or part.message is not None:
+    if part.finish_reason or part.message is not None:
         return None
-    others = (chunk.usage, chunk.error, part.usage, delta.tool_calls, delta.function_call)
-    if any(wire.is_something(raw) for raw in others):
+    if any(wire.is_something(raw) for raw in (chunk.usage, chunk.error, part.usage)):
+        return None
+    if delta is None:
+        return _TEXT if part.text else None
+    if wire.is_something(delta.tool_calls) or wire.is_something(delta.function_call):
         return None
     filled = [field for field in _FIELDS if getattr(delta, field)]
     return filled[0] if len(filled) == 1 and isinstance(getattr(delta, filled[0]), str) else None
@@ -64,10 +69,14 @@ def _proven(before: bytes, behind: bytes, chunk: wire.Chunk, field: str) -> bool
         probed = wire.decode_chunk(before + msgspec.json.encode(_PROBE) + behind)
     except ValueError:
         return False
-    if not probed.choices or probed.choices[0].delta is None or chunk.choices is None:
+    if not probed.choices or chunk.choices is None:
         return False
-    delta = probed.choices[0].delta
-    if getattr(delta, field) != _PROBE:
+    place, original = _holder(probed.choices[0], field), _holder(chunk.choices[0], field)
+    if getattr(place, field, None) != _PROBE:
         return False
-    setattr(delta, field, getattr(chunk.choices[0].delta, field))
+    setattr(place, field, getattr(original, field))
     return probed == chunk
+
+
+def _holder(part: wire.Part, field: str) -> wire.Part | wire.Delta | None:
+    return part if field == _TEXT else part.delta

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.records import JSONObject, Request, Usage
+from model_accuracy_eval.rim.service.stops import SENT
 
 UNFIT = frozenset({"error", "abort", "parse_error", "insufficient_system_resource"})
 """Finish reasons that say the server gave up: no answer, whatever text came before."""
@@ -25,11 +26,12 @@ class Delta(msgspec.Struct, gc=False):
 
 
 class Part(msgspec.Struct, gc=False):
-    """One choice inside an event, or inside a whole answer (then it has a `message`)."""
+    """One choice inside an event, or inside a whole answer (then it has a `message`); completions have a `text`."""
 
     index: int = 0
     delta: Delta | None = None
     message: Delta | None = None
+    text: str | None = None
     finish_reason: str | None = None
     usage: msgspec.Raw = _NOTHING
 
@@ -61,11 +63,12 @@ def decode_odd(data: bytes) -> Chunk:
 
 
 def _odd_part(item: JSONObject) -> Part:
-    reason = item.get("finish_reason")
+    reason, text = item.get("finish_reason"), item.get("text")
     return Part(
         index=_index(item.get("index")),
         delta=_odd_delta(item.get("delta")),
         message=_odd_delta(item.get("message")),
+        text=text if isinstance(text, str) else None,
         finish_reason=None if reason is None else str(reason),
         usage=_raw(item.get("usage")),
     )
@@ -228,8 +231,8 @@ def encode_request(model: str | None, request: Request) -> bytes:
     Temperature and top_p are always sent, because unset means something else on every server; `n` only when
     it is more than one. `extra` is the user's own word and comes last.
     """
-    body: JSONObject = {
-        "messages": request.messages,
+    body: JSONObject = {"messages": request.messages} if request.text is None else {"prompt": request.text}
+    body |= {
         "stream": True,
         "stream_options": {"include_usage": True},
         "temperature": request.temperature,
@@ -243,6 +246,6 @@ def encode_request(model: str | None, request: Request) -> bytes:
     if request.seed is not None:
         body["seed"] = request.seed
     if request.stop:
-        body["stop"] = request.stop
+        body["stop"] = request.stop[:SENT]
     body.update(request.extra)
     return msgspec.json.encode(body)

@@ -1,41 +1,53 @@
 """The table of metrics: what each is called, what it looks at, and what its figures mean."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from importlib.util import find_spec
 
-from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.scoring.metrics.exact import exact, number
+from model_accuracy_eval.errors import UnknownName, UsageError
+from model_accuracy_eval.records import Measure
+from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring.metrics import (
+    asked,
+    exact,
+    exams,
+    likelihoods,
+    maths,
+    options,
+    overlap,
+    own,
+    translation,
+)
+from model_accuracy_eval.scoring.metrics.row import Metric, Payload
 
-Payload = Any
-"""A value; a mapping of names to values; or what an aggregation of the whole dataset needs of one sample."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Metric:
-    """One row of the table."""
-
-    score: Callable[..., Payload]
-    """(answer, right answers, …) for what reads answers; (likelihoods, problem, …) for what reads likelihoods."""
-    reads: Literal["answers", "likelihoods"] = "answers"
-    aggregation: str = "mean"
-    higher_is_better: bool = True
-    yes_or_no: bool = False
-    """Whether values are 0 and 1 only, so that c, pass@k and cons@k exist."""
-    share: bool = True
-    """Whether figures lie in 0..1 and are shown times 100."""
-    parts: tuple[str, ...] = ()
-    """The names, where one metric gives several values."""
-
+__all__ = ["METRICS", "Metric", "Payload", "check", "metric"]
 
 METRICS: dict[str, Metric] = {
-    "exact": Metric(score=exact, yes_or_no=True),
-    "number": Metric(score=number, yes_or_no=True),
+    **exact.ROWS,
+    **exams.ROWS,
+    **overlap.ROWS,
+    **maths.ROWS,
+    **translation.ROWS,
+    **asked.ROWS,
+    **options.ROWS,
+    **likelihoods.ROWS,
 }
 
 
 def metric(name: str) -> Metric:
-    """The row of that name; an unknown one is answered with the nearest."""
-    if name not in METRICS:
-        raise UnknownName("metric", name, METRICS)
-    return METRICS[name]
+    """The row of that name, or what the name says where to find; an unknown one is answered with the nearest."""
+    if name in METRICS:
+        return METRICS[name]
+    if paths.is_path(name):
+        return own.row(name)
+    raise UnknownName("metric", name, METRICS)
+
+
+def check(measure: Measure) -> None:
+    """It exists, has these arguments, and what it needs is installed; asked before anything starts."""
+    row = metric(measure.name)
+    paths.check_arguments("metric", measure.name, row.asks or row.score, measure.args)
+    extra, _, module = row.extra.partition(":")
+    if module and find_spec(module) is None:
+        raise UsageError(
+            f"The metric '{measure.name}' needs {module}, which is not installed: "
+            f"pip install 'model-accuracy-eval[{extra}]'."
+        )

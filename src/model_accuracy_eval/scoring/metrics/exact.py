@@ -1,8 +1,11 @@
 """(answer, right answers) → 1.0 or 0.0."""
 
 import re
+import string
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+
+from model_accuracy_eval.scoring.metrics.row import Metric
 
 _DECORATION = re.compile(r"[$€£¥,]|%$")
 
@@ -13,6 +16,28 @@ def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, 
     def plain(text: str) -> str:
         text = text.casefold() if ignore_case else text
         return re.sub(r"\s+", " ", text).strip() if ignore_blanks else text
+
+    return float(plain(answer) in {plain(reference) for reference in references})
+
+
+def exact_match(
+    answer: str,
+    references: Sequence[str],
+    *,
+    regexes_to_ignore: Sequence[str] | None = None,
+    ignore_case: bool = False,
+    ignore_punctuation: bool = False,
+    ignore_numbers: bool = False,
+    ignore_spaces: bool = False,
+) -> float:
+    """1 if the answer equals a reference once both are rid of what is to be ignored, in lm-eval's order of doing so."""
+    unwanted = string.punctuation * ignore_punctuation + string.digits * ignore_numbers + " " * ignore_spaces
+    table = str.maketrans("", "", unwanted)
+
+    def plain(text: str) -> str:
+        for pattern in regexes_to_ignore or ():
+            text = re.sub(pattern, "", text)
+        return (text.lower() if ignore_case else text).translate(table)
 
     return float(plain(answer) in {plain(reference) for reference in references})
 
@@ -31,3 +56,29 @@ def as_number(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return value if value.is_finite() else None
+
+
+def prefix_match(answer: str, references: Sequence[str]) -> float:
+    """1 if the answer begins with a reference."""
+    return float(any(answer.strip().startswith(reference.strip()) for reference in references))
+
+
+def in_match(answer: str, references: Sequence[str]) -> float:
+    """1 if the answer, in small letters, is a reference as it stands."""
+    return float(answer.lower().strip() in references)
+
+
+def contains(answer: str, references: Sequence[str], *, ignore_case: bool = False) -> float:
+    """1 if a reference stands somewhere in the answer."""
+    text = answer.lower() if ignore_case else answer
+    return float(any((one.lower() if ignore_case else one) in text for one in references))
+
+
+ROWS = {
+    "exact": Metric(score=exact, yes_or_no=True),
+    "exact_match": Metric(score=exact_match, yes_or_no=True),
+    "number": Metric(score=number, yes_or_no=True),
+    "prefix_match": Metric(score=prefix_match, yes_or_no=True),
+    "in_match": Metric(score=in_match, yes_or_no=True),
+    "contains": Metric(score=contains, yes_or_no=True),
+}

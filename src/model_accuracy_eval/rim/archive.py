@@ -1,0 +1,66 @@
+"""The files of a run that has ended: a folder, or a zip of one as the download of an artifact gives it."""
+
+import contextlib
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.ports import Archive
+
+_RUN_FILE = "run.json"
+_LARGEST = 4 << 30
+"""Bytes of one file of a zip once unpacked: it comes from elsewhere, and its sizes are what it claims."""
+
+
+class FolderArchive:
+    """Implements `ports.Archive`. Nothing is locked or made: the folder is only looked at."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (Path(self.root) / name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
+
+
+class ZipArchive:
+    """Implements `ports.Archive` on a zip: the run may lie at its top or in folders of it."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        with self._reading(), zipfile.ZipFile(root) as packed:
+            runs = [name for name in packed.namelist() if Path(name).name == _RUN_FILE]
+        if len(runs) > 1:
+            raise BadReuse(f"'{root}' holds {len(runs)} runs, and which one is meant is not said: unpack it.")
+        self._prefix = runs[0].removesuffix(_RUN_FILE) if runs else ""
+
+    def read(self, name: str) -> bytes | None:
+        with self._reading(), zipfile.ZipFile(self.root) as packed, contextlib.suppress(KeyError):
+            entry = packed.getinfo(self._prefix + name)
+            if entry.file_size > _LARGEST:
+                raise BadReuse(f"{name} in '{self.root}' is {entry.file_size} bytes; {_LARGEST} is the most.")
+            return packed.read(entry)
+        return None
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+            raise BadReuse(f"'{self.root}' cannot be read as a zip of a run: {error}.") from error
+
+
+def open_archive(path: str) -> Archive:
+    """Looks at what is there: a folder, else a zip."""
+    place = Path(path)
+    if place.is_dir():
+        return FolderArchive(path)
+    if not place.exists():
+        raise BadReuse(f"There is no run at '{path}': neither a folder nor a zip of one.")
+    return ZipArchive(path)

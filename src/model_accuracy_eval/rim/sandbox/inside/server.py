@@ -1,0 +1,216 @@
+"""The fork server: a Python that is up already, and makes the processes of one job after the other.
+
+It runs as the first process of its pid namespace where there is one. It reads neither code nor tests: only the
+children do, so that nothing of one job is in the memory that the next one is forked from. Its word to the host is
+one message a job; a job that leaves anything behind is `clean: false`, and the host then throws this server away.
+"""
+
+import gc
+import importlib
+import os
+import random
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from model_accuracy_eval.rim.sandbox.inside import foreign, judge, program, together
+from model_accuracy_eval.rim.sandbox.inside.frames import Gone, TooLarge, receive, send, take
+from model_accuracy_eval.rim.sandbox.inside.jail import Bounds, confine, fork, settle, silence
+from model_accuracy_eval.rim.sandbox.inside.job import Order, Pipes, Watch
+from model_accuracy_eval.rim.sandbox.inside.kernel import Kernel
+from model_accuracy_eval.rim.sandbox.inside.leftovers import Ended, nobody_left, nothing_left
+
+_START_LIMIT = 20.0
+"""Seconds for the judge to say that it is there; it does nothing before."""
+_END_LIMIT = 1.0
+"""Seconds for a process to end whose connection is closed already."""
+_MOMENT = 0.05
+
+Answer = list[Any]
+"""Verdict, detail, and the checks that were made, if any."""
+
+
+class Server:
+    """`settings`: folder, places, sweep, uid, judge_uid, preload, tools, own_processes (None: not counted)."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._settings = settings
+        self._kernel = Kernel()
+        self._kernel.be_dumpable(False)
+        self._kernel.adopt_orphans()
+        self._bell, ring = os.pipe()
+        for one in (self._bell, ring):
+            os.set_blocking(one, False)
+        signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for name in settings["preload"]:
+            importlib.import_module(name)
+        os.chdir(settings["folder"])
+        os.umask(0o022)
+        random.seed(0)
+        gc.collect()
+        gc.freeze()
+
+    def hello(self) -> dict[str, Any]:
+        tools = [name for name in self._settings["tools"] if shutil.which(name)]
+        return {"python": sys.version.split()[0], "filters": self._kernel.filters, "tools": tools}
+
+    def run(self, order: Order) -> dict[str, Any]:
+        pipes = Pipes()
+        before = _memory_kills()
+        watch = Watch(pipes, self._bell, order.wall_seconds)
+        pids = KINDS[order.kind](self, order, pipes, watch)
+        pipes.close(pipes.reporting, pipes.printing, pipes.lifeline, pipes.judge_link, pipes.program_link)
+        try:
+            verdict, detail, *checks = self._conclude(order, pids, pipes, watch, before)
+        except (TypeError, ValueError, TooLarge) as error:  # only a forged report has another form
+            verdict, detail, checks = "error", f"The report of the tests cannot be read: {error}", []
+        wall = watch.elapsed()
+        watch.look(0)
+        killed = any(os.WIFSIGNALED(one.status) and os.WTERMSIG(one.status) == signal.SIGKILL for one in watch.ended.values())
+        clean = self._sweep(watch.ended)
+        pipes.close()
+        used = watch.ended.get(pids[-1], Ended(0, 0.0, 0))
+        return {
+            "seq": order.seq,
+            "verdict": str(verdict),
+            "detail": str(detail)[:4000],
+            "checks": checks[0] if checks else [],
+            "wall": wall,
+            "cpu": used.cpu,
+            "memory_kb": used.memory_kb,
+            "output": watch.kept.decode("utf-8", "replace"),
+            "output_bytes": watch.printed,
+            "clean": clean,
+            "doubt": killed and verdict == "crashed",
+        }
+
+    def _conclude(self, order: Order, pids: list[int], pipes: Pipes, watch: Watch, memory_kills: int) -> Answer:
+        """Waits until there is a verdict, or no right to wait for one."""
+        author = pids[-1]
+        while (left := watch.seconds_left(pids)) > 0:
+            watch.look(left)
+            if watch.orphaned:
+                self._sweep(watch.ended)
+                os._exit(0)
+            if watch.printed > order.output_bytes:
+                return ["output_limit", f"More than {order.output_bytes:,} bytes were printed."]
+            if (report := watch.report()) is not None:
+                return list(report) if report[0] != "gone" else self._ending(author, watch, memory_kills)
+            if pids[0] in watch.ended:
+                return _death(order.kind, watch.ended[pids[0]], memory_kills)
+            if author in watch.ended:
+                pipes.close(pipes.alive)  # tells the judge, who may not need the program any more
+        return ["timeout", f"It did not end within {order.wall_seconds:g} s."]
+
+    def _ending(self, author: int, watch: Watch, memory_kills: int) -> Answer:
+        """Why the program does not answer any more."""
+        for _ in range(int(_END_LIMIT / _MOMENT)):
+            if author in watch.ended:
+                return _death("split", watch.ended[author], memory_kills)
+            watch.look(_MOMENT)
+        return ["exited", "The program closed its connection before the tests had ended."]
+
+    def _split(self, order: Order, pipes: Pipes, watch: Watch) -> list[int]:
+        def testing() -> None:
+            tests = take(0, order.tests_size).decode()
+            silence()
+            settle([pipes.judge_link, pipes.lifeline, pipes.reporting])
+            self._confine(order, self._settings["judge_uid"], secret=True)
+            send(5, ["ready"])
+            send(5, judge.judge(tests, order.entry_points, judge.Link(3, 4)))
+
+        def answering() -> None:
+            code = take(0, order.code_size).decode()
+            silence(pipes.printing)
+            settle([pipes.program_link])
+            self._confine(order, self._settings["uid"])
+            program.serve(code, 3)
+
+        judging = fork(testing)
+        # The judge reads its part before the program's process may read on.
+        while (ready := watch.report()) is None:
+            watch.look(_START_LIMIT)
+            if judging in watch.ended or watch.elapsed() > _START_LIMIT:
+                raise RuntimeError("the judge did not start")
+        author = fork(answering)
+        watch.restart()
+        return [judging, author]
+
+    def _together(self, order: Order, pipes: Pipes, _watch: Watch) -> list[int]:
+        def both() -> None:
+            tests, code = take(0, order.tests_size).decode(), take(0, order.code_size).decode()
+            silence(pipes.printing)
+            settle([pipes.reporting])
+            self._confine(order, self._settings["uid"])
+            together.run(code, tests, lambda report: send(3, report))
+
+        return [fork(both)]
+
+    def _foreign(self, order: Order, pipes: Pipes, _watch: Watch) -> list[int]:
+        def becoming() -> None:
+            tests, code = take(0, order.tests_size).decode(), take(0, order.code_size).decode()
+            silence(pipes.printing)
+            settle([])
+            self._confine(order, self._settings["uid"])
+            foreign.run(f"{code}\n{tests}", **order.recipe)
+
+        return [fork(becoming)]
+
+    def _confine(self, order: Order, uid: int | None, *, secret: bool = False) -> None:
+        own = self._settings["own_processes"]
+        processes = None if own is None else own + order.processes
+        memory = None if order.kind == "foreign" else order.memory_mb  # virtual machines reserve far more than they use
+        confine(self._kernel, Bounds(memory, order.file_mb, processes), uid, secret=secret)
+
+    def _sweep(self, ended: dict[int, Ended]) -> bool:
+        settings = self._settings
+        nobody = nobody_left(settings["sweep"], list({settings["uid"], settings["judge_uid"]}), ended)
+        owner = os.getuid() if settings["uid"] is None else settings["uid"]
+        return nobody and nothing_left(settings["places"], owner, kernel_objects=settings["sweep"] != "children")
+
+
+Start = Callable[[Server, Order, Pipes, Watch], list[int]]
+
+KINDS: dict[str, Start] = {
+    "split": Server._split,  # noqa: SLF001
+    "shared": Server._together,  # noqa: SLF001
+    "foreign": Server._foreign,  # noqa: SLF001
+}
+"""How a job's processes are started: the one that knows the verdict first, the program's own last."""
+
+
+def _death(kind: str, ended: Ended, memory_kills: int) -> Answer:
+    """What an end says that came before any report."""
+    code = os.waitstatus_to_exitcode(ended.status)
+    if kind == "foreign" and code >= 0:
+        return ["failed", f"It ended with exit code {code}."] if code else ["passed", ""]
+    if code >= 0:
+        return ["exited", f"The program ended itself with code {code} before the tests had ended."]
+    if code == -signal.SIGKILL and _memory_kills() > memory_kills:
+        return ["out_of_memory", "The system ended it, because the memory of its container was used up."]
+    return ["crashed", f"It was ended by {signal.Signals(-code).name}."]
+
+
+def _memory_kills() -> int:
+    """How often the kernel has ended something of our control group for want of memory."""
+    for name in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
+        try:
+            lines = Path(name).read_text(encoding="ascii").splitlines()
+        except OSError:
+            continue
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+    return 0
+
+
+def main() -> None:
+    try:
+        server = Server(receive(0))
+        send(1, server.hello())
+        while True:
+            send(1, server.run(Order(**receive(0))))
+    except Gone:
+        os._exit(0)

@@ -1,0 +1,141 @@
+"""How much of the right answer an answer has: words in common, edits apart. Of several right answers the best counts."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Literal
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.scoring.metrics.row import Metric
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
+
+
+def _best(value: Callable[[str], float], references: Sequence[str]) -> float:
+    return max(map(value, references), default=0.0)
+
+
+def _f1(answer: Sequence[Hashable], right: Sequence[Hashable]) -> float:
+    """Harmonic mean of precision and recall over the pieces in common; two without any pieces are the same."""
+    common = sum((Counter(answer) & Counter(right)).values())
+    return 2 * common / (len(answer) + len(right)) if answer or right else 1.0
+
+
+def token_f1(answer: str, references: Sequence[str]) -> float:
+    """F1 over the words between blanks, as they stand."""
+    return _best(lambda right: _f1(answer.split(), right.split()) if answer.split() else 0.0, references)
+
+
+def _squad_words(text: str) -> list[str]:
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return _ARTICLES.sub(" ", bare).split()
+
+
+def squad_em(answer: str, references: Sequence[str]) -> float:
+    """1 if answer and a reference are equal without case, punctuation, articles and extra blanks."""
+    return _best(lambda right: float(_squad_words(answer) == _squad_words(right)), references)
+
+
+def squad_f1(answer: str, references: Sequence[str]) -> float:
+    """F1 over the words that are left without case, punctuation and articles."""
+    return _best(lambda right: _f1(_squad_words(answer), _squad_words(right)), references)
+
+
+def squad(answer: str, references: Sequence[str]) -> dict[str, float]:
+    """Both of SQuAD's figures."""
+    return {"em": squad_em(answer, references), "f1": squad_f1(answer, references)}
+
+
+def edit_distance(answer: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+    """Levenshtein: the fewest pieces to put in, take out or change."""
+    row = list(range(len(right) + 1))
+    for place, one in enumerate(answer, 1):
+        left, row[0] = row[0], place
+        for column, other in enumerate(right, 1):
+            left, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, left + (one != other))
+    return row[-1]
+
+
+def edit_similarity(answer: str, references: Sequence[str]) -> float:
+    """1 − edits / length of the longer one."""
+    return _best(lambda right: 1 - edit_distance(answer, right) / max(len(answer), len(right), 1), references)
+
+
+def anls(answer: str, references: Sequence[str], *, threshold: float = 0.5) -> float:
+    """Edit similarity without case and outer blanks, and 0 below the threshold."""
+    alike = edit_similarity(answer.strip().lower(), [right.strip().lower() for right in references])
+    return alike if alike >= threshold else 0.0
+
+
+def word_error_rate(answer: str, references: Sequence[str]) -> float:
+    """Edits of whole words per word of the right answer; of several right answers the nearest counts."""
+    return min(
+        (edit_distance(answer.split(), right.split()) / max(len(right.split()), 1) for right in references),
+        default=1.0,
+    )
+
+
+def rouge(
+    answer: str,
+    references: Sequence[str],
+    *,
+    n_gram: Literal["1", "2", "l"] | int = "1",
+    index: str = "f1",
+    tokenizer: Literal["word", "char"] = "word",
+) -> float:
+    """ROUGE-1, -2 or -L: precision, recall or F1 over n-grams, or over the longest common subsequence.
+
+    Words are runs of ASCII letters and digits in small letters, without stemming, and single Chinese, Japanese or
+    Korean characters.
+    """
+    size, kind = str(n_gram).lower(), index[:1].lower()
+    if size not in {"1", "2", "l"} or kind not in {"f", "p", "r"} or tokenizer not in {"word", "char"}:
+        raise BadValue(
+            "rouge has n_gram 1, 2 or l, index f1, precision or recall, and tokenizer word or char; "
+            f"there is no '{n_gram}', '{index}', '{tokenizer}'."
+        )
+    form = r"\S" if tokenizer == "char" else rf"[a-z0-9]+|[{_CJK}]"
+    said = re.findall(form, answer.lower())
+    return _best(lambda right: _rouge(said, re.findall(form, right.lower()), size, kind), references)
+
+
+def _rouge(answer: list[str], right: list[str], size: str, kind: str) -> float:
+    if size == "l":
+        common, said, wanted = _longest_common(answer, right), len(answer), len(right)
+    else:
+        grams, others = _grams(answer, int(size)), _grams(right, int(size))
+        common, said, wanted = (grams & others).total(), grams.total(), others.total()
+    weight = {"p": said, "r": wanted, "f": (said + wanted) / 2}[kind]
+    return common / weight if common else 0.0
+
+
+def _grams(words: list[str], size: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[start:] for start in range(size)), strict=False))
+
+
+def _longest_common(answer: list[str], right: list[str]) -> int:
+    row = [0] * (len(right) + 1)
+    for one in answer:
+        left = 0
+        for column, other in enumerate(right, 1):
+            left, row[column] = row[column], left + 1 if one == other else max(row[column], row[column - 1])
+    return row[-1]
+
+
+ROWS = {
+    "token_f1": Metric(score=token_f1),
+    "f1_score": Metric(score=token_f1),
+    "squad": Metric(score=squad, parts=("em", "f1")),
+    "squad_em": Metric(score=squad_em, yes_or_no=True),
+    "squad_f1": Metric(score=squad_f1),
+    "edit_similarity": Metric(score=edit_similarity),
+    "anls": Metric(score=anls),
+    "word_error_rate": Metric(score=word_error_rate, share=False, higher_is_better=False),
+    "rouge": Metric(score=rouge),
+    "rouge1": Metric(score=partial(rouge, n_gram="1")),
+    "rouge2": Metric(score=partial(rouge, n_gram="2")),
+    "rougeL": Metric(score=partial(rouge, n_gram="l")),
+}

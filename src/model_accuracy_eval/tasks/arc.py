@@ -1,0 +1,81 @@
+"""arc_easy, arc_challenge: 2,376 and 1,172 school science questions, the latter those that simple methods miss.
+
+Home: https://allenai.org/data/arc, arXiv:1803.05457. Licence: CC-BY-SA-4.0.
+A row: {"id": "…", "question": "…", "choices": {"text": ["…", …], "label": ["A", …]}, "answerKey": "A"}; some have three
+or five options, and some name them 1 to 4.
+Asked: for a reply that ends with a letter; or which option's text is likeliest after the question (…_choice); or which
+label is likeliest, as nanochat asks, in its order (…_nanochat).
+Judged: the option. `acc_norm` weighs an option's likelihood by its length.
+"""
+
+from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks import letters
+
+_SHA256 = {
+    "Easy": "874354cf372667530bd6cbd2d78dca2d657c5e2e746f53cf01d1e9d3a90cbc3d",
+    "Challenge": "a03a11a8fee86f6d0607f426e7b3b7a9180a4894170e934da75596e93c4b51f1",
+}
+_PLACE = "choices.label.index(answerKey)"
+_QUESTION = "{{ question | trim }}" + letters.listed("choices.text")
+_NANOCHAT = letters.nanochat("question", "choices.label", "choices.text")
+
+
+def _task(part: str, name: str, about: str, **more: object) -> TaskSpec:
+    return TaskSpec(
+        name=name,
+        about=f"{'Simple' if part == 'Easy' else 'Difficult'} school science: {about}",
+        home="https://allenai.org/data/arc",
+        licence="CC-BY-SA-4.0",
+        data=DataFile(name=f"arc/ARC-{part}-test.jsonl", sha256=_SHA256[part]),
+        fields=("question", "choices", "answerKey"),
+        baseline=0.25,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _generated(part: str) -> TaskSpec:
+    return _task(
+        part,
+        f"arc_{part.lower()}",
+        "a letter as the reply.",
+        prompt=Prompt(question=f"{_QUESTION}\n\n{letters.ENDING}"),
+        reference=letters.letter_of(_PLACE),
+        choices="{{ choices.text | tojson }}",
+        max_tokens=1024,
+        pipelines=letters.PIPELINES,
+    )
+
+
+def _choice(part: str) -> TaskSpec:
+    return _task(
+        part,
+        f"arc_{part.lower()}_choice",
+        "the likeliest of the options.",
+        prompt=Prompt(
+            question="Question: {{ question | trim }}\nAnswer:",
+            lettered=f"{_QUESTION}\n\n{letters.ONLY_THE_LETTER}",
+        ),
+        reference=f"{{{{ {_PLACE} }}}}",
+        choices="{{ choices.text | tojson }}",
+        kind="choice",
+        pipelines=(Pipeline(metrics=(Measure(name="acc", label="accuracy"), Measure(name="acc_norm"))),),
+    )
+
+
+def _nanochat(part: str) -> TaskSpec:
+    return _task(
+        part,
+        f"arc_{part.lower()}_nanochat",
+        "the likeliest of the labels, as nanochat asks.",
+        views=(Step(name="permuted"),),
+        prompt=Prompt(question=_NANOCHAT, lettered=_NANOCHAT, delimiter=""),
+        reference=f"{{{{ {_PLACE} }}}}",
+        choices="{{ choices.label | tojson }}",
+        kind="choice",
+        pipelines=(Pipeline(metrics=(Measure(name="acc", label="accuracy"),)),),
+    )
+
+
+EASY, CHALLENGE = _generated("Easy"), _generated("Challenge")
+EASY_CHOICE, CHALLENGE_CHOICE = _choice("Easy"), _choice("Challenge")
+EASY_NANOCHAT, CHALLENGE_NANOCHAT = _nanochat("Easy"), _nanochat("Challenge")

@@ -1,0 +1,39 @@
+"""gaokao_bench: the 1,781 objective blocks of GAOKAO-Bench, Chinese college entrance exams of 2010 to 2022.
+
+Home: https://github.com/OpenLMLab/GAOKAO-Bench, arXiv:2305.12474. Licence: Apache-2.0.
+A row: {"keyword": "2010-2022_Physics_MCQs", "question": "…", "answer": ["AC"], "score": 6, …}; a block may have several
+questions, and an answer several letters.
+Asked: in Chinese, step by step, with the letters behind 【答案】 on the last line.
+Judged: question by question, as the exam marks: right, half right where right letters are missing and none is wrong,
+else nothing. A block is worth the mean of its questions. Every paper has a row of its own.
+"""
+
+from model_accuracy_eval.records import DataFile, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
+
+_ENDING = (
+    "{% if answer | length > 1 %}这道题共有 {{ answer | length }} 个小题。"
+    "{% elif 'Physics' in keyword %}正确的选项可能不止一个。{% endif %}"
+    "请逐步思考，然后在最后一行写【答案】，其后{% if answer | length > 1 %}按小题顺序{% endif %}只写选项的字母。"
+)
+
+TASK = TaskSpec(
+    name="gaokao_bench",
+    about="Chinese college entrance exams: one letter, several, or one for each of several questions.",
+    home="https://github.com/OpenLMLab/GAOKAO-Bench",
+    licence="Apache-2.0",
+    data=DataFile(
+        name="gaokao_bench/objective.jsonl", sha256="e3b5eda0f5189c37c12ca07c9463c7a4c7baf09cd1f9318c1d6b5b2c316cdd51"
+    ),
+    fields=("keyword", "question", "answer"),
+    prompt=Prompt(question=f"{{{{ question | trim }}}}\n\n{_ENDING}"),
+    reference="{{ answer | join(',') }}",
+    category="keyword",
+    max_tokens=2048,
+    pipelines=(
+        Pipeline(
+            filters=(Step(name="strip_thoughts"), Step(name="gaokao_answer")),
+            metrics=(Measure(name="exam_points", label="points"),),
+        ),
+    ),
+    grouping=Grouping(by="category"),
+)

@@ -1,0 +1,182 @@
+"""The fields of one task → a TaskSpec, or all reasons against it."""
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from model_accuracy_eval.errors import Unsupported
+from model_accuracy_eval.records import Kind, Prompt, Recipe, TaskSpec
+from model_accuracy_eval.tasks.lm_eval import judging, rows, templates
+from model_accuracy_eval.tasks.lm_eval.findings import Findings
+from model_accuracy_eval.tasks.lm_eval.reading import Fields
+
+_KINDS: dict[str, Kind] = {
+    "generate_until": "generate",
+    "multiple_choice": "choice",
+    "loglikelihood": "target",
+    "loglikelihood_rolling": "rolling",
+}
+_TAKEN = {
+    "task", "dataset_path", "dataset_name", "dataset_kwargs", "training_split", "validation_split", "test_split",
+    "fewshot_split", "fewshot_config", "fewshot_delimiter", "num_fewshot", "process_docs", "doc_to_text",
+    "doc_to_target", "doc_to_choice", "description", "target_delimiter", "gen_prefix", "output_type",
+    "generation_kwargs", "repeats", "metric_list", "filter_list", "process_results", "scorer",
+}  # fmt: skip
+_IGNORED = {"tag", "task_alias", "metadata", "group", "group_alias"}
+"""Names and remarks, which change nothing about the questions."""
+_NOTED = {"should_decontaminate", "doc_to_decontamination_query"}
+_REFUSED = {
+    "doc_to_image": "it shows images",
+    "doc_to_audio": "it plays sounds",
+    "custom_dataset": "its rows are made by Python (custom_dataset)",
+    "use_prompt": "its prompts are fetched from promptsource (use_prompt)",
+    "class": "it is a Python class",
+    "unsafe_code": "its replies are programs to be run (unsafe_code)",
+}
+_HUGGING_FACE_ONLY = {"do_sample", "num_beams", "early_stopping", "use_cache"}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A task, and what of its file was left aside."""
+
+    task: TaskSpec
+    ignored: tuple[str, ...]
+
+
+def convert(fields: Fields, *, trusted: bool = False) -> Imported:
+    findings = Findings(trusted)
+    name = _name(fields)
+    _check_fields(fields, findings)
+    kind = _KINDS.get(str(fields.get("output_type", "generate_until")), "generate")
+    asked = _asked(fields, kind, findings)
+    recipe = findings.recipe(fields.get("process_docs"))
+    task = _task(fields, kind, asked, recipe, findings)
+    if findings.reasons:
+        raise Unsupported(name, findings.reasons)
+    return Imported(task, tuple(findings.ignored))
+
+
+def _name(fields: Fields) -> str:
+    """The task's name as a file name can have it, because reports are files."""
+    return re.sub(r"[^\w.+-]", "_", str(fields.get("task")))
+
+
+def _check_fields(fields: Fields, findings: Findings) -> None:
+    for field, reason in _REFUSED.items():
+        if fields.get(field):
+            findings.refuse(reason)
+    for field in fields.keys() & _NOTED:
+        if fields[field]:
+            findings.ignore(field)
+    for field in sorted(fields.keys() - _TAKEN - _IGNORED - _NOTED - _REFUSED.keys()):
+        near = get_close_matches(field, _TAKEN, n=1)
+        findings.refuse(f"its field '{field}' is not known here" + (f" (did you mean {near[0]}?)" if near else ""))
+    if fields.get("output_type", "generate_until") not in _KINDS:
+        findings.refuse(f"its output_type is '{fields['output_type']}'")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The templates of question and right answers."""
+
+    kind: Kind
+    question: str
+    answer: str
+    reference: str
+    references: str | None
+    choices: str | None
+
+
+def _asked(fields: Fields, kind: Kind, findings: Findings) -> _Asked:
+    question, target, choices = (fields.get(f"doc_to_{part}") for part in ("text", "target", "choice"))
+    options = templates.options(choices, findings)
+    if kind == "choice":
+        return _choice(question, target, options, findings)
+    if kind == "generate":
+        if options is None and any(step.name == "multi_choice_regex" for step in _filters(fields)):
+            options = "{{ choices | list | tojson }}"
+        right = templates.answers(target, findings) if choices is None else templates.chosen(target, choices, findings)
+        reference = templates.text("doc_to_target", target, findings)
+        return _Asked(kind, templates.text("doc_to_text", question, findings), "", reference, right, options)
+    reference = templates.text("doc_to_target", target, findings)
+    if kind == "rolling":
+        return _Asked(kind, reference, "", reference, None, None)
+    return _Asked(kind, templates.text("doc_to_text", question, findings), "", reference, None, None)
+
+
+def _choice(question: Any, target: Any, options: str | None, findings: Findings) -> _Asked:
+    """A number as doc_to_text is the position of the right context among several."""
+    if options is None:
+        findings.refuse("it weighs options, but has no doc_to_choice")
+    if isinstance(question, int):
+        ending = templates.text("doc_to_target", target, findings)
+        return _Asked("schema", "", ending, str(question), None, options)
+    reference = templates.position(target, findings)
+    return _Asked("choice", templates.text("doc_to_text", question, findings), "", reference, None, options)
+
+
+def _filters(fields: Fields) -> list[Any]:
+    silent = Findings(trusted=True)
+    return [step for pipeline in judging.pipelines(fields, "generate", silent) for step in pipeline.filters]
+
+
+def _task(fields: Fields, kind: Kind, asked: _Asked, recipe: Recipe | None, findings: Findings) -> TaskSpec:
+    split = rows.questions(fields, recipe, findings)
+    return TaskSpec(
+        name=_name(fields),
+        about=f"lm-eval's task {fields.get('task')}, rows of {split.file.name}.",
+        data=split.file,
+        slice=split.part,
+        fields=(),
+        prompt=_prompt(fields, kind, asked, recipe, findings),
+        reference=asked.reference,
+        references=asked.references,
+        choices=asked.choices,
+        kind=asked.kind,
+        repeats=int(fields.get("repeats") or 1) if kind == "generate" else None,
+        scorer=judging.scorer(fields, findings),
+        pipelines=judging.pipelines(fields, kind, findings),
+        **(_generation(fields, findings) if kind == "generate" else {}),
+    )
+
+
+def _prompt(fields: Fields, kind: Kind, asked: _Asked, recipe: Recipe | None, findings: Findings) -> Prompt:
+    if kind == "rolling":
+        return Prompt(question=asked.question)
+    delimiter = fields.get("target_delimiter", " ")
+    shown = rows.examples(fields, recipe, findings)
+    answer = asked.answer
+    override = (fields.get("fewshot_config") or {}).get("doc_to_target")
+    if override is not None and shown.count:
+        if kind != "generate":
+            findings.refuse("fewshot_config has a doc_to_target of its own where options are weighed")
+        answer = templates.text("fewshot_config.doc_to_target", override, findings)
+    if kind == "target":  # a text that is weighed begins as its template does; only examples have the delimiter
+        delimiter = ""
+    return Prompt(
+        question=asked.question,
+        answer=answer,
+        description=templates.wording("description", fields.get("description") or "", findings),
+        prefix=templates.wording("gen_prefix", fields.get("gen_prefix") or "", findings),
+        delimiter=delimiter,
+        fewshot=shown,
+    )
+
+
+def _generation(fields: Fields, findings: Findings) -> Fields:
+    given = dict(fields.get("generation_kwargs") or {})
+    stop = given.pop("until", fields.get("fewshot_delimiter", "\n\n"))
+    longest = [given.pop(name, None) for name in ("max_tokens", "max_gen_toks", "max_new_tokens")]
+    for name in sorted(given.keys() & _HUGGING_FACE_ONLY):
+        given.pop(name)
+        if name != "do_sample":
+            findings.ignore(f"generation_kwargs.{name}")
+    return {
+        "stop": tuple(one for one in ([stop] if isinstance(stop, str) else stop or []) if one),
+        "max_tokens": next((int(value) for value in longest if value is not None), 256),
+        "temperature": float(given.pop("temperature", 0.0)),
+        "top_p": given.pop("top_p", None),
+        "generation": given,
+    }

@@ -1,0 +1,123 @@
+"""Where a task's rows and its solved examples are."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from model_accuracy_eval.records import DataFile, FewShot, Recipe, Slice, Step
+from model_accuracy_eval.tasks.lm_eval import templates
+from model_accuracy_eval.tasks.lm_eval.findings import Findings, told
+from model_accuracy_eval.tasks.lm_eval.reading import Fields, Function
+
+_SPLIT = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<start>\d*):(?P<stop>\d*)\])?")
+_BUILDERS = ("json", "csv", "parquet", "text")
+_SHOT_FIELDS = {
+    "sampler", "split", "samples", "process_docs", "fewshot_indices", "doc_to_text", "doc_to_target", "doc_to_choice",
+    "gen_prefix", "target_delimiter", "fewshot_delimiter",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A split's file, and the part of it that is meant."""
+
+    file: DataFile
+    part: Slice
+
+
+def questions(fields: Fields, recipe: Recipe | None, findings: Findings) -> Split:
+    """The split that is asked: test, else validation."""
+    name = fields.get("test_split") or fields.get("validation_split")
+    if name is None:
+        findings.refuse("it names neither test_split nor validation_split")
+    return _split(fields, str(name), recipe, findings)
+
+
+def _split(fields: Fields, split: str, recipe: Recipe | None, findings: Findings) -> Split:
+    parts = _SPLIT.fullmatch(split)
+    if parts is None:
+        findings.refuse(f"the split '{split}' is more than a name and a range of rows")
+        return Split(DataFile(name=split), Slice())
+    start, stop = parts["start"], parts["stop"]
+    part = Slice(start=int(start or 0), stop=int(stop) if stop else None)
+    return Split(DataFile(name=_file(fields, parts["name"], findings), recipe=recipe), part)
+
+
+def _file(fields: Fields, split: str, findings: Findings) -> str:
+    """Data files as the task names them, else `<dataset_path>/<dataset_name>/<split>` with any ending."""
+    path, settings = fields.get("dataset_path"), fields.get("dataset_kwargs") or {}
+    if not isinstance(path, str):
+        findings.refuse("it names no dataset_path")
+    given = settings.get("data_files")
+    if given is None:
+        if path in _BUILDERS:
+            findings.refuse(f"its dataset_path is '{path}', but dataset_kwargs has no data_files")
+        name = fields.get("dataset_name")
+        return "/".join(str(part) for part in (path, name, split) if part is not None)
+    named = given.get(split) if isinstance(given, dict) else given
+    if isinstance(named, list) and len(named) == 1:
+        named = named[0]
+    if not isinstance(named, str) or "*" in named:
+        findings.refuse(f"its data_files name no single file for the split '{split}', but {named!r}")
+    return str(named).removeprefix("hf://datasets/") if path in _BUILDERS else f"{path}/{named}"
+
+
+def examples(fields: Fields, recipe: Recipe | None, findings: Findings) -> FewShot:
+    """Few-shot settings; with no example they still say that the whole prompt is one text."""
+    own: Fields = fields.get("fewshot_config") or {}
+    if unknown := set(own) - _SHOT_FIELDS:
+        findings.refuse(f"fewshot_config has unknown fields: {told(sorted(unknown))}")
+    count = fields.get("num_fewshot") or 0
+    delimiter = own.get("fewshot_delimiter", fields.get("fewshot_delimiter", "\n\n"))
+    if not count:
+        return FewShot(count=0, delimiter=delimiter, turns=False)
+    split = own.get("split") or fields.get("fewshot_split")
+    samples = None if split else own.get("samples")
+    if isinstance(samples, Function):
+        findings.refuse(f"the examples are made by Python ({samples})")
+        samples = None
+    return FewShot(
+        data=None if samples else _pool(fields, split, recipe, findings),
+        rows=tuple(samples or ()),
+        count=count,
+        without_itself=split == fields.get("test_split"),
+        question=_question(own, findings),
+        answer_delimiter=own.get("target_delimiter", fields.get("target_delimiter", " ")),
+        sampler=_sampler(own.get("sampler"), findings),
+        delimiter=delimiter,
+        turns=False,
+    )
+
+
+def _pool(fields: Fields, split: str | None, recipe: Recipe | None, findings: Findings) -> DataFile | None:
+    """The file of the examples; None where it is the questions' own."""
+    asked = fields.get("test_split") or fields.get("validation_split")
+    known = (split, fields.get("training_split"), fields.get("validation_split"), fields.get("test_split"))
+    pool = next(name for name in (*known, "") if name is not None)
+    found = _split(fields, pool, recipe, findings)
+    if pool == asked:
+        return None
+    if found.part != Slice():
+        findings.refuse(f"the examples are a part of a split: '{pool}'")
+    return found.file
+
+
+def _question(own: Fields, findings: Findings) -> str | None:
+    for name in ("doc_to_choice", "gen_prefix", "process_docs"):
+        if name in own:
+            findings.refuse(f"fewshot_config has a {name} of its own")
+    if "fewshot_indices" in own:
+        findings.ignore("fewshot_config.fewshot_indices (lm-eval 0.4.13 does not look at it either)")
+    value: Any = own.get("doc_to_text")
+    if isinstance(value, Function):
+        findings.refuse(f"fewshot_config.doc_to_text is Python ({value})")
+        return None
+    return None if value is None else templates.text("fewshot_config.doc_to_text", value, findings)
+
+
+def _sampler(name: Any, findings: Findings) -> Step:
+    if name in (None, "default"):
+        return Step(name="random")
+    if name != "first_n":
+        findings.refuse(f"its sampler of examples is {name}")
+    return Step(name="first")

@@ -1,0 +1,28 @@
+"""mmlu_pro: 12,032 questions of 14 fields with up to ten options, made to need thought and not only knowledge.
+
+Home: https://github.com/TIGER-AI-Lab/MMLU-Pro, arXiv:2406.01574. Licence: MIT.
+A row: {"question_id": 70, "question": "…", "options": ["…", …], "answer": "I", "category": "business", …}
+Asked: step by step, with the letter at the end.
+Judged: the letter as `answer` has it; a reply without one is wrong, never a random option.
+"""
+
+from model_accuracy_eval.records import DataFile, Grouping, Prompt, TaskSpec
+from model_accuracy_eval.tasks import letters
+
+TASK = TaskSpec(
+    name="mmlu_pro",
+    about="Knowledge and thought in 14 fields: up to ten options, a letter as the reply.",
+    home="https://github.com/TIGER-AI-Lab/MMLU-Pro",
+    licence="MIT",
+    data=DataFile(
+        name="mmlu_pro/test.jsonl", sha256="4cb049c5f4577a93967eda9afa148d8b8f5080e715e262b34f2d60a56d39981c"
+    ),
+    fields=("question", "options", "answer", "category"),
+    prompt=Prompt(question=f"{{{{ question | trim }}}}{letters.listed('options')}\n\n{letters.ENDING}"),
+    reference="{{ answer }}",
+    choices="{{ options | tojson }}",
+    category="category",
+    max_tokens=2048,
+    pipelines=letters.PIPELINES,
+    grouping=Grouping(by="category"),
+)

@@ -1,0 +1,36 @@
+"""tydiqa_tiny: the gold passage task of TyDi QA on the eleven pages that its repository shows as a sample.
+
+Home: https://github.com/google-research-datasets/tydiqa, arXiv:2003.05002. Licence: Apache-2.0.
+A row: a Wikipedia page with a question and up to three annotators' answers, as byte offsets.
+Asked: for the answer in the words of the one passage that holds it. Pages without a short answer are left out.
+Judged: as SQuAD is: the same words (exact_match), and the words in common (f1), by the best of the annotators.
+"""
+
+from model_accuracy_eval.records import DataFile, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
+
+TASK = TaskSpec(
+    name="tydiqa_tiny",
+    about="Questions in eleven languages, answered in the words of a passage; a sample of TyDi QA.",
+    home="https://github.com/google-research-datasets/tydiqa",
+    licence="Apache-2.0",
+    data=DataFile(
+        name="tydiqa/tiny_dev.jsonl", sha256="06ea8401cbcc4be02d31f6bb8800487781b771acd1eb24ed0f019bfe0da57eba"
+    ),
+    views=(Step(name="gold_passages"),),
+    fields=("document_plaintext", "annotations", "passage_answer_candidates", "question_text", "language"),
+    prompt=Prompt(
+        question="{{ passage }}\n\n{{ question }}\n\n"
+        "Answer with words of the passage, as few as hold the answer, and with nothing else."
+    ),
+    reference="{{ answers[0] }}",
+    references="{{ answers | tojson }}",
+    category="language",
+    max_tokens=256,
+    pipelines=(
+        Pipeline(
+            filters=(Step(name="strip_thoughts"), Step(name="stripped")),
+            metrics=(Measure(name="squad_em", label="exact_match"), Measure(name="squad_f1", label="f1")),
+        ),
+    ),
+    grouping=Grouping(by="category", weight_by_size=False),
+)

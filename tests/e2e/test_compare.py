@@ -1,0 +1,140 @@
+"""Two real runs of the example adapter, compared, gated on one another, and told again."""
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.e2e import command
+from tests.waiting import free_port
+
+RESULTS = f"results/{command.LABEL}/demo_arithmetic.json"
+
+
+def evaluate(out: Path, *more: object) -> command.Done:
+    arguments = ["--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", out, "--port", free_port()]
+    return command.run("run", command.ADAPTER, *arguments, *more)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A run, and one that is warmer and so less often right."""
+    folders = []
+    for name, more in (("base", ()), ("new", ("--temperature", 1.5, "--seed", 7))):
+        out = tmp_path_factory.mktemp(name)
+        done = evaluate(out, *more)
+        assert done.code == 0, done.err
+        folders.append(command.only_run(out))
+    return folders[0], folders[1]
+
+
+def rights(folder: Path) -> dict[int, int]:
+    """Right samples of every problem, counted in the results file."""
+    details = json.loads((folder / RESULTS).read_bytes())["details"]
+    return {one["id"]: sum(one["correct"]) for one in details}
+
+
+def test_two_runs_are_compared_problem_by_problem(runs: tuple[Path, Path]) -> None:
+    """Differences and flips are those that counting in the two folders gives; exit code 0 although it got worse."""
+    done = command.run("compare", *runs, "--json")
+    assert done.code == 0, done.err
+    (change,) = json.loads(done.out)["changes"]
+    old, new = map(rights, runs)
+    moved = {name: new[name] - old[name] for name in old}
+    assert change["problems"] == 100
+    assert change["flips"]["gained"] == sum(by > 0 for by in moved.values())
+    assert change["flips"]["lost"] == sum(by < 0 for by in moved.values())
+    (average,) = [one for one in change["differences"] if one["metric"] == "avg@5"]
+    assert average["points"] == pytest.approx(sum(moved.values()) / 5)
+    assert average["interval"]["low"] < average["points"] < average["interval"]["high"] < 0
+
+
+def test_the_text_and_the_markdown_say_the_same(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    """The table on the terminal, and the same figures in the file; speed of both stands beside it."""
+    done = command.run("compare", *runs, "--md", tmp_path / "compared.md")
+    assert done.code == 0, done.err
+    table = [line.split("  ") for line in done.out.splitlines() if line.startswith("demo_arithmetic ")]
+    cells = [" | ".join(cell.strip() for cell in line if cell.strip()) for line in table]
+    assert len(cells) == 4
+    assert [line for line in cells if f"| {line} |" not in (tmp_path / "compared.md").read_text()] == []
+    assert "First text: median" in done.out
+
+
+def test_a_run_is_no_different_from_itself(runs: tuple[Path, Path]) -> None:
+    """No flips, differences of nothing, and still an interval, because 100 problems are not all problems."""
+    done = command.run("compare", runs[0], runs[0], "--json")
+    (change,) = json.loads(done.out)["changes"]
+    assert change["flips"] == {"gained": 0, "lost": 0, "first_gained": [], "first_lost": [], "p": 1.0}
+    assert {one["points"] for one in change["differences"]} == {0.0}
+    assert all(one["interval"]["low"] < 0 < one["interval"]["high"] for one in change["differences"])
+
+
+def test_a_baseline_from_a_zip_decides_a_gate(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    """The warmer run loses more than its interval explains: exit code 1, and every report shows old and new."""
+    packed = shutil.make_archive(str(tmp_path / "base"), "zip", runs[0])
+    gate = "demo_arithmetic: avg@5 >= baseline - 1"
+    done = evaluate(tmp_path / "out", "--temperature", 1.5, "--seed", 7, "--baseline", packed, "--gate", gate)
+    assert done.code == 1, done.err
+    assert "Against the baseline" in done.out
+    folder = command.only_run(tmp_path / "out")
+    assert command.facts(folder)["comparison"]["base"] == runs[0].name
+    assert "Against the baseline" in (folder / "report.html").read_text()
+    (page,) = folder.glob("summary/*.md")
+    assert f"Old: run `{runs[0].name}`" in page.read_text()
+
+
+@pytest.mark.parametrize("spoil", ["nothing there", "no run", "no zip", "no results", "cut short"])
+def test_what_cannot_be_read_is_one_sentence(runs: tuple[Path, Path], tmp_path: Path, spoil: str) -> None:
+    """Exit code 2 from `compare`, and from `run` before deploy.sh is started: no folder is left."""
+    base = tmp_path / "base"
+    if spoil == "no run":
+        base.mkdir()
+    elif spoil == "no zip":
+        base.write_bytes(b"PK no zip")
+    elif spoil != "nothing there":
+        shutil.copytree(runs[0], base)
+        whole = (base / RESULTS).read_bytes()
+        (base / RESULTS).unlink()
+        if spoil == "cut short":
+            (base / RESULTS).write_bytes(whole[: len(whole) // 2])
+    compared = command.run("compare", base, runs[1])
+    evaluated = evaluate(tmp_path / "out", "--baseline", base)
+    for done in (compared, evaluated):
+        assert (done.code, done.out) == (2, ""), done.err
+        assert done.err.startswith("Error: ")
+        assert len(done.err.splitlines()) == 1
+        assert str(base) in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_report_is_told_again_byte_by_byte(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    """Lost pages are back as they were; replies that were edited are not told again."""
+    folder = Path(shutil.copytree(runs[0], tmp_path / runs[0].name))
+    command.run("report", folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    (folder / "report.html").unlink()
+    done = command.run("report", folder)
+    assert done.code == 0, done.err
+    assert str(folder / "report.html") in done.out.splitlines()
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    journal = folder / f"predictions/{command.LABEL}/demo_arithmetic.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b'"prediction":"', b'"prediction":"1', 1))
+    done = command.run("report", folder)
+    assert (done.code, done.out) == (2, "")
+    assert f"--mode eval --reuse {folder}" in done.err
+
+
+def test_a_fresh_report_told_again_is_the_one_the_run_left(runs: tuple[Path, Path]) -> None:
+    """In the run's own place nothing changes at all, the manifest included."""
+    before = {path: path.read_bytes() for path in runs[1].rglob("*") if path.is_file()}
+    assert command.run("report", runs[1]).code == 0
+    assert {path: path.read_bytes() for path in runs[1].rglob("*") if path.is_file()} == before
+
+
+def test_a_zip_is_compared_like_its_folder(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    """Also when the run lies in folders of the zip."""
+    with zipfile.ZipFile(tmp_path / "new.zip", "w") as packed:
+        for path in runs[1].rglob("*"):
+            packed.write(path, Path("outputs") / path.relative_to(runs[1].parent))
+    assert command.run("compare", runs[0], tmp_path / "new.zip").out == command.run("compare", *runs).out

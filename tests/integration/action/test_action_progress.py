@@ -1,0 +1,108 @@
+"""What the check shows while a run is under way, and that its verdict has the last word."""
+
+import asyncio
+import threading
+from itertools import pairwise
+
+import pytest
+from tests.integration.action.tools import Stage
+from tests.servers.fake_github import FakeGitHub
+from tests.servers.http import Exchange
+from tests.waiting import until
+
+from model_accuracy_eval.records import Request
+from model_accuracy_eval.rim.forge import progress
+
+
+def titles(stage: Stage) -> list[str]:
+    return [body["output"]["title"] for body in stage.patches]
+
+
+def told_first(stage: Stage, title: str = "demo_gsm8k: 0 of 20 answered") -> None:
+    """Answers come only after the check was told how far things are."""
+
+    def answer(request: Request, _choice: int) -> str:
+        if request.max_tokens > 1:  # not the probe
+            until(lambda: title in titles(stage), "progress on the check")
+        return "#### 1"
+
+    stage.answer, stage.interval = answer, 0.01
+
+
+def test_the_check_shows_how_far_the_run_is() -> None:
+    """Progress goes out while requests are answered, the completion comes last, and nothing after it."""
+    with FakeGitHub() as hub:
+        stage = Stage(hub)
+        told_first(stage)
+        assert stage.run() == 0
+        *before, last = stage.patches
+        assert all("conclusion" not in body for body in before)
+        assert (last["status"], last["conclusion"]) == ("completed", "success")
+        assert stage.check["output"]["title"].startswith("Passed")
+        assert "check-progress" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_nothing_new_is_not_told_again() -> None:
+    """The same state is sent once, however often the thread looks."""
+    with FakeGitHub() as hub:
+        stage = Stage(hub)
+        told_first(stage)
+        stage.run()
+        before = [(body["output"]["title"], body["output"]["summary"]) for body in stage.patches]
+        assert all(one != other for one, other in pairwise(before))
+
+
+@pytest.mark.parametrize("fault", [{"status": 502}, {"status": 403, "body": {"message": "no"}}, {"how": "reset"}])
+def test_trouble_with_progress_is_told_once(fault: dict[str, object]) -> None:
+    """One try, one warning, no progress from then on; the run and its verdict are as they would have been."""
+    with FakeGitHub() as hub:
+        stage = Stage(hub)
+
+        def answer(request: Request, _choice: int) -> str:
+            if request.max_tokens > 1:
+                until(lambda: "shows no progress" in stage.log.getvalue(), "the warning")
+            return "#### 1"
+
+        stage.answer, stage.interval = answer, 0.01
+        hub.fault("PATCH", "/check-runs/", **fault)  # type: ignore[arg-type]
+        assert stage.run() == 0
+        assert stage.log.getvalue().count("::warning::The check shows no progress from now on: ") == 1
+        assert len(stage.patches) == 2
+        assert stage.check["conclusion"] == "success"
+
+
+class SlowGitHub(FakeGitHub):
+    """Carries progress out only after the completion, though it came before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.completed = asyncio.Event()
+
+    async def _handle(self, exchange: Exchange) -> None:
+        progress = exchange.method == "PATCH" and "/check-runs/" in exchange.path and "status" not in exchange.json
+        if progress:
+            await self.completed.wait()
+        await super()._handle(exchange)
+        if exchange.json.get("status") == "completed":
+            self.completed.set()
+
+
+def test_progress_that_comes_out_late_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PATCH that GitHub sits on delays the verdict for a bounded time only, and the verdict is said again on top."""
+    monkeypatch.setattr(progress, "_LAST_ANSWER", 0.05)
+    with SlowGitHub() as hub:
+        stage = Stage(hub)
+        # What came before the run began is held back, so that nothing else is told.
+        told_first(stage, "Preparing")
+        assert stage.run() == 0
+        assert [body.get("conclusion") for body in stage.patches] == [None, "success", "success"]
+        assert stage.check["output"]["title"].startswith("Passed")
+
+
+def test_without_a_check_there_is_no_progress() -> None:
+    """A job that wants no check, or may write none, sends no progress either."""
+    with FakeGitHub(grants=frozenset({"pull-requests: write", "statuses: write"})) as hub:
+        stage = Stage(hub, interval=0.01)
+        stage.run()
+        assert stage.patches == []
+        assert [told["state"] for told in hub.statuses] == ["pending", "success"]

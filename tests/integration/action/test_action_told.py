@@ -1,0 +1,145 @@
+"""What is told at the end: annotations, the figures that a cancelled run hands on, the artifact in the last seconds."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from tests.integration.action.tools import OURS, Stage
+from tests.servers.artifact_service import runtime_token
+from tests.servers.fake_github import FakeGitHub
+from tests.servers.http import Exchange, HttpServer
+
+from model_accuracy_eval.records import Request
+from model_accuracy_eval.reporting import figures
+from model_accuracy_eval.rim.adapter.process import ProcessLauncher
+from model_accuracy_eval.rim.artifacts.artifact import ArtifactService
+from model_accuracy_eval.rim.store import FolderStore
+from model_accuracy_eval.testing import TwinLauncher, TwinWarehouse
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    (tmp_path / "deploy.sh").write_text("exit 1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("job", "path"),
+    [
+        ({}, "deploy.sh"),
+        ({"adapter_path": "./models/one/"}, "models/one/deploy.sh"),
+        ({"adapter_ref": "v1"}, None),
+        ({"adapter_ref": "c" * 40}, None),
+    ],
+)
+def test_a_failed_deploy_is_noted_at_the_script(adapter: Path, job: dict[str, str], path: str | None) -> None:
+    """At the path in the repository, and only if the check's own commit is the adapter's."""
+    launcher = TwinLauncher()
+    launcher.running.code = 1
+    with FakeGitHub() as hub:
+        job.pop("repository", None)
+        assert Stage(hub, {"launcher": launcher}, adapter=adapter).run(**job) == 4
+        (told,) = hub.annotations.values()
+    assert [note["path"] for note in told] == ([path] if path else [])
+    if path:
+        assert told[0]["message"].startswith("deploy.sh exited with code 1")
+        assert (told[0]["start_line"], told[0]["annotation_level"]) == (1, "failure")
+
+
+def test_a_refused_requirement_is_noted_at_its_line(adapter: Path) -> None:
+    """The line that would replace torch; what else is wrong stands in the same sentence."""
+    (adapter / "requirements.txt").write_text("numpy\n\ntorch==2.1\n")
+    parts = {"launcher": ProcessLauncher({"PATH": "/usr/bin:/bin"}), "warehouse": TwinWarehouse("Too large.")}
+    with FakeGitHub() as hub:
+        stage = Stage(hub, parts, adapter=adapter)
+        assert stage.run() == 3
+        ((note,),) = hub.annotations.values()
+        assert (note["path"], note["start_line"]) == ("requirements.txt", 3)
+        assert "would replace what the machine provides: 'torch==2.1'" in note["message"]
+        assert note["message"].endswith("Too large.")
+        assert stage.check["conclusion"] == "action_required"
+
+
+def test_what_is_no_fault_of_a_file_has_no_annotation(adapter: Path) -> None:
+    """Weights that are too large are told without pointing at a line."""
+    with FakeGitHub() as hub:
+        assert Stage(hub, {"warehouse": TwinWarehouse("Too large.")}, adapter=adapter).run() == 3
+        assert list(hub.annotations.values()) == [[]]
+
+
+def test_a_cancelled_run_hands_on_the_old_figures() -> None:
+    """The comment says that it was cancelled and keeps what the next run is compared with; one look at it serves both."""
+    with FakeGitHub() as hub:
+        stage = Stage(hub)
+        assert stage.run() == 0
+        kept = figures.read(stage.comment.partition("\n")[2])
+        assert kept is not None
+        looks = hub.calls.count("GET /repos/acme/adapter/issues/7/comments")
+
+        def stopping(request: Request, _choice: int) -> str:
+            if request.max_tokens > 1:
+                stage.clock.stop()
+            return "#### 1"
+
+        stage.answer = stopping
+        assert stage.run() == 143
+        assert "Cancelled" in stage.comment
+        assert figures.read(stage.comment.partition("\n")[2]) == kept
+        assert hub.calls.count("GET /repos/acme/adapter/issues/7/comments") == looks + 1
+        assert len(hub.bodies(OURS)) == 1
+
+
+LATE = (
+    "::warning::The artifact was not uploaded in the few seconds that are left after a stop; the report is in the run's"
+)
+
+
+def silent_artifacts(stage: Stage, silent: HttpServer, folder: Path) -> None:
+    """A service that takes every request and never answers."""
+    environment = {"ACTIONS_RUNTIME_TOKEN": runtime_token(), "ACTIONS_RESULTS_URL": silent.url}
+    stage.artifacts = ArtifactService.from_environment(environment, mask=lambda _: None)
+    stage.parts = {"open_store": lambda name: FolderStore(str(folder / name))}
+
+
+@pytest.mark.parametrize("since_stop", [8.9, 60.0])
+def test_the_artifact_of_a_stopped_run_gets_the_seconds_that_are_left(tmp_path: Path, since_stop: float) -> None:
+    """A service that does not answer is given up in time; check, comment and log have told everything by then."""
+    with FakeGitHub() as hub, HttpServer(Exchange.stall) as silent:
+        stage = Stage(hub, since_stop=itertools.count(since_stop, 0.03).__next__)
+        silent_artifacts(stage, silent, tmp_path)
+
+        def stopping(request: Request, _choice: int) -> str:
+            if request.max_tokens > 1:
+                stage.clock.stop()
+            return "#### 1"
+
+        stage.answer = stopping
+        assert stage.run() == 143
+        assert stage.log.getvalue().count(LATE) == 1
+        assert stage.check["conclusion"] == "cancelled"
+        assert "Cancelled" in stage.comment
+
+
+def test_a_stop_amid_the_upload_is_heard(tmp_path: Path) -> None:
+    """The artifact is given up, the verdict that was reached is told, and the step fails for what was not."""
+    with FakeGitHub() as hub, HttpServer(Exchange.stall) as silent:
+        stopped_for = itertools.count(0.5, 0.5)
+        stage = Stage(hub, since_stop=lambda: float(next(stopped_for)) if silent.requests else 0.0)
+        silent_artifacts(stage, silent, tmp_path)
+        assert stage.run() == 6
+        assert stage.log.getvalue().count(LATE) == 1
+        assert stage.check["conclusion"] == "success"
+        assert "Passed" in stage.comment
+
+
+def test_a_runner_without_npus_is_refused_with_the_rest(adapter: Path) -> None:
+    """A repository for NPUs is not evaluated where deploy.sh would see none; `hardware: any` asks nothing."""
+    with FakeGitHub() as hub:
+        hub.properties = [{"property_name": "hardware", "value": "NPU"}]
+        stage = Stage(hub, {"warehouse": TwinWarehouse("Too large.")}, adapter=adapter, lack="It has no NPU.")
+        assert stage.run(hardware="npu") == 3
+        cure = "use a runner that has some, or set `devices: none` if deploy.sh needs none."
+        title = stage.check["output"]["title"]
+        assert title == f"Not started: It has no NPU. acme/adapter is for NPUs; {cure} Too large."
+        stage.parts = {}
+        assert stage.run(hardware="", key="2") == 0

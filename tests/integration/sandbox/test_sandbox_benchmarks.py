@@ -1,0 +1,85 @@
+"""The real HumanEval and MBPP: what is right passes, what is wrong fails, and the mode of a task is found."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from tests.integration.sandbox.benchmarks import damaged, human_eval, mbpp
+from tests.integration.sandbox.conftest import RunAll
+
+from model_accuracy_eval.code_records import Program
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.rim.sandbox.self_check import broken, settle
+from model_accuracy_eval.sandbox_ports import Sandbox
+
+
+def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(run_all: RunAll) -> None:
+    """All 164, in each kind of isolation, apart from their tests."""
+    programs = list(human_eval().values())
+    verdicts = [done.verdict for done in run_all(programs + [damaged(one) for one in programs])]
+    assert verdicts[:164] == ["passed"] * 164
+    assert {*verdicts[164:]} <= {"failed", "error", "timeout"}
+
+
+@pytest.mark.slow
+def test_every_solution_of_mbpp_passes_apart_from_its_tests(strongest: RunAll) -> None:
+    """All 974, those included whose tests build objects of the program's own classes."""
+    programs = mbpp()
+    done = dict(zip(programs, strongest(programs.values()), strict=True))
+    assert {name: one.detail for name, one in done.items() if not one.passed} == {}
+
+
+def plainly(program: Program) -> bool:
+    """Whether plain Python finds the program right."""
+    names: dict[str, object] = {"__name__": "program"}
+    try:
+        exec(program.code, names)
+        exec(program.tests, names)
+    except Exception:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("mode", ["split", "shared"])
+def test_verdicts_are_those_of_plain_python(mode: str, strongest: RunAll) -> None:
+    """Damaged solutions of MBPP, one by one; a damage that does no harm passes in both."""
+    programs = [msgspec.structs.replace(damaged(one), mode=mode) for one in list(mbpp().values())[:150]]
+    expected = [plainly(one) for one in programs]
+    assert [done.passed for done in strongest(programs)] == expected
+
+
+POINT = """
+class Point:
+    def __init__(self, x): self.x = x
+    def __eq__(self, other): return isinstance(other, Point) and self.x == other.x
+def f(x): return Point(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "tests", "mode"),
+    [
+        ("def f(x): return x + 1", "assert f(1) == 2", "split"),
+        (POINT, "assert f(3) == Point(3)\nassert f(4).x == 4", "shared"),
+        ("def f(x): return x + 1", "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(1), 2)", "shared"),
+    ],
+)
+def test_the_mode_comes_from_the_reference_solution(code: str, tests: str, mode: str, boxes: Callable[[str], Sandbox]) -> None:
+    """Apart where that works; together where tests look into the program's own objects."""
+    assert run(settle(boxes("docker"), "task 1", Program(code=code, tests=tests, entry_points=("f",)))) == mode
+
+
+@pytest.mark.parametrize("tests", ["assert f(1)", "assert f(1) == 3", "import unittest"])
+def test_tests_that_judge_nothing_are_refused(tests: str, boxes: Callable[[str], Sandbox]) -> None:
+    """A wrong solution that passes, or a right one that fails, makes the task no task."""
+    with pytest.raises(BadData, match="The tests of task 7 cannot judge programs"):
+        run(settle(boxes("docker"), "task 7", Program(code="def f(x): return x + 1", tests=tests, entry_points=("f",))))
+
+
+def test_a_broken_solution_is_still_a_program() -> None:
+    """Signatures stay, and so does what creates objects."""
+    code = broken("import os\nclass A:\n    def __init__(self): self.x = 1\n    def get(self): return 1\ndef f(a, *, b=2): return a\n")
+    assert "self.x = 1" in code
+    assert "return 1" not in code
+    assert "def f(a, *, b=2)" in code

@@ -1,0 +1,39 @@
+"""Honest, wrong and hostile programs in every kind of isolation: the right verdict, and a worker fit for the next."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.integration.sandbox.conftest import RunAll
+from tests.integration.sandbox.samples import CHEATS, PASSED, RIGHT, SAMPLES, SQUARES, Sample
+
+from model_accuracy_eval.code_records import Limits, Program
+from model_accuracy_eval.sandbox_ports import Sandbox
+
+PLAIN = Program(code=RIGHT, tests=SQUARES, entry_points=("f",))
+
+
+def program(sample: Sample, mode: str = "split") -> Program:
+    seconds = 1.0 if "timeout" in sample.wants and sample.wants != PASSED else 6.0
+    limits = Limits(wall_seconds=seconds, output_kb=1024)
+    return Program(code=sample.code, tests=sample.tests, entry_points=("f", "sum", "bisect"), mode=mode, limits=limits)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_sample_gets_its_verdict_and_harms_nobody(name: str, kind: str, boxes: Callable[[str], Sandbox], run_all: RunAll) -> None:
+    """The verdict is right, and a plain program that comes after it passes."""
+    sample = SAMPLES[name]
+    if boxes(kind).isolation in sample.not_in:
+        pytest.skip(f"the isolation {boxes(kind).isolation} does not bound this")
+    done = run_all([program(sample)])[0]
+    assert done.verdict in sample.wants, done
+    after = run_all([PLAIN])[0]
+    assert (after.verdict, after.attempts) == ("passed", 1), after
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_cheats_do_not_pass_beside_their_tests_either(name: str, strongest: RunAll) -> None:
+    """In one process with the tests, where forging is possible, the control run gives the usual cheats away."""
+    sample = CHEATS[name]
+    done = strongest([program(sample, "shared")])[0]
+    assert done.verdict in sample.wants, done
+    assert strongest([PLAIN])[0].verdict == "passed"

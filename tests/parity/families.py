@@ -1,0 +1,144 @@
+"""Rows with the columns that lm-eval's own task files expect, made up here: dataset path → one row by its number."""
+
+from collections.abc import Callable
+from typing import Any
+
+Row = dict[str, Any]
+
+_WORDS = "river stone {brace} don't \"quoted\" naïve 数字 <tag> apple seven blue-green over_under 3.5 $12 100% Zoë".split()
+_LETTERS = "ABCDE"
+
+
+def some(number: int, salt: int, length: int = 6) -> str:
+    """A text that differs from row to row, with characters that are easily lost on the way."""
+    words = [_WORDS[(number * 7 + salt * 3 + step * (salt + 2)) % len(_WORDS)] for step in range(length)]
+    return " ".join(words)
+
+
+def several(number: int, count: int, salt: int = 5) -> list[str]:
+    return [f"{some(number, salt + place, 2 + place)} {number}-{place}" for place in range(count)]
+
+
+def _mmlu(i: int) -> Row:
+    return {"question": f"  {some(i, 1)}? ", "choices": several(i, 4), "answer": i % 4, "subject": "anatomy"}
+
+
+def _arc(i: int) -> Row:
+    labels = list("1234" if i % 5 == 4 else "ABCD")
+    return {"id": str(i), "question": some(i, 2), "choices": {"text": several(i, 4), "label": labels}, "answerKey": labels[i % 4]}
+
+
+def _lettered(i: int) -> Row:
+    options = several(i, 4)
+    return {"question": f"{some(i, 3)}？", "Question": some(i, 3), **dict(zip("ABCD", options, strict=True)),
+            "answer": _LETTERS[i % 4], "Answer": _LETTERS[(i + 1) % 4]}  # fmt: skip
+
+
+def _pair(i: int) -> Row:
+    return {"sentence": some(i, 1), "sentence1": some(i, 2), "sentence2": some(i, 3), "question": some(i, 4), "question1": some(i, 5),
+            "question2": some(i, 6), "premise": some(i, 7), "hypothesis": some(i, 8), "passage": some(i, 9, 20), "label": i % 2,
+            "start1": 2, "end1": 7, "idx": i, "word": "river", "start2": 1, "end2": 4}  # fmt: skip
+
+
+def _gsm8k(i: int) -> Row:
+    return {"question": f"Ann has {i} apples and buys {i + 2}. {some(i, 1)}?", "answer": f"{i}+{i + 2}=<<{i}+{i + 2}={2 * i + 2}>>{2 * i + 2}\n#### {2 * i + 2:,}"}
+
+
+def _story(i: int) -> Row:
+    return {**{f"input_sentence_{place}": f"{some(i, place)}." for place in (1, 2, 3, 4)},
+            "sentence_quiz1": some(i, 8), "sentence_quiz2": some(i, 9), "answer_right_ending": 1 + i % 2}  # fmt: skip
+
+
+def _piqa(i: int) -> Row:
+    return {"goal": some(i, 1), "sol1": some(i, 2), "sol2": some(i, 3), "label": i % 2, "prompt": some(i, 4),
+            **{f"solution{place}": text for place, text in enumerate(several(i, 4))}}  # fmt: skip
+
+
+def _belebele(i: int) -> Row:
+    return {"flores_passage": some(i, 1, 25), "question": f" {some(i, 2)}?", "correct_answer_num": str(1 + i % 4),
+            **{f"mc_answer{place + 1}": text for place, text in enumerate(several(i, 4))}}  # fmt: skip
+
+
+def _sciq(i: int) -> Row:
+    wrong = several(i, 3)
+    return {"support": f"  {some(i, 1, 12)}", "question": some(i, 2), "correct_answer": some(i, 3),
+            **{f"distractor{place + 1}": text for place, text in enumerate(wrong)}}  # fmt: skip
+
+
+ROWS: dict[str, Callable[[int], Row]] = {
+    "cais/mmlu": _mmlu,
+    "hails/mmlu_no_train": _mmlu,
+    "cais/wmdp": _mmlu,
+    "allenai/ai2_arc": _arc,
+    "allenai/openbookqa": lambda i: {**_arc(i), "question_stem": some(i, 1), "choices": {"text": several(i, 4), "label": list("ABCD")}, "answerKey": f" {_LETTERS[i % 4]}"},
+    "tau/commonsense_qa": lambda i: {"question": f"{some(i, 1)} ", "choices": {"text": several(i, 5), "label": list(_LETTERS)}, "answerKey": _LETTERS[i % 5]},
+    "baber/piqa": _piqa,
+    "mrlbenchmarks/global-piqa-nonparallel": _piqa,
+    "mrlbenchmarks/global-piqa-parallel": _piqa,
+    "allenai/sciq": _sciq,
+    "lighteval/siqa": lambda i: {"context": some(i, 1), "question": some(i, 2), "answerA": some(i, 3), "answerB": some(i, 4), "answerC": some(i, 5), "label": str(1 + i % 3)},
+    "allenai/swag": lambda i: {"startphrase": some(i, 1), "label": i % 4, **{f"ending{place}": text for place, text in enumerate(several(i, 4))}},
+    "aps/super_glue": _pair,
+    "nyu-mll/glue": _pair,
+    "openai/gsm8k": _gsm8k,
+    "qintongli/GSM-Plus": lambda i: {**_gsm8k(i), "solution": f"It is #### {3 * i}"},
+    "juletxara/mgsm": lambda i: {"question": some(i, 1), "answer": None if i % 2 else "Antwort", "answer_number": 4 * i},
+    "SaylorTwift/bbh": lambda i: {"input": some(i, 1, 12), "target": ("True", "False")[i % 2]},
+    "EleutherAI/lambada_openai": lambda i: {"text": f"{some(i, 1, 15)} {_WORDS[i % len(_WORDS)]}"},
+    "mandarjoshi/trivia_qa": lambda i: {"question": some(i, 1), "answer": {"aliases": several(i, 1 + i % 3), "value": some(i, 2)}},
+    "google-research-datasets/nq_open": lambda i: {"question": some(i, 1), "answer": several(i, 1 + i % 3)},
+    "CogComp/mc_taco": lambda i: {"sentence": some(i, 1), "question": some(i, 2), "answer": some(i, 3), "label": i % 2},
+    "baber/logiqa2": lambda i: {"content": some(i, 1, 20), "ideal": _LETTERS[i % 4]},
+    "EleutherAI/asdiv": lambda i: {"body": some(i, 1), "question": some(i, 2), "answer": f"{i} (apples)"},
+    "NeelNanda/pile-10k": lambda i: {"text": f"{some(i, 1, 30)}\n{some(i, 2, 9)}"},
+    "EleutherAI/headqa": lambda i: {"qtext": some(i, 1), "ra": 1 + i % 4, "answers": [{"aid": place, "atext": text} for place, text in enumerate(several(i, 4))]},
+    "facebook/belebele": _belebele,
+    "facebook/xnli": lambda i: {"premise": some(i, 1), "hypothesis": some(i, 2), "label": i % 3},
+    "facebook/anli": lambda i: {"premise": some(i, 1), "hypothesis": some(i, 2), "label": i % 3},
+    "juletxara/xstory_cloze": _story,
+    "LSDSem/story_cloze": _story,
+    "nyu-mll/blimp": lambda i: {"sentence_good": some(i, 1), "sentence_bad": some(i, 2)},
+    "jumelet/multiblimp": lambda i: {"sen": some(i, 1), "wrong_sen": some(i, 2)},
+    "ceval/ceval-exam": _lettered,
+    "haonan-li/cmmlu": _lettered,
+    "HAERAE-HUB/KMMLU": lambda i: {**_lettered(i), "answer": 1 + i % 4},
+    "HAERAE-HUB/HAE_RAE_BENCH": lambda i: {"query": some(i, 1), "answer": f"({_LETTERS[i % 5]})"},
+    "Muennighoff/babi": lambda i: {"passage": f"{some(i, 1, 12)}\n", "question": some(i, 2), "answer": _WORDS[i % 9]},
+    "lm-pub-quiz/BEAR": lambda i: {"text_options": several(i, 3 + i % 3), "correct": i % 3},
+    "HiTZ/EusProficiency": lambda i: {"question": some(i, 1), "candidates": several(i, 4), "answer": i % 4},
+    "hitachi-nlp/FLD.v2": lambda i: {"prompt_serial": some(i, 1), "world_assump_label": ("PROVED", "DISPROVED", "UNKNOWN")[i % 3]},
+    "EleutherAI/hendrycks_ethics": lambda i: {"scenario": some(i, 1), "excuse": f"{some(i, 2)}  ", "label": i % 2},
+    "inverse-scaling/quote-repetition": lambda i: {"prompt": some(i, 1), "classes": several(i, 2), "answer_index": i % 2},
+    "EleutherAI/persona": lambda i: {"question": some(i, 1), "answer_matching_behavior": " Yes", "answer_not_matching_behavior": " No"},
+    "wmt/wmt14": lambda i: {"translation": {"en": some(i, 1), "fr": some(i, 2, 8)}},
+    "facebook/flores": lambda i: {"sentence_amh_Ethi": some(i, 1), "sentence_eng_Latn": some(i, 2, 8)},
+    "HiTZ/truthfulqa-multi": lambda i: {"question": some(i, 1), "mc1_targets": {"choices": several(i, 2 + i % 3), "labels": [1, 0]}},
+    "EleutherAI/unscramble": lambda i: {"context": some(i, 1), "completion": _WORDS[i % len(_WORDS)]},
+    "oskarvanderwal/winogender": lambda i: {"sentence": some(i, 1), "pronoun": "she", "occupation": some(i, 2, 1), "participant": some(i, 3, 1), "label": i % 2},
+    "hails/bigbench": lambda i: {"inputs": some(i, 1), "targets": several(i, 1)},
+    "ibm-research/acp_bench": lambda i: {"context": some(i, 1), "question": some(i, 2), "answer": _LETTERS[i % 4], "choices": {"text": several(i, 4), "label": list("ABCD")}},
+    "json:corypaik/prost/data/default.jsonl": lambda i: {"context": some(i, 1), "ex_question": some(i, 2), "label": i % 4, **dict(zip("ABCD", several(i, 4), strict=True))},
+}  # fmt: skip
+
+TASKS = """
+arc/arc_easy arc/arc_challenge_chat piqa/piqa openbookqa/openbookqa sciq/sciq siqa/siqa swag/swag commonsense_qa/default
+super_glue/boolq/default super_glue/boolq/seq2seq super_glue/rte/default super_glue/wic/default
+glue/cola/default glue/mrpc/default glue/qqp/default glue/sst2/default glue/wnli/default
+mmlu/default/mmlu_anatomy mmlu/default/mmlu_virology mmlu/continuation/mmlu_anatomy mmlu/generative/mmlu_anatomy
+mmlu/flan_n_shot/generative/mmlu_anatomy mmlu/flan_cot_fewshot/mmlu_anatomy mmlu/flan_cot_zeroshot/mmlu_anatomy
+gsm8k/gsm8k gsm8k/gsm8k-cot gsm8k/gsm8k-cot-zeroshot gsm8k/gsm8k-cot-self-consistency gsm_plus/gsm_plus
+mgsm/direct/mgsm_direct_de bbh/cot_fewshot/boolean_expressions bbh/cot_fewshot/navigate bbh/zeroshot/navigate
+leaderboard/bbh_mc/boolean_expressions
+lambada/lambada_openai lambada_cloze/lambada_openai_cloze lambada_multilingual/lambada_mt_de triviaqa/default
+nq_open/nq_open mc_taco/default logiqa2/logieval asdiv/default pile_10k/pile_10k prost/corypaik_prost headqa/headqa_en
+belebele/belebele_acm_Arab belebele/belebele_zho_Hans xnli/xnli_en anli/anli_r1 xstorycloze/default_en
+storycloze/storycloze_2016 blimp/anaphor_gender_agreement blimp/wh_island multiblimp/multiblimp_eng
+ceval/ceval-valid_accountant cmmlu/cmmlu_anatomy kmmlu/direct/kmmlu_direct_accounting haerae/haerae_gk babi/babi
+bear/bear eus_proficiency/eus_proficiency fld/fld_default hendrycks_ethics/deontology
+inverse_scaling/inverse_scaling_quote_repetition model_written_evals/persona/agreeableness translation/wmt14_en-fr
+afrobench/flores/prompt_1/african-english/flores_amh_Ethi-eng_Latn truthfulqa-multi/truthfulqa-multi_mc1_en
+unscramble/anagrams1 winogender/winogender wmdp/wmdp_bio llama3/instruct/mmlu/mmlu_anatomy llama3/instruct/gsm8k/gsm8k
+bigbench/generate_until/abstract_narrative_understanding acpbench/mcq_cot_2shot/act_reach
+global_piqa/nonparallel_cloze/eng_latn global_piqa/nonparallel_generation/eng_latn global_piqa/parallel_cloze/eng_latn
+""".split()
+"""Files below `lm_eval/tasks`, without their ending."""

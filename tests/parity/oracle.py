@@ -1,0 +1,88 @@
+"""Runs in an environment that has lm-evaluation-harness: its own requests and scores for task files, as JSON.
+
+Standard input: {"tasks": {name: folder of its family}, "data": folder, "limit": n, "replies": {prompt: [reply, …]}}.
+Rows are read from the data folder instead of a hub; the model is scripted, so that both sides hear the same.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import datasets
+from lm_eval.api.model import LM
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.tasks import TaskManager
+from oracle_words import weigh
+
+
+class Scripted(LM):
+    """Weighs by `weigh`, and replies from a list."""
+
+    def __init__(self, replies):
+        super().__init__()
+        self._replies = {prompt: list(texts) for prompt, texts in replies.items()}
+
+    def loglikelihood(self, requests):
+        return [weigh(*request.args[:2]) for request in requests]
+
+    def loglikelihood_rolling(self, requests):
+        return [weigh("", request.args[0])[0] for request in requests]
+
+    def generate_until(self, requests):
+        return [self._reply(request.args[0]) for request in requests]
+
+    def _reply(self, prompt):
+        texts = self._replies.get(prompt)
+        if texts is None:
+            return "no reply was written for this prompt"
+        texts.append(texts.pop(0))
+        return texts[-1]
+
+
+def local(data):
+    """`datasets.load_dataset`, reading what lies in a folder."""
+
+    def load(path, name=None, data_files=None, **_):
+        if data_files is not None and path in ("json", "csv"):
+            found = {split: data / file.removeprefix("hf://datasets/") for split, file in data_files.items()}
+            return datasets.DatasetDict({split: datasets.Dataset.from_list(rows(file)) for split, file in found.items()})
+        folder = data.joinpath(path, *([name] if name is not None else []))
+        return datasets.DatasetDict(
+            {file.stem: datasets.Dataset.from_list(rows(file)) for file in sorted(folder.glob("*.jsonl"))}
+        )
+
+    return load
+
+
+def rows(file):
+    if file.suffix == ".csv":
+        return datasets.Dataset.from_csv(str(file)).to_list()
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def main():
+    job = json.load(sys.stdin)
+    datasets.load_dataset = local(Path(job["data"]))
+    manager = TaskManager(include_path=sorted(set(job["tasks"].values())), include_defaults=False)
+    found = simple_evaluate(
+        model=Scripted(job["replies"]),
+        tasks=list(job["tasks"]),
+        task_manager=manager,
+        limit=job["limit"],
+        bootstrap_iters=0,
+        log_samples=True,
+    )
+    told = {}
+    for name in job["tasks"]:
+        samples = [one for one in found["samples"].get(name, [])]
+        first = samples[0]["filter"] if samples else None
+        asked = {one["doc_id"]: one["arguments"] for one in samples if one["filter"] == first}
+        told[name] = {
+            "asked": [[list(pair) for pair in asked[place]] for place in sorted(asked)],
+            "scores": {key: value for key, value in found["results"].get(name, {}).items() if isinstance(value, float | int)},
+        }
+    json.dump(told, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""The two sides of the comparison: lm-eval in an environment of its own, and this package on the same rows."""
+
+import csv
+import io
+import json
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from model_accuracy_eval.records import Attempt, DataFile, Exam, Likelihood, Problem, TaskSpec
+from model_accuracy_eval.rim.hubs.hub import FileHub
+from model_accuracy_eval.rim.task_files import TaskFiles
+from model_accuracy_eval.tasks import exam, rows
+from model_accuracy_eval.tasks.lm_eval.converting import convert
+from model_accuracy_eval.tasks.lm_eval.reading import Fields, load
+from tests.parity.families import ROWS
+from tests.parity.oracle_words import weigh
+
+LIMIT = 9
+ROWS_A_SPLIT = 24
+
+
+def task_fields(folder: Path, tasks: Iterable[str]) -> dict[str, tuple[Path, Fields]]:
+    """Name of every task → its file and its fields."""
+    found = {}
+    for name in tasks:
+        path = folder / f"{name}.yaml"
+        fields = load(TaskFiles(), str(path))
+        found[str(fields["task"])] = (path, fields)
+    return found
+
+
+def write_rows(data: Path, fields: Fields) -> None:
+    """A file for every split that the task names."""
+    splits = {fields.get(f"{kind}_split") for kind in ("training", "validation", "test", "fewshot")} - {None}
+    path, name = fields["dataset_path"], fields.get("dataset_name")
+    files = (fields.get("dataset_kwargs") or {}).get("data_files")
+    for split in sorted(splits):
+        if path in ("json", "csv"):
+            where = files[split].removeprefix("hf://datasets/")
+            _write(data / where, ROWS[f"{path}:{where}"], split)
+        else:
+            _write(data.joinpath(path, *([name] if name is not None else []), f"{split}.jsonl"), ROWS[path], split)
+
+
+def _write(file: Path, row: Any, split: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    start = sum(map(ord, split))  # splits differ
+    made = [row(start + number) for number in range(ROWS_A_SPLIT)]
+    if file.suffix == ".csv":
+        text = io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(made[0]))
+        writer.writeheader()
+        writer.writerows(made)
+        file.write_text(text.getvalue(), encoding="utf-8")
+    else:
+        file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in made), encoding="utf-8")
+
+
+def ours(fields: Fields, data: Path) -> Exam:
+    """The exam that the task file gives over the rows in the folder."""
+    task = convert(fields).task
+    fewshot = task.prompt.fewshot
+    shots = _rows(task, fewshot.data, data) if fewshot and fewshot.data else []
+    return exam.build(task, _rows(task, task.data, data), shots, LIMIT)
+
+
+def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[rows.Row]:
+    return rows.parse(*FileHub({}).read(file, str(data)), task.fields)
+
+
+def asked(exam_: Exam) -> list[list[list[str]]]:
+    """What is asked of the model for each problem, in lm-eval's shape."""
+    return [_asked(exam_.task, problem) for problem in exam_.problems]
+
+
+def _asked(task: TaskSpec, problem: Problem) -> list[list[str]]:
+    if task.kind == "generate":
+        (turn,) = problem.messages
+        return [[turn.content]]
+    if task.kind == "rolling":
+        return [[problem.candidates[0].continuation]]
+    return [[one.context, one.continuation] for one in problem.candidates]
+
+
+def replies(exam_: Exam) -> dict[str, list[str]]:
+    """For every prompt what the scripted model answers: right, nearly right, and wrong answers in turn."""
+    n = exam_.task.repeats or 1
+    return {
+        problem.messages[0].content: [_reply(exam_, problem, number) for number in range(n)]
+        for problem in exam_.problems
+        if exam_.task.kind == "generate"
+    }
+
+
+def _reply(exam_: Exam, problem: Problem, number: int) -> str:
+    right = problem.references[(problem.id + number) % len(problem.references)]
+    other = exam_.problems[(problem.id + 1) % len(exam_.problems)].references[0]
+    forms = ("{right}", " {right}.", "The answer is {right}.", "#### {right}", "{other}", "I think: ({right})\n", "The answer is {other}.")
+    return forms[(problem.id + 3 * number) % len(forms)].format(right=right, other=other)
+
+
+def attempts(exam_: Exam, problem: Problem, told: dict[str, list[str]]) -> list[Attempt]:
+    if exam_.task.kind == "generate":
+        texts = told[problem.messages[0].content]
+        return [Attempt(problem=problem.id, index=index, text=text) for index, text in enumerate(texts)]
+    weighed = tuple(_likelihood(one.context, one.continuation) for one in problem.candidates)
+    return [Attempt(problem=problem.id, index=0, rung="echo", weighed=weighed)]
+
+
+def _likelihood(context: str, continuation: str) -> Likelihood:
+    logprob, greedy = weigh(context, continuation)
+    return Likelihood(logprob=logprob, greedy=greedy)
+
+
+def ask_lm_eval(python: Path, tasks: dict[str, Path], data: Path, told: dict[str, list[str]]) -> dict[str, Any]:
+    job = {
+        "tasks": {name: str(path.parent) for name, path in tasks.items()},
+        "data": str(data),
+        "limit": LIMIT,
+        "replies": told,
+    }
+    done = subprocess.run(
+        [str(python), str(Path(__file__).with_name("oracle.py"))], input=json.dumps(job), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer

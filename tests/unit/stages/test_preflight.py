@@ -1,0 +1,59 @@
+"""What is found wrong before anything is started."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from model_accuracy_eval import wiring
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records import RunPlan, Stock
+from model_accuracy_eval.stages import preflight
+from model_accuracy_eval.testing import MemoryHub, TwinWarehouse, twins
+
+ROWS = MemoryHub({"demo_gsm8k.jsonl": b'{"question": "1 + 1?", "answer": "#### 2"}\n'})
+KINDS = ("text-generation", "image-text-to-text", "any-to-any")
+
+
+class TypedWarehouse(TwinWarehouse):
+    """Weights of a hub that says what they are made for."""
+
+    def __init__(self, *task_types: str) -> None:
+        super().__init__()
+        self.task_types = task_types
+
+    def measure(self, reference: str, limit: str) -> Stock:
+        return Stock(reference=reference, size=1, shown="1 byte", task_types=self.task_types)
+
+
+def clear(folder: Path, asked: str, *told: str) -> None:
+    (folder / "deploy.sh").write_text("exit 0\n")
+    values = {"adapter": str(folder), "model": "hf:org/name", "datasets": "demo_gsm8k", "task-type": asked}
+    plan, _ = wiring.plan(values, {})
+    preflight.clear(plan, twins(hub=ROWS, warehouse=TypedWarehouse(*told)))
+
+
+@pytest.mark.parametrize("asked", KINDS)
+@pytest.mark.parametrize("told", KINDS)
+def test_a_model_answers_the_requests_of_simpler_kinds(tmp_path: Path, asked: str, told: str) -> None:
+    """Models that see answer text too; a text model asked about images is refused, with both words in the sentence."""
+    if KINDS.index(asked) <= KINDS.index(told):
+        clear(tmp_path, asked, told)
+        return
+    with pytest.raises(Refused) as refused:
+        clear(tmp_path, asked, told)
+    assert refused.value.sentence == (
+        f"The task-type is {asked}, but the hub says that hf:org/name is made for {told}; "
+        f"set task-type to {told}, or take other weights."
+    )
+
+
+@pytest.mark.parametrize("told", [(), ("feature-extraction",), ("chat", "any-to-any")])
+def test_what_the_hub_does_not_say_is_no_finding(tmp_path: Path, told: tuple[str, ...]) -> None:
+    """No word, a word of another kind, and several words of which one will do."""
+    clear(tmp_path, "any-to-any", *told)
+
+
+def test_the_kinds_are_those_of_the_plan() -> None:
+    """A task type that is added to the plan has to be given its place in the order."""
+    assert set(get_args(RunPlan.__annotations__["task_type"])) == set(KINDS) == set(preflight._TASK_TYPES)
