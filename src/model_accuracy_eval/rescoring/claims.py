@@ -43,9 +43,9 @@ def figures(data: bytes, name: str) -> dict[str, float]:
 
 
 def beside(
-    rows: Sequence[Row], claimed: Mapping[str, float], marks: Sequence[Sequence[bool]], lacking: int
+    rows: Sequence[Row], claimed: Mapping[str, float], marks: Sequence[bytes], lacking: int
 ) -> tuple[Beside, ...]:
-    """Every figure that either of the two has. `marks`: right or wrong, sample by sample of every problem."""
+    """Every figure that either of the two has. `marks`: 1 or 0, sample by sample of every problem."""
     ours = {row.metric: row.value for row in rows}
     metrics = [*ours, *(metric for metric in claimed if metric not in ours)]
     return tuple(
@@ -60,7 +60,7 @@ def beside(
 
 
 def _reasons(
-    metric: str, ours: float | None, claimed: float | None, marks: Sequence[Sequence[bool]], lacking: int
+    metric: str, ours: float | None, claimed: float | None, marks: Sequence[bytes], lacking: int
 ) -> Iterator[str]:
     if ours is None or claimed is None or abs(ours - claimed) <= _CLOSE:
         return
@@ -77,7 +77,7 @@ def _reasons(
         yield "Some samples are judged differently."
 
 
-def across_problems(metric: str, marks: Sequence[Sequence[bool]]) -> float | None:
+def across_problems(metric: str, marks: Sequence[bytes]) -> float | None:
     """pass@k or cons@k with the samples paired as AISBench 3.1 pairs them: run by run, then cut in groups of n."""
     kind, _, size = metric.partition("@")
     estimators = {"pass": pass_at_k, "cons": cons_at_k}

@@ -3,6 +3,7 @@
 The file is read twice, so that a problem's texts can be forgotten as soon as its last sample has been judged.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -40,17 +41,18 @@ def rescore(
     name: str, read: Open, *, task: TaskSpec | None = None, k: Sequence[int] = (), claimed: Mapping[str, float] = {}
 ) -> Iterator[Rescored]:
     """One result for every filter of the file. `claimed`: figures of a results file; else the samples' own are used."""
-    counts = Counter((kept.filter, kept.problem) for kept in read())
+    counts: dict[str, Counter[str]] = {}
+    for kept in read():
+        counts.setdefault(kept.filter, Counter())[kept.problem] += 1
     if not counts:
         raise BadData(f"{name} holds no kept replies.")
-    for wanted in dict.fromkeys(filter_name for filter_name, _ in counts):
+    for wanted, sizes in counts.items():
 
         def of_filter(wanted: str = wanted) -> Iterator[Kept]:
             return (kept for kept in read() if kept.filter == wanted)
 
         first = list(islice(of_filter(), _LOOKED_AT))
         chosen, words = (scorings.like(task, name), task.name) if task else scorings.guessed(name, first)
-        sizes = {problem: count for (filter_name, problem), count in counts.items() if filter_name == wanted}
         yield _Rescoring((name, wanted, words), chosen, sizes, k).run(of_filter(), claimed)
 
 
@@ -65,12 +67,15 @@ class _Rescoring:
         self._card = Scorecard(task, self._n, k or (self._n,))
         self._headline = pipelines(task)[0].metrics[0]
         self._open: dict[str, list[Kept]] = {}
-        self._marks: dict[str, tuple[bool, ...]] = {}
-        self._claims: dict[str, list[float]] = {}
+        self._marks: dict[str, bytes] = {}
+        self._claims: dict[str, array[float]] = {}
         self._disagreements: list[Disagreement] = []
         self._differing = 0
+        self._paired = False
+        """Whether single marks are kept: only claims about pass@k and cons@k are explained by them."""
 
     def run(self, replies: Iterable[Kept], claimed: Mapping[str, float]) -> Rescored:
+        self._paired = any("@" in metric for metric in claimed)
         for kept in replies:
             held = self._open.setdefault(kept.problem, [])
             held.append(kept)
@@ -99,10 +104,11 @@ class _Rescoring:
             Attempt(problem=0, index=index, text=kept.text, weighed=kept.weighed) for index, kept in enumerate(replies)
         ]
         tally = self._card.take(problem, [*samples, *[None] * (self._n - len(samples))])
-        self._marks[number] = tuple(why == "right" for why in tally.why)
+        if self._paired:
+            self._marks[number] = bytes(why == "right" for why in tally.why)
         for index, kept in enumerate(replies):
             for metric, value in kept.claimed.items():
-                self._claims.setdefault(self._told(metric), []).append(value)
+                self._claims.setdefault(self._told(metric), array("d")).append(value)
             self._compare(kept, tally.values[index], tally.answers[index])
 
     def _told(self, metric: str) -> str:
