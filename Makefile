@@ -3,11 +3,12 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+LM_EVAL ?= .venv-lm-eval
 READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
-.PHONY: demo test check format bench docs golden lock clean
+.PHONY: demo test check format bench parity docs golden lock clean
 
 demo: $(READY)  ## evaluate the bundled example adapter
 	@$(BIN)/model-accuracy-eval demo
@@ -28,6 +29,9 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/client.py
 	$(BIN)/python bench/command.py
 
+parity: $(READY) $(LM_EVAL)/.ready  ## prompts and scores against the real lm-evaluation-harness
+	PARITY=required LM_EVAL_PYTHON=$(LM_EVAL)/bin/python $(BIN)/python -m pytest tests/parity
+
 docs: $(READY)  ## write the reference pages anew from the tables they describe
 	$(BIN)/python docs/generate.py
 
@@ -40,7 +44,13 @@ lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --output-file requirements-image.lock $(LOCKING)
 
 clean:
-	rm -rf $(VENV) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LM_EVAL) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(LM_EVAL)/.ready: tests/parity/requirements.txt
+	@echo "Making lm-eval's environment in $(LM_EVAL) …"
+	@$(PYTHON) -m venv $(LM_EVAL)
+	@$(LM_EVAL)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/parity/requirements.txt
+	@touch $@
 
 $(READY): pyproject.toml requirements.lock
 	@echo "Making the environment in $(VENV) …"

@@ -1,15 +1,18 @@
 """Writes the reference pages that tables in the code describe: `make docs`. A test holds pages and tables equal."""
 
+import json
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 import click
+import msgspec
 import yaml
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.config.settings import Setting, table
+from model_accuracy_eval.records import TaskSpec
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 from model_accuracy_eval.scoring.metrics import METRICS
 
@@ -22,7 +25,18 @@ _NOTE = "<!-- Made by `make docs` from the tables in the code; edit those. -->"
 
 def pages() -> dict[str, str]:
     """File name → text."""
-    return {"settings.md": _settings(), "datasets.md": _datasets(), "commands.md": _commands(), "action.md": _action()}
+    return {
+        "settings.md": _settings(),
+        "datasets.md": _datasets(),
+        "commands.md": _commands(),
+        "action.md": _action(),
+        "task.schema.json": _schema(),
+    }
+
+
+def _schema() -> str:
+    """Of task files in our own spelling, the long way to write them."""
+    return json.dumps(msgspec.json.schema(TaskSpec), indent=1, ensure_ascii=False) + "\n"
 
 
 def _settings() -> str:

@@ -15,7 +15,7 @@ from tinyserver.engine import Engine
 from tinyserver.errors import ClientGone, RequestError
 from tinyserver.records import Asked, Whole
 from tinyserver.replies import ChatShape, CompletionShape, Reply
-from tinyserver.requests import Served, read_chat, read_completion
+from tinyserver.requests import Served, read_chat, read_completion, read_text
 
 LARGEST_BODY: Final = 16 * 2**20
 IDLE_SECONDS: Final = 300
@@ -52,6 +52,7 @@ class Handler(BaseHTTPRequestHandler):
     routes: ClassVar[dict[str, tuple[str, Callable[[Handler], None]]]] = {
         "/v1/chat/completions": ("POST", lambda self: self._chat()),
         "/v1/completions": ("POST", lambda self: self._completion()),
+        "/tokenize": ("POST", lambda self: self._tokenize()),
         "/v1/models": ("GET", lambda self: self._models()),
         "/health": ("GET", lambda self: self._send(200, b"")),
         "/load": ("GET", lambda self: self._send_json(200, {"server_load": self.server.engine.load()})),
@@ -87,6 +88,11 @@ class Handler(BaseHTTPRequestHandler):
         asked = read_completion(self._json(), self.server.served)
         logprobs = asked.jobs[0].top is not None
         self._answer(asked, CompletionShape(self.server.served.tokenizer, logprobs=logprobs))
+
+    def _tokenize(self) -> None:
+        served = self.server.served
+        tokens = read_text(self._json(), served)
+        self._send_json(200, {"count": len(tokens), "max_model_len": served.context, "tokens": tokens})
 
     def _models(self) -> None:
         served = self.server.served

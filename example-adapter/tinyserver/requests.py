@@ -61,6 +61,15 @@ def read_completion(body: dict[str, Any], served: Served) -> Asked:
     return _asked(jobs, fields)
 
 
+def read_text(body: dict[str, Any], served: Served) -> tuple[int, ...]:
+    """Read the body of `/tokenize`: the tokens of its prompt, to which this model's tokenizer adds none."""
+    _fields(body, served)
+    text = body.get("prompt")
+    if not isinstance(text, str):
+        raise RequestError("prompt must be a text.", param="prompt")
+    return served.tokenizer.encode(text)
+
+
 def _fields(body: dict[str, Any], served: Served) -> Fields:
     model = body.get("model")
     if model is not None and model != served.name:

@@ -6,33 +6,34 @@ import msgspec
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports import Hub
+from model_accuracy_eval.ports import Hub, MakeRows
 from model_accuracy_eval.records import DataFile, TaskSpec
-from model_accuracy_eval.tasks import custom, exam, rows
+from model_accuracy_eval.tasks import exam, source
+from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.tasks.rows import Row
 
 
-def show(name: str, data_dir: str | None, hub: Hub) -> str:
-    """The TaskSpec as JSON, and its first problem as it is sent, if the rows are on this machine."""
-    task = _task(name, data_dir, hub)
-    definition = msgspec.json.format(msgspec.json.encode(task), indent=2).decode()
+def show(name: str, data_dir: str | None, hub: Hub, make_rows: MakeRows, library: Library) -> str:
+    """The TaskSpec as JSON, and its first problem as it is sent, if the rows are on this machine; of a group its
+    members, and the first of them."""
+    found = library.find(name)
+    parts = [f"Left aside: {one}" for one in found.ignored]
+    if found.groups or len(found.tasks) > 1:
+        parts.append(f"{name}: {', '.join(task.name for task in found.tasks)}")
+    parts.append(msgspec.json.format(msgspec.json.encode(found.tasks[0]), indent=2).decode())
     try:
-        sent = _first_problem(task, data_dir, hub)
+        parts.append(_first_problem(found.tasks[0], data_dir, hub, make_rows))
     except BadData as error:
-        sent = error.sentence
-    return f"{definition}\n\n{sent}"
+        parts.append(error.sentence)
+    return "\n\n".join(parts)
 
 
 def prepare(names: tuple[str, ...], hub: Hub) -> Iterator[str]:
     """One line a file: what it is and where it lies."""
-    for task in [tasks.find(name) for name in names]:
+    members = [member for name in names for member in (tasks.GROUPS[name].members if name in tasks.GROUPS else (name,))]
+    for task in map(tasks.find, members):
         for file in _files(task):
             yield f"{task.name}: {file.name} is at {hub.prepare(file)}"
-
-
-def _task(name: str, data_dir: str | None, hub: Hub) -> TaskSpec:
-    if custom.looks_like_file(name):
-        return custom.from_file(name, hub.read(DataFile(name=name), data_dir)[1])
-    return tasks.find(name)
 
 
 def _files(task: TaskSpec) -> list[DataFile]:
@@ -40,9 +41,11 @@ def _files(task: TaskSpec) -> list[DataFile]:
     return [task.data, *([fewshot.data] if fewshot and fewshot.data else [])]
 
 
-def _first_problem(task: TaskSpec, data_dir: str | None, hub: Hub) -> str:
-    questions, *examples = [rows.parse(*hub.read(file, data_dir), task.fields) for file in _files(task)]
-    ready = exam.build(task, questions, examples[0] if examples else [], limit=1)
+def _first_problem(task: TaskSpec, data_dir: str | None, hub: Hub, make_rows: MakeRows) -> str:
+    def read(file: DataFile, fields: tuple[str, ...]) -> list[Row]:
+        return source.read(file, fields, data_dir, hub, make_rows)
+
+    ready = exam.assemble(task, read, limit=1)
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.content}" for message in problem.messages]
     return "\n".join(

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval import __version__, cli_kept
+from model_accuracy_eval import __version__, cli_batch, cli_kept
 from model_accuracy_eval.config.settings import Setting, table
 from model_accuracy_eval.errors import EvalError
 
@@ -67,6 +67,8 @@ def main() -> None:
     """  # noqa: D301 - click looks for the character itself
 
 
+main.add_command(cli_batch.batch)
+main.add_command(cli_batch.history)
 main.add_command(cli_kept.compare)
 main.add_command(cli_kept.report)
 main.add_command(cli_kept.rescore)
@@ -114,6 +116,18 @@ def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
 def run(**values: Any) -> None:
     """Evaluate an adapter folder, or a service that already runs."""
     _run({name: value for name, value in values.items() if value not in (None, ())})
+
+
+@main.command()
+@click.argument("shards", nargs=-1, required=True)
+@click.option("--out", default="outputs", show_default=True, help="Folder under which the merged run's folder is made.")
+@click.option("--data-dir", help="Folder that is searched for data files; default: as the shards had it.")
+def merge(shards: tuple[str, ...], out: str, data_dir: str | None) -> None:
+    """Make one report of the runs of all shards (`run --shard r/W`): equal to that of a single run."""
+    from model_accuracy_eval.merge_wiring import merged  # noqa: PLC0415
+
+    given = {"data_dir": data_dir} if data_dir else {}
+    _run({"mode": "eval", "reuse": merged(shards, out), **given})
 
 
 @main.command()
@@ -175,6 +189,16 @@ def sweep() -> None:
     Wired(os.environ, SignalClock()).sweep()
 
 
+@main.command()
+def selftest() -> None:
+    """Hold every metric and estimator to its contract; 1 if one is broken. No network, no model."""
+    from model_accuracy_eval.scoring import contracts  # noqa: PLC0415
+
+    found = contracts.breaches(contracts.CONTRACTS)
+    click.echo(contracts.table(found))
+    sys.exit(1 if found else 0)
+
+
 @main.group()
 def tasks() -> None:
     """What can be evaluated."""
@@ -185,19 +209,27 @@ def list_tasks() -> None:
     """Every dataset, with one line about it."""
     from model_accuracy_eval import tasks as catalogue  # noqa: PLC0415
 
-    width = max(map(len, catalogue.TASKS))
-    for name in catalogue.TASKS:
-        click.echo(f"{name.ljust(width)}  {catalogue.find(name).about}")
+    width = max(map(len, [*catalogue.TASKS, *catalogue.GROUPS]))
+    for heading, shelf in catalogue.SHELVES.items():
+        click.echo(f"\n{heading}")
+        for name in shelf:
+            click.echo(f"  {name.ljust(width)}  {catalogue.find(name).about}")
+    click.echo("\nGroups")
+    for name, group in catalogue.GROUPS.items():
+        click.echo(f"  {name.ljust(width)}  {len(group.members)} datasets, {group.members[0]} to {group.members[-1]}.")
 
 
 @tasks.command("show")
 @click.argument("name")
 @click.option("--data-dir", help="Folder that is searched for data files before any hub.")
-def show_task(name: str, data_dir: str | None) -> None:
+@click.option("--tasks-path", multiple=True, help="Folder whose task files can be named; may be given several times.")
+@click.option("--trust-python", is_flag=True, help="Take tasks whose rows are made by Python, and run it.")
+def show_task(name: str, data_dir: str | None, tasks_path: tuple[str, ...], trust_python: bool) -> None:
     """A dataset's definition, and its first problem as it is sent."""
     from model_accuracy_eval import catalogue, wiring  # noqa: PLC0415
 
-    click.echo(catalogue.show(name, data_dir, wiring.hub(os.environ)))
+    library = wiring.library(os.environ, data_dir, tasks_path, trusted=trust_python)
+    click.echo(catalogue.show(name, data_dir, wiring.hub(os.environ), wiring.trusted_python(os.environ), library))
 
 
 @tasks.command("prepare")

@@ -21,6 +21,10 @@ import difflib
 from collections.abc import Iterable
 
 
+_SHOWN = 20
+"""How many names a sentence lists before it only counts them."""
+
+
 class EvalError(Exception):
     """One sentence a user can act on, with the numbers in it, and the detail that backs it."""
 
@@ -51,7 +55,8 @@ class UnknownName(UsageError):
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
         known = sorted(known)
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}."
+        shown = [*known[:_SHOWN], f"and {len(known) - _SHOWN} more"] if len(known) > _SHOWN + 1 else known
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(shown) or 'none'}."
         super().__init__(f"There is no {kind} called '{name}'{where}; {hint}")
 
 

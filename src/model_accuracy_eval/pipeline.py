@@ -16,7 +16,7 @@ from model_accuracy_eval.records import (
     Sheet,
     Stock,
 )
-from model_accuracy_eval.scoring import gates
+from model_accuracy_eval.scoring import gates, groups
 from model_accuracy_eval.stages import deploy, infer, past, preflight, publish, resume, score
 from model_accuracy_eval.stages.diary import Diary
 
@@ -43,7 +43,8 @@ def run(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str] = ()) 
         trouble = trouble or _stopped(ports) or _too_many_lost(plan, sheets)
         judged = () if trouble else sheets
         comparison = past.against(baseline, plan, judged) if baseline and judged else None
-        results = gates.results(plan.gates, [row for sheet in judged for row in sheet.rows], comparison)
+        rows = [*(row for sheet in judged for row in sheet.rows), *groups.all_rows(plan.groups, judged)]
+        results = gates.results(plan.gates, rows, comparison)
         report = Report(
             plan=plan,
             outcome=_outcome(plan, trouble, results, store.root),
@@ -115,8 +116,16 @@ def _stopped(ports: Ports) -> Stopped | None:
 def _too_many_lost(plan: RunPlan, sheets: tuple[Sheet, ...]) -> EvalError | None:
     planned = sum(sheet.counts.planned for sheet in sheets)
     lost = sum(sheet.counts.failed + sheet.counts.missing for sheet in sheets)
-    if lost <= plan.max_failed_requests:
+    unjudged = sum(sheet.counts.unjudged for sheet in sheets)
+    if lost + unjudged <= plan.max_failed_requests:
         return None
+    if unjudged:
+        return NoHonestScore(
+            f"{unjudged} of {planned} samples have an answer that could not be judged, {lost} have no answer, and at "
+            f"most {plan.max_failed_requests} may lack a verdict (--max-failed-requests), so the figures are no "
+            "verdict about accuracy; go on with --mode eval --reuse once the judge is well.",
+            stage="score",
+        )
     return NoHonestScore(
         f"{lost} of {planned} samples have no answer and at most {plan.max_failed_requests} may lack one "
         "(--max-failed-requests), so the figures are no verdict about accuracy; "
@@ -144,4 +153,6 @@ def _outcome(plan: RunPlan, trouble: EvalError | None, results: tuple[GateResult
     sentence = "The evaluation is complete."
     if plan.mode == "infer":
         sentence = "Every sample was asked; judge them with --mode eval --reuse."
+    if plan.shard:
+        sentence = f"The shard {plan.shard} is complete; `merge` makes one report of all {plan.shard.count}."
     return Outcome(conclusion="passed", exit_code=0, stage="done", sentence=sentence, folder=folder)

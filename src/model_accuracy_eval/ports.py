@@ -6,7 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.records import Ballot, Counts, DataFile, Patience, Reply, Request, Rung, Service, Stock, Weigh
+from model_accuracy_eval.records import (
+    JSONObject,
+    Ballot,
+    Counts,
+    DataFile,
+    Patience,
+    Recipe,
+    Reply,
+    Request,
+    Rung,
+    Service,
+    Stock,
+    Weigh,
+)
+from model_accuracy_eval.sandbox_ports import Sandbox
 
 T = TypeVar("T")
 
@@ -30,8 +44,11 @@ class Chat(Protocol):
 
     async def ask(self, request: Request) -> Reply: ...
 
-    async def scale(self, wish: Weigh) -> Scale:
-        """The best way of weighing that is offered; `NoHonestScore` when the one that is wished for is not."""
+    async def scale(self, wish: Weigh, extra: JSONObject) -> Scale:
+        """The best way of weighing that is offered; `NoHonestScore` when the one that is wished for is not.
+
+        `extra`: request fields that the user wants sent.
+        """
 
     async def models(self) -> tuple[str, ...]:
         """Ids that `/v1/models` lists; empty when the service does not say."""
@@ -82,6 +99,13 @@ class Hub(Protocol):
 
     def prepare(self, file: DataFile) -> str:
         """Fetches a pinned file unless it is here already; returns where it lies."""
+
+
+class MakeRows(Protocol):
+    """Runs Python that belongs to a task and that the user trusts."""
+
+    def __call__(self, recipe: Recipe, rows: list[JSONObject]) -> list[JSONObject]:
+        """The rows that the recipe makes of those of a file."""
 
 
 class Warehouse(Protocol):
@@ -185,6 +209,7 @@ class Ports:
     connect: Connect
     launcher: Launcher
     hub: Hub
+    make_rows: MakeRows
     warehouse: Warehouse
     open_store: Callable[[str], Store]
     """Opens (and makes) the folder of a run."""
@@ -195,3 +220,5 @@ class Ports:
     screen: Screen
     facts: Mapping[str, str]
     """Versions and machine, for the report."""
+    open_sandbox: Callable[[], Sandbox] | None = None
+    """Opens, within a running event loop, the place where programs run; None: there is none."""

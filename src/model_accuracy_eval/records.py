@@ -17,6 +17,17 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 # ── What is asked: a task as pure data ────────────────────────────────────────────────────────────
 
 
+class Transform(Record, frozen=True, kw_only=True):
+    """UltraEval's function that says of a row what is asked, what it shows as an example, and what is right."""
+
+    function: str
+    """`module.function`, called with a row, the number of examples, a generator of random numbers, and the task."""
+    shots: int
+    task: str
+    seed: int = 1234
+    """Of the first row's generator; every row has one of its own."""
+
+
 class Recipe(Record, frozen=True, kw_only=True):
     """Python of a task's author that makes its rows; run outside this process, and only where the user trusts it."""
 
@@ -26,6 +37,8 @@ class Recipe(Record, frozen=True, kw_only=True):
     """`module.function` over all rows of the file, such as `utils.process_docs`."""
     columns: dict[str, str] = {}
     """Further columns: name → `module.function` of one row."""
+    transform: Transform | None = None
+    """Makes the columns `input`, `output` and `answers`."""
 
 
 class DataFile(Record, frozen=True, kw_only=True):
@@ -100,6 +113,8 @@ class Prompt(Record, frozen=True, kw_only=True):
     delimiter: str = " "
     """Between question and answer, where both are one text."""
     fewshot: FewShot | None = None
+    strategies: dict[str, str] = {}
+    """Other manners of asking the same: name → question."""
 
 
 class Measure(Record, frozen=True, kw_only=True):
@@ -181,6 +196,18 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     grouping: Grouping | None = None
     baseline: float | None = None
     """Share, 0..1, that guessing reaches; centred figures count from there."""
+    parts: tuple["TaskSpec", ...] = ()
+    """Other tasks that make up this one, each asked and judged in its own way; one that stands here twice weighs
+    double."""
+    arrangement: Literal["sequence", "mixture"] = "sequence"
+    """The problems of the parts one after the other, or shuffled, always in the same way."""
+
+    def of(self, problem: "Problem") -> "TaskSpec":
+        """The task that a problem comes from: a part, or this one."""
+        task = self
+        for at in problem.part:
+            task = task.parts[at]
+        return task
 
 
 class GroupMean(Record, frozen=True, kw_only=True):
@@ -230,6 +257,8 @@ class Problem(Record, frozen=True, kw_only=True):
     gold: tuple[int, ...] = ()
     """Positions of the right options."""
     category: str | None = None
+    part: tuple[int, ...] = ()
+    """Where its task stands among the parts, and among theirs; empty: it is the exam's own."""
     extras: JSONObject = {}
 
 
@@ -332,6 +361,20 @@ class Gate(Record, frozen=True, kw_only=True):
         return f"{self.dataset}: {self.metric} {self.comparison} {line}"
 
 
+class Shard(Record, frozen=True, kw_only=True):
+    """One of `count` equal parts of every dataset: the problems at places index, index + count, …"""
+
+    index: int
+    count: int
+
+    def place(self, at: int) -> int:
+        """Where the shard's `at`-th problem stands in the whole dataset."""
+        return self.index + at * self.count
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
 class RunPlan(Record, frozen=True, kw_only=True):
     """All that will happen, resolved and secret-free; fed back in, it repeats the run."""
 
@@ -351,14 +394,20 @@ class RunPlan(Record, frozen=True, kw_only=True):
     max_weight_size: str = "100GB"
     weights_dir: str | None = None
     tasks: tuple[TaskSpec, ...]
+    groups: tuple[TaskGroup, ...] = ()
     limit: int | None = None
+    shard: Shard | None = None
     sampling: Sampling = Sampling()
     weigh: Weigh = "auto"
     k: tuple[int, ...] = (5,)
     score_reasoning: bool = False
+    sandbox: Literal["auto", "docker", "bwrap", "uid", "none"] = "auto"
+    sandbox_image: str | None = None
     gates: tuple[Gate, ...] = ()
     baseline: str | None = None
     max_failed_requests: int = 0
+    judge_endpoint: str | None = None
+    judge_model: str | None = None
     patience: Patience = Patience()
     data_dir: str | None = None
     out: str = "outputs"
@@ -455,7 +504,7 @@ class Choice(Record, frozen=True, kw_only=True):
 
 
 class Reply(Record, frozen=True, kw_only=True):
-    """What one request brought: complete choices (maybe fewer than asked), or a fault. Of a ballot: what weighs what."""
+    """What one request brought: complete choices (maybe fewer than asked), weights of a ballot, or a fault."""
 
     id: str
     choices: tuple[Choice, ...] = ()
@@ -488,7 +537,8 @@ class Attempt(Record, frozen=True, kw_only=True):
 
 # ── What it is worth ──────────────────────────────────────────────────────────────────────────────
 
-Why = Literal["right", "wrong", "not found", "empty", "rejected", "failed", "missing"]
+Why = Literal["right", "wrong", "not found", "unjudged", "empty", "rejected", "failed", "missing"]
+"""`unjudged`: there is an answer, but its judge, or the sandbox, could not say what it is worth."""
 
 
 class Verdict(Record, frozen=True, kw_only=True):
@@ -529,6 +579,7 @@ class Counts(Record, frozen=True, kw_only=True):
     empty: int = 0
     reasoning_only: int = 0
     not_found: int = 0
+    unjudged: int = 0
 
 
 class Interval(Record, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from model_accuracy_eval.code_records import Execution, Isolation, Program
 
 
 class Sandbox(Protocol):
-    """Runs programs, as many at a time as it has slots. Whatever a program does is an `Execution`, never an exception."""
+    """Runs programs, as many at a time as it has slots. What a program does is an `Execution`, never an exception."""
 
     @property
     def isolation(self) -> Isolation: ...

@@ -7,21 +7,28 @@ report = pipeline.run(plan, "", ports)
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from model_accuracy_eval.errors import BadData, EvalError, Refused, Stopped
-from model_accuracy_eval.ports import Chat, Ports, Running
+from model_accuracy_eval.code_records import Execution, Isolation, Program, Verdict
+from model_accuracy_eval.errors import BadData, EvalError, NoHonestScore, Refused, Stopped
+from model_accuracy_eval.ports import Chat, Ports, Running, Scale
 from model_accuracy_eval.records import (
+    Ballot,
+    Candidate,
     Choice,
     Counts,
     DataFile,
     Fault,
+    JSONObject,
+    Likelihood,
     Patience,
     Reply,
     Request,
+    Rung,
     Service,
     Stock,
     Timings,
+    Weigh,
 )
 
 T = TypeVar("T")
@@ -30,11 +37,52 @@ Answer = Callable[[Request, int], str | Fault]
 """What the service says to a request's choice of that number; a Fault fails the whole request."""
 
 
-class ScriptedChat:
-    """A service that says what a function says. `served` caps the choices it gives to one request."""
+Weight = Callable[[Candidate], Likelihood | Fault]
+"""How likely the service finds a candidate's ending; a Fault fails the whole problem."""
 
-    def __init__(self, answer: Answer, *, served: int | None = None, names: tuple[str, ...] = ("twin",)) -> None:
+
+class ScriptedScale:
+    """Weighs by a function; below `top-logprobs` the letter of the likeliest option is the answer."""
+
+    def __init__(self, weight: Weight, rung: Rung) -> None:
+        self._weight = weight
+        self.rung = rung
+        self.findings = (f"{rung}: as scripted.",)
+        self.ballots: list[Ballot] = []
+
+    async def weigh(self, ballot: Ballot) -> Reply:
+        self.ballots.append(ballot)
+        await asyncio.sleep(0)
+        number = f"{len(self.ballots):032x}"
+        told = [self._weight(candidate) for candidate in ballot.candidates]
+        fault = next((one for one in told if isinstance(one, Fault)), None)
+        if fault is not None:
+            return Reply(id=number, fault=fault)
+        weighed = tuple(one for one in told if not isinstance(one, Fault))
+        if self.rung not in ("constrained", "extracted"):
+            return Reply(id=number, weighed=weighed[: ballot.options] if self.rung == "top-logprobs" else weighed)
+        best = max(range(ballot.options), key=lambda place: weighed[place].logprob)
+        said = Choice(text=chr(ord("A") + best), finish_reason="stop", timings=Timings(e2e=0.02))
+        return Reply(id=number, choices=(said,))
+
+
+class ScriptedChat:
+    """A service that says what a function says. `served` caps the choices it gives to one request.
+
+    `weight` and `rung`: what it finds likely, and how that can be found out.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        *,
+        served: int | None = None,
+        names: tuple[str, ...] = ("twin",),
+        weight: Weight = lambda candidate: Likelihood(logprob=-float(len(candidate.continuation))),
+        rung: Rung = "echo",
+    ) -> None:
         self._answer = answer
+        self.scales = ScriptedScale(weight, rung)
         self._served = served
         self._names = names
         self.requests: list[Request] = []
@@ -53,11 +101,37 @@ class ScriptedChat:
         )
         return Reply(id=number, choices=choices)
 
+    async def scale(self, wish: Weigh, extra: JSONObject) -> Scale:
+        if wish not in ("auto", self.scales.rung):
+            raise NoHonestScore(f"Nothing can be weighed by {wish}; {self.scales.findings[0]}")
+        return self.scales
+
     async def models(self) -> tuple[str, ...]:
         return self._names
 
     async def close(self) -> None:
         """Nothing is open."""
+
+
+class ScriptedSandbox:
+    """Runs nothing: a function says what comes of a program. `programs` are those that were asked about."""
+
+    isolation: Isolation = "none"
+    image = "no image"
+    passed_over: tuple[str, ...] = ()
+
+    def __init__(self, judge: Callable[[Program], Verdict]) -> None:
+        self._judge = judge
+        self.programs: list[Program] = []
+        self.closed = False
+
+    async def run(self, program: Program) -> Execution:
+        self.programs.append(program)
+        await asyncio.sleep(0)
+        return Execution(verdict=self._judge(program), isolation=self.isolation, integrity=program.mode)
+
+    async def close(self) -> None:
+        self.closed = True
 
 
 class TwinRunning:
@@ -113,6 +187,22 @@ class MemoryHub:
 
     def prepare(self, file: DataFile) -> str:
         return self.read(file, None)[0]
+
+
+class MemoryTaskFiles:
+    """Task files by path."""
+
+    def __init__(self, files: dict[str, bytes] | None = None) -> None:
+        self.files = files or {}
+
+    def read(self, path: str) -> bytes:
+        if path not in self.files:
+            raise BadData(f"There is no task file '{path}'.")
+        return self.files[path]
+
+    def under(self, folder: str, kind: Literal["yaml", "json"] = "yaml") -> list[str]:
+        found = [path for path in self.files if path.startswith(f"{folder}/")]
+        return sorted(path for path in found if path.endswith(".json") == (kind == "json"))
 
 
 class TwinWarehouse:
@@ -251,6 +341,7 @@ def twins(**parts: Any) -> Ports:
         "connect": connect,
         "launcher": TwinLauncher(),
         "hub": MemoryHub(),
+        "make_rows": lambda recipe, rows: rows,
         "warehouse": TwinWarehouse(),
         "open_store": MemoryStore,
         "open_archive": MemoryStore,

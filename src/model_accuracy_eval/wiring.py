@@ -10,8 +10,9 @@ from typing import Any, TextIO
 from model_accuracy_eval import __version__
 from model_accuracy_eval.config import inputs, kept
 from model_accuracy_eval.config import plan as planning
+from model_accuracy_eval.config.settings import Settings
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.ports import Chat, Launcher, Ports, Screen
+from model_accuracy_eval.ports import Chat, Launcher, MakeRows, Ports, Screen
 from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
 from model_accuracy_eval.rim.adapter.process import ProcessLauncher
 from model_accuracy_eval.rim.archive import open_archive
@@ -21,31 +22,49 @@ from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.hubs.hub import FileHub, cache_folder
 from model_accuracy_eval.rim.hubs.warehouse import HubWarehouse
 from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.rim.python_tasks.rows import TrustedPython
+from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
 from model_accuracy_eval.rim.screen import screen
 from model_accuracy_eval.rim.secret import Secret
 from model_accuracy_eval.rim.service.chat import connect
 from model_accuracy_eval.rim.service.proxy import proxy_for
 from model_accuracy_eval.rim.store import FolderStore
+from model_accuracy_eval.rim.task_files import TaskFiles
+from model_accuracy_eval.tasks.library import Library
 
 API_KEY = "MODEL_ACCURACY_EVAL_API_KEY"
+JUDGE_KEY = "MODEL_ACCURACY_EVAL_JUDGE_KEY"
 
 
 def plan(values: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[RunPlan, str]:
     """What the command line says (`config` names a YAML file under it) → the plan, and the file that keeps it."""
     flags = {name: value for name, value in values.items() if name != "config"}
     given = {**file_layer(values.get("config")), **inputs.read(flags, "the command line")}
-    data = hub(environment)
     old = _kept_run(given["reuse"]) if given.get("reuse") else None
     settings = inputs.merge(old[2] if old else {}, given)
     resolved = planning.resolve(
         settings,
         run_id=old[0].name if old else os.urandom(16).hex(),
         stamp=time.strftime("%Y%m%d_%H%M%S"),
-        read_file=lambda path: data.read(DataFile(name=path), settings.data_dir)[1],
+        library=library(environment, settings.data_dir, settings.tasks_path, trusted=settings.trust_python),
     )
     if old:
         kept.check_same_questions(old[1], resolved)
     return resolved, kept.dump(settings, resolved)
+
+
+def library(
+    environment: Mapping[str, str], data_dir: str | None, folders: tuple[str, ...], *, trusted: bool
+) -> Library:
+    """All tasks that can be named."""
+    data = hub(environment)
+    return Library(lambda path: data.read(DataFile(name=path), data_dir)[1], TaskFiles(), folders, trusted)
+
+
+def trusted_python(environment: Mapping[str, str]) -> MakeRows:
+    return TrustedPython(
+        environment, {"UltraEval.tasks.postprocess": "model_accuracy_eval.tasks.ultraeval.postprocess"}
+    )
 
 
 def file_layer(path: str | None) -> dict[str, Any]:
@@ -61,13 +80,18 @@ def file_layer(path: str | None) -> dict[str, Any]:
 def _kept_run(folder: str) -> tuple[Path, RunPlan, dict[str, Any]]:
     """Folder, plan and settings of the run to go on with; the newest of its configs files counts."""
     run_folder = Path(folder).resolve()
-    configs = sorted(run_folder.glob("configs/*.py"))
-    if not configs:
-        raise BadReuse(f"'{folder}' is no run that could be reused: it has no configs/*.py.")
-    settings, plan = kept.load(configs[-1].read_text(encoding="utf-8"), str(configs[-1]))
+    settings, plan = kept_plan(folder)
     # A run that went on is a run of its own kind only while it lasts: its mode and its reuse are not inherited.
     fields = {name: getattr(settings, name) for name in settings.__struct_fields__ if name not in {"mode", "reuse"}}
     return run_folder, plan, {**fields, "out": str(run_folder.parent)}
+
+
+def kept_plan(folder: str) -> tuple[Settings, RunPlan]:
+    """What the run in the folder was to do."""
+    configs = sorted(Path(folder).resolve().glob("configs/*.py"))
+    if not configs:
+        raise BadReuse(f"'{folder}' is no run that could be reused: it has no configs/*.py.")
+    return kept.load(configs[-1].read_text(encoding="utf-8"), str(configs[-1]))
 
 
 def kept_store(folder: str) -> FolderStore:
@@ -92,16 +116,19 @@ def ports(
     watched: Callable[[Screen], Screen] = lambda teller: teller,
 ) -> Ports:
     """Everything real; `progress` is where people are told how far things are, `watched` may put a screen before it."""
-    key = environment.get(API_KEY)
     teller = watched(screen(progress, clock.elapsed))
 
     def connect_with_key(service: Service, patience: Patience) -> Chat:
+        # Neither of the two services gets to see the other's key.
+        key = environment.get(JUDGE_KEY if service.base_url == plan.judge_endpoint else API_KEY)
         return connect(service, patience, api_key=key, proxy=proxy_for(service.base_url, environment))
 
     return Ports(
         connect=connect_with_key,
         launcher=_launcher(plan, environment, clock, labels),
         hub=hub(environment),
+        make_rows=trusted_python(environment),
+        open_sandbox=lambda: open_sandbox(plan.sandbox, environment, image=plan.sandbox_image or IMAGE, labels=labels),
         warehouse=HubWarehouse(
             environment,
             plan.weights_dir or str(cache_folder(environment) / "weights"),

@@ -5,7 +5,24 @@ from typing import Any
 
 Row = dict[str, Any]
 
-_WORDS = "river stone {brace} don't \"quoted\" naïve 数字 <tag> apple seven blue-green over_under 3.5 $12 100% Zoë".split()
+_WORDS = [
+    "river",
+    "stone",
+    "{brace}",
+    "don't",
+    '"quoted"',
+    "naïve",
+    "数字",
+    "<tag>",
+    "apple",
+    "seven",
+    "blue-green",
+    "over_under",
+    "3.5",
+    "$12",
+    "100%",
+    "Zoë",
+]
 _LETTERS = "ABCDE"
 
 
@@ -25,7 +42,12 @@ def _mmlu(i: int) -> Row:
 
 def _arc(i: int) -> Row:
     labels = list("1234" if i % 5 == 4 else "ABCD")
-    return {"id": str(i), "question": some(i, 2), "choices": {"text": several(i, 4), "label": labels}, "answerKey": labels[i % 4]}
+    return {
+        "id": str(i),
+        "question": some(i, 2),
+        "choices": {"text": several(i, 4), "label": labels},
+        "answerKey": labels[i % 4],
+    }
 
 
 def _lettered(i: int) -> Row:
@@ -41,7 +63,10 @@ def _pair(i: int) -> Row:
 
 
 def _gsm8k(i: int) -> Row:
-    return {"question": f"Ann has {i} apples and buys {i + 2}. {some(i, 1)}?", "answer": f"{i}+{i + 2}=<<{i}+{i + 2}={2 * i + 2}>>{2 * i + 2}\n#### {2 * i + 2:,}"}
+    return {
+        "question": f"Ann has {i} apples and buys {i + 2}. {some(i, 1)}?",
+        "answer": f"{i}+{i + 2}=<<{i}+{i + 2}={2 * i + 2}>>{2 * i + 2}\n#### {2 * i + 2:,}",
+    }
 
 
 def _story(i: int) -> Row:
@@ -117,12 +142,21 @@ ROWS: dict[str, Callable[[int], Row]] = {
     "oskarvanderwal/winogender": lambda i: {"sentence": some(i, 1), "pronoun": "she", "occupation": some(i, 2, 1), "participant": some(i, 3, 1), "label": i % 2},
     "hails/bigbench": lambda i: {"inputs": some(i, 1), "targets": several(i, 1)},
     "ibm-research/acp_bench": lambda i: {"context": some(i, 1), "question": some(i, 2), "answer": _LETTERS[i % 4], "choices": {"text": several(i, 4), "label": list("ABCD")}},
+    "Rowan/hellaswag": lambda i: {"activity_label": some(i, 1, 2), "ctx_a": f"{some(i, 2)} [title] x", "ctx_b": some(i, 3), "endings": several(i, 4), "label": str(i % 4)},
+    "aps/super_glue/copa": lambda i: {"premise": f"{some(i, 1)}.", "question": ("cause", "effect")[i % 2], "choice1": "It " + some(i, 2), "choice2": "They " + some(i, 3), "label": i % 2},
+    "aps/super_glue/multirc": lambda i: {"paragraph": some(i, 1, 20), "question": some(i, 2), "answer": _WORDS[i % 3], "label": i % 2},
+    "regisss/math_qa": lambda i: {"Problem": some(i, 1), "correct": "abcde"[i % 5], "options": f"a ) {i} , b ) {i + 1} , c ) {i + 2} , d ) {i + 3} , e ) none of these"},
+    "EleutherAI/logiqa": lambda i: {"context": some(i, 1), "question": some(i, 2), "options": several(i, 4), "label": "abcd"[i % 4]},
+    "alexandrainst/m_arc": lambda i: {"id": str(i), "instruction": f" {some(i, 1)}", **{f"option_{letter}": text for letter, text in zip("abcd", several(i, 4), strict=True)}, "option_e": None, "answer": _LETTERS[i % 4]},
+    "TIGER-Lab/MMLU-Pro": lambda i: {"question": some(i, 1), "options": several(i, 5), "answer": _LETTERS[i % 5], "cot_content": f"A: Let's think step by step. It is {i}. The answer is ({_LETTERS[i % 5]}).", "category": ("law", "biology", "biology")[i % 3]},
+    "google-research-datasets/paws-x": lambda i: {"sentence1": f"{some(i, 1)} .", "sentence2": f"It is n't {some(i, 2)}" if i % 7 else "", "label": i % 2},
+    "hails/bigbench/causal_judgment_zero_shot": lambda i: {"inputs": some(i, 1), "targets": [several(i, 3)[i % 3]], "multiple_choice_targets": several(i, 3) if i % 5 else [], "multiple_choice_scores": [1, 0, 0] if i % 5 else []},
     "json:corypaik/prost/data/default.jsonl": lambda i: {"context": some(i, 1), "ex_question": some(i, 2), "label": i % 4, **dict(zip("ABCD", several(i, 4), strict=True))},
 }  # fmt: skip
 
-TASKS = """
+_LISTED = """
 arc/arc_easy arc/arc_challenge_chat piqa/piqa openbookqa/openbookqa sciq/sciq siqa/siqa swag/swag commonsense_qa/default
-super_glue/boolq/default super_glue/boolq/seq2seq super_glue/rte/default super_glue/wic/default
+super_glue/boolq/default super_glue/boolq/seq2seq super_glue/multirc/default super_glue/rte/default super_glue/wic/default
 glue/cola/default glue/mrpc/default glue/qqp/default glue/sst2/default glue/wnli/default
 mmlu/default/mmlu_anatomy mmlu/default/mmlu_virology mmlu/continuation/mmlu_anatomy mmlu/generative/mmlu_anatomy
 mmlu/flan_n_shot/generative/mmlu_anatomy mmlu/flan_cot_fewshot/mmlu_anatomy mmlu/flan_cot_zeroshot/mmlu_anatomy
@@ -140,5 +174,42 @@ afrobench/flores/prompt_1/african-english/flores_amh_Ethi-eng_Latn truthfulqa-mu
 unscramble/anagrams1 winogender/winogender wmdp/wmdp_bio llama3/instruct/mmlu/mmlu_anatomy llama3/instruct/gsm8k/gsm8k
 bigbench/generate_until/abstract_narrative_understanding acpbench/mcq_cot_2shot/act_reach
 global_piqa/nonparallel_cloze/eng_latn global_piqa/nonparallel_generation/eng_latn global_piqa/parallel_cloze/eng_latn
-""".split()
+"""
+TASKS = _LISTED.split()
 """Files below `lm_eval/tasks`, without their ending."""
+
+REAL_ROWS = {
+    "allenai/ai2_arc/ARC-Easy/test": ("arc/ARC-Easy-test", {}),
+    "allenai/ai2_arc/ARC-Challenge/test": ("arc/ARC-Challenge-test", {}),
+    "cais/mmlu/anatomy/test": ("mmlu/test", {"subject": "anatomy"}),
+    "cais/mmlu/anatomy/dev": ("mmlu/dev", {"subject": "anatomy"}),
+    "openai/gsm8k/main/test": ("gsm8k/test", {}),
+    "openai/gsm8k/main/train": ("gsm8k/train", {}),
+    "SaylorTwift/bbh/boolean_expressions/test": ("bbh/bbh", {"task": "boolean_expressions"}),
+    "SaylorTwift/bbh/navigate/test": ("bbh/bbh", {"task": "navigate"}),
+}
+"""Split → a benchmark's own file, and which of its rows."""
+
+REAL_TASKS = [
+    "arc/arc_easy",
+    "arc/arc_challenge_chat",
+    "mmlu/default/mmlu_anatomy",
+    "mmlu/flan_n_shot/generative/mmlu_anatomy",
+    "gsm8k/gsm8k",
+    "gsm8k/gsm8k-cot",
+    "bbh/cot_fewshot/boolean_expressions",
+    "bbh/zeroshot/navigate",
+]
+
+TRUSTED_TASKS = [
+    "hellaswag/hellaswag",
+    "super_glue/copa/default",
+    "glue/mnli/default",
+    "mathqa/mathqa",
+    "logiqa/logiqa",
+    "okapi/arc_multilingual/arc_ar",
+    "mmlu_pro/mmlu_pro_biology",
+    "paws-x/paws_en",
+    "bigbench/multiple_choice/causal_judgment",
+]
+"""Those whose rows or prompts are made by Python."""

@@ -4,6 +4,8 @@ Standard input: {"tasks": {name: folder of its family}, "data": folder, "limit":
 Rows are read from the data folder instead of a hub; the model is scripted, so that both sides hear the same.
 """
 
+# mypy: ignore-errors
+
 import json
 import sys
 from pathlib import Path
@@ -45,7 +47,9 @@ def local(data):
     def load(path, name=None, data_files=None, **_):
         if data_files is not None and path in ("json", "csv"):
             found = {split: data / file.removeprefix("hf://datasets/") for split, file in data_files.items()}
-            return datasets.DatasetDict({split: datasets.Dataset.from_list(rows(file)) for split, file in found.items()})
+            return datasets.DatasetDict(
+                {split: datasets.Dataset.from_list(rows(file)) for split, file in found.items()}
+            )
         folder = data.joinpath(path, *([name] if name is not None else []))
         return datasets.DatasetDict(
             {file.stem: datasets.Dataset.from_list(rows(file)) for file in sorted(folder.glob("*.jsonl"))}
@@ -60,6 +64,19 @@ def rows(file):
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
+def tell(samples, results):
+    """What was asked for each row, how, and the figures."""
+    asked = {one["doc_id"]: one["arguments"] for one in samples if one["filter"] == samples[0]["filter"]}
+    settings = [part for arguments in asked.values() for pair in arguments for part in pair if isinstance(part, dict)]
+    return {
+        "asked": [
+            [[part for part in pair if isinstance(part, str)] for pair in asked[place]] for place in sorted(asked)
+        ],
+        "generation": settings[0] if settings else None,
+        "scores": {key: value for key, value in results.items() if isinstance(value, float | int)},
+    }
+
+
 def main():
     job = json.load(sys.stdin)
     datasets.load_dataset = local(Path(job["data"]))
@@ -69,18 +86,11 @@ def main():
         tasks=list(job["tasks"]),
         task_manager=manager,
         limit=job["limit"],
+        num_fewshot=job["examples"],
         bootstrap_iters=0,
         log_samples=True,
     )
-    told = {}
-    for name in job["tasks"]:
-        samples = [one for one in found["samples"].get(name, [])]
-        first = samples[0]["filter"] if samples else None
-        asked = {one["doc_id"]: one["arguments"] for one in samples if one["filter"] == first}
-        told[name] = {
-            "asked": [[list(pair) for pair in asked[place]] for place in sorted(asked)],
-            "scores": {key: value for key, value in found["results"].get(name, {}).items() if isinstance(value, float | int)},
-        }
+    told = {name: tell(found["samples"].get(name, []), found["results"].get(name, {})) for name in job["tasks"]}
     json.dump(told, sys.stdout)
 
 

@@ -1,23 +1,29 @@
 """The two sides of the comparison: lm-eval in an environment of its own, and this package on the same rows."""
 
 import csv
+import gzip
 import io
 import json
+import os
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.records import Attempt, DataFile, Exam, Likelihood, Problem, TaskSpec
-from model_accuracy_eval.rim.hubs.hub import FileHub
-from model_accuracy_eval.rim.task_files import TaskFiles
-from model_accuracy_eval.tasks import exam, rows
-from model_accuracy_eval.tasks.lm_eval.converting import convert
-from model_accuracy_eval.tasks.lm_eval.reading import Fields, load
-from tests.parity.families import ROWS
+from tests.parity.families import REAL_ROWS, ROWS
 from tests.parity.oracle_words import weigh
 
+from model_accuracy_eval.records import Attempt, DataFile, Exam, Likelihood, Problem, TaskSpec
+from model_accuracy_eval.rim.hubs.hub import FileHub
+from model_accuracy_eval.rim.python_tasks.rows import TrustedPython
+from model_accuracy_eval.rim.task_files import TaskFiles
+from model_accuracy_eval.tasks import exam, rows, source
+from model_accuracy_eval.tasks.lm_eval.converting import convert
+from model_accuracy_eval.tasks.lm_eval.reading import Fields, load
+
 LIMIT = 9
+REAL_LIMIT = 60
+BENCHMARKS = Path(__file__).parents[2].parent / "shared" / "data"
 ROWS_A_SPLIT = 24
 
 
@@ -33,15 +39,16 @@ def task_fields(folder: Path, tasks: Iterable[str]) -> dict[str, tuple[Path, Fie
 
 def write_rows(data: Path, fields: Fields) -> None:
     """A file for every split that the task names."""
-    splits = {fields.get(f"{kind}_split") for kind in ("training", "validation", "test", "fewshot")} - {None}
+    splits = {fields.get(f"{kind}_split") for kind in ("training", "validation", "test", "fewshot")}
     path, name = fields["dataset_path"], fields.get("dataset_name")
-    files = (fields.get("dataset_kwargs") or {}).get("data_files")
-    for split in sorted(splits):
+    files = (fields.get("dataset_kwargs") or {}).get("data_files", {})
+    for split in sorted(str(split) for split in splits if split is not None):
         if path in ("json", "csv"):
             where = files[split].removeprefix("hf://datasets/")
             _write(data / where, ROWS[f"{path}:{where}"], split)
         else:
-            _write(data.joinpath(path, *([name] if name is not None else []), f"{split}.jsonl"), ROWS[path], split)
+            whole = "/".join(str(part) for part in (path, name) if part is not None)
+            _write(data / whole / f"{split}.jsonl", ROWS.get(whole) or ROWS[path], split)
 
 
 def _write(file: Path, row: Any, split: str) -> None:
@@ -58,16 +65,25 @@ def _write(file: Path, row: Any, split: str) -> None:
         file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in made), encoding="utf-8")
 
 
-def ours(fields: Fields, data: Path) -> Exam:
+def write_real_rows(data: Path) -> None:
+    """Benchmark files where they are, in place of what was made up."""
+    for split, (file, wanted) in REAL_ROWS.items():
+        found = map(json.loads, gzip.decompress((BENCHMARKS / f"{file}.jsonl.gz").read_bytes()).splitlines())
+        chosen = [row for row in found if all(row[name] == value for name, value in wanted.items())]
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in chosen)
+        (data / f"{split}.jsonl").write_text(text, encoding="utf-8")
+
+
+def ours(fields: Fields, data: Path, *, trusted: bool, limit: int) -> Exam:
     """The exam that the task file gives over the rows in the folder."""
-    task = convert(fields).task
+    task = convert(fields, trusted=trusted).task
     fewshot = task.prompt.fewshot
     shots = _rows(task, fewshot.data, data) if fewshot and fewshot.data else []
-    return exam.build(task, _rows(task, task.data, data), shots, LIMIT)
+    return exam.build(task, _rows(task, task.data, data), shots, limit)
 
 
 def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[rows.Row]:
-    return rows.parse(*FileHub({}).read(file, str(data)), task.fields)
+    return source.read(file, task.fields, str(data), FileHub({}), TrustedPython(os.environ))
 
 
 def asked(exam_: Exam) -> list[list[list[str]]]:
@@ -97,7 +113,16 @@ def replies(exam_: Exam) -> dict[str, list[str]]:
 def _reply(exam_: Exam, problem: Problem, number: int) -> str:
     right = problem.references[(problem.id + number) % len(problem.references)]
     other = exam_.problems[(problem.id + 1) % len(exam_.problems)].references[0]
-    forms = ("{right}", " {right}.", "The answer is {right}.", "#### {right}", "{other}", "I think: ({right})\n", "The answer is {other}.")
+    forms = (
+        "{right}",
+        " {right}.",
+        "The answer is {right}.",
+        "#### {right}",
+        "{other}",
+        "I think: ({right})\n",
+        "The answer is {other}.",
+        "The best answer is: {other}",
+    )
     return forms[(problem.id + 3 * number) % len(forms)].format(right=right, other=other)
 
 
@@ -114,15 +139,27 @@ def _likelihood(context: str, continuation: str) -> Likelihood:
     return Likelihood(logprob=logprob, greedy=greedy)
 
 
-def ask_lm_eval(python: Path, tasks: dict[str, Path], data: Path, told: dict[str, list[str]]) -> dict[str, Any]:
+def with_examples(fields: Fields, count: int) -> Fields:
+    """As lm-eval's `--num_fewshot` has it: a file that says 0 keeps its 0."""
+    return fields if fields.get("num_fewshot") == 0 else {**fields, "num_fewshot": count}
+
+
+def ask_lm_eval(
+    python: Path, tasks: dict[str, Path], data: Path, told: dict[str, list[str]], *, examples: int | None, limit: int
+) -> dict[str, Any]:
     job = {
+        "examples": examples,
         "tasks": {name: str(path.parent) for name, path in tasks.items()},
         "data": str(data),
-        "limit": LIMIT,
+        "limit": limit,
         "replies": told,
     }
     done = subprocess.run(
-        [str(python), str(Path(__file__).with_name("oracle.py"))], input=json.dumps(job), capture_output=True, text=True
+        [str(python), str(Path(__file__).with_name("oracle.py"))],
+        input=json.dumps(job),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -17,7 +17,7 @@ PIECES = (
     "the", " the", " is", " a", " cat", " sat", " mat", " Paris", " Rome", " Lon", " London", "don", "New", " York",
     " Y", "or", "Question", "Answer", ":", "\n\n", " ", "  ", " A", " B", " C", " D", "é", "bc", "d.",
 )  # fmt: skip
-LETTERS = {letter: 9.0 for letter in "ABCD"} | {f" {letter}": 8.0 for letter in "ABCD"}
+LETTERS = dict.fromkeys("ABCD", 9.0) | {f" {letter}": 8.0 for letter in "ABCD"}
 
 
 class Vocabulary:

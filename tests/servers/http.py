@@ -189,6 +189,8 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
+        # asyncio does it only for sockets that say that they are TCP, and accepted ones do not.
+        self.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.lost = asyncio.Event()
         self._server._open.add(self)
         self._server.count("connections")

@@ -88,6 +88,10 @@ class LikelihoodServer(HttpServer):
         self._plan = plan
         self._say = answer
 
+    def __enter__(self) -> "LikelihoodServer":
+        super().__enter__()
+        return self
+
     async def _handle(self, exchange: Exchange) -> None:
         asked, path = exchange.json, exchange.path
         status = self._plan(exchange.number, asked) if self._plan else None
@@ -142,7 +146,8 @@ class LikelihoodServer(HttpServer):
         echo = bool(asked.get("echo")) and self.style.echo
         vocabulary, whole = self.model.vocabulary, ids + made
         shown = whole if echo else made
-        hidden = echo and self.style.hidden_bos and ids[0] == vocabulary.bos
+        text_at = next((at for at, token in enumerate(ids) if token != vocabulary.bos), 0)
+        hidden = text_at if echo and self.style.hidden_bos else 0
         choice: JSON = {"index": index, "text": vocabulary.decode(shown), "finish_reason": "length"}
         if asked.get("logprobs") is not None:
             choice["logprobs"] = self._legacy(whole, len(whole) - len(shown) + hidden, null_first=echo)

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from model_accuracy_eval.config.presets import unfolded
 from model_accuracy_eval.config.settings import Setting, Settings, table
 from model_accuracy_eval.errors import BadValue, UnknownName
 
@@ -16,7 +17,7 @@ _TABLE = {setting.field: setting for setting in table()}
 
 def merge(*layers: Mapping[str, Any]) -> Settings:
     """Later layers win; each layer came from `read`."""
-    return Settings(**{field: value for layer in layers for field, value in layer.items()})
+    return Settings(**{field: value for layer in layers for field, value in unfolded(layer).items()})
 
 
 def read(values: Mapping[str, Any], source: str, rows: Mapping[str, Setting] = _TABLE) -> dict[str, Any]:

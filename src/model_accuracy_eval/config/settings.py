@@ -57,10 +57,21 @@ class Settings(Record, frozen=True, kw_only=True):
         str | None, about("Model name to send; default: the first id of /v1/models, else the weight path.", _WHAT)
     ] = None
     datasets: Annotated[
-        tuple[str, ...], about("Names from `tasks list`, or data files, separated by commas.", _WHAT)
+        tuple[str, ...], about("Names from `tasks list`, task files or data files, separated by commas.", _WHAT)
     ] = ()
+    tasks_path: Annotated[
+        tuple[str, ...],
+        about("Folders whose task files can be named as datasets, separated by commas; they come first.", _WHAT),
+    ] = ()
+    trust_python: Annotated[
+        bool, about("Run the Python that task files refer to, in a process of its own without secrets.", _WHAT)
+    ] = False
     data_dir: Annotated[str | None, about("Folder that is searched for data files before any hub.", _WHAT)] = None
     limit: Annotated[Count | None, about("Ask only the first so many problems of each dataset.", _WHAT)] = None
+    shard: Annotated[
+        str | None,
+        about("Ask only every W-th problem, from place r on, as r/W: 0/3, 1/3 or 2/3; `merge` joins the shards.", _WHAT),
+    ] = None
     task_type: Annotated[
         Literal["text-generation", "image-text-to-text", "any-to-any"], about("Task code of the weights.", _WHAT)
     ] = "text-generation"
@@ -71,6 +82,14 @@ class Settings(Record, frozen=True, kw_only=True):
         str | None, about("Folder of a run to go on with; answered samples are not asked again.", _WHAT)
     ] = None
 
+    preset: Annotated[
+        Literal["greedy", "pass@1", "pass@10"] | None,
+        about("Protocol of code benchmarks: n, temperature, top_k and k under one word; what is said beside it wins.", _HOW),
+    ] = None
+    prompt_strategy: Annotated[
+        Literal["standard", "scot", "few-shot", "cgo"],
+        about("Manner in which code benchmarks put their question.", _HOW),
+    ] = "standard"
     num_return_sequences: Annotated[Count, about("Samples asked of every problem: the n of avg@n.", _HOW, "-n")] = 5
     temperature: Annotated[
         Annotated[float, Meta(ge=0)] | None,
@@ -109,6 +128,17 @@ class Settings(Record, frozen=True, kw_only=True):
     max_failed_requests: Annotated[
         Annotated[int, Meta(ge=0)], about("Failed samples up to which the run still is a verdict.", _VERDICT)
     ] = 0
+    sandbox: Annotated[
+        Literal["auto", "docker", "bwrap", "uid", "none"],
+        about("Where programs that the model wrote run; auto takes docker, else bwrap, and nothing weaker.", _VERDICT),
+    ] = "auto"
+    sandbox_image: Annotated[
+        str | None, about("Image that programs run in; default: python:3.11-slim-bookworm.", _VERDICT)
+    ] = None
+    judge_endpoint: Annotated[
+        str | None, about("URL of the service that judges answers, for datasets that want a judge.", _VERDICT)
+    ] = None
+    judge_model: Annotated[str | None, about("Model name to send to the judge.", _VERDICT)] = None
     score_reasoning: Annotated[bool, about("Judge the reasoning text of replies that have nothing else.", _VERDICT)] = (
         False
     )
@@ -161,7 +191,8 @@ class Setting:
     @property
     def choices(self) -> tuple[str, ...]:
         """The allowed words, where only some are."""
-        return get_args(self.bare) if get_origin(self.bare) is Literal else ()
+        kinds = (self.bare, *get_args(self.bare))
+        return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
 
 
 def table(kind: type[Record] = Settings) -> Iterator[Setting]:

@@ -6,14 +6,34 @@ AISBench has it; they are asked again when a run goes on.
 
 import msgspec
 
-from model_accuracy_eval.records import Attempt, Exam, Fault, FaultKind, Problem, Timings, Usage
+from model_accuracy_eval.records import (
+    Attempt,
+    Exam,
+    Fault,
+    FaultKind,
+    Likelihood,
+    Problem,
+    Rung,
+    Timings,
+    Usage,
+    Weigh,
+)
 
+_TEXTS = frozenset({"text", "echo", "prompt-logprobs"})
 _ROLES = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
 
 
 class _Turn(msgspec.Struct):
     role: str
     prompt: str
+
+
+class _Weight(msgspec.Struct, array_like=True):
+    """`[-1.25, 3, true]`: logarithm, tokens, whether greedy."""
+
+    logprob: float
+    tokens: int | None = None
+    greedy: bool | None = None
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
@@ -27,6 +47,8 @@ class _Line(msgspec.Struct, omit_defaults=True):
     index: int = -1
     reasoning: str = ""
     finish_reason: str | None = None
+    rung: Rung = "chat"
+    weighed: list[_Weight | None] = []
     timings: Timings | None = None
     usage: Usage | None = None
     request: str = ""
@@ -42,6 +64,8 @@ class _Kept(msgspec.Struct):
     prediction: str
     reasoning: str = ""
     finish_reason: str | None = None
+    rung: Rung = "chat"
+    weighed: list[_Weight | None] = []
     timings: Timings | None = None
     usage: Usage | None = None
     request: str = ""
@@ -65,6 +89,10 @@ class _Key(msgspec.Struct):
     index: int
 
 
+class _Way(msgspec.Struct):
+    rung: Weigh
+
+
 class _Asked(msgspec.Struct):
     id: int
     origin_prompt: list[_Turn] = []
@@ -82,6 +110,7 @@ class _KeptFailure(msgspec.Struct):
 _encode = msgspec.json.Encoder().encode
 _decode_kept = msgspec.json.Decoder(_Kept).decode
 _decode_key = msgspec.json.Decoder(_Key).decode
+_decode_way = msgspec.json.Decoder(_Way).decode
 _decode_asked = msgspec.json.Decoder(_Asked).decode
 _decode_failure = msgspec.json.Decoder(_KeptFailure).decode
 
@@ -94,7 +123,10 @@ def failures_file(label: str, dataset: str) -> str:
     return f"predictions/{label}/{dataset}_failed.jsonl"
 
 
-def _turns(problem: Problem) -> list[_Turn]:
+def _turns(problem: Problem, rung: Rung = "chat") -> list[_Turn]:
+    """What was sent: the conversation, or the one text."""
+    if rung in _TEXTS and problem.text:
+        return [_Turn("HUMAN", problem.text)]
     return [_Turn(_ROLES[message.role], message.content) for message in problem.messages]
 
 
@@ -107,12 +139,14 @@ def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
                 id=attempt.problem,
                 success=True,
                 uuid=f"{attempt.request[:28]}{attempt.index:04x}",
-                origin_prompt=_turns(problem),
+                origin_prompt=_turns(problem, attempt.rung),
                 prediction=attempt.text,
                 gold=problem.references[0],
                 index=attempt.index,
                 reasoning=attempt.reasoning,
                 finish_reason=attempt.finish_reason,
+                rung=attempt.rung,
+                weighed=[one and _Weight(one.logprob, one.tokens, one.greedy) for one in attempt.weighed],
                 timings=attempt.timings,
                 usage=attempt.usage,
                 request=attempt.request,
@@ -139,6 +173,11 @@ def key(source: bytes) -> tuple[int, int]:
     return found.id, found.index
 
 
+def way(source: bytes) -> Weigh:
+    """How the options of a line of the journal were weighed."""
+    return _decode_way(source).rung
+
+
 def question(source: bytes) -> tuple[int, str]:
     """(problem, the last turn that was asked) of a line of either file."""
     found = _decode_asked(source)
@@ -154,6 +193,10 @@ def attempt(source: bytes) -> Attempt:
         text=kept.prediction,
         reasoning=kept.reasoning,
         finish_reason=kept.finish_reason,
+        rung=kept.rung,
+        weighed=tuple(
+            one and Likelihood(logprob=one.logprob, tokens=one.tokens, greedy=one.greedy) for one in kept.weighed
+        ),
         timings=kept.timings,
         usage=kept.usage,
         request=kept.request,

@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 
 from model_accuracy_eval.records import Counts, Interval, Report, Row, Sheet
+from model_accuracy_eval.scoring import groups
 
 HEAD = ("dataset", "version", "metric", "mode")
 
@@ -33,13 +34,15 @@ def remarkable(counts: Counts) -> list[str]:
         "cut by length": counts.cut,
         "empty": counts.empty,
         "without an answer in them": counts.not_found,
+        "not judged": counts.unjudged,
     }
     return [f"{number} {what}" for what, number in named.items() if number]
 
 
 def all_rows(report: Report) -> list[Row]:
-    """Every dataset's rows; a dataset without any figure has one row that says so."""
-    return [row for sheet in report.sheets for row in (sheet.rows or (_blank(sheet),))]
+    """Every dataset's rows, then every group's; a dataset without any figure has one row that says so."""
+    own = [row for sheet in report.sheets for row in (sheet.rows or (_blank(sheet),))]
+    return [*own, *groups.all_rows(report.plan.groups, report.sheets)]
 
 
 def _blank(sheet: Sheet) -> Row:

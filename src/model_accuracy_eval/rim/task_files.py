@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from model_accuracy_eval.errors import BadData
 
@@ -17,8 +18,11 @@ class TaskFiles:
         except OSError as error:
             raise BadData(f"The task file '{path}' cannot be read: {error.strerror or error}.") from error
 
-    def under(self, folder: str) -> list[str]:
+    def under(self, folder: str, kind: Literal["yaml", "json"] = "yaml") -> list[str]:
         if not Path(folder).is_dir():
             raise BadData(f"There is no folder of tasks '{folder}'.")
         names = (Path(base, name) for base, _, files in os.walk(folder) for name in files)
-        return sorted(str(path) for path in names if "yaml" in path.name or path.suffix == ".yml")
+        ending = ".yml" if kind == "yaml" else ".json"
+        return sorted(
+            str(path) for path in names if path.suffix == ending or (kind == "yaml" and "yaml" in path.name)
+        )

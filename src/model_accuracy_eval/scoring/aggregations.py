@@ -8,7 +8,7 @@ from math import exp, fsum, isnan, log, sqrt
 from typing import Any
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.scoring import stats
+from model_accuracy_eval.scoring import paths, stats
 from model_accuracy_eval.scoring.metrics import own, translation
 
 
@@ -22,16 +22,25 @@ class Aggregation:
     draws: int = 1000
     """Draws of the bootstrap; 0: there is a formula, or nothing can be said."""
 
-    def __call__(self, values: Sequence[Any]) -> float | None:
-        """None where there is nothing to say something about."""
-        return self.figure(self.prepare(values)) if values else None
+    def over_runs(self, problems: Sequence[Sequence[Any]]) -> float | None:
+        """The mean of the runs' figures: a problem has one value a run, and None where a run knows nothing of it."""
+        return self._mean_figure(self._prepared(problems))
 
-    def stderr(self, values: Sequence[Any]) -> float | None:
-        """Standard error of the figure: by formula for a mean, else by bootstrap over the problems."""
+    def stderr(self, problems: Sequence[Sequence[Any]]) -> float | None:
+        """Standard error of that: by formula for a mean, else by bootstrap; a problem is drawn with all its runs."""
         if self.figure is stats.mean:
-            return stats.stderr(values)
-        prepared = self.prepare(values) if values else []
-        return stats.bootstrap(self.figure, prepared, self.draws)
+            known = [stats.mean([value for value in values if value is not None]) for values in problems]
+            return stats.stderr([value for value in known if value is not None])
+        return stats.bootstrap(self._mean_figure, self._prepared(problems), self.draws)
+
+    def _prepared(self, problems: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """Problem by problem again, after every run was prepared by itself; problems that a run lacks are left out."""
+        whole = [values for values in problems if None not in values]
+        return list(zip(*(self.prepare(run) for run in zip(*whole, strict=True)), strict=True))
+
+    def _mean_figure(self, prepared: Sequence[tuple[Any, ...]]) -> float | None:
+        figures = [self.figure(run) for run in zip(*prepared, strict=True)]
+        return stats.mean([figure for figure in figures if figure is not None])
 
 
 def median(values: Sequence[float]) -> float | None:
@@ -45,7 +54,7 @@ def nanmean(values: Sequence[float]) -> float | None:
 
 
 def perplexity(values: Sequence[float]) -> float | None:
-    """exp of the mean negative logarithm."""
+    """The exponential of the mean negative logarithm."""
     found = stats.mean(values)
     return None if found is None else _exp(-found)
 
@@ -60,7 +69,7 @@ def _per_piece(values: Sequence[tuple[float, int]]) -> float:
 
 
 def weighted_perplexity(values: Sequence[tuple[float, int]]) -> float | None:
-    """exp of the negative logarithm per piece, all texts together."""
+    """The exponential of the negative logarithm per piece, all texts together."""
     return _exp(_per_piece(values))
 
 
@@ -83,7 +92,7 @@ def _f1_of(label: int, pairs: Sequence[tuple[int, int]]) -> float:
 
 
 def matthews(pairs: Sequence[tuple[int, int]]) -> float:
-    """Correlation of what is right with what was said, for any number of options; 0 where one of the two never varies."""
+    """Correlation of right and chosen options, however many there are; 0 where one of the two never varies."""
     golds, saids = Counter(gold for gold, _ in pairs), Counter(said for _, said in pairs)
     size = len(pairs)
     right = sum(gold == said for gold, said in pairs)
@@ -121,6 +130,6 @@ def aggregation(name: str) -> Aggregation:
         return AGGREGATIONS[name]
     if name.startswith(own.HUGGING_FACE):
         return Aggregation(figure=partial(own.computed, name), draws=0)
-    if own.paths.is_path(name):
-        return Aggregation(figure=own.paths.load(name))
+    if paths.is_path(name):
+        return Aggregation(figure=paths.load(name))
     raise UnknownName("aggregation", name, AGGREGATIONS)

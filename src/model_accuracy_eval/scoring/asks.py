@@ -26,10 +26,10 @@ def nothing_found(ask: Ask) -> Finding | None:
     return None
 
 
-def key(ask: Ask) -> str:
-    """The name under which a finding is kept: a hash over all that was asked."""
-    kind = type(ask).__name__.encode()
-    return hashlib.sha256(kind + b"\n" + msgspec.json.encode(ask, order="sorted")).hexdigest()
+def key(ask: Ask, judge: str = "") -> str:
+    """The name under which a finding is kept: a hash over all that was asked, and over who was asked."""
+    who = judge if isinstance(ask, Question) else "sandbox"
+    return hashlib.sha256(who.encode() + b"\n" + msgspec.json.encode(ask, order="sorted")).hexdigest()
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:

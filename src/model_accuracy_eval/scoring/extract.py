@@ -7,7 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 
 from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.code.reading import CODE_EXTRACTORS
+from model_accuracy_eval.scoring.exam_answers import EXAM_EXTRACTORS
 from model_accuracy_eval.scoring.patterns import first_token, multi_choice_regex, regex
+from model_accuracy_eval.scoring.ultraeval import POSTPROCESS
 
 Extractor = Callable[..., str | None]
 
@@ -16,6 +19,7 @@ _DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+
 _NUMBER = re.compile(_SIGN + _DIGITS)
 _MARKED = re.compile(rf"####[\s:=*_$\\(]*{_SIGN}{_DIGITS}")
 _BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
+_IN_NUMBERS = frozenset("-−+\\$€£¥,.")
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
 
 
@@ -46,8 +50,19 @@ def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
 
 def last_number(text: str, problem: Problem) -> str | None:
     """The last number of the text, thousands commas and sign kept: "… is $1,234.50." gives 1,234.50, "-$5" gives -5."""
-    found = _NUMBER.findall(_LATEX_COMMA.sub(",", text))
-    return "".join(found[-1]) if found else None
+    text = _without_latex_commas(text)
+    end = next((place for place in range(len(text) - 1, -1, -1) if text[place].isdecimal()), None)
+    if end is None:
+        return None
+    # No number reaches beyond the signs and digits that stand together: the rest need not be searched.
+    start = end
+    while start and (text[start - 1] in _IN_NUMBERS or text[start - 1].isdecimal()):
+        start -= 1
+    return "".join(_NUMBER.findall(text, start)[-1])
+
+
+def _without_latex_commas(text: str) -> str:
+    return _LATEX_COMMA.sub(",", text) if "\\" in text or "{,}" in text else text
 
 
 def number_answer(text: str, problem: Problem) -> str | None:
@@ -55,11 +70,11 @@ def number_answer(text: str, problem: Problem) -> str | None:
 
     "#### Step 2: …" is a Markdown heading, and its 2 no answer.
     """
-    text = _LATEX_COMMA.sub(",", text)
-    marked = _MARKED.findall(text)
+    text = _without_latex_commas(text)
+    marked = _MARKED.findall(text) if "####" in text else []
     if marked:
         return "".join(marked[-1])
-    boxed = _BOXED.findall(text)
+    boxed = _BOXED.findall(text) if "boxed" in text else []
     if boxed and (found := _NUMBER.search(boxed[-1])):
         return "".join(found.groups(""))
     return last_number(text, problem)
@@ -86,10 +101,10 @@ def choice_letter(text: str, problem: Problem) -> str | None:
     """The letter of the chosen option: as stated ("the answer is (B)"), else alone on a line, else the one that
     lines begin with ("B. Paris"), else by its wording.
 
-    Only letters that the question offers count. Lines that begin with several letters talk the options over, and
-    wordings count when exactly one option's text occurs in the reply.
+    Only letters that the question offers count; where it tells no options, A to J. Lines that begin with several
+    letters talk the options over, and wordings count when exactly one option's text occurs in the reply.
     """
-    offered = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(problem.choices)]
+    offered = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(problem.choices) or 10]
     if re.fullmatch(r"\W*[a-z]\W*", text, re.ASCII):
         text = text.upper()
     for pattern in (*_STATED, _ONLY):
@@ -112,7 +127,7 @@ def _worded(text: str, choices: tuple[str, ...], offered: str) -> str | None:
         if whole.search(rest):
             found.add(longest)
             rest = whole.sub("\n", rest)
-    letters = [letter for letter, choice in zip(offered, texts, strict=True) if choice in found]
+    letters = [letter for letter, choice in zip(offered, texts, strict=False) if choice in found]
     return letters[0] if len(letters) == 1 else None
 
 
@@ -149,6 +164,13 @@ def mapped(
     return None if found is None else str(found)
 
 
+def _postprocess(function: Callable[[str], str | None]) -> Extractor:
+    """UltraEval says with an empty text that there is no answer."""
+    return lambda text, problem: function(text) or None
+
+
+ULTRAEVAL_EXTRACTORS = {name: _postprocess(function) for name, function in POSTPROCESS.items()}
+
 EXTRACTORS: dict[str, Extractor] = {
     "strip_thoughts": strip_thoughts,
     "cut_at": cut_at,
@@ -164,4 +186,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "uppercase": uppercase,
     "map": mapped,
     "noop": noop,
+    **EXAM_EXTRACTORS,
+    **ULTRAEVAL_EXTRACTORS,
+    **CODE_EXTRACTORS,
 }

@@ -12,6 +12,7 @@ def notes(
     return (
         *_partial(len(tallies), problems),
         *_lost(counts),
+        *_unjudged(counts),
         *_unreadable(plan, counts),
         *_sampling(sampling, all_equal=all_equal),
     )
@@ -27,6 +28,14 @@ def _lost(counts: Counts) -> Iterator[str]:
         yield f"{counts.failed} of {counts.planned} samples failed after all retries and count as not correct."
     if counts.rejected:
         yield f"{counts.rejected} of {counts.planned} samples were rejected by the service and count as not correct."
+
+
+def _unjudged(counts: Counts) -> Iterator[str]:
+    if counts.unjudged:
+        yield (
+            f"{counts.unjudged} of {counts.answered} answers could not be judged, and count as not correct; "
+            "--mode eval --reuse asks about them again."
+        )
 
 
 def _unreadable(plan: RunPlan, counts: Counts) -> Iterator[str]:

@@ -55,6 +55,7 @@ def check_arguments(kind: str, name: str, function: Callable[..., Any], argument
         takes_them = f"it takes {', '.join(known)}" if known else "it takes none"
         raise BadValue(f"The {kind} '{name}' has no argument '{strange[0]}'; {takes_them}.")
     needed = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty]
-    missing = [argument for argument in needed if argument not in arguments]
+    given = function.keywords if isinstance(function, partial) else {}
+    missing = [argument for argument in needed if argument not in {*arguments, *given}]
     if missing:
         raise BadValue(f"The {kind} '{name}' needs the argument '{missing[0]}'.")

@@ -51,9 +51,8 @@ def _select(matches: Sequence[str | tuple[str, ...]], place: int) -> str | None:
     if not -len(matches) <= place < len(matches):
         return None
     match = matches[place]
-    if isinstance(match, tuple):
-        match = next(filter(None, match), None)  # type: ignore[assignment]
-    return None if match is None else match.strip()
+    found = match if isinstance(match, str) else next(filter(None, match), None)
+    return None if found is None else found.strip()
 
 
 def _fallback(text: str | None) -> str | None:
@@ -102,6 +101,5 @@ def _punctuation() -> dict[int, None]:
 
 
 def first_token(text: str, problem: Problem) -> str | None:
-    """The first word, without punctuation at its end."""
-    words = text.split(maxsplit=1)
-    return words[0].rstrip(".,:;!?)") or None if words else None
+    """The first word."""
+    return next(iter(text.split(maxsplit=1)), None)

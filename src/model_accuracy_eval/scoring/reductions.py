@@ -3,11 +3,13 @@
 `runs` is what AISBench prints: the average, and with right-or-wrong values avg@n, pass@k and cons@k beside it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.scoring import paths
 from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
 
 Reduced = dict[str, float]
@@ -16,7 +18,7 @@ Reduction = Callable[[Sequence[float], Sequence[int]], Reduced]
 
 
 def _alone(pick: Callable[[Sequence[float]], float]) -> Reduction:
-    return lambda values, k: {"": pick(values)}
+    return lambda values, k: {"": float(pick(values))}
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -62,9 +64,25 @@ REDUCTIONS: dict[str, Reduction] = {
     "mean": _alone(_mean),
     "median": _alone(median),
     "max": _alone(max),
+    "min": _alone(min),
     "majority": _alone(_majority),
+    "maj": _alone(_majority),
     "pass@k": _pass,
     "pass_at_k": _pass,
     "cons@k": _cons,
+    "cons_at_k": _cons,
     "avg@n": _avg,
 }
+_SIZED = re.compile(r"(?:pass|cons)(?:@|_at_)(\d+)")
+
+
+def reduction(name: str) -> Reduction:
+    """The row of that name. `pass@5` is pass@k with k = 5, and a path leads to a function of one problem's values."""
+    if name in REDUCTIONS:
+        return REDUCTIONS[name]
+    if sized := _SIZED.fullmatch(name):
+        row, size = REDUCTIONS[f"{name[:4]}@k"], int(sized[1])
+        return lambda values, k: row(values, [size])
+    if paths.is_path(name):
+        return _alone(paths.load(name))
+    raise UnknownName("reduction", name, REDUCTIONS)

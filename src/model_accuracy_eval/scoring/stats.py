@@ -29,7 +29,7 @@ def stderr(values: Sequence[float]) -> float | None:
     return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
 
 
-_MOST_DRAWN = 20_000_000
+_MOST_DRAWN = 5_000_000
 """Values that one bootstrap draws at most: some seconds."""
 
 

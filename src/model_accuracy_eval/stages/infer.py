@@ -8,18 +8,21 @@ from collections import deque
 from collections.abc import Iterator
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
-from model_accuracy_eval.ports import Chat, Ports, Store
-from model_accuracy_eval.records import Exam, Fault, Reply, RunPlan
+from model_accuracy_eval.ports import Chat, Ports, Scale, Store
+from model_accuracy_eval.records import Exam, Fault, Reply, Rung, RunPlan
+from model_accuracy_eval.stages.alongside import Alongside
 from model_accuracy_eval.stages.attended import attended
 from model_accuracy_eval.stages.deploy import Live
 from model_accuracy_eval.stages.desk import Desk, Wanted
+from model_accuracy_eval.stages.weighing import find_scale
 
 
 def collect(plan: RunPlan, exams: tuple[Exam, ...], live: Live, store: Store, ports: Ports) -> None:
     """Asks everything that the journals do not hold yet."""
-    desks = [Desk(plan, exam, store, ports) for exam in exams]
+    alongside = Alongside(plan, store, ports)
+    desks = [Desk(plan, exam, store, ports, alongside.ear(exam)) for exam in exams]
     try:
-        ports.run_async(_Inference(plan, desks, live, ports).run())
+        ports.run_async(_Inference(plan, desks, live, ports).run(alongside))
     finally:
         for desk in desks:
             desk.close()
@@ -34,19 +37,25 @@ class _Inference:
         self._live = live
         self._ports = ports
         self._queue: deque[Wanted] = deque()
+        self._scale: Scale | None = None
         self._several_at_once: bool | None = None
         """Whether the service gives several choices a request; None until an answer shows it."""
 
-    async def run(self) -> None:
-        todo = iter([wanted for desk in self._desks for wanted in desk.open()])
+    async def run(self, alongside: Alongside) -> None:
+        todo = [wanted for desk in self._desks for wanted in desk.open()]
         chat = self._ports.connect(self._live.service, self._plan.patience)
         try:
             await attended(self._all(todo, chat), self._live.check, self._ports.clock)
         finally:
             await chat.close()
+            await alongside.close()
 
-    async def _all(self, todo: Iterator[Wanted], chat: Chat) -> None:
+    async def _all(self, wanted: list[Wanted], chat: Chat) -> None:
         """All workers to their end; an exception of one ends them all."""
+        weighing = list(dict.fromkeys(one.desk for one in wanted if one.desk.weighs))
+        if weighing:
+            self._scale = await find_scale(self._plan, weighing, chat, self._ports)
+        todo = iter(wanted)
         workers = [asyncio.ensure_future(self._worker(todo, chat)) for _ in range(self._plan.patience.concurrency)]
         try:
             await asyncio.gather(*workers)
@@ -57,7 +66,10 @@ class _Inference:
 
     async def _worker(self, todo: Iterator[Wanted], chat: Chat) -> None:
         while (wanted := self._next(todo)) is not None:
-            self._take(wanted, await chat.ask(wanted.request()))
+            if wanted.desk.weighs and self._scale is not None:
+                self._take(wanted, await self._scale.weigh(wanted.ballot()), self._scale.rung)
+            else:
+                self._take(wanted, await chat.ask(wanted.request()), wanted.rung)
 
     def _next(self, todo: Iterator[Wanted]) -> Wanted | None:
         if not self._queue:
@@ -67,12 +79,12 @@ class _Inference:
             self._queue.extend(wanted.singles())
         return self._queue.popleft()
 
-    def _take(self, wanted: Wanted, reply: Reply) -> None:
+    def _take(self, wanted: Wanted, reply: Reply, rung: Rung) -> None:
         """Journals what came, and queues again what did not."""
         if reply.fault is not None:
             self._take_fault(wanted, reply.fault, reply.tries)
             return
-        came = wanted.desk.keep(wanted, reply)
+        came = wanted.desk.keep(wanted, reply, rung)
         if len(wanted.indexes) > 1:
             self._several_at_once = came == len(wanted.indexes)
         if came < len(wanted.indexes):

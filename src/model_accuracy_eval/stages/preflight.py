@@ -6,7 +6,8 @@ from pathlib import Path
 from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import Clearance, DataFile, Exam, RunPlan, Stock, TaskSpec
-from model_accuracy_eval.tasks import exam, rows
+from model_accuracy_eval.stages import trial
+from model_accuracy_eval.tasks import exam, rows, source
 
 _TASK_TYPES: tuple[str, ...] = ("text-generation", "image-text-to-text", "any-to-any")
 """Each answers the requests of those before it, too."""
@@ -31,6 +32,7 @@ def clear(plan: RunPlan, ports: Ports, against: Sequence[str] = ()) -> Clearance
             findings.append(refusal.sentence)
     if findings:
         raise Refused(" ".join(findings), about=about)
+    trial.hold(plan, exams, ports)
     return Clearance(exams=exams, stock=stock)
 
 
@@ -47,15 +49,10 @@ def _task_type(plan: RunPlan, stock: Stock) -> list[str]:
 
 
 def _exam(task: TaskSpec, plan: RunPlan, ports: Ports) -> Exam:
-    questions = _rows(task.data, task.fields, plan, ports)
-    fewshot = task.prompt.fewshot
-    shots = _rows(fewshot.data, fewshot.fields or task.fields, plan, ports) if fewshot and fewshot.data else []
-    return exam.build(task, questions, shots, plan.limit)
+    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.Row]:
+        return source.read(file, fields, plan.data_dir, ports.hub, ports.make_rows)
 
-
-def _rows(file: DataFile, fields: tuple[str, ...], plan: RunPlan, ports: Ports) -> list[rows.Row]:
-    found, data = ports.hub.read(file, plan.data_dir)
-    return rows.parse(found, data, fields)
+    return exam.assemble(task, read, plan.limit, plan.shard)
 
 
 def _adapter_files(plan: RunPlan, ports: Ports) -> EvalError | None:

@@ -5,36 +5,51 @@ from collections import Counter
 import msgspec
 
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import Attempt, Counts, Exam, RunPlan, Sheet, Tally
+from model_accuracy_eval.records import Attempt, Counts, Exam, Rung, RunPlan, Sheet, Tally
 from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.scoring import rungs
 from model_accuracy_eval.scoring.notes import notes
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
+from model_accuracy_eval.stages import asking
+from model_accuracy_eval.stages.asking import Inquiry
 
-_MODES = {"chat": "gen", "text": "gen"}
+_MODES: dict[Rung, str] = {"chat": "gen", "text": "gen"}
 """AISBench's word for figures of generated texts; weighed options tell how they were weighed."""
 
 
 def mark(plan: RunPlan, exams: tuple[Exam, ...], store: Store, ports: Ports, *, partial: bool) -> tuple[Sheet, ...]:
     """One sheet a dataset. `partial`: the run ended early, so only problems with all their samples are marked."""
-    return tuple(_Marking(plan, exam, store, ports).sheet(partial=partial) for exam in exams)
+    inquiries = (asking.find_out(plan, exam, store, ports) for exam in exams)
+    return tuple(
+        _Marking(plan, exam, store, ports, inquiry).sheet(partial=partial)
+        for exam, inquiry in zip(exams, inquiries, strict=True)
+    )
 
 
 class _Marking:
     """One dataset, judged in one pass over its journal; a problem's texts are kept until all its samples came."""
 
-    def __init__(self, plan: RunPlan, exam: Exam, store: Store, ports: Ports) -> None:
+    def __init__(self, plan: RunPlan, exam: Exam, store: Store, ports: Ports, inquiry: Inquiry) -> None:
         self._plan = plan
         self._exam = exam
         self._store = store
         self._ports = ports
         self._sampling = plan.sampling.of(exam.task)
-        self._card = Scorecard(exam.task, self._sampling.n, plan.k, score_reasoning=plan.score_reasoning)
+        self._inquiry = inquiry
+        self._card = Scorecard(
+            exam.task,
+            self._sampling.n,
+            plan.k,
+            score_reasoning=plan.score_reasoning,
+            findings=inquiry.look_up,
+        )
         self._problems = {problem.id: problem for problem in exam.problems}
         self._failed: dict[tuple[int, int], Attempt] = {}
         self._open: dict[int, dict[int, Attempt]] = {}
         self._tallies: dict[int, Tally] = {}
-        self._rungs: Counter[str] = Counter()
+        self._rungs: Counter[Rung] = Counter()
+        self._unseen = 0
         self._differ = False
         self._reasoning_only = 0
         self._stopwatch = Stopwatch()
@@ -48,13 +63,13 @@ class _Marking:
         sheet = Sheet(
             dataset=self._exam.task.name,
             version=self._exam.version,
-            rows=self._card.rows(self._exam.version, self._mode()),
+            rows=self._card.rows(self._exam.version, _MODES.get(self._rung(), self._rung())),
             tallies=tallies,
             counts=counts,
-            notes=notes(
+            notes=self._inquiry.notes() + notes(
                 self._plan, self._sampling, counts, tallies,
                 problems=len(self._problems), all_equal=self._all_equal(tallies),
-            ),
+            ) + tuple(rungs.notes(self._exam.task, self._rung(), self._unseen)),
             speed=self._stopwatch.read(),
         )  # fmt: skip
         self._log(sheet)
@@ -76,6 +91,7 @@ class _Marking:
         samples = self._open.setdefault(attempt.problem, {})
         samples[attempt.index] = attempt
         self._rungs[attempt.rung] += 1
+        self._unseen += any(attempt.weighed) and None in attempt.weighed
         self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
         self._stopwatch.take(attempt)
         if len(samples) == self._sampling.n:
@@ -109,7 +125,7 @@ class _Marking:
                 failed=sum(sample is not None and not _rejected(sample) for sample in lost),
                 missing=lost.count(None),
                 cut=sum(sample.finish_reason == "length" for sample in answered.values()),
-                empty=sum(not sample.text.strip() for sample in answered.values()),
+                empty=sum(not (sample.text.strip() or sample.weighed) for sample in answered.values()),
             )
         return counts
 
@@ -118,7 +134,7 @@ class _Marking:
         return _plus(
             left,
             planned=planned,
-            answered=why["right"] + why["wrong"] + why["empty"] + why["not found"],
+            answered=sum(why[one] for one in ("right", "wrong", "empty", "not found", "unjudged")),
             rejected=why["rejected"],
             failed=why["failed"],
             missing=why["missing"],
@@ -126,12 +142,12 @@ class _Marking:
             empty=why["empty"],
             reasoning_only=self._reasoning_only,
             not_found=why["not found"],
+            unjudged=why["unjudged"],
         )
 
-    def _mode(self) -> str:
+    def _rung(self) -> Rung:
         """How the figures came about; of several ways the commonest."""
-        commonest = next((rung for rung, _ in self._rungs.most_common(1)), "chat")
-        return _MODES.get(commonest, commonest)
+        return next((rung for rung, _ in self._rungs.most_common(1)), "chat")
 
     def _all_equal(self, tallies: tuple[Tally, ...]) -> bool:
         """Whether the samples of every problem are the same text: sampling that samples nothing."""
@@ -143,7 +159,7 @@ class _Marking:
         lines.append(
             f"{counts.answered} of {counts.planned} samples judged, {counts.not_found} without an answer in them"
         )
-        for line in [*lines, *sheet.notes]:
+        for line in [*lines, *sheet.notes, *self._inquiry.troubles]:
             if self._plan.debug:
                 self._ports.screen.say(f"{sheet.dataset}: {line}")
             else:

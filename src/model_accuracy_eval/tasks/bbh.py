@@ -25,9 +25,7 @@ TASK = TaskSpec(
     about="27 hard tasks of BIG-Bench, step by step after three worked examples.",
     home="https://github.com/suzgunmirac/BIG-Bench-Hard",
     licence="MIT",
-    data=DataFile(
-        name="bbh/bbh.jsonl", sha256="0b7fb4ae34bc8753d1bd4e135df619115f721f1cc0147d61ed5432bbb55b321b"
-    ),
+    data=DataFile(name="bbh/bbh.jsonl", sha256="0b7fb4ae34bc8753d1bd4e135df619115f721f1cc0147d61ed5432bbb55b321b"),
     fields=("task", "input", "target"),
     prompt=Prompt(
         question="Q: {{ input }}\nA: Let's think step by step.\n",

@@ -1,23 +1,52 @@
 """Task + rows → an exam: the problems as they will be asked, and the hashes that identify them."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Candidate, Exam, Problem, TaskSpec
+from model_accuracy_eval.records import Candidate, DataFile, Exam, Pipeline, Problem, Shard, TaskSpec
 from model_accuracy_eval.scoring.judging import check
 from model_accuracy_eval.scoring.scorers import pipelines
 from model_accuracy_eval.tasks import fewshot, prompts, views
 from model_accuracy_eval.tasks.rows import Row
 from model_accuracy_eval.tasks.template_words import as_python
 
+Read = Callable[[DataFile, tuple[str, ...]], list[Row]]
+"""Brings the rows of a file, each with the columns that are named."""
 
-def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None) -> Exam:
-    """Every problem rendered, so that nothing about the data can surprise a run that has begun."""
+
+def assemble(task: TaskSpec, read: Read, limit: int | None = None, shard: Shard | None = None) -> Exam:
+    """The exam of a task, its files and parts included."""
+    if task.parts:
+        return _joined(task, [assemble(part, read) for part in task.parts], limit, shard)
+    shown = task.prompt.fewshot
+    shots = read(shown.data, shown.fields or task.fields) if shown and shown.data else []
+    return build(task, read(task.data, task.fields), shots, limit, shard)
+
+
+def _joined(task: TaskSpec, exams: Sequence[Exam], limit: int | None, shard: Shard | None) -> Exam:
+    """The parts' problems under numbers of their own; each is told apart by the name of its part."""
+    views.check_parts(task)
+    pairs = [(at, problem) for at, exam in enumerate(exams) for problem in exam.problems]
+    if task.arrangement == "mixture":
+        pairs = views.mixed(pairs)
+    chosen = [(place, *pairs[place]) for place in views.sliced(task, len(pairs))[:limit]]
+    problems = tuple(
+        msgspec.structs.replace(problem, id=place, part=(at, *problem.part), category=task.parts[at].name)
+        for place, at, problem in chosen
+    )
+    return _exam(task, problems, pipelines(task), shard)
+
+
+def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None, shard: Shard | None = None) -> Exam:
+    """Every problem rendered, so that nothing about the data can surprise a run that has begun.
+
+    A shard has the hashes of the whole, because it is part of the same question.
+    """
     resolved = pipelines(task)
     for pipeline in resolved:
         check(pipeline)
@@ -25,10 +54,14 @@ def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None) 
     chosen = views.sliced(task, len(rows))[:limit]
     setting = _Setting(task, rows, shots)
     problems = tuple(setting.problem(place, rows[place]) for place in chosen)
+    return _exam(task, problems, resolved, shard)
+
+
+def _exam(task: TaskSpec, problems: tuple[Problem, ...], judged_by: Sequence[Pipeline], shard: Shard | None) -> Exam:
     questions = _digest([(problem.id, problem.messages, problem.text, problem.candidates) for problem in problems])
     judged = [(problem.references, problem.choices, problem.gold, problem.extras) for problem in problems]
-    version = _digest([questions, judged, resolved])[:6]
-    return Exam(task=task, problems=problems, version=version, questions=questions)
+    version = _digest([questions, judged, judged_by])[:6]
+    return Exam(task=task, problems=views.sharded(task, problems, shard), version=version, questions=questions)
 
 
 class _Setting:

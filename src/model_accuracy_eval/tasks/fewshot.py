@@ -44,8 +44,19 @@ def per_item(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234) ->
     """A generator of its own for every question, so that a slice is shown what the whole is shown."""
 
     def draw(place: int, row: Row) -> Sequence[int]:
-        others = [at for at in range(len(pool)) if not (own and at == place)]
-        return random.Random(seed + place).sample(others, count)  # noqa: S311 - as above
+        drawn = random.Random(seed + place).sample(range(len(pool) - own), count)  # noqa: S311 - as above
+        return [at + (own and at >= place) for at in drawn]
+
+    return draw
+
+
+def others(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234) -> Choose:
+    """As `per_item`, but no row that equals the question is shown, as UltraEval has it: where there are several of
+    them, and one too many was drawn, an example is missing."""
+
+    def draw(place: int, row: Row) -> Sequence[int]:
+        drawn = random.Random(seed + place).sample(range(len(pool)), count + own)  # noqa: S311 - as above
+        return [at for at in drawn if not (own and pool[at] == row)][:count]
 
     return draw
 
@@ -67,7 +78,13 @@ def same(pool: Sequence[Row], count: int, own: bool, *, field: str, pool_field: 
     return draw
 
 
-SAMPLERS: dict[str, Sampler] = {"first": first, "random": random_draws, "per_item": per_item, "same": same}
+SAMPLERS: dict[str, Sampler] = {
+    "first": first,
+    "random": random_draws,
+    "per_item": per_item,
+    "others": others,
+    "same": same,
+}
 
 
 def chooser(step: Step, pool: Sequence[Row], count: int, *, own: bool) -> Choose:

@@ -3,11 +3,13 @@ r"""gsm8k: 1,319 grade-school word problems whose answer is one number.
 Home: https://github.com/openai/grade-school-math, arXiv:2110.14168. Licence: MIT.
 A row: {"question": "…How many …?", "answer": "She made 4*3=<<4*3=12>>12 …\n#### 12"}
 Asked: step by step, with the number on a last line after ####. The four-shot form shows the first four solved
-problems of the training file as earlier turns.
-Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1000.00.
+problems of the training file as earlier turns, and nanochat's form is the bare question.
+Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1000.00. In nanochat's form only what
+follows the first #### counts, letter by letter but for commas: "#### 72." is not 72.
 """
 
 from model_accuracy_eval.records import DataFile, FewShot, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks import sums
 
 FIELDS = ("question", "answer")
 REFERENCE = "{{ answer | after('####') }}"
@@ -25,19 +27,7 @@ _TRAIN = DataFile(
     sha256="17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465",
 )
 
-_QUESTION = (
-    "{{ question }}\n\nWork it out step by step. On the last line write #### followed by the answer as a plain number."
-)
-_PIPELINES = (
-    Pipeline(
-        filters=(
-            Step(name="strip_thoughts"),
-            Step(name="cut_at", args={"marks": ["Question:"]}),
-            Step(name="number_answer"),
-        ),
-        metrics=(Measure(name="number", label="accuracy"),),
-    ),
-)
+_QUESTION = "{{ question }}\n\n" + sums.ENDING
 
 ZERO_SHOT = TaskSpec(
     name="gsm8k",
@@ -49,7 +39,7 @@ ZERO_SHOT = TaskSpec(
     prompt=Prompt(question=_QUESTION),
     reference=REFERENCE,
     max_tokens=1024,
-    pipelines=_PIPELINES,
+    pipelines=sums.PIPELINES,
 )
 
 FOUR_SHOT = TaskSpec(
@@ -66,5 +56,24 @@ FOUR_SHOT = TaskSpec(
     ),
     reference=REFERENCE,
     max_tokens=1024,
-    pipelines=_PIPELINES,
+    pipelines=sums.PIPELINES,
+)
+
+NANOCHAT = TaskSpec(
+    name="gsm8k_nanochat",
+    about="Grade-school word problems as nanochat asks and judges them: the bare question, and #### or nothing.",
+    home="https://github.com/openai/grade-school-math",
+    licence="MIT",
+    data=_TEST,
+    fields=FIELDS,
+    prompt=Prompt(question="{{ question }}"),
+    reference=REFERENCE,
+    temperature=0.0,
+    max_tokens=512,
+    pipelines=(
+        Pipeline(
+            filters=(Step(name="regex", args={"regex_pattern": r"#### (\-?[0-9\.\,]+)"}),),
+            metrics=(Measure(name="exact_match", label="accuracy", args={"regexes_to_ignore": [","]}),),
+        ),
+    ),
 )

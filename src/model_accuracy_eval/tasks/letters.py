@@ -1,4 +1,4 @@
-"""How multiple choice is put to services that only write: options behind letters, and a letter read out of the reply."""
+"""Multiple choice for services that only write: options behind letters, and a letter read out of the reply."""
 
 from model_accuracy_eval.records import Measure, Pipeline, Step
 
@@ -25,7 +25,7 @@ def letter_of(place: str) -> str:
 
 
 def nanochat(question: str, letters: str, options: str) -> str:
-    """nanochat's form: the letter stands behind its option, for the sake of small models."""
+    """The form of nanochat: the letter stands behind its option, for the sake of small models."""
     line = "- {{ option }}={{ letters[loop.index0] }}\n"
     return (
         f"{{% set letters = {letters} %}}Multiple Choice question: {{{{ {question} }}}}\n"

@@ -28,9 +28,7 @@ TASK = TaskSpec(
     about="Grade-school word problems in eleven languages.",
     home="https://github.com/google-research/url-nlp/tree/main/mgsm",
     licence="CC-BY-4.0",
-    data=DataFile(
-        name="mgsm/mgsm.jsonl", sha256="8b78cd04733195e02612472cc577dcc15ca0be735045b73b03ea05d647660ff7"
-    ),
+    data=DataFile(name="mgsm/mgsm.jsonl", sha256="8b78cd04733195e02612472cc577dcc15ca0be735045b73b03ea05d647660ff7"),
     fields=("lang", "question", "answer"),
     prompt=Prompt(question=f"{{{{ question | trim }}}}\n\n{{{{ {_ENDINGS!r}[lang] }}}}"),
     reference="{{ answer }}",

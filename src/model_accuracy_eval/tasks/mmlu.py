@@ -12,9 +12,7 @@ from model_accuracy_eval.tasks import letters
 
 _HOME = "https://github.com/hendrycks/test"
 _FIELDS = ("subject", "question", "choices", "answer")
-_TEST = DataFile(
-    name="mmlu/test.jsonl", sha256="fdcfe0b7c447753ab85f1f7686f87d201d4521814501d5252502282ef0237ff2"
-)
+_TEST = DataFile(name="mmlu/test.jsonl", sha256="fdcfe0b7c447753ab85f1f7686f87d201d4521814501d5252502282ef0237ff2")
 _DEV = DataFile(name="mmlu/dev.jsonl", sha256="071a8344f0bfe8e13a2a056fd45825c8ab8ff40ff793c8396f51cbde9ea911c5")
 
 _QUESTION = "{{ question | trim }}" + letters.listed("choices")

@@ -8,6 +8,8 @@ import msgspec
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
+from model_accuracy_eval.scoring.code.called import called
+
 
 def without_calculator(text: str) -> str:
     """GSM8K's solutions without their calculator notes: "3*4=<<3*4=12>>12" becomes "3*4=12"."""
@@ -57,6 +59,12 @@ def as_python(source: str) -> Any:
         return None
 
 
+def greatest(worth: dict[str, float]) -> list[int]:
+    """Places of the names that are worth the most."""
+    values = list(worth.values())
+    return [place for place, value in enumerate(values) if value == max(values)]
+
+
 FILTERS = {
     "without_calculator": without_calculator,
     "after": after,
@@ -64,5 +72,7 @@ FILTERS = {
     "options": options,
     "answers": answers,
     "literal": repr,
+    "greatest": greatest,
+    "called": called,
 }
 FUNCTIONS = {"column": column}

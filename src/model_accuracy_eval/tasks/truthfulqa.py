@@ -41,7 +41,9 @@ def _task(name: str, about: str, **more: object) -> TaskSpec:
     )
 
 
-def _weighed(name: str, about: str, choices: str, reference: str, metric: str, baseline: float | None) -> TaskSpec:
+def _weighed(
+    name: str, about: str, *, choices: str, reference: str, metric: str = "acc", baseline: float | None = None
+) -> TaskSpec:
     return _task(
         name,
         about,
@@ -68,9 +70,7 @@ _LISTED = {
 GENERATED = _task(
     "truthfulqa",
     "which of two answers is true, a letter as the reply.",
-    prompt=Prompt(
-        question=f"Which answer is true?\n\n{{{{ Question }}}}{_LISTED[_BOTH]}\n\n{letters.ENDING}"
-    ),
+    prompt=Prompt(question=f"Which answer is true?\n\n{{{{ Question }}}}{_LISTED[_BOTH]}\n\n{letters.ENDING}"),
     reference=letters.letter_of(_PLACE),
     choices=_BOTH,
     max_tokens=1024,
@@ -78,14 +78,13 @@ GENERATED = _task(
     baseline=0.5,
 )
 CHOICE = _weighed(
-    "truthfulqa_choice", "the likelier of two answers.", _BOTH, f"{{{{ {_PLACE} }}}}", "acc", 0.5
+    "truthfulqa_choice", "the likelier of two answers.", choices=_BOTH, reference=f"{{{{ {_PLACE} }}}}", baseline=0.5
 )
-MC1 = _weighed("truthfulqa_mc1", "the likeliest answer, one of which is true.", _MC1, "0", "acc", None)
+MC1 = _weighed("truthfulqa_mc1", "the likeliest answer, one of which is true.", choices=_MC1, reference="0")
 MC2 = _weighed(
     "truthfulqa_mc2",
     "the share of true answers in the likelihood of all.",
-    _MC2,
-    f"{{{{ range({_TRUE} | length) | list }}}}",
-    "mc2",
-    None,
+    choices=_MC2,
+    reference=f"{{{{ range({_TRUE} | length) | list }}}}",
+    metric="log_prob_mc2",
 )

@@ -5,14 +5,16 @@ A problem's number is its place among these rows, so that slices and limits neve
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
-from model_accuracy_eval.records import Step, TaskSpec
+from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
 from model_accuracy_eval.tasks.passages import gold_passages
 from model_accuracy_eval.tasks.rows import Row
+from model_accuracy_eval.tasks.ultraeval.programs import programs
 from model_accuracy_eval.tasks.words import spelling_bees, words_to_spell
 
+T = TypeVar("T")
 View = Callable[..., list[Row]]
 
 
@@ -21,11 +23,16 @@ def only(rows: list[Row], *, field: str, values: Sequence[Any]) -> list[Row]:
     return [row for row in rows if row[field] in values]
 
 
-def shuffled(rows: list[Row], *, seed: int) -> list[Row]:
+def shuffled(rows: Sequence[T], *, seed: int) -> list[T]:
     """As Python's own generator shuffles them."""
     mixed = list(rows)
     random.Random(seed).shuffle(mixed)  # noqa: S311 - an order, no secret
     return mixed
+
+
+def mixed(problems: Sequence[T]) -> list[T]:
+    """The order of a mixture."""
+    return shuffled(problems, seed=42)
 
 
 def permuted(rows: list[Row], *, seed: int = 42) -> list[Row]:
@@ -42,6 +49,7 @@ VIEWS: dict[str, View] = {
     "gold_passages": gold_passages,
     "spelling_bees": spelling_bees,
     "words_to_spell": words_to_spell,
+    "programs": programs,
 }
 
 
@@ -69,3 +77,21 @@ def sliced(task: TaskSpec, count: int) -> range:
     if not chosen:
         raise BadValue(f"{task.name}: the slice {written} of {count} rows is empty.")
     return chosen
+
+
+def sharded(task: TaskSpec, problems: tuple[Problem, ...], shard: Shard | None) -> tuple[Problem, ...]:
+    """The shard's own problems; without a shard all."""
+    if shard is None:
+        return problems
+    own = problems[shard.index :: shard.count]
+    if not own:
+        raise BadValue(f"{task.name}: the shard {shard} of {len(problems)} problems is empty.")
+    return own
+
+
+def check_parts(task: TaskSpec) -> None:
+    """Parts are asked in one run of requests, so all must want the same kind of answer."""
+    manners = {part.name: (part.kind, part.mode, part.boundary, part.repeats) for part in task.parts}
+    if len(set(manners.values())) > 1:
+        told = ", ".join(f"{name} by {' and '.join(map(str, manner[:2]))}" for name, manner in manners.items())
+        raise BadValue(f"The parts of {task.name} must all be asked in one way, but are asked differently: {told}.")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.code_records import Program
+from model_accuracy_eval.rim.sandbox.parsing import parsed
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 
@@ -44,7 +45,7 @@ def mbpp() -> dict[str, Program]:
 
 def defined(code: str) -> tuple[str, ...]:
     """What code defines at its top level."""
-    return tuple(node.name for node in ast.parse(code).body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+    return tuple(node.name for node in parsed(code).body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
 
 
 class _Off(ast.NodeTransformer):
@@ -58,5 +59,5 @@ class _Off(ast.NodeTransformer):
 
 
 def damaged(program: Program) -> Program:
-    code = ast.unparse(ast.fix_missing_locations(_Off().visit(ast.parse(program.code))))
+    code = ast.unparse(ast.fix_missing_locations(_Off().visit(parsed(program.code))))
     return Program(code=code, tests=program.tests, entry_points=program.entry_points)

@@ -3,17 +3,18 @@
 import asyncio
 import os
 import secrets
-import shutil
+import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from typing import NoReturn
+from functools import lru_cache
 
 import pytest
 
 from model_accuracy_eval.code_records import Execution, Program
 from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.rim.containers.engine import connect, has_image
 from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
 from model_accuracy_eval.sandbox_ports import Sandbox
 
 KINDS = ("docker", "bwrap", "uid", "none")
@@ -22,22 +23,36 @@ LABELS = Labels(repository=f"tests/sandbox-{secrets.token_hex(4)}")
 RunAll = Callable[[Iterable[Program]], list[Execution]]
 
 
-def _missing(reason: str) -> NoReturn:
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-def opened(kind: str, slots: int = 2) -> Sandbox:
-    """A pool of this kind, or a skip that says what is missing."""
+@lru_cache
+def obstacle(kind: str) -> str | None:
+    """What this machine lacks for the kind; a sandbox that fails with everything there is a failed test, and no skip."""
     if kind == "uid" and os.geteuid() != 0:
-        pytest.skip("the sandbox uid needs root")
-    if kind == "bwrap" and not shutil.which("bwrap"):
-        _missing("bubblewrap is not installed")
-    try:
-        return open_sandbox(kind, os.environ, slots=slots, labels=LABELS)
-    except Refused as refusal:
-        _missing(f"the sandbox {kind} does not work here: {refusal.sentence}")
+        return "the sandbox uid needs root"
+    if kind == "bwrap":
+        words = ["bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+        except OSError as error:
+            return f"bubblewrap is not installed: {error}"
+        return None if done.returncode == 0 else f"bubblewrap may not work here: {done.stderr}"
+    if kind == "docker":
+        try:
+            client = connect(os.environ)
+        except Refused as refusal:
+            return refusal.sentence
+        there = has_image(client, IMAGE)
+        client.close()
+        return None if there else f"the engine has no image {IMAGE}"
+    return None
+
+
+def opened(kind: str, slots: int = 2, labels: Labels = LABELS) -> Sandbox:
+    """A pool of this kind, or a skip that says what is missing."""
+    if (why := obstacle(kind)) is not None:
+        if os.environ.get("CI") == "true" and kind != "uid":
+            pytest.fail(why)
+        pytest.skip(why)
+    return open_sandbox(kind, os.environ, slots=slots, labels=labels)
 
 
 async def _all(box: Sandbox, programs: Iterable[Program]) -> list[Execution]:
@@ -78,5 +93,3 @@ def run_all(boxes: Callable[[str], Sandbox], kind: str) -> RunAll:
 def strongest(boxes: Callable[[str], Sandbox]) -> RunAll:
     """The same in a container."""
     return runner(boxes("docker"))
-
-

@@ -1,5 +1,6 @@
 """The real HumanEval and MBPP: what is right passes, what is wrong fails, and the mode of a task is found."""
 
+import warnings
 from collections.abc import Callable
 
 import msgspec
@@ -14,10 +15,11 @@ from model_accuracy_eval.rim.sandbox.self_check import broken, settle
 from model_accuracy_eval.sandbox_ports import Sandbox
 
 
-def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(run_all: RunAll) -> None:
-    """All 164, in each kind of isolation, apart from their tests."""
+def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(kind: str, run_all: RunAll) -> None:
+    """All 164, in a container; in the weaker kinds of isolation all solutions, and every fourth damaged one."""
     programs = list(human_eval().values())
-    verdicts = [done.verdict for done in run_all(programs + [damaged(one) for one in programs])]
+    wrong = [damaged(one) for one in programs[:: 1 if kind == "docker" else 4]]
+    verdicts = [done.verdict for done in run_all(programs + wrong)]
     assert verdicts[:164] == ["passed"] * 164
     assert {*verdicts[164:]} <= {"failed", "error", "timeout"}
 
@@ -34,8 +36,10 @@ def plainly(program: Program) -> bool:
     """Whether plain Python finds the program right."""
     names: dict[str, object] = {"__name__": "program"}
     try:
-        exec(program.code, names)
-        exec(program.tests, names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(program.code, names)
+            exec(program.tests, names)
     except Exception:
         return False
     return True
@@ -62,10 +66,16 @@ def f(x): return Point(x)
     [
         ("def f(x): return x + 1", "assert f(1) == 2", "split"),
         (POINT, "assert f(3) == Point(3)\nassert f(4).x == 4", "shared"),
-        ("def f(x): return x + 1", "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(1), 2)", "shared"),
+        (
+            "def f(x): return x + 1",
+            "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(1), 2)",
+            "shared",
+        ),
     ],
 )
-def test_the_mode_comes_from_the_reference_solution(code: str, tests: str, mode: str, boxes: Callable[[str], Sandbox]) -> None:
+def test_the_mode_comes_from_the_reference_solution(
+    code: str, tests: str, mode: str, boxes: Callable[[str], Sandbox]
+) -> None:
     """Apart where that works; together where tests look into the program's own objects."""
     assert run(settle(boxes("docker"), "task 1", Program(code=code, tests=tests, entry_points=("f",)))) == mode
 
@@ -79,7 +89,9 @@ def test_tests_that_judge_nothing_are_refused(tests: str, boxes: Callable[[str],
 
 def test_a_broken_solution_is_still_a_program() -> None:
     """Signatures stay, and so does what creates objects."""
-    code = broken("import os\nclass A:\n    def __init__(self): self.x = 1\n    def get(self): return 1\ndef f(a, *, b=2): return a\n")
+    code = broken(
+        "import os\nclass A:\n    def __init__(self): self.x = 1\n    def get(self): return 1\ndef f(a, *, b=2): return a\n"
+    )
     assert "self.x = 1" in code
     assert "return 1" not in code
     assert "def f(a, *, b=2)" in code

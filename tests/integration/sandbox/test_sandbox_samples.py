@@ -13,13 +13,15 @@ PLAIN = Program(code=RIGHT, tests=SQUARES, entry_points=("f",))
 
 
 def program(sample: Sample, mode: str = "split") -> Program:
-    seconds = 1.0 if "timeout" in sample.wants and sample.wants != PASSED else 6.0
+    seconds = 0.6 if "timeout" in sample.wants and sample.wants != PASSED else 6.0
     limits = Limits(wall_seconds=seconds, output_kb=1024)
     return Program(code=sample.code, tests=sample.tests, entry_points=("f", "sum", "bisect"), mode=mode, limits=limits)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_every_sample_gets_its_verdict_and_harms_nobody(name: str, kind: str, boxes: Callable[[str], Sandbox], run_all: RunAll) -> None:
+def test_every_sample_gets_its_verdict_and_harms_nobody(
+    name: str, kind: str, boxes: Callable[[str], Sandbox], run_all: RunAll
+) -> None:
     """The verdict is right, and a plain program that comes after it passes."""
     sample = SAMPLES[name]
     if boxes(kind).isolation in sample.not_in:

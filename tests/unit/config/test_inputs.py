@@ -30,6 +30,8 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("model-name", "qwen", "qwen", "qwen"),
     ("datasets", "demo_gsm8k, my.jsonl", ["demo_gsm8k", "my.jsonl"], ("demo_gsm8k", "my.jsonl")),
     ("datasets", "gsm8k", "gsm8k", ("gsm8k",)),
+    ("tasks-path", "tasks, more/tasks", ["tasks", "more/tasks"], ("tasks", "more/tasks")),
+    ("trust-python", "true", True, True),
     ("data-dir", "data", "data", "data"),
     ("limit", "8", 8, 8),
     ("limit", "none", None, None),
@@ -52,6 +54,8 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("gate", "a: avg@5 > 1\nb: pass@5 > 2\n", ["a: avg@5 > 1", "b: pass@5 > 2"], ("a: avg@5 > 1", "b: pass@5 > 2")),
     ("baseline", "outputs/x", "outputs/x", "outputs/x"),
     ("max-failed-requests", "0", 0, 0),
+    ("judge-endpoint", "http://localhost:9000", "http://localhost:9000", "http://localhost:9000"),
+    ("judge-model", "judge", "judge", "judge"),
     ("score-reasoning", "true", True, True),
     ("concurrency", "256", 256, 256),
     ("retries", "0", 0, 0),
@@ -120,6 +124,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("gate", None, "expected 'array'"),
     ("max-failed-requests", -1, "expected 'int' >= 0"),
     ("score-reasoning", "maybe", "expected 'bool'"),
+    ("trust-python", "maybe", "expected 'bool'"),
     ("concurrency", 0, "expected 'int' >= 1"),
     ("retries", -1, "expected 'int' >= 0"),
     ("runtime", "vm", "expected one of process, container"),
@@ -136,6 +141,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("label", "a\n", "expected 'str' matching regex"),
     ("label", "two words", "expected 'str' matching regex"),
     ("out", None, "expected 'str'"),
+    ("weigh", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
     ("mode", "evaluate", "expected one of all, infer, eval"),
     ("task-type", "text", "expected one of text-generation, image-text-to-text, any-to-any"),
 ]
@@ -156,7 +162,8 @@ def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> 
 
 def test_every_bound_is_refused_above() -> None:
     """Each setting whose type can be missed has a line in the table of this test."""
-    free = {"adapter", "model", "endpoint", "model-name", "data-dir", "reuse", "baseline", "debug"}
+    free = {"adapter", "model", "endpoint", "model-name", "data-dir", "tasks-path", "reuse", "baseline", "debug"}
+    free |= {"judge-endpoint", "judge-model"}
     free |= {"adapter-image", "max-weight-size", "devices", "weights-dir"}  # looked at by those who use them
     assert {name for name, *_ in BAD} | free == set(NAMES)
 

@@ -9,6 +9,8 @@ from model_accuracy_eval.config.plan import resolve
 from model_accuracy_eval.config.settings import Settings
 from model_accuracy_eval.errors import BadData, BadValue, EvalError, UnknownName
 from model_accuracy_eval.records import Patience, RunPlan
+from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.testing import MemoryTaskFiles
 
 FILES = {
     "a/own.jsonl": b'{"question": "1+1", "answer": "2"}\n',
@@ -19,9 +21,8 @@ TARGET = {"adapter": "./adapter", "model": "/weights", "datasets": ("demo_gsm8k"
 
 
 def plan(**settings: Any) -> RunPlan:
-    return resolve(
-        Settings(**(TARGET | settings)), run_id="0" * 32, stamp="20260326_151326", read_file=FILES.__getitem__
-    )
+    library = Library(FILES.__getitem__, MemoryTaskFiles())
+    return resolve(Settings(**(TARGET | settings)), run_id="0" * 32, stamp="20260326_151326", library=library)
 
 
 def refusal(**settings: Any) -> str:
@@ -142,5 +143,8 @@ def test_the_kinds_of_refusal_are_told_apart() -> None:
             plan(**settings)
     with pytest.raises(BadData, match=r"own\.jsonl"):
         resolve(
-            Settings(endpoint="http://x", datasets=("a/own.jsonl",)), run_id="0", stamp="0", read_file=lambda _: b"{"
+            Settings(endpoint="http://x", datasets=("a/own.jsonl",)),
+            run_id="0",
+            stamp="0",
+            library=Library(lambda _: b"{", MemoryTaskFiles()),
         )

@@ -236,5 +236,5 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, mirror: Mirror) 
 def test_what_needs_no_fetching_is_checked_in_place(tmp_path: Path) -> None:
     """Preparing a bundled or own file says where it lies, or that it is not there."""
     assert hub(tmp_path).prepare(DataFile(name="x", bundled="demo_gsm8k.jsonl")).endswith("demo_gsm8k.jsonl")
-    with pytest.raises(BadData, match="There is no data file 'x'"):
+    with pytest.raises(BadData, match="There are no rows for .x."):
         hub(tmp_path).prepare(DataFile(name="x"))

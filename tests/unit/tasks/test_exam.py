@@ -100,7 +100,7 @@ def test_slices_and_limits_never_rename_a_problem(start: int, stop: int | None, 
     wanted = list(range(10))[start:stop:step][:limit]
     task = but(slice=Slice(start=start, stop=stop, step=step))
     if not wanted:
-        with pytest.raises(BadValue, match=f"sums: the slice {start}:{stop}:{step} of 10 rows is empty"):
+        with pytest.raises(BadValue, match=f"sums: the slice {start}:{'' if stop is None else stop}:{step} "):
             build(task, limit=limit)
         return
     problems = build(task, limit=limit).problems

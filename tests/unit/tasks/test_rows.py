@@ -93,7 +93,7 @@ BAD = {
     "list": ("a.jsonl", GOOD + b'["1+1", "2"]', "a.jsonl, line 2: a row is an object, but this one is a list."),
     "string": ("a.jsonl", b'"1+1"', "a.jsonl, line 1: a row is an object, but this one is a string."),
     "number": ("a.json", b"[1]", "a.json, row 1: a row is an object, but this one is a number."),
-    "object": ("a.json", GOOD, "a.json: a .json data file holds a list of objects, but this one holds an object."),
+    "object": ("a.json", GOOD, "a.json: a .json data file holds a list of objects, or one in its field "),
     "not UTF-8": ("a.jsonl", GOOD * 2 + b'{"question": "\xe9"}', "a.jsonl, line 3: byte 0xe9 is not UTF-8."),
     "not UTF-8 behind a mark": ("a.csv", b"\xef\xbb\xbfq\n\xff\n", "a.csv, line 2: byte 0xff is not UTF-8."),
     "too few columns": (
@@ -108,9 +108,9 @@ BAD = {
     "empty .json": ("a.json", b"[]", "a.json: there is not a single row in it."),
     "empty .csv": ("a.csv", b"\n", "a.csv: there is not a single row in it."),
     "unknown suffix": (
-        "a.parquet",
+        "a.xlsx",
         b"PAR1",
-        "a.parquet: rows are read from .jsonl, .json and .csv files (each also as .gz), not from '.parquet'.",
+        "a.xlsx: rows are read from .jsonl, .json, .csv, .txt and .parquet files (each also as .gz), not from '.xlsx'.",
     ),
     "no suffix": ("data/rows.gz", b"", "data/rows.gz: rows are read from"),
 }
@@ -123,3 +123,23 @@ def test_bad_data_is_told_with_its_place(name: str, data: bytes, sentence: str) 
         parse(name, data, FIELDS)
     assert error.value.sentence.startswith(sentence), error.value.sentence
     assert error.value.stage == "data"
+
+
+def test_a_list_of_words_is_rows_of_texts() -> None:
+    """One row a line; empty lines are none."""
+    assert parse("words.txt", b"apple\n\nb a\r\n", ("text",)) == [{"text": "apple"}, {"text": "b a"}]
+
+
+def test_rows_may_stand_inside_an_object() -> None:
+    """In the field that other collections use for them, or as its entries, where these are asked for."""
+    assert parse("a.json", b'{"canary": "\xe2\x80\xa6", "examples": [{"question": "q"}]}', ("question",)) == [
+        {"question": "q"}
+    ]
+    assert parse("a.json", b'{"one": "text"}', ("key", "value")) == [{"key": "one", "value": "text"}]
+
+
+def test_a_line_may_be_a_conversation() -> None:
+    """A list of messages is one row."""
+    line = b'[{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]\n'
+    (row,) = parse("talk.jsonl", line, ("messages",))
+    assert [message["role"] for message in row["messages"]] == ["user", "assistant"]

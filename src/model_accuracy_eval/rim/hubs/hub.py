@@ -62,7 +62,8 @@ class FileHub:
         if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == file.sha256:
             return str(target)
         url = self.url(file.hub)
-        _keep(target, _checked(url, _download(url), file))
+        downloaded = _download(url)
+        _keep(target, _checked(url, gzip.decompress(downloaded) if url.endswith(".gz") else downloaded, file))
         return str(target)
 
     def url(self, source: str) -> str:

@@ -68,7 +68,7 @@ class DockerBackend:
             "network_mode": "none",
             "ipc_mode": "private",
             "read_only": True,
-            "tmpfs": {place: f"rw,nosuid,nodev,exec,mode=1777,size={room.disk_mb}m" for place in PLACES},
+            "tmpfs": dict.fromkeys(PLACES, f"rw,nosuid,nodev,exec,mode=1777,size={room.disk_mb}m"),
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges:true"],
             "mem_limit": memory,
@@ -83,6 +83,8 @@ class DockerBackend:
 
 
 PLACES = ("/tmp", "/dev/shm")  # noqa: S108 - the container's own
+_QUEUES = "/dev/mqueue"
+"""Engines mount it, and anybody may make files there."""
 
 
 class DockerLine:
@@ -90,7 +92,7 @@ class DockerLine:
 
     def __init__(self, client: "DockerClient", container: "Container") -> None:
         self.settings = {
-            "folder": PLACES[0], "places": PLACES, "sweep": "namespace",
+            "folder": PLACES[0], "places": (*PLACES, _QUEUES), "sweep": "namespace",
             "uid": None, "judge_uid": None, "own_processes": None,
         }  # fmt: skip
         self._client, self._container = client, container
@@ -100,8 +102,9 @@ class DockerLine:
         # answer would be lost in a buffer of the SDK.
         streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
         try:
-            self._attached: Any = container.attach_socket(params=streams)
-            self._socket: socket.socket = getattr(self._attached, "_sock", self._attached)
+            attached: Any = container.attach_socket(params=streams)
+            self._attached = attached
+            self._socket: socket.socket = getattr(attached, "_sock", attached)
             container.start()
         except BaseException:
             remove(client, container.id)

@@ -1,4 +1,5 @@
-"""Tests made wrong on purpose: every check that can be given a wrong expectation gets one, and reports how it went.
+"""Tests made wrong on purpose: every check that can be given a wrong expectation gets one, and reports how it went;
+in the end they fail.
 
 A right program fails all of these. One that passes by objects that equal everything, by patched assertions or by a
 `run` that runs nothing gives itself away, as it cannot know which of the two kinds of tests it is in.
@@ -9,6 +10,7 @@ import random
 from typing import NamedTuple
 
 from model_accuracy_eval.rim.sandbox.inside.together import CHECKED
+from model_accuracy_eval.rim.sandbox.parsing import parsed
 
 _COMPARING = {"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqual", "assertDictEqual"} | {
     "assertTupleEqual", "assertSetEqual", "assertMultiLineEqual", "assertSequenceEqual", "assertCountEqual",
@@ -17,7 +19,7 @@ _COMPARING = {"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqu
 
 
 class Control(NamedTuple):
-    """Falsified tests, and how many checks in them must fail."""
+    """Falsified tests, which fail as a whole and in each of their checks."""
 
     tests: str
     checks: int
@@ -26,11 +28,14 @@ class Control(NamedTuple):
 def falsify(tests: str, chance: random.Random | None = None) -> Control | None:
     """None when no expectation is written out as a value. The wrong values are drawn anew each time."""
     try:
-        tree = ast.parse(tests)
+        tree = parsed(tests)
     except (SyntaxError, ValueError, RecursionError):
         return None
     falsifier = _Falsifier(chance or random.SystemRandom())
-    changed = ast.fix_missing_locations(falsifier.visit(tree))
+    changed: ast.Module = falsifier.visit(tree)
+    if not falsifier.methods:
+        changed.body.append(_failure())
+    ast.fix_missing_locations(changed)
     return Control(ast.unparse(changed), falsifier.checks) if falsifier.checks else None
 
 
@@ -38,6 +43,15 @@ class _Falsifier(ast.NodeTransformer):
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self.checks = 0
+        self.methods = 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        """A test method must fail in the end, so that whoever drops failures is noticed, too."""
+        self.generic_visit(node)
+        if node.name.startswith("test"):
+            self.methods += 1
+            node.body.append(_failure())
+        return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         test = self._compared(node.test)
@@ -84,8 +98,10 @@ class _Falsifier(ast.NodeTransformer):
             return not value
         if isinstance(value, (int, float, complex)):
             return value + far if abs(value) < 10**12 else -value
-        if isinstance(value, (str, bytes)):
-            return value + (str(far) if isinstance(value, str) else str(far).encode())
+        if isinstance(value, str):
+            return f"{value}{far}"
+        if isinstance(value, bytes):
+            return value + b"%d" % far
         if isinstance(value, (list, tuple)):
             return type(value)([*value, far])
         return {**value, far: far} if isinstance(value, dict) else {far, *value}  # type: ignore[misc]
@@ -98,6 +114,10 @@ class _Falsifier(ast.NodeTransformer):
         assert isinstance(frame, ast.Try)
         frame.body = [check]
         return frame
+
+
+def _failure() -> ast.stmt:
+    return ast.parse("raise AssertionError").body[0]
 
 
 def _call(call: ast.Call, args: list[ast.expr]) -> ast.Expr:

@@ -30,12 +30,12 @@ class ProcessLine:
         self._patient = patient
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         self._socket, theirs = socket.socketpair()
-        identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+        identity: dict[str, Any] = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 command,
-                stdin=theirs,
-                stdout=theirs,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
                 stderr=self._errors,
                 env=VARIABLES,
                 start_new_session=True,
@@ -137,7 +137,7 @@ class UserBackend:
     def start(self, room: Room) -> Line:
         folder = _own_folder()
         uid = random.SystemRandom().randrange(*_free_uids()) & ~1
-        os.chmod(folder, 0o1777)  # noqa: PTH101
+        os.chmod(folder, 0o1777)  # noqa: PTH101, S103 - the program's, who is another user
         settings = {
             "folder": folder, "places": [folder, *_SHARED_PLACES], "sweep": "user",
             "uid": uid, "judge_uid": uid + 1, "own_processes": 0,

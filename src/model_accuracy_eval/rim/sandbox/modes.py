@@ -38,8 +38,8 @@ def _together(worker: Worker, program: Program) -> Judged:
     second = worker.do(_order("shared", program), control.tests, program.code)
     held, failed = _outcomes(second["checks"])
     answer["clean"] = second["clean"]
-    if held or not failed:
-        what = f"{held} of {held + failed} wrong expectations were met" if held else "no wrong expectation failed"
+    if held or not failed or second["verdict"] == "passed":
+        what = f"{held} of {held + failed} wrong expectations were met" if held else "tests that must fail did not"
         answer.update(verdict="tampered", detail=f"The tests passed, but in the control run {what}.")
     return Judged(answer, integrity)
 

@@ -45,7 +45,7 @@ def open_sandbox(
     for one in _CHOSEN if kind == "auto" else (kind,):
         try:
             return _opened(makers[one], one, slots, preload, tuple(passed_over))
-        except EvalError as error:
+        except EvalError as error:  # noqa: PERF203 - two rounds
             if kind != "auto":
                 raise
             passed_over.append(f"{one}: {error.sentence}")

@@ -12,8 +12,13 @@ from model_accuracy_eval.rim.sandbox.recipes import find
 from model_accuracy_eval.rim.sandbox.worker import Backend, Room, Worker, WorkerLost
 
 
+def _cores() -> int:
+    """Those that we may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Slot:
-    """Holds a worker, or the place of one. Used by one thread at a time, but for `hang_up`."""
+    """Holds a worker, or the place of one. Used by one thread at a time, but for `close`."""
 
     def __init__(self, backend: Backend, preload: tuple[str, ...]) -> None:
         self._backend, self._preload = backend, preload
@@ -38,8 +43,8 @@ class Slot:
         if worker:
             worker.kill()
 
-    def hang_up(self, *, for_good: bool = False) -> None:
-        self._closed = self._closed or for_good
+    def close(self) -> None:
+        self._closed = True
         if self._worker:
             self._worker.hang_up()
 
@@ -49,21 +54,32 @@ class Ticket:
 
     def __init__(self) -> None:
         self.abandoned = False
-        self.slot: Slot | None = None
+        self._worker: Worker | None = None
+
+    def take(self, worker: Worker | None) -> None:
+        """Whoever comes second, this or `abandon`, sees what the other has set."""
+        self._worker = worker
+        if worker and self.abandoned:
+            worker.hang_up()
 
     def abandon(self) -> None:
         self.abandoned = True
-        if self.slot:
-            self.slot.hang_up()
+        if self._worker:
+            self._worker.hang_up()
 
 
 class Pool:
     """Implements `sandbox_ports.Sandbox`. Each slot has a thread, because engines and pipes are waited for in them."""
 
     def __init__(
-        self, backend: Backend, *, slots: int | None = None, preload: tuple[str, ...] = (), passed_over: tuple[str, ...] = ()
+        self,
+        backend: Backend,
+        *,
+        slots: int | None = None,
+        preload: tuple[str, ...] = (),
+        passed_over: tuple[str, ...] = (),
     ) -> None:
-        count = slots or len(os.sched_getaffinity(0))
+        count = slots or _cores()
         self.passed_over = passed_over
         self._backend = backend
         self._slots = [Slot(backend, preload) for _ in range(count)]
@@ -101,7 +117,7 @@ class Pool:
 
     async def close(self) -> None:
         for slot in self._slots:
-            slot.hang_up(for_good=True)
+            slot.close()
         await asyncio.to_thread(self.end)
 
     def end(self) -> None:
@@ -113,12 +129,13 @@ class Pool:
 
     def _serve(self, program: Program, ticket: Ticket) -> Execution:
         """An infrastructure fault is tried again on a fresh worker, once; it is never the program's fault."""
-        slot = ticket.slot = self._free.get()
-        fault = ""
+        slot, fault = self._free.get(), ""
         try:
             for attempt in (1, 2):
                 try:
-                    judged = judge(slot.worker(Room.of(program.limits)), program)
+                    worker = slot.worker(Room.of(program.limits))
+                    ticket.take(worker)
+                    judged = judge(worker, program)
                 except WorkerLost as error:
                     fault = str(error)
                     slot.discard()
@@ -130,16 +147,16 @@ class Pool:
                     slot.discard()
                 if not doubt or attempt == 2:
                     return self._execution(judged, attempt)
-            return self._lost(fault)
+            return self._lost(program, fault)
         finally:
-            ticket.slot = None
+            ticket.take(None)
             self._free.put(slot)
 
     def _execution(self, judged: Judged, attempts: int) -> Execution:
         answer = judged.answer
         return Execution(
             verdict=answer["verdict"],
-            detail=answer["detail"],
+            detail=answer["detail"].encode("utf-8", "replace").decode(),
             output=answer["output"],
             output_bytes=answer["output_bytes"],
             wall_seconds=answer["wall"],
@@ -151,7 +168,12 @@ class Pool:
             attempts=attempts,
         )
 
-    def _lost(self, why: str) -> Execution:
+    def _lost(self, program: Program, why: str) -> Execution:
         return Execution(
-            verdict="harness_error", detail=why, isolation=self.isolation, integrity="split", image=self.image, attempts=2
+            verdict="harness_error",
+            detail=why,
+            isolation=self.isolation,
+            integrity=program.mode,
+            image=self.image,
+            attempts=2,
         )

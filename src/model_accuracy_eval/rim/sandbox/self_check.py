@@ -7,6 +7,7 @@ import msgspec
 
 from model_accuracy_eval.code_records import Execution, Mode, Program
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.rim.sandbox.parsing import parsed
 from model_accuracy_eval.sandbox_ports import Sandbox
 
 _MODES: tuple[Mode, ...] = ("split", "shared")
@@ -33,8 +34,8 @@ async def settle(sandbox: Sandbox, task: str, reference: Program) -> Mode:
 
 def broken(code: str) -> str:
     """The code with every function of its top level, methods too, giving back what cannot be right."""
-    tree = ast.parse(code)
-    places = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    tree = parsed(code)
+    places: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     for node in (node for place in places for node in place.body):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name != "__init__":
             node.body = [ast.Return(ast.Constant(_NOT_AN_ANSWER))]

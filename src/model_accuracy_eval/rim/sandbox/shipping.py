@@ -1,4 +1,4 @@
-"""The fork server as text, for a Python that has nothing of ours: its modules, lowest first, and a line that takes them."""
+"""The fork server as text, for a Python that has nothing of ours: its modules, lowest first, and what takes them."""
 
 import json
 from functools import lru_cache
@@ -6,7 +6,8 @@ from importlib import resources
 
 PACKAGE = "model_accuracy_eval.rim.sandbox.inside"
 _MODULES = (
-    "frames", "codec", "kernel", "leftovers", "jail", "job", "program", "judge", "together", "foreign", "server",
+    "frames", "codec", "kernel", "leftovers", "endings", "jail", "job", "program", "judge", "together", "foreign",
+    "server",
 )  # fmt: skip
 
 BOOT = """

@@ -88,7 +88,9 @@ class Caller:
         gone = Trouble(kind="refused", sentence="The service is gone")
         return self._fault(gone, tries, time.monotonic() - begin), tries
 
-    async def post(self, url: httpx.URL, body: bytes, sink: Sink, extent: Callable[[], str]) -> httpx.Response | Trouble:
+    async def post(
+        self, url: httpx.URL, body: bytes, sink: Sink, extent: Callable[[], str]
+    ) -> httpx.Response | Trouble:
         """One try: the response when all of a good one went into the sink. `extent`: how far a broken one had come."""
         extensions = {"sink": sink, "timeout": self._limits}
         message = httpx.Request(

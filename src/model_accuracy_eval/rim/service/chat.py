@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable
 
 import httpx
 
-from model_accuracy_eval.records import Fault, Patience, Reply, Request, Service, Weigh
+from model_accuracy_eval.ports import Scale
+from model_accuracy_eval.records import Fault, JSONObject, Patience, Reply, Request, Service, Weigh
 from model_accuracy_eval.rim.service import wire
 from model_accuracy_eval.rim.service.caller import Caller
 from model_accuracy_eval.rim.service.gathering import Answer, Gathering
 from model_accuracy_eval.rim.service.retry import Trouble
-from model_accuracy_eval.rim.service.weighing.ladder import Scale, find
+from model_accuracy_eval.rim.service.weighing.ladder import find
 
 
 class StreamingChat:
@@ -44,9 +45,8 @@ class StreamingChat:
         choices, usage = result
         return Reply(id=name, choices=choices, usage=usage, tries=tries)
 
-    async def scale(self, wish: Weigh) -> Scale:
-        """The best way to weigh texts that the service offers, found out by small requests."""
-        return await find(self._caller, self.ask, wish)
+    async def scale(self, wish: Weigh, extra: JSONObject) -> Scale:
+        return await find(self._caller, self.ask, wish, extra)
 
     async def models(self) -> tuple[str, ...]:
         """A hint and no more: whatever goes wrong here says nothing about the chat endpoint."""

@@ -67,7 +67,8 @@ def longest_prefix(text: str) -> Code:
 
 def first_line(node: ast.stmt) -> int:
     """Decorators stand above their function."""
-    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])
 
 
 def names_of(node: ast.stmt) -> Iterator[str]:

@@ -14,6 +14,8 @@ from model_accuracy_eval.scoring.metrics import (
     options,
     overlap,
     own,
+    points,
+    tested,
     translation,
 )
 from model_accuracy_eval.scoring.metrics.row import Metric, Payload
@@ -23,10 +25,12 @@ __all__ = ["METRICS", "Metric", "Payload", "check", "metric"]
 METRICS: dict[str, Metric] = {
     **exact.ROWS,
     **exams.ROWS,
+    **points.ROWS,
     **overlap.ROWS,
     **maths.ROWS,
     **translation.ROWS,
     **asked.ROWS,
+    **tested.ROWS,
     **options.ROWS,
     **likelihoods.ROWS,
 }

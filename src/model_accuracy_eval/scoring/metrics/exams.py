@@ -20,12 +20,20 @@ def qa_match(answer: str, problem: Problem) -> float:
         return 1.0
     question = str(problem.extras.get("question", "")).strip()
     text = text.removeprefix(question).strip() if question else text
-    return float(any(text.startswith(problem.choices[place].strip()) for place in problem.gold))
+    return float(any(text.startswith(wording.strip()) for wording in _right_wordings(problem)))
+
+
+def _right_wordings(problem: Problem) -> list[str]:
+    """Of the right options; of rows that say what each option is worth, the first that is worth 1."""
+    worth = problem.extras.get("target_scores")
+    if isinstance(worth, dict):
+        return [option for option, value in worth.items() if value == 1][:1]
+    return [problem.choices[place] for place in problem.gold]
 
 
 def _lone_letter(text: str, options: int) -> str:
     offered = {f"({letter})" for letter in ascii_uppercase[:options]}
-    words = [word.removesuffix(".") for word in text.split("\n")[0].split(" ")]
+    words = [word.removesuffix(".") for word in text.partition("\n")[0].split(" ")]
     return next((named for word in words if (named := f"({word.strip('()')})") in offered and _whole(word)), "")
 
 

@@ -1,4 +1,4 @@
-"""How much of the right answer an answer has: words in common, edits apart. Of several right answers the best counts."""
+"""How much of the right answer an answer has: words in common, edits apart. Of several right ones the best counts."""
 
 import re
 import string

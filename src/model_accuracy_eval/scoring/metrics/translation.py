@@ -20,8 +20,9 @@ def library(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
+        name = module.partition(".")[0]
         raise UsageError(
-            f"This needs {module.split('.')[0]}, which is not installed: pip install 'model-accuracy-eval[{extra}]'."
+            f"This needs {name}, which is not installed: pip install 'model-accuracy-eval[{extra}]'."
         ) from error
 
 

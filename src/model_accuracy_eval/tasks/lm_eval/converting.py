@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from msgspec.structs import replace
+
 from model_accuracy_eval.errors import Unsupported
-from model_accuracy_eval.records import Kind, Prompt, Recipe, TaskSpec
+from model_accuracy_eval.records import Kind, Prompt, TaskSpec
 from model_accuracy_eval.tasks.lm_eval import judging, rows, templates
 from model_accuracy_eval.tasks.lm_eval.findings import Findings
 from model_accuracy_eval.tasks.lm_eval.reading import Fields
@@ -51,8 +53,7 @@ def convert(fields: Fields, *, trusted: bool = False) -> Imported:
     _check_fields(fields, findings)
     kind = _KINDS.get(str(fields.get("output_type", "generate_until")), "generate")
     asked = _asked(fields, kind, findings)
-    recipe = findings.recipe(fields.get("process_docs"))
-    task = _task(fields, kind, asked, recipe, findings)
+    task = _made(_task(fields, kind, asked, findings), fields, findings)
     if findings.reasons:
         raise Unsupported(name, findings.reasons)
     return Imported(task, tuple(findings.ignored))
@@ -122,15 +123,15 @@ def _filters(fields: Fields) -> list[Any]:
     return [step for pipeline in judging.pipelines(fields, "generate", silent) for step in pipeline.filters]
 
 
-def _task(fields: Fields, kind: Kind, asked: _Asked, recipe: Recipe | None, findings: Findings) -> TaskSpec:
-    split = rows.questions(fields, recipe, findings)
+def _task(fields: Fields, kind: Kind, asked: _Asked, findings: Findings) -> TaskSpec:
+    split = rows.questions(fields, findings)
     return TaskSpec(
         name=_name(fields),
         about=f"lm-eval's task {fields.get('task')}, rows of {split.file.name}.",
         data=split.file,
         slice=split.part,
         fields=(),
-        prompt=_prompt(fields, kind, asked, recipe, findings),
+        prompt=_prompt(fields, kind, asked, findings),
         reference=asked.reference,
         references=asked.references,
         choices=asked.choices,
@@ -142,17 +143,17 @@ def _task(fields: Fields, kind: Kind, asked: _Asked, recipe: Recipe | None, find
     )
 
 
-def _prompt(fields: Fields, kind: Kind, asked: _Asked, recipe: Recipe | None, findings: Findings) -> Prompt:
+def _prompt(fields: Fields, kind: Kind, asked: _Asked, findings: Findings) -> Prompt:
     if kind == "rolling":
         return Prompt(question=asked.question)
     delimiter = fields.get("target_delimiter", " ")
-    shown = rows.examples(fields, recipe, findings)
+    shown = rows.examples(fields, findings)
     answer = asked.answer
     override = (fields.get("fewshot_config") or {}).get("doc_to_target")
     if override is not None and shown.count:
         if kind != "generate":
             findings.refuse("fewshot_config has a doc_to_target of its own where options are weighed")
-        answer = templates.text("fewshot_config.doc_to_target", override, findings)
+        answer = templates.text("fewshot_doc_to_target", override, findings)
     if kind == "target":  # a text that is weighed begins as its template does; only examples have the delimiter
         delimiter = ""
     return Prompt(
@@ -163,6 +164,20 @@ def _prompt(fields: Fields, kind: Kind, asked: _Asked, recipe: Recipe | None, fi
         delimiter=delimiter,
         fewshot=shown,
     )
+
+
+def _made(task: TaskSpec, fields: Fields, findings: Findings) -> TaskSpec:
+    """The task whose files are changed by the author's Python, if there is some."""
+    recipe, shown = findings.recipe(fields.get("process_docs")), task.prompt.fewshot
+    if recipe is None:
+        return task
+    if shown and shown.rows and recipe.columns:
+        findings.refuse("its examples stand in the file, but are to be worded by Python")
+    if shown and shown.data:
+        shown = replace(shown, data=replace(shown.data, recipe=recipe))
+        asked = {name: made for name, made in recipe.columns.items() if not name.startswith("fewshot_")}
+        recipe = replace(recipe, columns=asked)
+    return replace(task, data=replace(task.data, recipe=recipe), prompt=replace(task.prompt, fewshot=shown))
 
 
 def _generation(fields: Fields, findings: Findings) -> Fields:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import yaml
 
@@ -18,8 +18,8 @@ class Files(Protocol):
     def read(self, path: str) -> bytes:
         """Raises `BadData` where there is no such file."""
 
-    def under(self, folder: str) -> list[str]:
-        """Paths of all files below the folder that have `yaml` or `yml` in their names, sorted."""
+    def under(self, folder: str, kind: Literal["yaml", "json"] = "yaml") -> list[str]:
+        """Paths of all files below the folder that have `yaml` or `yml` in their names, or end in `.json`; sorted."""
 
 
 @dataclass(frozen=True, slots=True)

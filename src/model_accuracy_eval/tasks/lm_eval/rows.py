@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from model_accuracy_eval.records import DataFile, FewShot, Recipe, Slice, Step
+from model_accuracy_eval.records import DataFile, FewShot, Slice, Step
 from model_accuracy_eval.tasks.lm_eval import templates
 from model_accuracy_eval.tasks.lm_eval.findings import Findings, told
 from model_accuracy_eval.tasks.lm_eval.reading import Fields, Function
@@ -25,22 +25,22 @@ class Split:
     part: Slice
 
 
-def questions(fields: Fields, recipe: Recipe | None, findings: Findings) -> Split:
+def questions(fields: Fields, findings: Findings) -> Split:
     """The split that is asked: test, else validation."""
     name = fields.get("test_split") or fields.get("validation_split")
     if name is None:
         findings.refuse("it names neither test_split nor validation_split")
-    return _split(fields, str(name), recipe, findings)
+    return _split(fields, str(name), findings)
 
 
-def _split(fields: Fields, split: str, recipe: Recipe | None, findings: Findings) -> Split:
+def _split(fields: Fields, split: str, findings: Findings) -> Split:
     parts = _SPLIT.fullmatch(split)
     if parts is None:
         findings.refuse(f"the split '{split}' is more than a name and a range of rows")
         return Split(DataFile(name=split), Slice())
     start, stop = parts["start"], parts["stop"]
     part = Slice(start=int(start or 0), stop=int(stop) if stop else None)
-    return Split(DataFile(name=_file(fields, parts["name"], findings), recipe=recipe), part)
+    return Split(DataFile(name=_file(fields, parts["name"], findings)), part)
 
 
 def _file(fields: Fields, split: str, findings: Findings) -> str:
@@ -62,13 +62,13 @@ def _file(fields: Fields, split: str, findings: Findings) -> str:
     return str(named).removeprefix("hf://datasets/") if path in _BUILDERS else f"{path}/{named}"
 
 
-def examples(fields: Fields, recipe: Recipe | None, findings: Findings) -> FewShot:
+def examples(fields: Fields, findings: Findings) -> FewShot:
     """Few-shot settings; with no example they still say that the whole prompt is one text."""
     own: Fields = fields.get("fewshot_config") or {}
     if unknown := set(own) - _SHOT_FIELDS:
         findings.refuse(f"fewshot_config has unknown fields: {told(sorted(unknown))}")
     count = fields.get("num_fewshot") or 0
-    delimiter = own.get("fewshot_delimiter", fields.get("fewshot_delimiter", "\n\n"))
+    delimiter = str(own.get("fewshot_delimiter", fields.get("fewshot_delimiter", "\n\n")))
     if not count:
         return FewShot(count=0, delimiter=delimiter, turns=False)
     split = own.get("split") or fields.get("fewshot_split")
@@ -77,7 +77,7 @@ def examples(fields: Fields, recipe: Recipe | None, findings: Findings) -> FewSh
         findings.refuse(f"the examples are made by Python ({samples})")
         samples = None
     return FewShot(
-        data=None if samples else _pool(fields, split, recipe, findings),
+        data=None if samples else _pool(fields, split, findings),
         rows=tuple(samples or ()),
         count=count,
         without_itself=split == fields.get("test_split"),
@@ -89,12 +89,12 @@ def examples(fields: Fields, recipe: Recipe | None, findings: Findings) -> FewSh
     )
 
 
-def _pool(fields: Fields, split: str | None, recipe: Recipe | None, findings: Findings) -> DataFile | None:
+def _pool(fields: Fields, split: str | None, findings: Findings) -> DataFile | None:
     """The file of the examples; None where it is the questions' own."""
     asked = fields.get("test_split") or fields.get("validation_split")
     known = (split, fields.get("training_split"), fields.get("validation_split"), fields.get("test_split"))
     pool = next(name for name in (*known, "") if name is not None)
-    found = _split(fields, pool, recipe, findings)
+    found = _split(fields, pool, findings)
     if pool == asked:
         return None
     if found.part != Slice():
@@ -109,10 +109,7 @@ def _question(own: Fields, findings: Findings) -> str | None:
     if "fewshot_indices" in own:
         findings.ignore("fewshot_config.fewshot_indices (lm-eval 0.4.13 does not look at it either)")
     value: Any = own.get("doc_to_text")
-    if isinstance(value, Function):
-        findings.refuse(f"fewshot_config.doc_to_text is Python ({value})")
-        return None
-    return None if value is None else templates.text("fewshot_config.doc_to_text", value, findings)
+    return None if value is None else templates.text("fewshot_doc_to_text", value, findings)
 
 
 def _sampler(name: Any, findings: Findings) -> Step:

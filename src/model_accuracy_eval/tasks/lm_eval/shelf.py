@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from model_accuracy_eval.tasks.lm_eval.reading import Fields, Files, load
 
-_NAME = re.compile(rb"""^["']?(?:task|group)["']?[ ]*:[ ]*["']?([^\s"'#]+)""", re.MULTILINE)
+_NAME = re.compile(rb"""^["']?(?:task|group)["']?[ ]*:[ ]*["']?([^\s"'#\[{]+)""", re.MULTILINE)
 _INCLUDE = re.compile(rb"""^["']?include["']?[ ]*:((?:[ ]*\S+)|(?:\s*-[ ]*\S+)+)""", re.MULTILINE)
 
 

@@ -36,8 +36,8 @@ def encode(value: Any, keep: Callable[[Any], list[Any]], depth: int = 0) -> Any:
         write = _WRITERS.get(base)
         if write is not None:
             return write(value, lambda inner: encode(inner, keep, depth + 1))
-    if kind is type and getattr(builtins, value.__name__, None) is value:
-        return ["type", value.__name__]
+    if kind is type and getattr(builtins, name := str(value.__name__), None) is value:
+        return ["type", name]
     if kind.__module__ == "numpy" and not getattr(value, "ndim", 1):
         return encode(value.item(), keep, depth + 1)
     return keep(value)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from model_accuracy_eval.rim.sandbox.inside.frames import size, unpack
+from model_accuracy_eval.rim.sandbox.inside.frames import TooLarge, size, unpack
 from model_accuracy_eval.rim.sandbox.inside.leftovers import Ended, reap
 
 KEPT_OUTPUT = 4096
@@ -79,7 +79,7 @@ class Watch:
         return time.monotonic() - self._begin
 
     def look(self, seconds: float) -> None:
-        """Waits for news, or not at all. Ends are noted before reports are read: what an ended process reported is complete then."""
+        """Waits for news. Ends are noted before reports are read: what an ended process reported is whole then."""
         ready = dict(self._poller.poll(max(1, seconds * 1000) if seconds else 0))
         self.orphaned = 0 in ready
         if self._bell in ready:
@@ -95,7 +95,10 @@ class Watch:
     def report(self) -> Any:
         """The next whole message; the end of the stream is no sign, as a descendant may hold it open."""
         found = self._reported
-        if len(found) < 4 or len(found) < (whole := 4 + size(bytes(found[:4]))):
+        whole = 4 + (size(bytes(found[:4])) if len(found) >= 4 else 0)
+        if whole > _LONGEST_REPORT:
+            raise TooLarge(f"{whole:,} bytes where at most {_LONGEST_REPORT:,} may be reported")
+        if len(found) <= 4 or len(found) < whole:
             return None
         message = unpack(bytes(found[4:whole]))
         del found[:whole]

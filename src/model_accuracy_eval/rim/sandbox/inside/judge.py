@@ -111,7 +111,7 @@ class Names(dict[str, Any]):
         self._link, self._entry_points = link, frozenset(entry_points)
 
     def __missing__(self, name: str) -> Any:
-        """An entry point is the program's, whatever it hides; else builtins, then the program, then Python's modules."""
+        """An entry point is the program's, whatever it hides; else builtins, the program, then Python's modules."""
         own = name in self._entry_points
         if name.startswith("__") or (hasattr(builtins, name) and not own):
             raise KeyError(name)

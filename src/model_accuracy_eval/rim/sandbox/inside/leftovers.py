@@ -44,7 +44,7 @@ def kill_children(_uid: int | None) -> None:
     for pid in map(int, listing.read_bytes().split()):
         try:
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
+        except ProcessLookupError:  # noqa: PERF203 - gone meanwhile
             continue
 
 
@@ -77,7 +77,8 @@ def reap(ended: dict[int, Ended], flags: int = os.WNOHANG) -> bool:
             pid, status, used = os.wait4(-1, flags)
             if not pid:
                 return True
-            ended[pid] = Ended(status, used.ru_utime + used.ru_stime, used.ru_maxrss)
+            # The first by a number is the job's own: later ones have it from the system, again.
+            ended.setdefault(pid, Ended(status, used.ru_utime + used.ru_stime, used.ru_maxrss))
     except ChildProcessError:
         return False
 

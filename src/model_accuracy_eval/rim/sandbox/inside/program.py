@@ -117,9 +117,9 @@ def _tried(work: Callable[[], list[Any]]) -> list[Any]:
     try:
         result = work()
         flush()
-        return result
     except BaseException as error:  # noqa: BLE001 - told to the other side
         return ["raise", *told(error)]
+    return result
 
 
 def _send(link: int, reply: list[Any]) -> None:

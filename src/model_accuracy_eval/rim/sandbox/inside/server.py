@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval.rim.sandbox.inside import foreign, judge, program, together
+from model_accuracy_eval.rim.sandbox.inside.endings import death, memory_kills
 from model_accuracy_eval.rim.sandbox.inside.frames import Gone, TooLarge, receive, send, take
 from model_accuracy_eval.rim.sandbox.inside.jail import Bounds, confine, fork, settle, silence
 from model_accuracy_eval.rim.sandbox.inside.job import Order, Pipes, Watch
@@ -48,6 +49,7 @@ class Server:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for name in settings["preload"]:
             importlib.import_module(name)
+        self._places = [place for place in settings["places"] if Path(place).is_dir()]
         os.chdir(settings["folder"])
         os.umask(0o022)
         random.seed(0)
@@ -60,17 +62,25 @@ class Server:
 
     def run(self, order: Order) -> dict[str, Any]:
         pipes = Pipes()
-        before = _memory_kills()
+        kills = memory_kills()
         watch = Watch(pipes, self._bell, order.wall_seconds)
         pids = KINDS[order.kind](self, order, pipes, watch)
         pipes.close(pipes.reporting, pipes.printing, pipes.lifeline, pipes.judge_link, pipes.program_link)
         try:
-            verdict, detail, *checks = self._conclude(order, pids, pipes, watch, before)
-        except (TypeError, ValueError, TooLarge) as error:  # only a forged report has another form
+            verdict, detail, *checks = self._conclude(order, pids, pipes, watch, kills)
+        except (
+            TypeError,
+            ValueError,
+            LookupError,
+            RecursionError,
+            TooLarge,
+        ) as error:  # only a forged report has another form
             verdict, detail, checks = "error", f"The report of the tests cannot be read: {error}", []
         wall = watch.elapsed()
         watch.look(0)
-        killed = any(os.WIFSIGNALED(one.status) and os.WTERMSIG(one.status) == signal.SIGKILL for one in watch.ended.values())
+        killed = any(
+            os.WIFSIGNALED(one.status) and os.WTERMSIG(one.status) == signal.SIGKILL for one in watch.ended.values()
+        )
         clean = self._sweep(watch.ended)
         pipes.close()
         used = watch.ended.get(pids[-1], Ended(0, 0.0, 0))
@@ -88,7 +98,7 @@ class Server:
             "doubt": killed and verdict == "crashed",
         }
 
-    def _conclude(self, order: Order, pids: list[int], pipes: Pipes, watch: Watch, memory_kills: int) -> Answer:
+    def _conclude(self, order: Order, pids: list[int], pipes: Pipes, watch: Watch, kills: int) -> Answer:
         """Waits until there is a verdict, or no right to wait for one."""
         author = pids[-1]
         while (left := watch.seconds_left(pids)) > 0:
@@ -99,18 +109,18 @@ class Server:
             if watch.printed > order.output_bytes:
                 return ["output_limit", f"More than {order.output_bytes:,} bytes were printed."]
             if (report := watch.report()) is not None:
-                return list(report) if report[0] != "gone" else self._ending(author, watch, memory_kills)
+                return list(report) if report[0] != "gone" else self._ending(author, watch, kills)
             if pids[0] in watch.ended:
-                return _death(order.kind, watch.ended[pids[0]], memory_kills)
+                return death(order.kind, watch.ended[pids[0]], kills)
             if author in watch.ended:
                 pipes.close(pipes.alive)  # tells the judge, who may not need the program any more
         return ["timeout", f"It did not end within {order.wall_seconds:g} s."]
 
-    def _ending(self, author: int, watch: Watch, memory_kills: int) -> Answer:
+    def _ending(self, author: int, watch: Watch, kills: int) -> Answer:
         """Why the program does not answer any more."""
         for _ in range(int(_END_LIMIT / _MOMENT)):
             if author in watch.ended:
-                return _death("split", watch.ended[author], memory_kills)
+                return death("split", watch.ended[author], kills)
             watch.look(_MOMENT)
         return ["exited", "The program closed its connection before the tests had ended."]
 
@@ -132,7 +142,7 @@ class Server:
 
         judging = fork(testing)
         # The judge reads its part before the program's process may read on.
-        while (ready := watch.report()) is None:
+        while watch.report() is None:
             watch.look(_START_LIMIT)
             if judging in watch.ended or watch.elapsed() > _START_LIMIT:
                 raise RuntimeError("the judge did not start")
@@ -170,7 +180,7 @@ class Server:
         settings = self._settings
         nobody = nobody_left(settings["sweep"], list({settings["uid"], settings["judge_uid"]}), ended)
         owner = os.getuid() if settings["uid"] is None else settings["uid"]
-        return nobody and nothing_left(settings["places"], owner, kernel_objects=settings["sweep"] != "children")
+        return nobody and nothing_left(self._places, owner, kernel_objects=settings["sweep"] != "children")
 
 
 Start = Callable[[Server, Order, Pipes, Watch], list[int]]
@@ -181,29 +191,6 @@ KINDS: dict[str, Start] = {
     "foreign": Server._foreign,  # noqa: SLF001
 }
 """How a job's processes are started: the one that knows the verdict first, the program's own last."""
-
-
-def _death(kind: str, ended: Ended, memory_kills: int) -> Answer:
-    """What an end says that came before any report."""
-    code = os.waitstatus_to_exitcode(ended.status)
-    if kind == "foreign" and code >= 0:
-        return ["failed", f"It ended with exit code {code}."] if code else ["passed", ""]
-    if code >= 0:
-        return ["exited", f"The program ended itself with code {code} before the tests had ended."]
-    if code == -signal.SIGKILL and _memory_kills() > memory_kills:
-        return ["out_of_memory", "The system ended it, because the memory of its container was used up."]
-    return ["crashed", f"It was ended by {signal.Signals(-code).name}."]
-
-
-def _memory_kills() -> int:
-    """How often the kernel has ended something of our control group for want of memory."""
-    for name in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
-        try:
-            lines = Path(name).read_text(encoding="ascii").splitlines()
-        except OSError:
-            continue
-        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
-    return 0
 
 
 def main() -> None:

@@ -1,0 +1,66 @@
+"""A recipe over rows → the rows it makes, in a child process that knows no secret of ours."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import Recipe
+
+_SECONDS = 900.0
+_CHILD = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from model_accuracy_eval.rim.python_tasks import child; child.main()"
+)
+_PACKAGE = str(Path(__file__).parents[3])
+
+
+class TrustedPython:
+    """Implements `ports.MakeRows`. The child starts in an empty folder, and of our environment it has but the path."""
+
+    def __init__(
+        self, environment: Mapping[str, str], stand_ins: Mapping[str, str] | None = None, seconds: float = _SECONDS
+    ) -> None:
+        """`stand_ins`: modules that a task may import → modules of ours that it gets."""
+        self._stand_ins = stand_ins or {}
+        self._path = environment.get("PATH", os.defpath)
+        self._seconds = seconds
+
+    def __call__(self, recipe: Recipe, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        job = {
+            "folder": str(Path(recipe.folder).resolve()),
+            "rows": recipe.rows,
+            "columns": recipe.columns,
+            "stand_ins": dict(self._stand_ins),
+            "transform": recipe.transform and msgspec.to_builtins(recipe.transform),
+            "data": rows,
+        }
+        with tempfile.TemporaryDirectory(prefix="trusted-python-") as folder:
+            done = self._run(json.dumps(job).encode(), folder, recipe)
+        if done.returncode != 0:
+            told = done.stderr.decode(errors="replace").strip()
+            raise BadData(f"The task's Python in {recipe.folder} failed: {told.rpartition(chr(10))[2]}.", detail=told)
+        made: list[dict[str, Any]] = json.loads(done.stdout)
+        return made
+
+    def _run(self, job: bytes, folder: str, recipe: Recipe) -> "subprocess.CompletedProcess[bytes]":
+        try:
+            return subprocess.run(  # noqa: S603 - our own interpreter and file
+                [sys.executable, "-I", "-c", _CHILD, _PACKAGE],
+                input=job,
+                capture_output=True,
+                cwd=folder,
+                env={"PATH": self._path, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "PYTHONUTF8": "1"},
+                timeout=self._seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise BadData(
+                f"The task's Python in {recipe.folder} had not made its rows after {self._seconds:g} seconds."
+            ) from None

@@ -1,0 +1,46 @@
+"""bigcodebench: 1,140 Python tasks that use 139 libraries, judged by unit tests.
+
+Home: https://github.com/bigcode-project/bigcodebench, arXiv:2406.15877. Licence: Apache-2.0.
+A row: {"task_id": "BigCodeBench/0", "entry_point": "task_func", "prompt": "import …", "instruction": "…",
+"prompt_wo_doc": "import …", "test": "class TestCases(unittest.TestCase): …", "libs": ["pandas"]}
+Asked: bigcodebench shows head and docstring, bigcodebench_instruct describes the task in words.
+Judged: with the head's imports in front ("calibrated"), by the unit tests, in one process with them. The sandbox needs
+an image that has the libraries: docker/bigcodebench.
+"""
+
+import msgspec
+
+from model_accuracy_eval.records import DataFile, Measure, Pipeline, Step, TaskSpec
+from model_accuracy_eval.tasks.code_prompts import asked
+
+COMPLETE = TaskSpec(
+    name="bigcodebench",
+    about="Python functions that use many libraries, from their docstrings; needs an image with these.",
+    home="https://github.com/bigcode-project/bigcodebench",
+    licence="Apache-2.0",
+    data=DataFile(
+        name="bigcodebench/BigCodeBench.jsonl",
+        sha256="c31f7f526ff135fec2624f0b4cb4355a6787b82211231041e6f67a11ea32870c",
+    ),
+    fields=("task_id", "entry_point", "prompt", "prompt_wo_doc", "instruction", "test"),
+    prompt=asked("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),
+    reference="{{ canonical_solution }}",
+    extras=("task_id", "entry_point", "prompt", "prompt_wo_doc", "test", "libs"),
+    max_tokens=1280,
+    pipelines=(
+        Pipeline(
+            filters=(
+                Step(name="strip_thoughts"),
+                Step(name="python_code", args={"prompt": "prompt", "entry_point": "entry_point"}),
+            ),
+            metrics=(Measure(name="tests", label="accuracy", args={"suite": "unit_tests"}),),
+        ),
+    ),
+)
+
+INSTRUCT = msgspec.structs.replace(
+    COMPLETE,
+    name="bigcodebench_instruct",
+    about="The same tasks, described in words.",
+    prompt=asked("Write the Python function that this describes.", "{{ instruction | trim }}"),
+)

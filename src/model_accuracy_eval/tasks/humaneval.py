@@ -1,0 +1,87 @@
+r"""humaneval: 164 heads of Python functions with their docstrings; humaneval_plus has some eighty times the tests.
+
+Home: https://github.com/openai/human-eval, arXiv:2107.03374; https://github.com/evalplus/evalplus, arXiv:2305.01210.
+Licence: MIT; the tests of humaneval_plus Apache-2.0.
+A row: {"task_id": "HumanEval/0", "prompt": "def f(…):\n    \"\"\"…", "entry_point": "f",
+"canonical_solution": "…", "test": "def check(candidate): …"}; humaneval_plus has inputs in place of tests, and the
+reference solution tells what is right.
+Asked: for the whole function in chats; humaneval_base lets a base model go on with the text.
+Judged: by running the tests. A reply may be the function or its body alone. For humaneval_plus a program must agree
+with the reference on the original inputs and on the added ones; `base` counts the original ones alone.
+"""
+
+from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks.code_prompts import asked
+
+_PROMPT = asked("Complete this Python function; give it whole, with its imports.", "{{ prompt }}")
+_READ = (
+    Step(name="strip_thoughts"),
+    Step(name="python_code", args={"prompt": "prompt", "entry_point": "entry_point"}),
+)
+_PIPELINES = (
+    Pipeline(
+        filters=_READ,
+        metrics=(Measure(name="tests", label="accuracy", args={"suite": "humaneval"}),),
+    ),
+)
+_FIELDS = ("task_id", "prompt", "entry_point", "canonical_solution")
+
+TASK = TaskSpec(
+    name="humaneval",
+    about="Python functions from their docstrings, run against their tests.",
+    home="https://github.com/openai/human-eval",
+    licence="MIT",
+    data=DataFile(
+        name="humaneval/HumanEval.jsonl",
+        hub="github:openai/human-eval@6d43fb980f9fee3c892a914eda09951f772ad10d/data/HumanEval.jsonl.gz",
+        sha256="1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2",
+    ),
+    fields=(*_FIELDS, "test"),
+    prompt=_PROMPT,
+    reference="{{ canonical_solution }}",
+    extras=("prompt", "entry_point", "test"),
+    max_tokens=1024,
+    pipelines=_PIPELINES,
+)
+
+BASE = TaskSpec(
+    name="humaneval_base",
+    about="The same, for base models: the function's head is text to go on with.",
+    home=TASK.home,
+    licence=TASK.licence,
+    data=TASK.data,
+    fields=TASK.fields,
+    prompt=Prompt(question="{{ prompt }}"),
+    reference=TASK.reference,
+    extras=TASK.extras,
+    mode="text",
+    max_tokens=512,
+    stop=("\nclass ", "\ndef ", "\n#", "\nif ", "\nprint("),
+    pipelines=_PIPELINES,
+)
+
+PLUS = TaskSpec(
+    name="humaneval_plus",
+    about="HumanEval with some eighty times the tests.",
+    home="https://github.com/evalplus/evalplus",
+    licence="Apache-2.0",
+    data=DataFile(
+        name="humaneval_plus/HumanEvalPlus.jsonl",
+        hub="github:evalplus/humanevalplus_release@200defce9e3429d28ca215b6dd061c0f7f31c18b/HumanEvalPlus.jsonl.gz",
+        sha256="42526ec0e7d5f3ee0b06d6ced98f8c8bae3d76519151bfb3d36f79010645bd7f",
+    ),
+    fields=(*_FIELDS, "base_input", "plus_input", "atol"),
+    prompt=_PROMPT,
+    reference="{{ canonical_solution }}",
+    extras=("prompt", "entry_point", "canonical_solution", "base_input", "plus_input", "atol"),
+    max_tokens=1024,
+    pipelines=(
+        Pipeline(
+            filters=_READ,
+            metrics=(
+                Measure(name="tests", label="accuracy", args={"suite": "agreement"}),
+                Measure(name="tests", label="base", args={"suite": "agreement", "inputs": ["base_input"]}),
+            ),
+        ),
+    ),
+)

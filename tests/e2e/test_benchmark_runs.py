@@ -1,0 +1,137 @@
+"""Benchmarks from the command's settings to the report's figures, over real rows and real HTTP."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.real_data import REAL, built
+from tests.servers.fault_server import FaultServer
+from tests.servers.knowing_model import KnowingModel
+from tests.servers.likelihood_server import VLLM, LikelihoodServer
+
+from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval.records import Exam, Problem, Report
+from model_accuracy_eval.reporting import summary
+from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.tasks import GROUPS, find
+
+SIZE = 4
+Answer = Callable[[Problem], str]
+
+WRITTEN: dict[str, tuple[Answer, Answer]] = {
+    "gsm8k_nanochat": (lambda p: f"So:\n#### {p.references[0]}", lambda p: f"So:\n#### {p.references[0]}1"),
+    "svamp": (lambda p: f"#### {p.references[0]}", lambda p: f"#### 1{p.references[0]}"),
+    "mgsm": (lambda p: f"#### {p.references[0]}", lambda _: "I cannot say."),
+    "mmlu": (lambda p: f"ANSWER: {p.references[0]}", lambda p: f"ANSWER: {other(p.references[0])}"),
+    "mmlu_pro": (lambda p: f"ANSWER: {p.references[0]}", lambda p: f"ANSWER: {other(p.references[0])}"),
+    "arc_easy": (lambda p: p.references[0], lambda p: other(p.references[0])),
+    "bbh": (lambda p: f"So the answer is {p.references[0]}.", lambda p: f"So the answer is not {p.references[0]}."),
+    "gaokao_bench": (lambda p: f"【答案】{p.references[0]}", lambda p: f"【答案】{other(p.references[0])}"),
+    "truthfulqa": (lambda p: f"ANSWER: {p.references[0]}", lambda p: f"ANSWER: {'BA'['AB'.index(p.references[0])]}"),
+    "tydiqa_tiny": (lambda p: p.references[0], lambda _: "?"),
+    "spelling_bee": (lambda p: f"#### {p.references[0]}", lambda p: f"#### 1{p.references[0]}"),
+    "simple_spelling": (lambda p: f"w:{p.references[0]}", lambda p: f"w:z,{p.references[0]}"),
+}
+"""Dataset → a right and a wrong reply to a problem."""
+
+
+def other(letter: str) -> str:
+    return "B" if letter == "A" else "A"
+
+
+WEIGHED = [
+    "mmlu_choice", "mmlu_choice_5shot", "mmlu_nanochat", "arc_easy_choice", "arc_easy_nanochat", "truthfulqa_choice",
+    "truthfulqa_mc1", "core_copa", "core_arc_easy", "core_winograd", "core_winogrande", "core_bigbench_operators",
+    "core_lambada_openai",
+]  # fmt: skip
+
+
+def evaluate(url: str, datasets: str, out: Path, **settings: object) -> Report:
+    values = {
+        "endpoint": url, "datasets": datasets, "out": str(out), "data-dir": str(REAL), "limit": SIZE,
+        "num-return-sequences": 1, **settings,
+    }  # fmt: skip
+    plan, configs = wiring.plan(values, {})
+    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+
+
+def figures(report: Report, dataset: str) -> Mapping[str, float | None]:
+    (sheet,) = [sheet for sheet in report.sheets if sheet.dataset == dataset]
+    return {row.metric: row.value for row in sheet.rows}
+
+
+def written(exams: Iterable[Exam], pick: int) -> Callable[[dict[str, Any]], str]:
+    """A server's answers, by the question that is asked."""
+    replies = {
+        problem.messages[-1].content: WRITTEN[exam.task.name][pick](problem)
+        for exam in exams
+        for problem in exam.problems
+    }
+    return lambda request: replies.get(request["messages"][-1]["content"], "ready")
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize(("pick", "value"), [(0, 100.0), (1, 0.0)], ids=["right", "wrong"])
+def test_written_answers_score_all_or_nothing(name: str, pick: int, value: float, tmp_path: Path) -> None:
+    """Right replies to real questions give 100, wrong ones 0, in the headline and in every part."""
+    paper = built(find(name), SIZE)
+    with FaultServer(written([paper], pick)) as server:
+        report = evaluate(server.url, name, tmp_path)
+    assert report.outcome.exit_code == 0, report.outcome
+    found = figures(report, name)
+    assert found
+    for metric, figure in found.items():
+        if not metric.startswith("centred"):
+            assert figure == value, (metric, figure)
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+@pytest.mark.parametrize(("right", "value"), [(True, 100.0), (False, 0.0)], ids=["right", "wrong"])
+def test_weighed_options_score_all_or_nothing(name: str, right: bool, value: float, tmp_path: Path) -> None:
+    """A model that knows the right endings by heart has 100, one that knows the wrong ones 0."""
+    paper = built(find(name), SIZE)
+    model = KnowingModel(known(problem, right=right) for problem in paper.problems)
+    with LikelihoodServer(model, style=replace(VLLM, context=None)) as server:
+        report = evaluate(server.url, name, tmp_path)
+    assert report.outcome.exit_code == 0, report.outcome
+    found = figures(report, name)
+    assert found["accuracy"] == value
+    base = find(name).baseline
+    if base is not None:
+        assert found["centred accuracy"] == pytest.approx((value - 100 * base) / (1 - base))
+
+
+def known(problem: Problem, *, right: bool) -> str:
+    """The text of a right ending behind its context, or of a wrong one."""
+    if not problem.choices:
+        (only,) = problem.candidates
+        return only.context + only.continuation if right else only.context + " No"
+    place = problem.gold[0] if right else (problem.gold[0] + 1) % len(problem.choices)
+    chosen = problem.candidates[place]
+    return chosen.context + chosen.continuation
+
+
+def test_n16_core_is_the_mean_of_what_lies_above_guessing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group row over its tasks: 100 where all is right, and the plain mean where one task is all wrong."""
+    members = ["core_copa", "core_winograd"]
+    papers = [built(find(name), SIZE) for name in members]
+    texts = [known(problem, right=at == 0) for at, paper in enumerate(papers) for problem in paper.problems]
+    monkeypatch.setitem(GROUPS, "core", msgspec.structs.replace(GROUPS["core"], members=tuple(members)))
+    with LikelihoodServer(KnowingModel(texts), style=replace(VLLM, context=None)) as server:
+        report = evaluate(server.url, "core", tmp_path, gate=["core: centred accuracy == 0"])
+    assert figures(report, "core_copa")["centred accuracy"] == 100.0
+    assert figures(report, "core_winograd")["centred accuracy"] == -100.0
+    (row,) = [row for row in summary.all_rows(report) if row.dataset == "core"]
+    assert (row.metric, row.value) == ("centred accuracy", 0.0)
+    assert report.outcome.conclusion == "passed"
+    (table,) = tmp_path.glob("*/summary/*.csv")
+    assert f"core,{row.version},centred accuracy," in table.read_text()
+
+
+def test_n17_a_task_of_core_without_its_file_is_named(tmp_path: Path) -> None:
+    """The whole of CORE cannot be run where a file is missing; the sentence says which."""
+    with pytest.raises(Exception, match="core/hellaswag.jsonl"):
+        evaluate("http://127.0.0.1:9", "core", tmp_path)

@@ -1,0 +1,102 @@
+"""Shards of one run, asked one by one and merged, are that run."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e import command
+from tests.servers.fault_server import FaultServer
+
+JSON = dict[str, Any]
+PROBLEMS = 10
+
+
+def answer(request: JSON) -> list[str]:
+    """Right or wrong by question and seed alone, as a real service is."""
+    question, seed = request["messages"][-1]["content"], request.get("seed") or 0
+    digests = [hashlib.sha256(f"{question}/{seed + index}".encode()).digest() for index in range(request.get("n", 1))]
+    return [f"#### {len(question) if digest[0] % 2 else 0}" for digest in digests]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    file = tmp_path / "lengths.jsonl"
+    texts = [f"How long is {'x' * number}?" for number in range(PROBLEMS)]
+    file.write_text("".join(json.dumps({"question": text, "answer": len(text)}) + "\n" for text in texts))
+    return file
+
+
+def evaluated(server: FaultServer, questions: Path, out: Path, *more: object) -> Path:
+    done = command.run("run", "--endpoint", server.url, "--datasets", questions, "-n", 3, "--out", out, *more)
+    assert done.code == 0, done.err
+    return command.only_run(out)
+
+
+def told(folder: Path) -> JSON:
+    """What the report says about the answers, without what a clock says."""
+    whole = json.loads((folder / "run.json").read_text())["datasets"]["lengths"]
+    return {name: value for name, value in whole.items() if name != "speed"}
+
+
+def test_n23_shards_take_every_third_problem(tmp_path: Path, questions: Path) -> None:
+    """Of ten problems 0, 3, 6, 9; 1, 4, 7; and 2, 5, 8: each has the seeds that the single run sends for it."""
+    with FaultServer(answer) as server:
+        whole = command.journal(evaluated(server, questions, tmp_path / "whole"), "lengths")
+        shards = [
+            command.journal(evaluated(server, questions, tmp_path / f"s{index}", "--shard", f"{index}/3"), "lengths")
+            for index in range(3)
+        ]
+    assert [sorted({problem for problem, _ in shard}) for shard in shards] == [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8]]
+    assert {key: text for shard in shards for key, text in shard.items()} == whole
+
+
+def test_n23_merged_shards_are_the_single_run(tmp_path: Path, questions: Path) -> None:
+    """Same figures, intervals, counts and hashes; the gate is decided by the merged run alone."""
+    gate = ["--gate", "lengths: avg@3 >= 99"]
+    with FaultServer(answer) as server:
+        single = evaluated(server, questions, tmp_path / "whole")
+        folders = [
+            evaluated(server, questions, tmp_path / f"s{index}", "--shard", f"{index}/3", *gate) for index in (2, 0, 1)
+        ]
+    done = command.run("merge", *folders, "--out", tmp_path / "merged")
+    assert done.code == 1, done.err
+    assert "lengths: avg@3 >= 99 failed" in done.out
+    assert told(command.only_run(tmp_path / "merged")) == told(single)
+
+
+def test_what_is_no_whole_run_is_not_merged(tmp_path: Path, questions: Path) -> None:
+    """A shard too few, one twice, one of another run, a run without shards: each in a sentence, and nothing is left."""
+    with FaultServer(answer) as server:
+        zero, one = (evaluated(server, questions, tmp_path / f"s{at}", "--shard", f"{at}/3") for at in (0, 1))
+        other = evaluated(server, questions, tmp_path / "other", "--shard", "2/3", "--temperature", 0.5)
+        whole = evaluated(server, questions, tmp_path / "whole")
+    out = tmp_path / "merged"
+    for folders, sentence in (
+        ((zero, one), "merged of 0/3, 1/3, 2/3, but there are 0/3, 1/3"),
+        ((zero, zero), "at least two shards"),
+        ((zero, one, other), "sampling.temperature was not there, is 0.5"),
+        ((whole, zero), "is no shard: it was run without --shard"),
+        ((tmp_path, zero), "is no folder of a run"),
+    ):
+        done = command.run("merge", *folders, "--out", out)
+        assert (done.code, sentence in done.err) == (2, True), done.err
+        assert not list(out.glob("*")), sentence
+
+
+@pytest.mark.parametrize("shard", ["3/3", "1", "a/2", "-1/2", "0/0", "1/2/3"])
+def test_a_shard_is_two_numbers(shard: str, tmp_path: Path) -> None:
+    """From 0 up to below the count."""
+    done = command.run("run", "--endpoint", "http://x", "--datasets", "demo_gsm8k", "--shard", shard, "--out", tmp_path)
+    assert done.code == 2
+    assert f"is '{shard}'" in done.err
+
+
+def test_an_empty_shard_is_refused(tmp_path: Path, questions: Path) -> None:
+    """More shards than problems."""
+    done = command.run(
+        "run", "--endpoint", "http://127.0.0.1:9", "--datasets", questions, "--shard", "11/12", "--out", tmp_path / "o"
+    )
+    assert done.code == 2
+    assert "the shard 11/12 of 10 problems is empty" in done.err

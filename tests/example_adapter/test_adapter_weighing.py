@@ -1,0 +1,86 @@
+"""Texts weighed on a real model, which the example adapter serves."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.example_adapter.client import Server
+from tests.servers.asking import PATIENCE
+from tests.servers.loops import run
+
+from model_accuracy_eval.errors import NoHonestScore
+from model_accuracy_eval.records import Ballot, Candidate, Message, Reply, Request, Service, Weigh
+from model_accuracy_eval.rim.service.chat import connect
+
+
+def weigh(server: Server, *ballots: Ballot, wish: Weigh = "auto") -> tuple[tuple[str, ...], list[Reply]]:
+    async def conversation() -> tuple[tuple[str, ...], list[Reply]]:
+        chat = connect(Service(base_url=f"http://127.0.0.1:{server.port}", model=server.model), PATIENCE)
+        try:
+            scale = await chat.scale(wish, {})
+            return scale.findings, [await scale.weigh(ballot) for ballot in ballots]
+        finally:
+            await chat.close()
+
+    return run(conversation())
+
+
+def sums(pair: tuple[int, int], *answers: int) -> Ballot:
+    question = f"{pair[0]}+{pair[1]}="
+    return Ballot(
+        request=Request(messages=(Message(role="user", content=question),)),
+        candidates=tuple(Candidate(context=question, continuation=str(answer)) for answer in answers),
+        options=len(answers),
+    )
+
+
+def test_tokens_are_numbers_of_the_vocabulary(server: Server) -> None:
+    """One a character; what the vocabulary lacks is refused as it is everywhere."""
+    told = server.post("/tokenize", prompt="27+58=", add_special_tokens=True).json
+    assert (told["count"], told["max_model_len"], len(told["tokens"])) == (6, 2048, 6)
+    again = server.complete(told["tokens"], echo=True, max_tokens=1).json
+    assert again["choices"][0]["text"].startswith("27+58=")
+    assert server.post("/tokenize", prompt="").json["tokens"] == []
+    assert server.post("/tokenize", prompt="é").error["param"] == "input_text"
+    assert server.post("/tokenize").error["param"] == "prompt"
+
+
+def test_l40_endings_weigh_what_the_server_says_of_them(server: Server) -> None:
+    """Summed by hand from an echo without any generation."""
+    findings, (reply,) = weigh(server, sums((27, 58), 85, 84, 8))
+    assert findings == ("echo: tokens are counted by the service's tokenizer, 2048 at once.",)
+    for answer, found in zip(("85", "84", "8"), reply.weighed, strict=True):
+        echo = server.complete(f"27+58={answer}", echo=True, logprobs=1, max_tokens=0).json["choices"][0]["logprobs"]
+        assert found is not None
+        assert math.isclose(found.logprob, sum(echo["token_logprobs"][6:]), abs_tol=1e-6)
+        assert found.tokens == len(answer)
+
+
+def test_the_right_sum_is_the_likeliest_option(server: Server, held_out: list[tuple[int, int]]) -> None:
+    """Of five sums near each other, for most of the sums that the model never saw."""
+    pairs = held_out[:60]
+    _, replies = weigh(server, *(sums(pair, *(sum(pair) + by for by in (0, 1, -1, 10, 2))) for pair in pairs))
+    right = 0
+    for reply in replies:
+        told = [one.logprob for one in reply.weighed if one is not None]
+        right += told.index(max(told)) == 0
+    assert right / len(pairs) > 0.8
+
+
+def test_l22_l26_a_whole_text_begins_behind_a_token_that_opens_it(server: Server) -> None:
+    """This model's tokenizer adds none, and `<eos>` is the one that it knows; windows come together to the whole."""
+    text = "27+58=85\n" * 300
+    asked = Ballot(
+        request=sums((1, 1)).request, candidates=(Candidate(context="", continuation=text),), options=1, rolling=True
+    )
+    _, (reply,) = weigh(server, asked)
+    assert reply.fault is None
+    assert reply.weighed[0] is not None
+    assert reply.weighed[0].tokens == len(text)
+
+
+def test_n7_a_model_that_knows_no_letters_weighs_none(server: Server) -> None:
+    """This one has only ever seen sums: what chat tells of its first token is about digits."""
+    with pytest.raises(NoHonestScore, match="no letter is among the 20 likeliest first tokens of an answer"):
+        weigh(server, wish="top-logprobs")

@@ -1,0 +1,219 @@
+"""What a sandbox tells: limits that were asked for, output, conditions; and what one program leaves for the next."""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+import pytest
+from tests.integration.sandbox.conftest import LABELS, RunAll
+
+from model_accuracy_eval.code_records import Limits, Program
+from model_accuracy_eval.errors import Refused, UnknownName
+from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.sandbox_ports import Sandbox
+
+PLANTS = {
+    "file": ("open('/tmp/planted', 'w').write('x')", "os.path.exists('/tmp/planted')"),
+    "hidden folder": (
+        "os.makedirs('/tmp/.planted/a'); os.chmod('/tmp/.planted', 0)",
+        "os.path.exists('/tmp/.planted')",
+    ),
+    "file in shared memory": ("open('/dev/shm/planted', 'w').write('x')", "os.path.exists('/dev/shm/planted')"),
+    "file in its own folder": ("open('planted.py', 'w').write('x = 1')", "os.path.exists('planted.py')"),
+    "module": ("math.planted = 1", "hasattr(math, 'planted')"),
+    "variable": ("os.environ['PLANTED'] = '1'", "'PLANTED' in os.environ"),
+    "shared memory segment": ("assert libc.shmget(4711, 4096, 0o1666) >= 0", "libc.shmget(4711, 4096, 0o666) >= 0"),
+    "semaphore": ("assert libc.semget(4711, 1, 0o1666) >= 0", "libc.semget(4711, 1, 0o666) >= 0"),
+    "message queue": ("assert libc.msgget(4711, 0o1666) >= 0", "libc.msgget(4711, 0o666) >= 0"),
+    "daemon": (
+        "daemon()",
+        "any('planted' in open(f'/proc/{p}/cmdline').read() for p in os.listdir('/proc') if p.isdigit())",
+    ),
+}
+HEAD = """
+import ctypes, math, os, sys
+libc = ctypes.CDLL(None)
+def daemon():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execv(sys.executable, ['planted', '-S', '-c', 'import time; time.sleep(600)'])
+        os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("what", PLANTS)
+def test_a_program_finds_nothing_of_an_earlier_one(what: str, kind: str, run_all: RunAll) -> None:
+    """What one plants, whether it succeeds or not, the next on the same worker does not see."""
+    plant, find = PLANTS[what]
+    if kind == "none" and ("/tmp/" in plant or "/dev/shm/" in plant):
+        pytest.skip("the isolation none does not keep programs from the machine's own folders")
+    planting = Program(code=f"{HEAD}\ndef f(): {plant}", tests="f()")
+    finding = Program(code=f"{HEAD}\ndef f(): return {find}", tests="assert f() == False")
+    run_all([planting])
+    assert run_all([finding])[0].verdict == "passed"
+
+
+SCAN = """
+def f():
+    needle, found = bytes(b ^ 1 for b in b'qm`oude,`orvds,5600'), 0
+    with open('/proc/self/maps') as maps, open('/proc/self/mem', 'rb') as memory:
+        for line in maps:
+            place, rights = line.split()[:2]
+            low, high = (int(part, 16) for part in place.split('-'))
+            if 'rw' in rights and '[v' not in line:
+                memory.seek(low)
+                found += memory.read(high - low).count(needle)
+    print(found)
+"""
+
+
+def test_a_program_finds_no_text_of_an_earlier_one_in_its_memory(kind: str, run_all: RunAll) -> None:
+    """Code and tests are read by the processes that need them, never by the one they are all forked from."""
+    scan = Program(code=SCAN, tests="f()")
+    holding = Program(code=SCAN + "kept = 'planted-' + 'answer-4711' * 2", tests="f()")
+    planting = Program(code="def f(): return 'planted-answer-4711'", tests="assert f() == 'planted-answer-4711'")
+    before = run_all([scan])[0]
+    assert [one.verdict for one in run_all([planting] * 4)] == ["passed"] * 4
+    after, own = run_all([scan])[0], run_all([holding])[0]
+    assert before.output == after.output != ""
+    assert int(own.output) > int(after.output)
+
+
+def test_limits_are_the_programs_own(strongest: RunAll) -> None:
+    """Each of them, larger and smaller than the default, decides."""
+
+    def memory(megabytes: int, limit: int) -> Program:
+        return Program(
+            code=f"def f(): return len(bytearray({megabytes} << 20))",
+            tests="assert f()",
+            limits=Limits(memory_mb=limit),
+        )
+
+    def file(megabytes: int, limit: int) -> Program:
+        code = f"def f():\n    with open('x', 'wb') as out:\n        for _ in range({megabytes}): out.write(bytes(1 << 20))\n    return 1"
+        return Program(code=code, tests="assert f() == 1", limits=Limits(file_mb=limit))
+
+    def threads(count: int, limit: int) -> Program:
+        code = (
+            "import threading\ndef f(n):\n    gate = threading.Event()\n    all = [threading.Thread(target=gate.wait) for _ in range(n)]\n"
+            "    for one in all: one.start()\n    gate.set()\n    return n"
+        )
+        return Program(code=code, tests=f"assert f({count}) == {count}", limits=Limits(processes=limit))
+
+    def output(kilobytes: int, limit: int) -> Program:
+        return Program(
+            code=f"def f():\n    print('x' * {kilobytes << 10})\n    return 1",
+            tests="assert f() == 1",
+            limits=Limits(output_kb=limit),
+        )
+
+    cases = [
+        memory(900, 1200),
+        memory(400, 300),
+        file(30, 40),
+        file(8, 4),
+        threads(40, 60),
+        threads(12, 8),
+        output(200, 300),
+        output(200, 100),
+    ]
+    assert [one.verdict for one in strongest(cases)] == [
+        "passed", "out_of_memory", "passed", "error", "passed", "error", "passed", "output_limit",
+    ]  # fmt: skip
+
+
+def test_an_execution_names_its_conditions(kind: str, boxes: Callable[[str], Sandbox], run_all: RunAll) -> None:
+    """Isolation, integrity, what it ran on, what it used, what it printed."""
+    code = "def f(x):\n    print('seen', x)\n    return x"
+    done = run_all([Program(code=code, tests="assert f(3) == 3")])[0]
+    assert (done.isolation, done.integrity, done.passed) == (boxes(kind).isolation, "split", True)
+    assert done.isolation == {"docker": "container", "bwrap": "namespace"}.get(kind, kind)
+    assert "sha256:" in done.image if kind == "docker" else done.image.startswith("/")
+    assert (done.output, done.output_bytes) == ("seen 3\n", 7)
+    assert all((done.wall_seconds, done.cpu_seconds, (done.memory_mb or 0) > 1))
+
+
+@pytest.mark.parametrize(
+    ("tests", "integrity"), [("assert f(2) == 4", "shared+control"), ("assert f(2) > 3", "shared")]
+)
+def test_tests_beside_the_program_say_how_sure_they_are(tests: str, integrity: str, strongest: RunAll) -> None:
+    """Without an expectation that could be made wrong there is no control run."""
+    done = strongest([Program(code="def f(x): return x * x", tests=tests, mode="shared")])[0]
+    assert (done.verdict, done.integrity) == ("passed", integrity)
+
+
+@pytest.mark.parametrize(("patch", "verdict"), [
+    ("", "passed"),
+    ("unittest.TestCase.assertEqual = lambda *_: None", "tampered"),
+    ("unittest.TestCase.run = lambda *_: None", "failed"),
+    ("unittest.TestSuite.run = lambda self, result, *_: setattr(result, 'testsRun', 1)", "tampered"),
+    ("unittest.TestResult.addFailure = unittest.TestResult.addError = lambda *_: None", "tampered"),
+])  # fmt: skip
+def test_patched_unit_tests_are_noticed(patch: str, verdict: str, strongest: RunAll) -> None:
+    """Wrong expectations that are met, or never looked at, betray them."""
+    right = "x * x" if not patch else "0"
+    tests = "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(2), 4)\n"
+    done = strongest([Program(code=f"import unittest\n{patch}\ndef f(x): return {right}", tests=tests, mode="shared")])[
+        0
+    ]
+    assert done.verdict == verdict, done
+
+
+def test_other_languages_are_judged_by_their_exit_code(strongest: RunAll) -> None:
+    """With the tools that the image has; the integrity says how much that is worth."""
+    cases = [
+        Program(code="f() { echo $(($1 * $1)); }", tests="[ $(f 3) = 9 ]", language="bash"),
+        Program(code="f() { echo 0; }", tests="[ $(f 3) = 9 ]", language="bash"),
+        Program(code="sub f { $_[0] ** 2 }", tests="die unless f(3) == 9;", language="perl"),
+        Program(code="sub f { 0 }", tests="die 'wrong' unless f(3) == 9;", language="perl"),
+    ]
+    done = strongest(cases)
+    assert [one.verdict for one in done] == ["passed", "failed", "passed", "failed"]
+    assert {one.integrity for one in done} == {"exit code"}
+    assert "wrong" in done[3].output
+
+
+def test_a_language_that_the_image_lacks_is_refused(boxes: Callable[[str], Sandbox]) -> None:
+    """One sentence, for tools that are missing and for languages that nobody knows."""
+    box = boxes("docker")
+    with pytest.raises(Refused, match="The sandbox has no go, which go programs need"):
+        run(box.run(Program(code="", tests="", language="go")))
+    with pytest.raises(UnknownName, match="no language called 'pearl'; did you mean perl"):
+        run(box.run(Program(code="", tests="", language="pearl")))
+
+
+def test_the_event_loop_goes_on_while_programs_run(boxes: Callable[[str], Sandbox]) -> None:
+    """Other work of the same loop is done in between, hundreds of times."""
+    slow = Program(code="import time\ndef f(): time.sleep(0.5)", tests="f()")
+
+    async def story() -> int:
+        running, turns = asyncio.create_task(boxes("docker").run(slow)), 0
+        while not running.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        return turns
+
+    assert run(story()) > 50
+
+
+def test_preloaded_modules_are_there_and_missing_ones_are_told() -> None:
+    """A name that the image lacks is a refusal at once."""
+    with pytest.raises(Refused, match="does not work on this machine: .*No module named 'no_such_module'"):
+        open_sandbox("docker", os.environ, slots=1, labels=LABELS, preload=("no_such_module",))
+
+
+FORGED = [
+    b"{}", b"[]", b"3", b"[[[[", b"[" * 100_000, b"\xff", b'["passed"]', b'["harness_error", ""]', b'["passed", "", [[1, false]]]',
+    b'["passed", "", 7]', b'["passed", {"a": ["\\ud800"]}, [[]]]', b'["gone", ""]',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("report", [*[len(it).to_bytes(4, "big") + it for it in FORGED], b"\xff\xff\xff\xff", b"\0"])
+def test_a_forged_report_is_no_pass_and_no_fault_of_ours(report: bytes, strongest: RunAll) -> None:
+    """Beside its tests a program can write what it likes to their channel; the worker takes it as data."""
+    code = f"import os, time\nos.write(3, {report!r})\nos.close(3)\nos._exit(0)"
+    done = strongest([Program(code=code, tests="assert f(2) == 4", mode="shared")])[0]
+    assert done.passed is False, done
+    assert done.attempts == 1

@@ -1,0 +1,41 @@
+"""Benchmark files as they lie beside the repository on machines that have them; tests are skipped without."""
+
+import gzip
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from model_accuracy_eval.records import DataFile, Exam, TaskSpec
+from model_accuracy_eval.tasks import exam, find
+from model_accuracy_eval.tasks.rows import Row, parse
+
+REAL = Path(__file__).parents[2] / "shared" / "data"
+
+
+def real(file: DataFile) -> bytes:
+    """The uncompressed bytes."""
+    path = REAL / f"{file.name}.gz"
+    if not path.is_file():
+        pytest.skip(f"the real {file.name} is not on this machine ({path.name} is looked for in ../shared/data)")
+    return gzip.decompress(path.read_bytes())
+
+
+def rows(task: TaskSpec) -> list[Row]:
+    """The questions' rows, before any view."""
+    return parse(task.data.name, real(task.data), task.fields)
+
+
+def built(task: TaskSpec, limit: int | None = None) -> Exam:
+    """The task over its real rows."""
+    shots = task.prompt.fewshot
+    examples = []
+    if shots and shots.data:
+        examples = parse(shots.data.name, real(shots.data), shots.fields or task.fields)
+    return exam.build(task, rows(task), examples, limit)
+
+
+@cache
+def paper(name: str, limit: int | None = None) -> Exam:
+    """The dataset of that name, rendered once for all tests."""
+    return built(find(name), limit)

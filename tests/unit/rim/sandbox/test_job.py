@@ -1,0 +1,43 @@
+"""The clock of a job: the limit is the program's own time, not its neighbours'."""
+
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from model_accuracy_eval.rim.sandbox.inside import job
+from model_accuracy_eval.rim.sandbox.inside.job import Pipes, Watch
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    pipes = Pipes()
+    bell, ring = os.pipe()
+    yield Watch(pipes, bell, 1.0)
+    pipes.close()
+    os.close(bell)
+    os.close(ring)
+
+
+@pytest.mark.parametrize(
+    ("used", "waited", "left"),
+    [(0.2, 0.0, 0.8), (2.0, 0.0, -1.0), (2.0, 1.5, 0.5), (2.0, 99.0, 1.0), (4.0, 99.0, -1.0)],
+)
+def test_time_spent_waiting_for_a_core_does_not_count(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch, used: float, waited: float, left: float
+) -> None:
+    """Up to three times the limit in all."""
+    monkeypatch.setattr(job, "_waited", lambda _: waited)
+    monkeypatch.setattr(Watch, "elapsed", lambda _: used)
+    assert watch.seconds_left([1]) == pytest.approx(left)
+
+
+def test_the_kernel_counts_it() -> None:
+    """For every process, without a right to it; one that is gone has waited for nothing."""
+    begin = job._waited(os.getpid())
+    end = time.thread_time() + 0.02
+    while time.thread_time() < end:
+        pass
+    assert job._waited(os.getpid()) >= begin >= 0.0
+    assert job._waited(2**22 + 1) == 0.0

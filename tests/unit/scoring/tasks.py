@@ -1,0 +1,60 @@
+"""Tasks and samples that are nothing but what judging looks at."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from model_accuracy_eval.records import (
+    Attempt,
+    DataFile,
+    Measure,
+    Message,
+    Pipeline,
+    Problem,
+    Prompt,
+    Row,
+    Step,
+    TaskSpec,
+)
+from model_accuracy_eval.scoring.scorecard import Scorecard
+
+
+def task(*pipelines: Pipeline, **more: Any) -> TaskSpec:
+    return TaskSpec(
+        name="demo",
+        about="Demo.",
+        data=DataFile(name="demo.jsonl"),
+        fields=(),
+        prompt=Prompt(question="?"),
+        reference="",
+        pipelines=pipelines,
+        **more,
+    )
+
+
+def pipe(*metrics: Measure | str, filters: Sequence[Step] = (), name: str = "none") -> Pipeline:
+    measures = tuple(Measure(name=one) if isinstance(one, str) else one for one in metrics)
+    return Pipeline(name=name, filters=tuple(filters), metrics=measures)
+
+
+def problem(number: int, *references: str, **more: Any) -> Problem:
+    asked = (Message(role="user", content="?"),)
+    return Problem(id=number, messages=asked, references=references or ("a",), **more)
+
+
+def said(*texts: str) -> list[Attempt]:
+    return [Attempt(problem=0, index=index, text=text) for index, text in enumerate(texts)]
+
+
+def rows(
+    spec: TaskSpec, replies: Sequence[Sequence[str]], references: Sequence[str], k: Sequence[int] = ()
+) -> dict[str, Row]:
+    """Every row of a dataset whose problems got these replies."""
+    n = len(replies[0])
+    card = Scorecard(spec, n, k or (n,))
+    for number, (texts, right) in enumerate(zip(replies, references, strict=True)):
+        card.take(problem(number, right), said(*texts))
+    return {row.metric: row for row in card.rows("0ba9da")}
+
+
+def values(found: dict[str, Row]) -> dict[str, float | None]:
+    return {name: row.value for name, row in found.items()}

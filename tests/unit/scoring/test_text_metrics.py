@@ -1,0 +1,198 @@
+"""Metrics of answers that are texts: worked examples, properties, and oracles that count in another way."""
+
+from functools import cache
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.metrics import METRICS, metric
+from model_accuracy_eval.scoring.metrics.overlap import edit_distance
+
+WORDS = st.lists(st.sampled_from("abc"), max_size=6)
+
+
+def score(name: str, answer: str, *references: str, **args: object) -> float:
+    return float(metric(name).score(answer, references, **args))
+
+
+def marked(name: str, answer: str, right: str, choices: tuple[str, ...] = (), gold: int = 0, **extras: object) -> float:
+    asked = Problem(id=0, messages=(), references=(right,), choices=choices, gold=(gold,), extras=extras)
+    return float(metric(name).score(answer, asked))
+
+
+def test_l23_exact_match_ignores_in_lm_evals_order() -> None:
+    """Patterns go first, then case, punctuation and digits."""
+    assert score("exact_match", "A.", "a") == 0
+    assert score("exact_match", "A.", "a", ignore_case=True, ignore_punctuation=True) == 1
+    assert score("exact_match", "$1,234", "1234", regexes_to_ignore=[",", r"\$"]) == 1
+    assert score("exact_match", "The A", "a", regexes_to_ignore=["the "], ignore_case=True) == 0
+    assert score("exact_match", "x1y2", "xy", ignore_numbers=True) == 1
+
+
+@given(st.text(max_size=12), st.lists(st.text(max_size=12), min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_l23_any_of_several_right_answers_is_right(
+    answer: str, references: list[str], case: bool, punctuation: bool
+) -> None:
+    """Several right answers are right as soon as one of them alone is."""
+    args = {"ignore_case": case, "ignore_punctuation": punctuation}
+    alone = [score("exact_match", answer, one, **args) for one in references]
+    assert score("exact_match", answer, *references, **args) == max(alone)
+    assert score("exact_match", answer, answer, **args) == 1
+
+
+def test_u12_matches_of_ultraeval() -> None:
+    """Beginning, containment in a list, equality without spaces, and words in common."""
+    assert score("prefix_match", "Apple", "A") == 1
+    assert score("prefix_match", "A", "Apple") == 0
+    assert score("in_match", "Yes", "yes", "true") == 1
+    assert score("in_match", "Yes", "Yes") == 0
+    assert score("exact_match", "Par is", "Paris", ignore_spaces=True) == 1
+    assert score("f1_score", "the cat", "the cat sat") == pytest.approx(0.8)
+
+
+def test_u15_qa_match_wants_a_letter_alone_or_the_wording_in_front() -> None:
+    """A letter that clings to a word is none; the question may be said again."""
+    options, question = ("red", "blue"), "Which?"
+    for reply in ("(B)", "B.", "B", "I say B", "blue it is", "Which? blue"):
+        assert marked("qa_match", reply, "(B)", options, 1, question=question) == 1, reply
+    for reply in ("answer:B", "(A)", "red", "(B"):
+        assert marked("qa_match", reply, "(B)", options, 1, question=question) == 0, reply
+
+
+def test_u16_gaokaobench_gives_part_of_the_points() -> None:
+    """Letter by letter at its place; of two readings the one of the right length."""
+    assert marked("gaokaobench_match", "ABD", "ABC") == pytest.approx(2 / 3)
+    assert marked("gaokaobench_match", "A[SEP]ABD", "ABC") == pytest.approx(2 / 3)
+    assert marked("gaokaobench_match", "ABC[SEP]D", "ABC") == 1
+    assert marked("gaokaobench_match", "", "ABC") == 0
+
+
+@given(st.text("ab c", max_size=7), st.text("ab c", max_size=7))
+def test_edits_are_the_fewest(one: str, other: str) -> None:
+    """Against the recursion that tries all three edits at every place."""
+
+    @cache
+    def fewest(left: int, right: int) -> int:
+        if not left or not right:
+            return left + right
+        same = one[left - 1] != other[right - 1]
+        return min(fewest(left - 1, right) + 1, fewest(left, right - 1) + 1, fewest(left - 1, right - 1) + same)
+
+    assert edit_distance(one, other) == fewest(len(one), len(other))
+    assert score("edit_similarity", one, other) == pytest.approx(
+        1 - fewest(len(one), len(other)) / max(len(one), len(other), 1)
+    )
+
+
+@given(WORDS, WORDS)
+def test_the_longest_common_subsequence_is_the_longest(said: list[str], right: list[str]) -> None:
+    """Against trying every subsequence, longest first."""
+
+    def subsequences(words: list[str], size: int) -> set[tuple[str, ...]]:
+        return set(combinations(words, size))
+
+    longest = max(size for size in range(len(said) + 1) if subsequences(said, size) & subsequences(right, size))
+    expected = 2 * longest / (len(said) + len(right)) if longest else 0.0
+    assert score("rougeL", " ".join(said), " ".join(right)) == pytest.approx(expected)
+
+
+ROUGE = [  # computed once with the rouge-score package, without stemming
+    ("the cat is on the mat", "the cat sat on the mat", 0.8333333, 0.6, 0.8333333),
+    ("A dog is in the park.", "there is a dog in the park", 0.9230769, 0.5454545, 0.7692308),
+    ("one two three", "three two one", 1.0, 0.0, 0.3333333),
+]
+
+
+@pytest.mark.parametrize(("said", "right", "one", "two", "longest"), ROUGE)
+def test_rouge_is_what_the_usual_package_computes(
+    said: str, right: str, one: float, two: float, longest: float
+) -> None:
+    """ROUGE-1, -2 and -L, as F1."""
+    found = [score(name, said, right) for name in ("rouge1", "rouge2", "rougeL")]
+    assert found == pytest.approx([one, two, longest], abs=1e-6)
+
+
+def test_rouge_takes_ultraevals_words_and_chinese_characters() -> None:
+    """Precision and recall by name; a Chinese sentence is its characters; other names are refused."""
+    assert score("rouge", "a b c d", "a c", n_gram="l", index="recall") == 1
+    assert score("rouge", "a b c d", "a c", n_gram="l", index="precision") == 0.5
+    assert score("rouge", "我爱北京", "我爱上海") == 0.5
+    with pytest.raises(BadValue, match="there is no '3'"):
+        score("rouge", "a", "a", n_gram="3")
+
+
+@given(st.text(max_size=15), st.lists(st.text(max_size=15), min_size=1, max_size=3))
+def test_shares_are_shares_and_the_best_right_answer_counts(answer: str, references: list[str]) -> None:
+    """Between 0 and 1, never below what one of the right answers alone would give, and 1 for a perfect answer."""
+    for name in ("token_f1", "squad_em", "squad_f1", "edit_similarity", "anls", "rouge1", "rouge2", "rougeL"):
+        alone = [score(name, answer, one) for one in references]
+        assert 0 <= min(alone) <= max(alone) == score(name, answer, *references) <= 1
+    assert score("edit_similarity", answer, answer) == score("squad_f1", answer, answer) == 1
+
+
+def test_squad_forgets_case_articles_and_punctuation() -> None:
+    """Two figures at once; without anything to say, saying nothing is right."""
+    assert metric("squad").score("The Cat!", ("a cat",)) == {"em": 1.0, "f1": 1.0}
+    assert metric("squad").score("big cat", ("cat",)) == {"em": 0.0, "f1": pytest.approx(2 / 3)}
+    assert score("squad_f1", "", "") == 1
+    assert score("squad_f1", "something", "") == 0
+
+
+def test_boxes_overlap_by_area() -> None:
+    """Corners or width and height, in whatever words; without four numbers there is no box."""
+    assert marked("iou", "[0, 0, 2, 2]", "[1, 1, 3, 3]") == pytest.approx(1 / 7)
+    assert marked("iou", "The box is (2, 2), (0, 0).", "0 0 2 2") == 1
+    assert METRICS["iou"].score("0 0 2 2", Problem(id=0, messages=(), references=("1 1 1 1",)), form="xywh") == 0.25
+    assert marked("iou", "nothing", "0 0 1 1") == marked("iou", "0 0 1 1", "5 5 6 6") == 0
+    assert marked("iou_at", "0 0 2 1", "0 0 1 1") == 1
+
+
+COORDINATES = st.lists(st.integers(-5, 5), min_size=4, max_size=4)
+
+
+@given(COORDINATES, COORDINATES)
+def test_boxes_overlap_by_the_squares_that_they_cover(one: list[int], other: list[int]) -> None:
+    """Against counting unit squares."""
+
+    def squares(box: list[int]) -> set[tuple[int, int]]:
+        (left, right), (top, bottom) = sorted(box[::2]), sorted(box[1::2])
+        return {(x, y) for x in range(left, right) for y in range(top, bottom)}
+
+    shared, together = squares(one) & squares(other), squares(one) | squares(other)
+    if together:
+        assert marked("iou", str(one), str(other)) == pytest.approx(len(shared) / len(together))
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "same"),
+    [
+        (r"\frac{1}{2}", "0.5", True),
+        (r"\{1, 2\}", r"\{2, 1\}", True),
+        ("x+1", "1+x", True),
+        (r"\sqrt{2}/2", r"\frac{1}{\sqrt{2}}", True),
+        (r"$\boxed{x=3}$", "3", True),
+        ("1,234", "1234", True),
+        ("x^2", "2x", False),
+        ("3", "4", False),
+        ("9^{9^{9}}", "5", False),
+        ("99999999!", "5", False),
+        ("hello", "world", False),
+    ],
+)
+def test_mathematical_expressions_are_compared_by_their_worth(answer: str, right: str, *, same: bool) -> None:
+    """However they are written; what could not be computed in a lifetime is not tried."""
+    assert score("math_equal", answer, right) == same
+
+
+def test_numbers_need_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra, plain numbers are compared, and anything else is told what to install."""
+    monkeypatch.setitem(__import__("sys").modules, "math_verify", None)
+    assert score("math_equal", "$1,234", "1234.0") == 1
+    with pytest.raises(
+        Exception, match=r"needs math_verify, which is not installed: pip install 'model-accuracy-eval\[maths\]'"
+    ):
+        score("math_equal", "1/2", "0.5")

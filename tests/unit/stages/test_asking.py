@@ -1,0 +1,184 @@
+"""Asks are carried out once, kept beside the journal, and told when nobody answered them."""
+
+import msgspec
+import pytest
+from tests.unit.test_pipeline import ROWS, plan
+
+from model_accuracy_eval import pipeline
+from model_accuracy_eval.code_records import Execution, Isolation, Program
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.ports import Chat
+from model_accuracy_eval.records import Fault, Measure, Patience, Pipeline, Report, Request, RunPlan, Service
+from model_accuracy_eval.stages import asking
+from model_accuracy_eval.tasks import demo_gsm8k
+from model_accuracy_eval.testing import ManualClock, MemoryHub, MemoryStore, ScriptedChat, twins
+
+JUDGE = "http://judge"
+FINDINGS = "predictions/vllm-api-stream-chat/demo_gsm8k_findings.jsonl"
+
+
+def judged_plan(metric: str = "judge", **more: object) -> RunPlan:
+    task = msgspec.structs.replace(
+        demo_gsm8k.TASK, pipelines=(Pipeline(metrics=(Measure(name=metric, label="judged"),)),)
+    )
+    whole = {"tasks": (task,), "judge_endpoint": JUDGE, "judge_model": "wise", **more}
+    return msgspec.structs.replace(plan(n=2), **whole)
+
+
+def answering(_request: Request, choice: int) -> str:
+    """A model whose two samples differ."""
+    return f"sample {choice}"
+
+
+def kind(request: Request, _choice: int) -> str:
+    """A judge that likes first samples."""
+    return "yes" if "sample 0" in request.messages[-1].content else "no"
+
+
+class World:
+    """A model, a judge, and one run folder for all runs."""
+
+    def __init__(self, judge: ScriptedChat | None = None) -> None:
+        self.model, self.judge = ScriptedChat(answering), judge or ScriptedChat(kind)
+        self.services: list[Service] = []
+        self.store = MemoryStore()
+
+    def run(self, the_plan: RunPlan, **parts: object) -> Report:
+        def connect(service: Service, _patience: Patience) -> Chat:
+            self.services.append(service)
+            return self.judge if service.base_url == JUDGE else self.model
+
+        ports = twins(
+            **{
+                "connect": connect,
+                "hub": MemoryHub({demo_gsm8k.TASK.data.name: ROWS}),
+                "open_store": lambda _root: self.store,
+                **parts,
+            }
+        )
+        return pipeline.run(the_plan, "plan = {}\n", ports)
+
+
+def test_a_judge_decides_and_is_named() -> None:
+    """Its own service and model, decoding greedily; half of the samples are right, and the report says by whom."""
+    world = World()
+    report = world.run(judged_plan())
+    (sheet,) = report.sheets
+    assert report.outcome.exit_code == 0
+    assert {row.metric: row.value for row in sheet.rows}["avg@2"] == 50
+    assert world.services[-1] == Service(base_url=JUDGE, model="wise")
+    assert {request.temperature for request in world.judge.requests} == {0.0}
+    assert sheet.notes[0] == "The answers are judged by wise at http://judge."
+
+
+def test_judging_again_asks_nobody_twice() -> None:
+    """What the judge said is kept; another judge is asked anew."""
+    world = World()
+    first = world.run(judged_plan())
+    asked = len(world.judge.requests)
+    assert asked == len({request.messages for request in world.judge.requests}) > 0
+    assert len(list(world.store.lines(FINDINGS))) == asked
+    second = world.run(judged_plan(mode="eval"))
+    assert len(world.judge.requests) == asked
+    assert [sheet.rows for sheet in second.sheets] == [sheet.rows for sheet in first.sheets]
+    world.run(judged_plan(mode="eval", judge_model="wiser"))
+    assert len(world.judge.requests) == 2 * asked
+
+
+def test_equal_questions_are_asked_once() -> None:
+    """Samples that agree share one opinion."""
+    world = World()
+    world.model = ScriptedChat(lambda _request, _choice: "the same")
+    world.run(judged_plan())
+    assert len(world.judge.requests) == 4  # one a problem, not one a sample
+
+
+def test_a_judge_that_fails_makes_no_answer_wrong() -> None:
+    """No verdict about accuracy: exit 5, counts, notes and the log say why; later only the rest is asked."""
+    world = World(ScriptedChat(lambda request, choice: Fault(kind="failed", sentence="overloaded", status=503)
+                               if "sample 1" in request.messages[-1].content else kind(request, choice)))  # fmt: skip
+    report = world.run(judged_plan())
+    (sheet,) = report.sheets
+    assert (report.outcome.exit_code, report.outcome.stage) == (5, "score")
+    assert report.outcome.sentence.startswith(
+        "4 of 8 samples have an answer that could not be judged, 0 have no answer"
+    )
+    assert (sheet.counts.unjudged, sheet.counts.answered, sheet.counts.failed) == (4, 8, 0)
+    assert any(note.startswith("4 of 8 answers could not be judged") for note in sheet.notes)
+    log = (world.store.read("logs/eval/vllm-api-stream-chat/demo_gsm8k.out") or b"").decode()
+    assert "problem 0, sample 1: overloaded" in log
+    world.judge = ScriptedChat(kind)
+    again = world.run(judged_plan(mode="eval"))
+    assert again.outcome.exit_code == 0
+    assert len(world.judge.requests) == 4
+
+
+def test_a_judge_that_is_gone_is_not_waited_for_again() -> None:
+    """One refusal is enough: the others are not asked."""
+    world = World(ScriptedChat(lambda _request, _choice: Fault(kind="refused", sentence="nobody listens")))
+    report = world.run(msgspec.structs.replace(judged_plan(), patience=Patience(concurrency=1)))
+    assert report.sheets[0].counts.unjudged == 8
+    assert len(world.judge.requests) == 1
+
+
+def test_a_stop_ends_the_asking_and_leaves_a_report() -> None:
+    """What was said until then is kept."""
+    clock = ManualClock()
+
+    def stops(request: Request, choice: int) -> str:
+        clock.stop()
+        return kind(request, choice)
+
+    world = World(ScriptedChat(stops))
+    report = world.run(judged_plan(), clock=clock)
+    assert report.outcome.conclusion == "stopped"
+    assert len(world.judge.requests) < 8
+    assert "run.json" in world.store.names()
+
+
+class Bench:
+    """A sandbox whose programs pass if they say 0; it remembers whether it was closed."""
+
+    isolation: Isolation = "none"
+    image = "twin"
+    passed_over: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.ran: list[Program] = []
+        self.closed = False
+
+    async def run(self, program: Program) -> Execution:
+        self.ran.append(program)
+        verdict = "passed" if "0" in program.code else "harness_error" if "1" in program.code else "failed"
+        return Execution(verdict=verdict, detail=verdict, isolation="none", integrity="split")  # type: ignore[arg-type]
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_programs_run_in_the_sandbox_and_its_failures_are_not_theirs() -> None:
+    """A lost worker says nothing, is not kept, and is tried again later."""
+    world, bench = World(), Bench()
+    report = world.run(judged_plan("code"), open_sandbox=lambda: bench)
+    (sheet,) = report.sheets
+    assert {why for tally in sheet.tallies for why in tally.why} == {"right", "unjudged"}
+    assert sheet.counts.unjudged == 4
+    assert bench.closed
+    ran = len(bench.ran)
+    world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: bench)
+    assert len(bench.ran) - ran == 4
+
+
+def test_programs_without_a_sandbox_are_refused() -> None:
+    """Before anything is asked."""
+    with pytest.raises(Refused, match="there is no place to run them"):
+        World().run(judged_plan("code"))
+
+
+def test_tasks_that_ask_nothing_open_nothing() -> None:
+    """Neither a judge nor a file."""
+    world = World()
+    world.run(plan(n=2))
+    assert FINDINGS not in world.store.names()
+    assert asking.file("vllm-api-stream-chat", "demo_gsm8k") == FINDINGS
+    assert not world.judge.requests

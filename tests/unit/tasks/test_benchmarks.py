@@ -1,0 +1,192 @@
+"""Each benchmark over its real rows: how many problems, how the first is asked, and that gold answers score."""
+
+from collections.abc import Callable
+from hashlib import sha256
+
+import msgspec
+import pytest
+from tests.real_data import paper, real
+
+from model_accuracy_eval.records import Attempt, Problem, Verdict
+from model_accuracy_eval.scoring.judging import judge
+from model_accuracy_eval.scoring.scorers import pipelines
+from model_accuracy_eval.tasks import GROUPS, SHELVES, TASKS, core, exam, find
+
+SIZES = {
+    "gsm8k_nanochat": 1319, "mgsm": 2750, "svamp": 1000, "mmlu": 14042, "mmlu_choice_5shot": 14042,
+    "mmlu_nanochat": 14042, "mmlu_pro": 12032, "arc_easy": 2376, "arc_challenge": 1172, "arc_easy_choice": 2376,
+    "arc_challenge_nanochat": 1172, "bbh": 6511, "gaokao_bench": 1781, "truthfulqa": 790, "truthfulqa_choice": 790,
+    "truthfulqa_mc1": 790, "truthfulqa_mc2": 790, "tydiqa_tiny": 4, "spelling_bee": 256, "simple_spelling": 256,
+    "core_copa": 100, "core_winograd": 273, "core_bigbench_operators": 210, "core_bigbench_repeat_copy_logic": 32,
+}  # fmt: skip
+
+PARTS = {"mgsm": 11, "mmlu": 57, "mmlu_pro": 14, "bbh": 27, "gaokao_bench": 14, "tydiqa_tiny": 4}
+
+
+def verdict(problem: Problem, reply: str, name: str) -> Verdict:
+    attempt = Attempt(problem=problem.id, index=0, text=reply)
+    return judge(problem, [attempt], pipelines(find(name))[0]).verdicts[0]
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES.items())
+def test_every_row_becomes_a_problem(name: str, size: int) -> None:
+    """As many as the file has, numbered through, each with a right answer among its options."""
+    problems = paper(name).problems
+    assert [problem.id for problem in problems] == list(range(size))
+    for problem in problems:
+        assert all(0 <= place < len(problem.choices) for place in problem.gold)
+        assert problem.references[0].strip()
+        assert bool(problem.gold) == (find(name).kind in {"choice", "schema"})
+
+
+@pytest.mark.parametrize(("name", "count"), PARTS.items())
+def test_parts_are_told_apart(name: str, count: int) -> None:
+    """Subjects, languages, papers and tasks, for rows of their own in the report."""
+    task = find(name)
+    assert task.grouping is not None
+    assert len({problem.category for problem in paper(name).problems}) == count
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_data_is_what_the_hash_says(name: str) -> None:
+    """Every file is pinned by its content, examples included."""
+    shots = find(name).prompt.fewshot
+    for file in [find(name).data, *([shots.data] if shots and shots.data else [])]:
+        assert sha256(real(file)).hexdigest() == file.sha256
+
+
+REPLIES: dict[str, Callable[[Problem], str]] = {
+    "gsm8k_nanochat": lambda problem: f"It is so.\n#### {problem.references[0]}",
+    "mgsm": lambda problem: f"… \n#### {problem.references[0]}",
+    "svamp": lambda problem: f"That makes {problem.references[0].removesuffix('.0')}.",
+    "spelling_bee": lambda problem: f"I count them.\n#### {problem.references[0]}",
+    "simple_spelling": lambda problem: f"Word: {problem.references[0].replace(',', ', ')}",
+    "mmlu": lambda problem: f"Let me see. ANSWER: {problem.references[0]}",
+    "mmlu_pro": lambda problem: f"<think>A? B?</think>The answer is ({problem.references[0]}).",
+    "arc_easy": lambda problem: f"{problem.references[0]}",
+    "arc_challenge": lambda problem: f"**{problem.references[0]}**",
+    "bbh": lambda problem: f"We think. So the answer is {problem.references[0]}.\n\nQ: next?\nA: the answer is 7.",
+    "gaokao_bench": lambda problem: f"先看选项。\n【答案】{problem.references[0].replace(',', ' ')}",
+    "truthfulqa": lambda problem: f"ANSWER: {problem.references[0]}",
+    "tydiqa_tiny": lambda problem: problem.references[0],
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_gold_answers_are_right(name: str) -> None:
+    """The reference of every row, said as a model would say it, is judged right."""
+    for problem in paper(name).problems:
+        found = verdict(problem, REPLIES[name](problem), name)
+        assert found.why == "right", (problem.references, REPLIES[name](problem), found)
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_other_answers_are_wrong(name: str) -> None:
+    """Another row's answer is wrong wherever it differs."""
+    problems = paper(name).problems
+    different = 0
+    for problem, other in zip(problems, [*problems[1:], problems[0]], strict=True):
+        same_length = len(problem.references[0].split(",")) == len(other.references[0].split(","))
+        if problem.references != other.references and problem.category == other.category and same_length:
+            found = verdict(problem, REPLIES[name](other), name)
+            different += found.why == "wrong"
+            assert found.why in {"wrong", "not found"}, (problem.references, other.references, found)
+    assert different or name == "tydiqa_tiny"
+
+
+def test_l41_mmlu_asks_for_a_letter() -> None:
+    """The first question, written here by hand from the format that the dataset's docstring tells."""
+    problem = paper("mmlu").problems[0]
+    (message,) = problem.messages
+    assert message.content == (
+        "Find the degree for the given field extension Q(sqrt(2), sqrt(3), sqrt(18)) over Q.\n"
+        "A. 0\nB. 4\nC. 2\nD. 6\n\n"
+        "Think it through if you need to, then end with: ANSWER: X (the letter of the right option)."
+    )
+    assert problem.references == ("B",)
+
+
+def test_mmlu_shows_five_examples_of_the_subject() -> None:
+    """Header, five solved questions of the dev file, the question; the letters are weighed behind a blank."""
+    problems = paper("mmlu_choice_5shot").problems
+    problem = problems[0]
+    head = "The following are multiple choice questions (with answers) about abstract algebra.\n\n"
+    first = "Find all c in Z_3 such that Z_3[x]/(x^2 + c) is a field.\nA. 0\nB. 1\nC. 2\nD. 3\nAnswer: B\n\n"
+    assert problem.text.startswith(head + first)
+    assert problem.text.count("\nAnswer: ") == 5
+    assert problem.text.endswith("\nA. 0\nB. 4\nC. 2\nD. 6\nAnswer:")
+    assert [one.continuation for one in problem.candidates] == [" A", " B", " C", " D"]
+    last = problems[-1]
+    assert last.category == "world_religions"
+    assert "about world religions." in last.text
+    assert last.text.split("\n\n")[1] != problem.text.split("\n\n")[1]
+
+
+def test_n4_nanochat_puts_letters_behind_options() -> None:
+    """The form of nanochat, to the byte; the labels of a row may be numbers, and are what is weighed."""
+    row = {
+        "question": "What is the capital of France?",
+        "choices": {"text": ["London", "Berlin", "Paris", "Madrid"], "label": ["A", "B", "C", "D"]},
+        "answerKey": "C",
+    }
+    numbered = {**row, "choices": {**row["choices"], "label": ["1", "2", "3", "4"]}, "answerKey": "3"}
+    task = msgspec.structs.replace(find("arc_easy_nanochat"), views=())
+    lettered, other = exam.build(task, [row, numbered], [], None).problems
+    assert (
+        lettered.messages[0].content
+        == lettered.text
+        == (
+            "Multiple Choice question: What is the capital of France?\n"
+            "- London=A\n- Berlin=B\n- Paris=C\n- Madrid=D\n\nRespond only with the letter of the correct answer."
+        )
+    )
+    assert "- Paris=3\n" in other.text
+    assert [one.continuation for one in other.candidates] == ["1", "2", "3", "4"]
+    assert lettered.gold == other.gold == (2,)
+
+
+def test_bbh_shows_the_worked_examples_of_its_task() -> None:
+    """The authors' prompt without its warning, then the question; 27 tasks, 27 prompts."""
+    problem = paper("bbh").problems[0]
+    (message,) = problem.messages
+    assert message.content.startswith(
+        "Evaluate the result of a random Boolean expression.\n\nQ: not ( ( not not True ) ) is\nA: Let's think"
+    )
+    assert message.content.endswith(
+        "So the answer is True.\n\nQ: not ( True ) and ( True ) is\nA: Let's think step by step.\n"
+    )
+    assert message.content.count("\nQ: ") == 4
+    assert not any("canary" in one.messages[0].content for one in paper("bbh").problems)
+
+
+def test_truthfulqa_balances_the_places() -> None:
+    """The right answer is A about as often as B."""
+    letters = [problem.references[0] for problem in paper("truthfulqa").problems]
+    assert 0.4 < letters.count("A") / len(letters) < 0.6
+    assert [problem.gold[0] for problem in paper("truthfulqa_choice").problems] == ["AB".index(one) for one in letters]
+
+
+def test_truthfulqa_mc2_has_the_true_answers_first() -> None:
+    """All right answers, then all wrong ones, and the first are gold; mc1 has the best one against the wrong ones."""
+    for one, two in zip(paper("truthfulqa_mc1").problems, paper("truthfulqa_mc2").problems, strict=True):
+        assert one.gold == (0,)
+        assert two.gold == tuple(range(len(two.gold)))
+        assert one.choices[1:] == two.choices[len(two.gold) :]
+
+
+def test_tydiqa_asks_over_the_passage_that_holds_the_answer() -> None:
+    """Byte offsets are cut as bytes: every reference stands in its passage."""
+    for problem in paper("tydiqa_tiny").problems:
+        passage, question, instruction = problem.messages[0].content.rsplit("\n\n", 2)
+        assert question
+        assert instruction.startswith("Answer with words of the passage")
+        assert all(reference in passage for reference in problem.references)
+
+
+def test_a_table_stands_for_every_shelf_and_group() -> None:
+    """Groups name datasets, and CORE is the 22 tasks that its table has."""
+    assert list(TASKS) == [name for shelf in SHELVES.values() for name in shelf]
+    for group in GROUPS.values():
+        assert all(member in TASKS for member in group.members)
+    assert [find(name).name for name in GROUPS["core"].members] == [f"core_{name}" for name in core.TASKS]
+    assert len(GROUPS["core"].members) == 22

@@ -1,0 +1,111 @@
+"""CORE: what is weighed, in which order, after which examples."""
+
+import json
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from tests.real_data import REAL, paper, rows
+
+from model_accuracy_eval.records import DataFile, FewShot, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks import core, exam, fewshot, find
+
+JSON = dict[str, Any]
+WITH_DATA = ["copa", "arc_easy", "piqa", "boolq", "winograd", "lambada_openai", "bigbench_operators"]
+
+
+def test_n17_the_table_says_what_the_sources_say() -> None:
+    """Shots, kind, delimiter and baseline of all 22 tasks, compared with the facts that were read from DCLM."""
+    path = REAL / "core" / "core_tasks.json"
+    if not path.is_file():
+        pytest.skip("the list of CORE's tasks is not on this machine (core/core_tasks.json in ../shared/data)")
+    facts = json.loads(path.read_text())
+    assert [fact["label"] for fact in facts] == list(core.TASKS)
+    kinds = {"multiple_choice": "choice", "schema": "schema", "language_modeling": "target"}
+    for fact, task in zip(facts, core.TASKS.values(), strict=True):
+        shots = task.prompt.fewshot
+        assert (shots.count if shots else 0) == fact["num_fewshot"]
+        assert task.kind == kinds[fact["task_type"]]
+        assert task.baseline == pytest.approx(fact["random_baseline_pct"] / 100)
+        assert (task.prompt.question + task.prompt.delimiter).endswith(fact["continuation_delimiter"]) or not shots
+
+
+def test_n18_examples_are_drawn_for_every_question_alone() -> None:
+    """Seed 1234 + place, from all others: [8, 2, 1] for the first of ten, and the same for any slice."""
+    pool = [{"place": at} for at in range(10)]
+    choose = fewshot.chooser(Step(name="per_item", args={"seed": 1234}), pool, 3, own=True)
+    assert list(choose(0, pool[0])) == [8, 2, 1]
+    for place, row in enumerate(pool):
+        others = [at for at in range(10) if at != place]
+        assert list(choose(place, row)) == random.Random(1234 + place).sample(others, 3)
+
+
+def small(kind: str, shots: int) -> TaskSpec:
+    """CORE's task of a kind, over rows of the test and with fewer examples."""
+    name = {"choice": "commonsense_qa", "schema": "winograd", "target": "bigbench_operators"}[kind]
+    task = core.TASKS[name]
+    few = FewShot(count=shots, sampler=Step(name="first"), turns=False) if shots else None
+    return msgspec.structs.replace(task, views=(), prompt=msgspec.structs.replace(task.prompt, fewshot=few))
+
+
+def whole(candidate: Any) -> str:
+    return str(candidate.context + candidate.continuation)
+
+
+def test_n19_options_stand_behind_examples_and_question() -> None:
+    """The prompts of nanochat for a choice, as written down from running it."""
+    found = [
+        {"query": "Q1", "choices": ["c", "d"], "gold": 0},
+        {"query": "Q0", "choices": ["a", "b"], "gold": 1},
+    ]
+    problem = exam.build(small("choice", 1), found, [], None).problems[0]
+    assert [whole(one) for one in problem.candidates] == ["Q0 b\n\nQ1 c", "Q0 b\n\nQ1 d"]
+
+
+def test_n19_an_ending_stands_behind_examples_and_context() -> None:
+    """The same for an ending: the context loses the blanks around it."""
+    found = [
+        {"context": " Hello there ", "continuation": "world"},
+        {"context": "a", "continuation": "b"},
+    ]
+    (one,) = exam.build(small("target", 1), found, [], None).problems[0].candidates
+    assert (one.context, one.continuation) == ("a b\n\nHello there", " world")
+
+
+def test_n19_a_schema_weighs_one_ending_behind_two_contexts() -> None:
+    """Every context with the same ending."""
+    found = [{"context_options": ["The man", "The dog"], "continuation": "barks.", "gold": 1}]
+    problem = exam.build(small("schema", 0), found, [], None).problems[0]
+    assert [(one.context, one.continuation) for one in problem.candidates] == [
+        ("The man", " barks."),
+        ("The dog", " barks."),
+    ]
+    assert problem.gold == (1,)
+
+
+@pytest.mark.parametrize("name", WITH_DATA)
+def test_n17_real_rows_are_weighed_in_their_form(name: str) -> None:
+    """Rows in the order of seed 1337; question, delimiter and ending joined as the sources say, examples in front."""
+    task = find(f"core_{name}")
+    expected = list(rows(task))
+    random.Random(1337).shuffle(expected)
+    for problem, row in zip(paper(task.name, 20).problems, expected, strict=False):
+        mark = "\nAnswer: " if name in {"arc_easy", "piqa", "boolq"} else " "
+        if task.kind == "choice":
+            ends = [row["query"] + mark + choice for choice in row["choices"]]
+        elif task.kind == "schema":
+            ends = [f"{context} {row['continuation']}" for context in row["context_options"]]
+        else:
+            ends = [f"{row['context'].strip()} {row['continuation']}"]
+        shots = task.prompt.fewshot.count if task.prompt.fewshot else 0
+        for candidate, end in zip(problem.candidates, ends, strict=True):
+            assert whole(candidate).endswith(end)
+            assert not shots or whole(candidate).removesuffix(end).endswith("\n\n")
+            assert bool(whole(candidate).removesuffix(end)) == bool(shots)
+
+
+def test_a_task_without_examples_shows_none() -> None:
+    """The schema needs no question of its own."""
+    assert Prompt(question="") == msgspec.structs.replace(core.TASKS["winograd"].prompt, answer="")
+    assert core.TASKS["squad"].data == DataFile(name="core/squad.jsonl")

@@ -1,0 +1,106 @@
+"""Whatever `--datasets` may name → tasks, and tasks in our own spelling."""
+
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval import tasks
+from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.records import TaskSpec
+from model_accuracy_eval.tasks.declared import from_fields
+from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.testing import MemoryTaskFiles
+
+LM_EVAL = b"""
+task: gsm8k
+dataset_path: own/sums
+test_split: test
+doc_to_text: "{{q}}"
+doc_to_target: "{{a}}"
+should_decontaminate: true
+"""
+OURS = b"""
+name: own_sums
+data: sums.jsonl
+prompt: {question: "{{ q }}"}
+reference: "{{ a }}"
+pipelines:
+  - filters: [strip_thoughts, {name: regex, args: {regex_pattern: x}}]
+    metrics: [exact_match]
+"""
+ROWS = {"own.jsonl": b'{"question": "1+1", "answer": "2"}\n'}
+FILES = MemoryTaskFiles({"lm/gsm8k.yaml": LM_EVAL, "own.yaml": OURS, "two/own.yaml": OURS.replace(b"sums.", b"more.")})
+LIBRARY = Library(ROWS.__getitem__, FILES, ("lm",))
+
+
+def test_names_files_and_folders_are_told_apart() -> None:
+    """A task of the user's folders comes before one of the table that has its name."""
+    found = LIBRARY.find_all(["gsm8k", "own.yaml", "own.jsonl", "demo_gsm8k", "own.yaml"]).tasks
+    assert [task.name for task in found] == ["gsm8k", "own_sums", "own", "demo_gsm8k"]
+    assert found[0].data.name == "own/sums/test"
+    assert LIBRARY.find("lm/gsm8k.yaml").ignored == ("gsm8k: should_decontaminate",)
+    assert Library(ROWS.__getitem__, FILES).find("gsm8k").tasks == (tasks.find("gsm8k"),)
+
+
+def test_two_tasks_of_one_name_are_refused() -> None:
+    """Their reports would be one file."""
+    with pytest.raises(BadValue, match="Two of the datasets are called 'own_sums'"):
+        LIBRARY.find_all(["own.yaml", "two/own.yaml"])
+
+
+def test_what_nobody_knows_is_answered_with_the_nearest() -> None:
+    """After the folders the table has been asked."""
+    with pytest.raises(UnknownName, match="no dataset called 'gsm9k'"):
+        LIBRARY.find("gsm9k")
+
+
+def test_names_alone_are_enough_where_there_are_no_arguments() -> None:
+    """Files, filters and metrics."""
+    (task,) = LIBRARY.find("own.yaml").tasks
+    (pipeline,) = task.pipelines
+    assert (task.data.name, [step.name for step in pipeline.filters]) == ("sums.jsonl", ["strip_thoughts", "regex"])
+    assert pipeline.filters[1].args == {"regex_pattern": "x"}
+
+
+@given(st.sampled_from(sorted(tasks.TASKS)))
+def test_every_task_of_the_table_can_be_written_as_yaml(name: str) -> None:
+    """What `tasks show` prints is a task file."""
+    task = tasks.find(name)
+    written = yaml.safe_dump(msgspec.to_builtins(task), allow_unicode=True)
+    assert from_fields("x.yaml", yaml.safe_load(written)) == task
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"refrence": "x"}, "There is no field called 'refrence' in x.yaml; did you mean reference"),
+        ({"prompt": {"qestion": "x"}}, "There is no field called 'qestion' in x.yaml, prompt; did you mean question"),
+        (
+            {"prompt": {"question": "x", "fewshot": {"count": 1, "sample": "first"}}},
+            "called 'sample' in x.yaml, prompt.fewshot; did you mean sampler",
+        ),
+        ({"pipelines": [{"filter": []}]}, "called 'filter' in x.yaml, pipelines[0]; did you mean filters"),
+        ({"max_tokens": "many"}, "x.yaml: expected 'int', got 'str', in max_tokens."),
+        ({"kind": "guess"}, "x.yaml: invalid enum value 'guess', in kind."),
+        ({"reference": None}, "x.yaml: expected 'str', got 'null', in reference."),
+    ],
+)
+def test_a_field_that_is_wrong_is_told_with_its_place(changed: dict[str, Any], sentence: str) -> None:
+    """File, place, and the nearest field that there is."""
+    fields = {"name": "x", "data": "x.jsonl", "prompt": {"question": "x"}, "reference": "x", **changed}
+    with pytest.raises((BadValue, UnknownName)) as error:
+        from_fields("x.yaml", fields)
+    assert sentence in error.value.sentence
+
+
+def test_a_field_that_is_missing_is_told() -> None:
+    """Only `about` and `fields` may be left out of those without a default."""
+    with pytest.raises(BadValue, match="x.yaml: object missing required field 'prompt'"):
+        from_fields("x.yaml", {"name": "x", "data": "x.jsonl", "reference": "x"})
+    assert isinstance(
+        from_fields("x", {"name": "x", "data": "d", "reference": "", "prompt": {"question": ""}}), TaskSpec
+    )
