@@ -13,6 +13,7 @@ from model_accuracy_eval import tasks
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.config.settings import Setting, table
 from model_accuracy_eval.records import TaskSpec
+from model_accuracy_eval.scoring.contracts import CONTRACTS
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 from model_accuracy_eval.scoring.metrics import METRICS
 
@@ -64,14 +65,13 @@ def _about(setting: Setting) -> str:
 
 
 def _datasets() -> str:
-    specs = [tasks.find(name) for name in tasks.TASKS]
-    rows = [f"| `{spec.name}` | {spec.about} | {spec.licence} | {spec.home} |" for spec in specs]
     steps = [f"| `{name}` | {_first_line(step)} |" for name, step in EXTRACTORS.items()]
-    metrics = [f"| `{name}` | {_first_line(metric)} |" for name, metric in METRICS.items()]
+    rules = {contract.id: contract.rule.replace("|", "\\|") for contract in CONTRACTS}
+    metrics = [f"| `{name}` | {rules[f'metric {name}']} |" for name in METRICS]
     parts = [
         "# Datasets, extraction steps and metrics",
         _NOTE,
-        "\n".join(["| dataset | about | licence | home |", "|---|---|---|---|", *rows]),
+        *_shelves(),
         "Your own `.jsonl`, `.json` or `.csv` file is [a dataset too](../how-to/own-questions.md).",
         "## Extraction steps",
         "\n".join(["| step | does |", "|---|---|", *steps]),
@@ -79,6 +79,19 @@ def _datasets() -> str:
         "\n".join(["| metric | is |", "|---|---|", *metrics]),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _shelves() -> Iterator[str]:
+    for heading, shelf in tasks.SHELVES.items():
+        yield f"## {heading}"
+        rows = [
+            f"| `{spec.name}` | {spec.about} | `{spec.data.bundled or spec.data.name}` | {spec.licence} | {spec.home} |"
+            for spec in map(tasks.find, shelf)
+        ]
+        yield "\n".join(["| dataset | about | file | licence | home |", "|---|---|---|---|---|", *rows])
+    yield "## Groups"
+    members = [f"| `{name}` | {', '.join(f'`{one}`' for one in group.members)} |" for name, group in tasks.GROUPS.items()]
+    yield "\n".join(["| group | datasets |", "|---|---|", *members])
 
 
 def _first_line(thing: object) -> str:

@@ -104,6 +104,8 @@ class Prompt(Record, frozen=True, kw_only=True):
     """The reply that a solved example shows; empty: its right option, else its first right answer. Where contexts are
     weighed, the ending that follows them."""
     system: str | None = None
+    dialogue: str | None = None
+    """Column of messages that are sent before the question; an empty question is left out behind them."""
     description: str = ""
     """In front of everything; in the system message where there are turns."""
     prefix: str = ""

@@ -12,6 +12,8 @@ from tests.servers.fault_server import FaultServer
 from tests.servers.likelihood_server import VLLM_NO_BOS, LikelihoodServer
 from tests.unit.scoring.test_ultraeval import READ
 
+from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.rim.sandbox.opening import open_sandbox
 from model_accuracy_eval.scoring.ultraeval import POSTPROCESS
 
 MARKED = {name: text for name, text, answer in reversed(READ) if answer.strip()}
@@ -134,3 +136,44 @@ def test_tasks_show_prints_a_task_file_and_its_first_prompt(root: Path) -> None:
     assert done.code == 0, done.err
     assert '"name": "tides_low_gen"' in done.out
     assert "Question: Where is the low tide 0?\nAnswer: " in done.out
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> str:
+    """The kind that works here, the strongest first."""
+    refusals = []
+    for kind in ("docker", "bwrap"):
+        try:
+            open_sandbox(kind, {}, slots=1).end()  # type: ignore[attr-defined]
+        except EvalError as refusal:
+            refusals.append(refusal.sentence)
+            continue
+        return kind
+    pytest.skip(f"no sandbox works here: {' '.join(refusals)}")
+
+
+def test_u17_u19_programs_of_both_benchmarks_end_to_end(sandbox: str, tmp_path: Path) -> None:
+    """Two samples of each, of which one is right: pass@1 is a half, pass@2 all; without an aggregation, their mean."""
+    bodies = {"human": ["    return x + 1\n", "    return x\n"], "mbpp": ["def inc(x): return x + 1", "oops("]}
+    human = {"prompt": "def inc(x):\n", "test": "def check(f):\n    assert f(1) == 2", "entry_point": "inc"}
+    mbpp = {"text": "Inc.", "code": "", "task_id": 1, "test_setup_code": "", "challenge_test_list": []}
+    rows = {
+        "datasets/posts/data/human.jsonl": [{"question": "human", "answer": "", **human}],
+        "datasets/posts/data/mbpp.jsonl": [
+            {"question": "mbpp", "answer": "", "test_list": ["assert inc(2) == 3"], **mbpp}
+        ],
+    }
+    run_ = {"evaluation": {"type": "function_execution"}}
+    metric = {"pass_k": run_ | {"aggregation": {"type": "pass_k"}}, "passed": run_}
+    method = {"method": "generate", "params": {"sampling_num": 2, "temperature": 0.5}}
+    tasks = [
+        ultraeval_folder.task(name, "posts", "transform.py", generate=method, metric=metric, postprocess=post)
+        for name, post in (("human", "humaneval_post"), ("mbpp", "new_mbpp_post"))
+    ]
+    root = ultraeval_folder.write(tmp_path / "ultra", rows, tasks)
+    with FaultServer(lambda request: bodies.get(request["messages"][-1]["content"], ["ready"] * 2)) as server:
+        done, results = run(server.url, root, "--datasets", root / "configs/run.json", "--sandbox", sandbox)
+    assert done.code == 0, done.err
+    for name in ("posts_human_gen", "posts_mbpp_gen"):
+        found = results[name]
+        assert (found["pass@1(pass_k)"], found["pass@2(pass_k)"], found["passed"]) == (50.0, 100.0, 50.0)

@@ -61,7 +61,7 @@ def local(data):
 def rows(file):
     if file.suffix == ".csv":
         return datasets.Dataset.from_csv(str(file)).to_list()
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
 
 
 def tell(samples, results):

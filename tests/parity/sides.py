@@ -114,9 +114,9 @@ def _reply(exam_: Exam, problem: Problem, number: int) -> str:
     right = problem.references[(problem.id + number) % len(problem.references)]
     other = exam_.problems[(problem.id + 1) % len(exam_.problems)].references[0]
     forms = (
+        "The answer is {right}.",
         "{right}",
         " {right}.",
-        "The answer is {right}.",
         "#### {right}",
         "{other}",
         "I think: ({right})\n",

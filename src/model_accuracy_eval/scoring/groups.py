@@ -173,7 +173,9 @@ def _is_wanted(metric: str, wanted: GroupMean) -> bool:
 
 
 def _find(sheet: Sheet | None, metric: str) -> Row | None:
-    return next((row for row in sheet.rows if row.metric == metric), None) if sheet else None
+    """Where nobody guesses, a figure counts from 0 anyway: its plain row is its centred one."""
+    rows = {row.metric: row for row in sheet.rows} if sheet else {}
+    return rows.get(metric) or rows.get(metric.removeprefix("centred "))
 
 
 def _version(versions: Sequence[str]) -> str:

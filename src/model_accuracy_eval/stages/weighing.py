@@ -15,7 +15,7 @@ async def find_scale(plan: RunPlan, desks: Sequence[Desk], chat: Chat, ports: Po
     """The way that the run began with, else the one that is wished for; `desks` are those that weigh."""
     began = next((desk.began_with for desk in desks if desk.began_with), None)
     try:
-        scale = await chat.scale(plan.weigh, plan.sampling.extra)
+        scale = await chat.scale(began or plan.weigh, plan.sampling.extra)
     except NoHonestScore as error:
         if began is None:
             raise

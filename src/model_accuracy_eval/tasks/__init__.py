@@ -79,6 +79,18 @@ GROUPS: dict[str, TaskGroup] = {
         members=("arc_easy", "arc_challenge"),
         means=(GroupMean(metric="accuracy", weight_by_size=False),),
     ),
+    "chat_core": TaskGroup(
+        name="chat_core",
+        members=(
+            "arc_easy_nanochat",
+            "arc_challenge_nanochat",
+            "mmlu_nanochat",
+            "gsm8k_nanochat",
+            "humaneval",
+            "spelling_bee",
+        ),
+        means=(_CORE_MEAN,),
+    ),
     "core": TaskGroup(
         name="core",
         members=tuple(f"core_{name}" for name in _CORE),

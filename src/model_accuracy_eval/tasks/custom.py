@@ -1,7 +1,8 @@
-"""A user's own file → a task. The two shapes that AISBench accepts, told apart by their columns:
+"""A user's own file → a task. The two shapes that AISBench accepts and conversations, told apart by their columns:
 
 question, answer                 the reply must be the answer (as a number where every answer is one)
 question, A, B, C, …, answer     multiple choice; the answer is the letter
+messages, or lists of messages   the reply is compared with the conversation's last
 """
 
 from pathlib import PurePath
@@ -9,6 +10,7 @@ from pathlib import PurePath
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.metrics.exact import as_number
+from model_accuracy_eval.tasks import conversations
 from model_accuracy_eval.tasks.rows import Row, parse
 
 _FIELDS = ("question", "answer")
@@ -22,6 +24,9 @@ def looks_like_file(name: str) -> bool:
 
 def from_file(path: str, data: bytes) -> TaskSpec:
     """The task of a data file; its name is the file's stem, as AISBench has it."""
+    if "messages" in parse(path, data, ())[0]:
+        parse(path, data, ("messages",))
+        return conversations.task(_name(path), path)
     rows = parse(path, data, _FIELDS)
     letters = [letter for letter in _LETTERS if letter in rows[0]]
     return _choice(path, rows, letters) if len(letters) > 1 else _open(path, rows)

@@ -87,7 +87,10 @@ def conversation(prompt: Prompt, question: str, row: Row, shots: Sequence[Shot],
     turns: list[Message] = [Message(role="system", content=system)] if system else []
     for one in shots:
         turns += [Message(role="user", content=one.question), Message(role="assistant", content=one.answer)]
-    return (*turns, Message(role="user", content=_begun(prompt, question, row, where)))
+    if prompt.dialogue:
+        turns += [Message(role=one["role"], content=one["content"]) for one in row[prompt.dialogue]]
+    asked = _begun(prompt, question, row, where)
+    return (*turns, Message(role="user", content=asked)) if asked or not prompt.dialogue else tuple(turns)
 
 
 def text(prompt: Prompt, question: str, row: Row, shots: Sequence[Shot], where: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.tasks import parquet
+from model_accuracy_eval.tasks import conversations, parquet
 
 Row = dict[str, Any]
 
@@ -110,6 +110,8 @@ def _checked(where: str, row: Any, fields: Sequence[str]) -> Row:
         row = {"messages": row}
     if not isinstance(row, dict):
         raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")
+    if "messages" in fields and "messages" in row:
+        conversations.check(where, row["messages"])
     for field in fields:
         if field not in row:
             raise BadData(f"{where}: the field '{field}' is missing; there are: {', '.join(map(str, row))}.")

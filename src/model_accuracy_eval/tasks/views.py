@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
+from model_accuracy_eval.tasks.conversations import last_replies
 from model_accuracy_eval.tasks.passages import gold_passages
 from model_accuracy_eval.tasks.rows import Row
 from model_accuracy_eval.tasks.ultraeval.programs import programs
@@ -47,6 +48,7 @@ VIEWS: dict[str, View] = {
     "shuffled": shuffled,
     "permuted": permuted,
     "gold_passages": gold_passages,
+    "last_replies": last_replies,
     "spelling_bees": spelling_bees,
     "words_to_spell": words_to_spell,
     "programs": programs,

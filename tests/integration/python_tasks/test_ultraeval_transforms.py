@@ -53,7 +53,7 @@ def test_u4_the_classes_that_transforms_import_are_there(tmp_path: Path) -> None
 
 def test_u11_every_class_of_ultraeval_is_there() -> None:
     """And no other."""
-    for name in postprocess._CLASSES:  # noqa: SLF001 - the table itself
+    for name in postprocess.CLASSES:
         assert getattr(postprocess, name)()(["raw"], "The answer is B.")[0] == ["raw"]
     with pytest.raises(AttributeError):
         _ = postprocess.OwnPost

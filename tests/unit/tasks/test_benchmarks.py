@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 import pytest
@@ -124,7 +125,7 @@ def test_mmlu_shows_five_examples_of_the_subject() -> None:
 
 def test_n4_nanochat_puts_letters_behind_options() -> None:
     """The form of nanochat, to the byte; the labels of a row may be numbers, and are what is weighed."""
-    row = {
+    row: dict[str, Any] = {
         "question": "What is the capital of France?",
         "choices": {"text": ["London", "Berlin", "Paris", "Madrid"], "label": ["A", "B", "C", "D"]},
         "answerKey": "C",

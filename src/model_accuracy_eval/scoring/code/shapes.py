@@ -65,8 +65,13 @@ def _tuples(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """JSON has complex numbers as texts."""
-    return complex(value) if isinstance(value, str) else value
+    """JSON has complex numbers as texts; a text that is no number stays one."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return complex(value)
+    except ValueError:
+        return value
 
 
 def _dict(key: Revive, item: Revive) -> Revive:

@@ -6,7 +6,7 @@ from functools import partial
 
 from model_accuracy_eval.scoring.ultraeval import POSTPROCESS
 
-_CLASSES = {
+CLASSES = {
     "ExactMatchPost": "exact_match_post",
     "MathPost": "math_post",
     "UntilReturnPost": "until_return_post",
@@ -41,6 +41,6 @@ class Post:
 
 
 def __getattr__(name: str) -> Callable[[], Post]:
-    if name not in _CLASSES:
+    if name not in CLASSES:
         raise AttributeError(name)
-    return partial(Post, POSTPROCESS[_CLASSES[name]])
+    return partial(Post, POSTPROCESS[CLASSES[name]])

@@ -105,7 +105,7 @@ class Server:
             watch.look(left)
             if watch.orphaned:
                 self._sweep(watch.ended)
-                os._exit(0)
+                raise Gone
             if watch.printed > order.output_bytes:
                 return ["output_limit", f"More than {order.output_bytes:,} bytes were printed."]
             if (report := watch.report()) is not None:
@@ -194,10 +194,13 @@ KINDS: dict[str, Start] = {
 
 
 def main() -> None:
+    settings = receive(0)
     try:
-        server = Server(receive(0))
+        server = Server(settings)
         send(1, server.hello())
         while True:
             send(1, server.run(Order(**receive(0))))
-    except Gone:
+    except Gone:  # the host's wish, or its end: nobody else may be there to remove our folder
+        if settings["sweep"] != "namespace":
+            shutil.rmtree(settings["folder"], ignore_errors=True)
         os._exit(0)

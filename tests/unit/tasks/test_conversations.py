@@ -1,0 +1,55 @@
+"""Files of conversations: what is sent, what is compared, and what is wrong with a line."""
+
+import json
+from typing import Any
+
+import pytest
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.tasks import custom, exam
+from model_accuracy_eval.tasks.rows import parse
+
+SYSTEM = {"role": "system", "content": "Be brief."}
+ASK = {"role": "user", "content": "Hello?"}
+SAY = {"role": "assistant", "content": "Yes."}
+
+
+def lines(*rows: Any) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["lists", "objects"])
+def test_n15_everything_up_to_the_last_reply_is_sent(wrapped: bool) -> None:
+    """Lists of messages, or objects that hold one: the last reply is the reference, the rest the conversation."""
+    talks = [
+        [SYSTEM, ASK, SAY, {"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Me."}],
+        [ASK, SAY],
+    ]
+    data = lines(*({"messages": talk} if wrapped else talk for talk in talks))
+    task = custom.from_file("talk.jsonl", data)
+    problems = exam.assemble(task, lambda file, fields: parse(file.name, data, fields)).problems
+    assert [problem.references for problem in problems] == [("Me.",), ("Yes.",)]
+    sent = [[(turn.role, turn.content) for turn in problem.messages] for problem in problems]
+    assert sent == [[(turn["role"], turn["content"]) for turn in talk[:-1]] for talk in talks]
+
+
+@pytest.mark.parametrize(
+    ("talk", "sentence"),
+    [
+        ([ASK, ASK], "line 2: message 2 must be of assistant, but is of 'user'"),
+        ([SYSTEM, SAY, ASK], "line 2: message 2 must be of user, but is of 'assistant'"),
+        ([ASK], "line 2: a conversation has 2 messages or more beside the system's, but this one 1"),
+        ([SYSTEM, ASK], "but this one 1"),
+        ([ASK, SAY, ASK], "line 2: the last message must be of assistant"),
+        ([ASK, {"role": "assistant", "content": 7}], "line 2: message 2 has no text as its content"),
+        ([ASK, {"role": "assistant"}], "line 2: message 2 has no text as its content"),
+        ([{"role": "User", "content": "?"}, SAY], "line 2: message 1 must be of user, but is of 'User'"),
+        ({"messages": "Hello?"}, "line 2: a conversation is a list of messages with role and content"),
+    ],
+)
+def test_n15_a_line_that_is_no_conversation_is_named(talk: Any, sentence: str) -> None:
+    """With its number, and the number of the message."""
+    with pytest.raises(BadData) as error:
+        custom.from_file("talk.jsonl", lines([ASK, SAY], talk))
+    assert error.value.sentence.startswith("talk.jsonl, line 2: ")
+    assert sentence in error.value.sentence
