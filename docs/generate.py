@@ -90,7 +90,9 @@ def _shelves() -> Iterator[str]:
         ]
         yield "\n".join(["| dataset | about | file | licence | home |", "|---|---|---|---|---|", *rows])
     yield "## Groups"
-    members = [f"| `{name}` | {', '.join(f'`{one}`' for one in group.members)} |" for name, group in tasks.GROUPS.items()]
+    members = [
+        f"| `{name}` | {', '.join(f'`{one}`' for one in group.members)} |" for name, group in tasks.GROUPS.items()
+    ]
     yield "\n".join(["| group | datasets |", "|---|---|", *members])
 
 

@@ -7,10 +7,10 @@ from typing import Any, Protocol, TypeVar
 
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import (
-    JSONObject,
     Ballot,
     Counts,
     DataFile,
+    JSONObject,
     Patience,
     Recipe,
     Reply,

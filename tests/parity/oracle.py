@@ -8,6 +8,7 @@ Rows are read from the data folder instead of a hub; the model is scripted, so t
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import datasets
@@ -22,7 +23,8 @@ class Scripted(LM):
 
     def __init__(self, replies):
         super().__init__()
-        self._replies = {prompt: list(texts) for prompt, texts in replies.items()}
+        self._replies = replies
+        self._told = Counter()
 
     def loglikelihood(self, requests):
         return [weigh(*request.args[:2]) for request in requests]
@@ -31,14 +33,13 @@ class Scripted(LM):
         return [weigh("", request.args[0])[0] for request in requests]
 
     def generate_until(self, requests):
-        return [self._reply(request.args[0]) for request in requests]
+        return [self._reply(request.task_name, request.args[0]) for request in requests]
 
-    def _reply(self, prompt):
-        texts = self._replies.get(prompt)
-        if texts is None:
-            return "no reply was written for this prompt"
-        texts.append(texts.pop(0))
-        return texts[-1]
+    def _reply(self, task, prompt):
+        """The next one that the task hears to this prompt, which another task may ask too."""
+        texts = self._replies.get(prompt, ["no reply was written for this prompt"])
+        self._told[task, prompt] += 1
+        return texts[(self._told[task, prompt] - 1) % len(texts)]
 
 
 def local(data):

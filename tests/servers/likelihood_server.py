@@ -50,6 +50,8 @@ class Style:
     names: bool = True
     """Whether tokens are shown at all; without, only their numbers are known."""
     context: int | None = 512
+    delay: float = 0.0
+    """Seconds before every answer."""
 
 
 VLLM = Style(
@@ -95,6 +97,7 @@ class LikelihoodServer(HttpServer):
     async def _handle(self, exchange: Exchange) -> None:
         asked, path = exchange.json, exchange.path
         status = self._plan(exchange.number, asked) if self._plan else None
+        await exchange.pause(self.style.delay)
         if status is not None:
             exchange.reply(status, {"error": {"message": f"trouble {status}", "code": status}})
         elif path == "/v1/models":

@@ -90,7 +90,7 @@ class _Key(msgspec.Struct):
 
 
 class _Way(msgspec.Struct):
-    rung: Weigh
+    rung: Rung = "chat"
 
 
 class _Asked(msgspec.Struct):
@@ -146,7 +146,7 @@ def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
                 reasoning=attempt.reasoning,
                 finish_reason=attempt.finish_reason,
                 rung=attempt.rung,
-                weighed=[one and _Weight(one.logprob, one.tokens, one.greedy) for one in attempt.weighed],
+                weighed=[_weight(one) for one in attempt.weighed],
                 timings=attempt.timings,
                 usage=attempt.usage,
                 request=attempt.request,
@@ -156,6 +156,14 @@ def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
         )
         + b"\n"
     )
+
+
+def _weight(found: Likelihood | None) -> _Weight | None:
+    return None if found is None else _Weight(found.logprob, found.tokens, found.greedy)
+
+
+def _likelihood(kept: _Weight | None) -> Likelihood | None:
+    return None if kept is None else Likelihood(logprob=kept.logprob, tokens=kept.tokens, greedy=kept.greedy)
 
 
 def failure_line(exam: Exam, problem: Problem, attempt: Attempt, fault: Fault) -> bytes:
@@ -173,9 +181,10 @@ def key(source: bytes) -> tuple[int, int]:
     return found.id, found.index
 
 
-def way(source: bytes) -> Weigh:
-    """How the options of a line of the journal were weighed."""
-    return _decode_way(source).rung
+def way(source: bytes) -> Weigh | None:
+    """How the options of a line of the journal were weighed; None where nothing was."""
+    rung = _decode_way(source).rung
+    return None if rung == "chat" or rung == "text" else rung
 
 
 def question(source: bytes) -> tuple[int, str]:
@@ -194,9 +203,7 @@ def attempt(source: bytes) -> Attempt:
         reasoning=kept.reasoning,
         finish_reason=kept.finish_reason,
         rung=kept.rung,
-        weighed=tuple(
-            one and Likelihood(logprob=one.logprob, tokens=one.tokens, greedy=one.greedy) for one in kept.weighed
-        ),
+        weighed=tuple(_likelihood(one) for one in kept.weighed),
         timings=kept.timings,
         usage=kept.usage,
         request=kept.request,

@@ -68,9 +68,8 @@ def asks(problem: Problem, samples: Samples, pipeline: Pipeline, *, score_reason
     texts = [_text(sample, score_reasoning=score_reasoning) for sample in samples]
     for answer in dict.fromkeys(_alone(problem, texts, pipeline)):
         for measure in asking:
-            ask = None if answer is None else _ask(metric(measure.name), measure, answer, problem)
-            if ask is not None:
-                yield ask
+            if answer is not None:
+                yield from _asks(metric(measure.name), measure, answer, problem)
 
 
 def _alone(problem: Problem, texts: filters.Answers, pipeline: Pipeline) -> filters.Answers:
@@ -104,17 +103,17 @@ def _score(row: Metric, measure: Measure, answer: str | None, problem: Problem, 
     return row.score(answer or "", against, **measure.args)
 
 
-def _ask(row: Metric, measure: Measure, answer: str, problem: Problem) -> Ask | None:
-    return row.asks(answer, problem, **measure.args) if row.asks else None
+def _asks(row: Metric, measure: Measure, answer: str, problem: Problem) -> tuple[Ask, ...]:
+    asked = row.asks(answer, problem, **measure.args) if row.asks else None
+    return asked if isinstance(asked, tuple) else (asked,) if asked is not None else ()
 
 
 def _settled(row: Metric, measure: Measure, answer: str | None, problem: Problem, findings: Findings) -> Payload | None:
     """Nobody is asked about an answer that was not found; of an ask without a finding nothing is known."""
     if answer is None:
         return 0.0
-    ask = _ask(row, measure, answer, problem)
-    finding = None if ask is None else findings(ask)
-    return None if finding is None else row.score(finding, problem, **measure.args)
+    found = [findings(ask) for ask in _asks(row, measure, answer, problem)]
+    return None if not found or None in found else row.score(*found, problem=problem, **measure.args)
 
 
 def _verdict(sample: Attempt | None, text: str | None, answer: str | None, payload: Payload | None) -> Verdict:

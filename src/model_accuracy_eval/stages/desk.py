@@ -1,8 +1,8 @@
 """One dataset while it is asked: what is still wanted, where its samples are kept, and how many came.
 
-Seeds: sample `i` of the problem at place `p` of the whole dataset has seed base + p·n + i, and servers give choice `j` of a request with
-seed s what a lone request with seed s + j would get. So one request for five choices and five requests for one
-bring the same samples, and a run that goes on asks what an undisturbed one would have asked.
+Seeds: sample `i` of the problem at place `p` of the whole dataset has seed base + p·n + i, and servers give choice
+`j` of a request with seed s what a lone request with seed s + j would get. So one request for five choices and five
+requests for one bring the same samples, and a run that goes on asks what an undisturbed one would have asked.
 """
 
 from dataclasses import dataclass
@@ -48,6 +48,10 @@ class Wanted:
         return self.desk.exam.task.of(self.problem)
 
     @property
+    def weighs(self) -> bool:
+        return self.task.kind != "generate"
+
+    @property
     def sampling(self) -> Sampling:
         return self.desk.plan.sampling.of(self.task) if self.problem.part else self.desk.sampling
 
@@ -63,7 +67,7 @@ class Wanted:
 
     @property
     def rung(self) -> Rung:
-        return "text" if self.desk.exam.task.mode == "text" else "chat"
+        return "text" if self.task.mode == "text" else "chat"
 
     @property
     def seed(self) -> int | None:
@@ -89,9 +93,12 @@ class Wanted:
         )
 
     def ballot(self) -> Ballot:
+        """Where an answer is all there is, it is the likeliest one, unless somebody wants another temperature."""
         task, problem = self.task, self.problem
+        said = (self.desk.plan.sampling.temperature, task.temperature, 0.0)
+        temperature = next(one for one in said if one is not None)
         return Ballot(
-            request=msgspec.structs.replace(self.request(), text=None),
+            request=msgspec.structs.replace(self.request(), text=None, temperature=temperature),
             candidates=problem.candidates,
             options=len(problem.choices) or len(problem.candidates),
             boundary=task.boundary,
@@ -112,7 +119,6 @@ class Desk:
         self._journal = journal.file(plan.label, exam.task.name)
         self._failures = journal.failures_file(plan.label, exam.task.name)
         self.counts = Counts()
-        self.weighs = exam.task.kind != "generate"
         self.began_with: Weigh | None = None
         """How the samples that are kept were weighed."""
         self._began = ports.clock.elapsed()
@@ -121,8 +127,9 @@ class Desk:
         """What the journal does not hold, problem by problem."""
         n = self.sampling.n
         held = {journal.key(line) for line in self._store.lines(self._journal)}
-        if self.weighs and held:
-            self.began_with = journal.way(next(self._store.lines(self._journal)))
+        if any(task.kind != "generate" for task in tasks_of(self.exam)):
+            ways = map(journal.way, self._store.lines(self._journal))
+            self.began_with = next((way for way in ways if way), None)
         missing = [
             Wanted(self, place, tuple(index for index in range(n) if (problem.id, index) not in held))
             for place, problem in enumerate(self.exam.problems)
@@ -175,6 +182,11 @@ class Desk:
         else:
             name = f"logs/infer/{self.plan.label}/{self.exam.task.name}.out"
             self._store.append(name, f"{self._ports.clock.local('%Y-%m-%d %H:%M:%S')} {sentence}\n".encode())
+
+
+def tasks_of(exam: Exam) -> list[TaskSpec]:
+    """The tasks whose problems these are: its parts, or the one."""
+    return list({problem.part: exam.task.of(problem) for problem in exam.problems}.values())
 
 
 def _said(wanted: Wanted, reply: Reply, rung: Rung) -> list[Attempt]:

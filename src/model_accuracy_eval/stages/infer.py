@@ -52,7 +52,7 @@ class _Inference:
 
     async def _all(self, wanted: list[Wanted], chat: Chat) -> None:
         """All workers to their end; an exception of one ends them all."""
-        weighing = list(dict.fromkeys(one.desk for one in wanted if one.desk.weighs))
+        weighing = list(dict.fromkeys(one.desk for one in wanted if one.weighs))
         if weighing:
             self._scale = await find_scale(self._plan, weighing, chat, self._ports)
         todo = iter(wanted)
@@ -66,7 +66,7 @@ class _Inference:
 
     async def _worker(self, todo: Iterator[Wanted], chat: Chat) -> None:
         while (wanted := self._next(todo)) is not None:
-            if wanted.desk.weighs and self._scale is not None:
+            if wanted.weighs and self._scale is not None:
                 self._take(wanted, await self._scale.weigh(wanted.ballot()), self._scale.rung)
             else:
                 self._take(wanted, await chat.ask(wanted.request()), wanted.rung)

@@ -13,6 +13,7 @@ from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
 from model_accuracy_eval.stages import asking
 from model_accuracy_eval.stages.asking import Inquiry
+from model_accuracy_eval.stages.desk import tasks_of
 
 _MODES: dict[Rung, str] = {"chat": "gen", "text": "gen"}
 """AISBench's word for figures of generated texts; weighed options tell how they were weighed."""
@@ -69,7 +70,7 @@ class _Marking:
             notes=self._inquiry.notes() + notes(
                 self._plan, self._sampling, counts, tallies,
                 problems=len(self._problems), all_equal=self._all_equal(tallies),
-            ) + tuple(rungs.notes(self._exam.task, self._rung(), self._unseen)),
+            ) + self._weighing(),
             speed=self._stopwatch.read(),
         )  # fmt: skip
         self._log(sheet)
@@ -144,6 +145,12 @@ class _Marking:
             not_found=why["not found"],
             unjudged=why["unjudged"],
         )
+
+    def _weighing(self) -> tuple[str, ...]:
+        """What has to be known about weighed options."""
+        rung = next((rung for rung, _ in self._rungs.most_common() if rung not in _MODES), "chat")
+        tasks = [task for task in tasks_of(self._exam) if task.kind != "generate"]
+        return tuple(dict.fromkeys(note for task in tasks for note in rungs.notes(task, rung, self._unseen)))
 
     def _rung(self) -> Rung:
         """How the figures came about; of several ways the commonest."""

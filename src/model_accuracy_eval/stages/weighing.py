@@ -8,7 +8,7 @@ from model_accuracy_eval.records import Exam, Rung, RunPlan
 from model_accuracy_eval.scoring import rungs
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorers import measures
-from model_accuracy_eval.stages.desk import Desk
+from model_accuracy_eval.stages.desk import Desk, tasks_of
 
 
 async def find_scale(plan: RunPlan, desks: Sequence[Desk], chat: Chat, ports: Ports) -> Scale:
@@ -31,11 +31,13 @@ async def find_scale(plan: RunPlan, desks: Sequence[Desk], chat: Chat, ports: Po
 
 def _objections(exam: Exam, rung: Rung) -> Iterator[str]:
     """Why nothing can be said about a dataset in this way."""
-    names = {measure.name for measure in measures(exam.task) if metric(measure.name).reads == "likelihoods"}
-    missing = rungs.untold(exam.task, rung)
-    if names and names == set(missing):
-        yield f"{exam.task.name} cannot be evaluated by {rung}: {rungs.lacking(missing)}"
-    elif crowded := next((problem for problem in exam.problems if rungs.too_many(problem, rung)), None):
+    for task in tasks_of(exam):
+        names = {measure.name for measure in measures(task) if metric(measure.name).reads == "likelihoods"}
+        missing = rungs.untold(task, rung)
+        if task.kind != "generate" and names and names == set(missing):
+            yield f"{task.name} cannot be evaluated by {rung}: {rungs.lacking(missing)}"
+            return
+    if crowded := next((problem for problem in exam.problems if rungs.too_many(problem, rung)), None):
         yield (
             f"{exam.task.name} cannot be evaluated by {rung}: problem {crowded.id} has {len(crowded.choices)} options, "
             "and there are 26 letters."

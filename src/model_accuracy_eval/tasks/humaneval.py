@@ -7,7 +7,8 @@ A row: {"task_id": "HumanEval/0", "prompt": "def f(…):\n    \"\"\"…", "entry
 reference solution tells what is right.
 Asked: for the whole function in chats; humaneval_base lets a base model go on with the text.
 Judged: by running the tests. A reply may be the function or its body alone. For humaneval_plus a program must agree
-with the reference on the original inputs and on the added ones; `base` counts the original ones alone.
+with the reference on the original inputs and on the added ones; `base` counts the original ones alone. `best of n`
+takes of each problem's samples the first that passes the docstring's examples, as somebody would who knows no more.
 """
 
 from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
@@ -21,7 +22,10 @@ _READ = (
 _PIPELINES = (
     Pipeline(
         filters=_READ,
-        metrics=(Measure(name="tests", label="accuracy", args={"suite": "humaneval"}),),
+        metrics=(
+            Measure(name="tests", label="accuracy", args={"suite": "humaneval"}),
+            Measure(name="best_of_n", label="best of n", args={"suite": "humaneval"}, reduction="best_shown"),
+        ),
     ),
 )
 _FIELDS = ("task_id", "prompt", "entry_point", "canonical_solution")

@@ -16,7 +16,7 @@ TASK = TaskSpec(
     data=DataFile(
         name="tydiqa/tiny_dev.jsonl",
         hub="github:google-research-datasets/tydiqa@96550c0493e53a085cb25918da7466fd3a6bfe52/tiny_dev.jsonl.gz",
-        sha256="06ea8401cbcc4be02d31f6bb8800487781b771acd1eb24ed0f019bfe0da57eba"
+        sha256="06ea8401cbcc4be02d31f6bb8800487781b771acd1eb24ed0f019bfe0da57eba",
     ),
     views=(Step(name="gold_passages"),),
     fields=("document_plaintext", "annotations", "passage_answer_candidates", "question_text", "language"),

@@ -38,6 +38,9 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("task-type", "any-to-any", "any-to-any", "any-to-any"),
     ("mode", "infer", "infer", "infer"),
     ("reuse", "outputs/x", "outputs/x", "outputs/x"),
+    ("preset", "pass@10", "pass@10", "pass@10"),
+    ("preset", "none", None, None),
+    ("prompt-strategy", "few-shot", "few-shot", "few-shot"),
     ("num-return-sequences", "3", 3, 3),
     ("temperature", "0.7", 0.7, 0.7),
     ("temperature", "1", 1, 1.0),
@@ -54,6 +57,8 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("gate", "a: avg@5 > 1\nb: pass@5 > 2\n", ["a: avg@5 > 1", "b: pass@5 > 2"], ("a: avg@5 > 1", "b: pass@5 > 2")),
     ("baseline", "outputs/x", "outputs/x", "outputs/x"),
     ("max-failed-requests", "0", 0, 0),
+    ("sandbox", "bwrap", "bwrap", "bwrap"),
+    ("sandbox-image", "python:3.12-slim", "python:3.12-slim", "python:3.12-slim"),
     ("judge-endpoint", "http://localhost:9000", "http://localhost:9000", "http://localhost:9000"),
     ("judge-model", "judge", "judge", "judge"),
     ("score-reasoning", "true", True, True),
@@ -141,6 +146,9 @@ BAD: list[tuple[str, Any, str]] = [
     ("label", "a\n", "expected 'str' matching regex"),
     ("label", "two words", "expected 'str' matching regex"),
     ("out", None, "expected 'str'"),
+    ("preset", "pass@2", "expected one of greedy, pass@1, pass@10"),
+    ("prompt-strategy", "reflexion", "expected one of standard, scot, few-shot, cgo"),
+    ("sandbox", "chroot", "expected one of auto, docker, bwrap, uid, none"),
     ("weigh", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
     ("mode", "evaluate", "expected one of all, infer, eval"),
     ("task-type", "text", "expected one of text-generation, image-text-to-text, any-to-any"),
@@ -163,7 +171,7 @@ def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> 
 def test_every_bound_is_refused_above() -> None:
     """Each setting whose type can be missed has a line in the table of this test."""
     free = {"adapter", "model", "endpoint", "model-name", "data-dir", "tasks-path", "reuse", "baseline", "debug"}
-    free |= {"judge-endpoint", "judge-model"}
+    free |= {"judge-endpoint", "judge-model", "sandbox-image"}
     free |= {"adapter-image", "max-weight-size", "devices", "weights-dir"}  # looked at by those who use them
     assert {name for name, *_ in BAD} | free == set(NAMES)
 

@@ -136,7 +136,7 @@ def test_what_is_not_there_is_told_with_the_next_step(tmp_path: Path) -> None:
     assert "model-accuracy-eval tasks prepare" in error.value.sentence
     for place in ("data/sums/test.jsonl", "data/test.jsonl.gz", f"cache/data/{HASH[:12]}/test.jsonl"):
         assert f"{tmp_path}/{place}" in error.value.sentence
-    with pytest.raises(BadData, match=r"There is no data file 'nowhere\.jsonl'\."):
+    with pytest.raises(BadData, match=r"There is no data file 'nowhere\.jsonl': it is looked for"):
         hub(tmp_path).read(DataFile(name="nowhere.jsonl"), None)
 
 

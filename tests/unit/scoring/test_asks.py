@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.scoring.tasks import pipe, problem, said, task
+from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.code_records import Execution, Program, Verdict
 from model_accuracy_eval.errors import BadValue

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.unit.scoring.tasks import pipe, rows, task, values
+from tests.unit.scoring.judged_tasks import pipe, rows, task, values
 
 from model_accuracy_eval.errors import BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import Measure

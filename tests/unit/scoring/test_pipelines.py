@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.scoring.tasks import pipe, problem, rows, said, task, values
+from tests.unit.scoring.judged_tasks import pipe, problem, rows, said, task, values
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Attempt, Candidate, Likelihood, Measure, Pipeline, Step

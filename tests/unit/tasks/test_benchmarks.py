@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.real_data import paper, real
+from tests.real_data import paper, real, rows
 
-from model_accuracy_eval.records import Attempt, Problem, Verdict
+from model_accuracy_eval.records import Attempt, Counts, Problem, Row, Sheet, Verdict
+from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.scoring.judging import judge
 from model_accuracy_eval.scoring.scorers import pipelines
 from model_accuracy_eval.tasks import GROUPS, SHELVES, TASKS, core, exam, find
@@ -161,7 +162,10 @@ def test_bbh_shows_the_worked_examples_of_its_task() -> None:
 
 
 def test_truthfulqa_balances_the_places() -> None:
-    """The right answer is A about as often as B."""
+    """The right answer is A about as often as B, and is the one that the file calls best."""
+    for problem, row in zip(paper("truthfulqa_choice").problems, rows(find("truthfulqa")), strict=True):
+        assert problem.choices[problem.gold[0]] == row["Best Answer"]
+        assert problem.choices[1 - problem.gold[0]] == row["Best Incorrect Answer"]
     letters = [problem.references[0] for problem in paper("truthfulqa").problems]
     assert 0.4 < letters.count("A") / len(letters) < 0.6
     assert [problem.gold[0] for problem in paper("truthfulqa_choice").problems] == ["AB".index(one) for one in letters]
@@ -191,3 +195,24 @@ def test_a_table_stands_for_every_shelf_and_group() -> None:
         assert all(member in TASKS for member in group.members)
     assert [find(name).name for name in GROUPS["core"].members] == [f"core_{name}" for name in core.TASKS]
     assert len(GROUPS["core"].members) == 22
+
+
+def sheet(name: str, value: float) -> Sheet:
+    """What a run would say of a dataset whose accuracy is `value`."""
+    task = find(name)
+    row = Row(dataset=name, version="000000", metric="accuracy", value=value)
+    return Sheet(dataset=name, version="000000", rows=(row, *groups.centred(task, row)), tallies=(), counts=Counts())
+
+
+def test_n21_chat_core_is_the_mean_of_what_lies_above_guessing() -> None:
+    """Choices count from 25 %, everything else from 0; without one of the tasks there is no figure."""
+    values = {
+        "arc_easy_nanochat": 70.0, "arc_challenge_nanochat": 40.0, "mmlu_nanochat": 25.0,
+        "gsm8k_nanochat": 10.0, "humaneval": 20.0, "spelling_bee": 90.0,
+    }  # fmt: skip
+    sheets = {name: sheet(name, value) for name, value in values.items()}
+    (row,) = groups.rows(GROUPS["chat_core"], sheets)
+    assert row.value == pytest.approx((60 + 20 + 0 + 10 + 20 + 90) / 6)
+    for name in values:
+        (row,) = groups.rows(GROUPS["chat_core"], {one: found for one, found in sheets.items() if one != name})
+        assert row.value is None

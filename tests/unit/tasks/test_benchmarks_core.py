@@ -27,6 +27,7 @@ def test_n17_the_table_says_what_the_sources_say() -> None:
         shots = task.prompt.fewshot
         assert (shots.count if shots else 0) == fact["num_fewshot"]
         assert task.kind == kinds[fact["task_type"]]
+        assert task.boundary == ("shared" if task.kind == "choice" else "context")
         assert task.baseline == pytest.approx(fact["random_baseline_pct"] / 100)
         assert (task.prompt.question + task.prompt.delimiter).endswith(fact["continuation_delimiter"]) or not shots
 

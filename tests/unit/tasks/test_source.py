@@ -8,7 +8,8 @@ import pytest
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, Recipe
-from model_accuracy_eval.tasks import parquet, rows, source
+from model_accuracy_eval.tasks import parquet, source
+from model_accuracy_eval.tasks.rows import parse
 from model_accuracy_eval.testing import MemoryHub
 
 HUB = MemoryHub({"a.jsonl": b'{"n": 1}\n{"n": 2}\n'})
@@ -17,9 +18,9 @@ HUB = MemoryHub({"a.jsonl": b'{"n": 1}\n{"n": 2}\n'})
 def test_a_recipe_is_followed_before_anything_looks_at_the_rows() -> None:
     """The columns that are asked for need be there only afterwards; without a recipe nothing is made."""
 
-    def doubled(recipe: Recipe, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def doubled(recipe: Recipe, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         assert recipe.rows == "utils.double"
-        return [{"m": 2 * row["n"]} for row in found]
+        return [{"m": 2 * row["n"]} for row in rows]
 
     made = DataFile(name="a.jsonl", recipe=Recipe(folder="here", rows="utils.double"))
     assert source.read(made, ("m",), None, HUB, doubled) == [{"m": 2}, {"m": 4}]
@@ -46,10 +47,10 @@ def test_rows_of_a_parquet_file_are_those_that_were_written() -> None:
         writer.write_table(pyarrow.Table.from_pylist(content), file)
         return file.getvalue()
 
-    assert rows.parse("a.parquet", written(wanted), ("q",)) == wanted
+    assert parse("a.parquet", written(wanted), ("q",)) == wanted
     with pytest.raises(BadData, match=r"a\.parquet, row 1: the field 'x' is missing"):
-        rows.parse("a.parquet", written(wanted), ("x",))
+        parse("a.parquet", written(wanted), ("x",))
     with pytest.raises(BadData, match="is no Parquet file that could be read"):
-        rows.parse("a.parquet", b"PAR1", ())
+        parse("a.parquet", b"PAR1", ())
     with pytest.raises(BadData, match="not a single row"):
-        rows.parse("a.parquet", written([]), ())
+        parse("a.parquet", written([]), ())

@@ -47,7 +47,9 @@ class FileHub:
                 "(or .json, .csv, .parquet; each also as .gz)."
             )
         if file.hub is None:
-            raise BadData(f"There is no data file '{file.name}'.")
+            raise BadData(
+                f"There is no data file '{file.name}': it is looked for here and under --data-dir, also as .gz."
+            )
         looked = ", ".join(str(place) for place in self._places(file, data_dir))
         raise BadData(
             f"The rows of '{file.name}' are not on this machine. Fetch them with `model-accuracy-eval tasks prepare`, "

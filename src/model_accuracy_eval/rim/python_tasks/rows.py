@@ -52,7 +52,7 @@ class TrustedPython:
     def _run(self, job: bytes, folder: str, recipe: Recipe) -> "subprocess.CompletedProcess[bytes]":
         try:
             return subprocess.run(  # noqa: S603 - our own interpreter and file
-                [sys.executable, "-I", "-c", _CHILD, _PACKAGE],
+                [sys.executable, "-I", "-B", "-c", _CHILD, _PACKAGE],
                 input=job,
                 capture_output=True,
                 cwd=folder,

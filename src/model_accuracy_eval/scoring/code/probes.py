@@ -40,12 +40,12 @@ def _reference(exam: Exam) -> Attempt:
 
 
 def _libraries(exam: Exam) -> list[Program]:
-    named = {name for problem in exam.problems for name in _listed(problem.extras.get("libs", "[]"))}
+    named = {name for problem in exam.problems for name in _listed(problem.extras.get("libs", []))}
     tests = "assert missing() == [], 'the image lacks ' + ', '.join(missing())\n"
     code = _LIBRARIES.format(names=sorted(named))
     return [Program(code=code, tests=tests, entry_points=("missing",))] if named else []
 
 
-def _listed(source: str) -> list[str]:
-    """BigCodeBench writes the list as Python does, within a text."""
-    return [str(name) for name in ast.literal_eval(source)]
+def _listed(source: str | list[str]) -> list[str]:
+    """The hub's copy of BigCodeBench writes the list as Python does, within a text."""
+    return [str(name) for name in (ast.literal_eval(source) if isinstance(source, str) else source)]

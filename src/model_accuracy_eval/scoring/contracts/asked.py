@@ -11,7 +11,7 @@ from model_accuracy_eval.scoring.metrics import metric
 
 def _case(name: str, finding: Finding, expected: Any, **args: Any) -> Case:
     def run() -> Any:
-        return metric(name).score(finding, problem("right"), **args)
+        return metric(name).score(finding, problem=problem("right"), **args)
 
     said = finding.text if isinstance(finding, Opinion) else finding.verdict
     return Case(given=f"the finding {said!r}", run=run, expected=expected)
@@ -50,5 +50,11 @@ CONTRACTS = (
         "the program passes its row's tests; a timeout does not",
         _case("tests", _ended("timeout"), 0.0, suite="humaneval"),
         _case("tests", _ended("harness_error"), None, suite="humaneval"),
+    ),
+    _contract(
+        "best_of_n",
+        "without examples to choose by, it is what the tests say",
+        _case("best_of_n", _ended("passed"), 1.0, suite="humaneval"),
+        _case("best_of_n", _ended("harness_error"), None, suite="humaneval"),
     ),
 )

@@ -18,8 +18,9 @@ class Metric:
     """(what it reads, right answers, …), or (what it reads, problem, …) where `reads` is not plain answers."""
     reads: Literal["answers", "answers in their problem", "likelihoods", "findings"] = "answers"
     """Findings are what a judge or a sandbox found out about an answer."""
-    asks: Callable[..., Ask | None] | None = None
-    """(answer, problem, …) → what has to be found out first; None where nothing has to."""
+    asks: Callable[..., Ask | tuple[Ask, ...] | None] | None = None
+    """(answer, problem, …) → what has to be found out first, several things as a tuple; None where nothing has to.
+    `score` is given the findings in this order, and the problem by its name."""
     aggregation: str = "mean"
     higher_is_better: bool = True
     yes_or_no: bool = False

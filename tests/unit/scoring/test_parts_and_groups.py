@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.scoring.tasks import pipe, problem, said, task
+from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.records import Counts, Grouping, GroupMean, Row, Sheet, Tally, TaskGroup, TaskSpec

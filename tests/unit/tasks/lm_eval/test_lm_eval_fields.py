@@ -245,3 +245,12 @@ def test_data_files_are_found_by_the_tasks_names() -> None:
     assert task(**local).data.name == "my/rows.jsonl"
     part = task(test_split="test[:5]")
     assert (part.data.name, part.slice.stop) == ("own/sums/test", 5)
+
+
+def test_l37_copies_of_a_question_are_no_examples_for_it() -> None:
+    """Where a draw hits several rows that equal the question, it is drawn again among the others."""
+    rows = [{"q": "same", "a": "0"}] * 6 + [{"q": f"other {number}", "a": "1"} for number in range(3)]
+    for problem in built(rows=rows, num_fewshot=2, fewshot_split="test").problems[:6]:
+        shown = problem.messages[0].content.split("\n\n")
+        assert len(shown) == 3
+        assert all("other" in one for one in shown[:2])

@@ -1,0 +1,94 @@
+"""What needs more than Python: libraries and compilers. Without them a run is refused with their names."""
+
+import asyncio
+import shutil
+
+import pytest
+from tests.e2e.test_code_humaneval import sandbox as sandbox  # noqa: PLC0414 - a fixture
+from tests.e2e.test_code_references import DATA, exam_of, run_all
+
+from model_accuracy_eval.code_records import Program
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records import Attempt, Patience, RunPlan, Sampling
+from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.stages import trial
+from model_accuracy_eval.testing import twins
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
+
+
+def programs(name: str, limit: int, *, wrong: bool = False) -> list[Program]:
+    """The reference solutions as replies; wrong ones come from other problems."""
+    ready = exam_of(name, limit)
+    card = Scorecard(ready.task, 1, (1,))
+    texts = [problem.references[0] for problem in ready.problems]
+    texts = texts[1:] + texts[:1] if wrong else texts
+    return [
+        ask
+        for problem, text in zip(ready.problems, texts, strict=True)
+        for ask in card.asks(problem, [Attempt(problem=problem.id, index=0, text=f"```\n{text}\n```")])
+        if isinstance(ask, Program)
+    ]
+
+
+def test_bigcodebench_without_its_libraries_is_refused_with_their_names(sandbox: str) -> None:
+    """Before anything is asked: a model is not to blame for an image that lacks pandas."""
+    exam = exam_of("bigcodebench", None)
+    plan = RunPlan(run_id="0" * 32, stamp="s", tasks=(exam.task,), sampling=Sampling(), patience=Patience())
+    with pytest.raises(Refused, match=r"cannot judge bigcodebench.*lacks .*folium.*--sandbox-image"):
+        trial.hold(plan, [exam], twins(open_sandbox=lambda: open_sandbox(sandbox, {})))
+
+
+def test_bigcodebench_tasks_of_the_standard_library_pass(sandbox: str) -> None:
+    """Their unit tests run beside the program, with a control run; another task's solution passes none of them."""
+    exam = exam_of("bigcodebench", 4)
+    card = Scorecard(exam.task, 1, (1,))
+    problem = exam.problems[0]
+    right = [*card.asks(problem, [Attempt(problem=problem.id, index=0, text=problem.references[0])])]
+    wrong = [
+        *card.asks(
+            problem,
+            [Attempt(problem=problem.id, index=0, text="```python\ndef task_func(numbers=[]):\n    return 1\n```")],
+        )
+    ]
+    found = run_all(sandbox, [ask for ask in right + wrong if isinstance(ask, Program)])
+    assert [one.passed for one in found] == [True, False]
+    assert found[0].integrity.startswith("shared")
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_humaneval_x_in_javascript() -> None:
+    """Failed assertions of its tests are only printed by node, and count all the same."""
+    right, wrong = programs("humaneval_x_js", 12), programs("humaneval_x_js", 12, wrong=True)
+    found = run_all("none", right + wrong)
+    assert [one.passed for one in found[:12]] == [True] * 12, [one.detail for one in found[:12]]
+    assert not any(one.passed for one in found[12:])
+    assert {one.integrity for one in found} == {"exit code"}
+
+
+@pytest.mark.skipif(shutil.which("c++") is None or shutil.which("javac") is None, reason="there is no compiler")
+@pytest.mark.parametrize("name", ["humaneval_x_cpp", "humaneval_x_java"])
+def test_humaneval_x_with_compilers(name: str) -> None:
+    """C++ and Java: reference solutions compile and pass, those of other problems do not."""
+    right, wrong = programs(name, 4), programs(name, 4, wrong=True)
+    found = run_all("none", right + wrong)
+    assert [one.passed for one in found[:4]] == [True] * 4, [one.detail for one in found[:4]]
+    assert not any(one.passed for one in found[4:])
+
+
+def test_a_sandbox_without_a_language_says_so(sandbox: str) -> None:
+    """The sentence names the tool and the language, as nothing about the model is known."""
+    (program,) = programs("humaneval_x_cpp", 1)
+
+    async def run() -> None:
+        place = open_sandbox(sandbox, {})
+        try:
+            await place.run(program)
+        finally:
+            await place.close()
+
+    if sandbox != "docker":
+        pytest.skip("only the image is known to have no compiler")
+    with pytest.raises(Refused, match=r"has no c\+\+, which cpp programs need"):
+        asyncio.run(run())
