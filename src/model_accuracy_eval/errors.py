@@ -20,7 +20,6 @@ Errors of libraries and of the operating system are translated once, at the rim.
 import difflib
 from collections.abc import Iterable
 
-
 _SHOWN = 20
 """How many names a sentence lists before it only counts them."""
 

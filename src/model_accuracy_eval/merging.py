@@ -25,7 +25,7 @@ class Part:
 
 
 def gather(parts: Sequence[Part], store: Store, *, run_id: str) -> None:
-    """Fills the new run's folder with shards that were checked: every shard's journals, the plan of the whole, and who answered."""
+    """Fills the new run's folder from shards that were checked: their journals, the plan of the whole, who answered."""
     first = parts[0]
     settings = msgspec.structs.replace(first.settings, shard=None, reuse=None, mode="all")
     plan = msgspec.structs.replace(first.plan, shard=None, run_id=run_id)

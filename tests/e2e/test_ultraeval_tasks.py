@@ -155,9 +155,9 @@ def sandbox() -> str:
 def test_u17_u19_programs_of_both_benchmarks_end_to_end(sandbox: str, tmp_path: Path) -> None:
     """Two samples of each, of which one is right: pass@1 is a half, pass@2 all; without an aggregation, their mean."""
     bodies = {"human": ["    return x + 1\n", "    return x\n"], "mbpp": ["def inc(x): return x + 1", "oops("]}
-    human = {"prompt": "def inc(x):\n", "test": "def check(f):\n    assert f(1) == 2", "entry_point": "inc"}
-    mbpp = {"text": "Inc.", "code": "", "task_id": 1, "test_setup_code": "", "challenge_test_list": []}
-    rows = {
+    human: JSON = {"prompt": "def inc(x):\n", "test": "def check(f):\n    assert f(1) == 2", "entry_point": "inc"}
+    mbpp: JSON = {"text": "Inc.", "code": "", "task_id": 1, "test_setup_code": "", "challenge_test_list": []}
+    rows: dict[str, list[JSON]] = {
         "datasets/posts/data/human.jsonl": [{"question": "human", "answer": "", **human}],
         "datasets/posts/data/mbpp.jsonl": [
             {"question": "mbpp", "answer": "", "test_list": ["assert inc(2) == 3"], **mbpp}

@@ -70,7 +70,7 @@ class Settings(Record, frozen=True, kw_only=True):
     limit: Annotated[Count | None, about("Ask only the first so many problems of each dataset.", _WHAT)] = None
     shard: Annotated[
         str | None,
-        about("Ask only every W-th problem, from place r on, as r/W: 0/3, 1/3 or 2/3; `merge` joins the shards.", _WHAT),
+        about("Ask only every W-th problem from place r on, as r/W: 0/3, 1/3, 2/3; `merge` joins them.", _WHAT),
     ] = None
     task_type: Annotated[
         Literal["text-generation", "image-text-to-text", "any-to-any"], about("Task code of the weights.", _WHAT)
@@ -84,7 +84,10 @@ class Settings(Record, frozen=True, kw_only=True):
 
     preset: Annotated[
         Literal["greedy", "pass@1", "pass@10"] | None,
-        about("Protocol of code benchmarks: n, temperature, top_k and k under one word; what is said beside it wins.", _HOW),
+        about(
+            "Protocol of code benchmarks: n, temperature, top_k and k under one word; what is said beside it wins.",
+            _HOW,
+        ),
     ] = None
     prompt_strategy: Annotated[
         Literal["standard", "scot", "few-shot", "cgo"],

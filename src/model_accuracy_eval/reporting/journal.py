@@ -183,8 +183,11 @@ def key(source: bytes) -> tuple[int, int]:
 
 def way(source: bytes) -> Weigh | None:
     """How the options of a line of the journal were weighed; None where nothing was."""
-    rung = _decode_way(source).rung
-    return None if rung == "chat" or rung == "text" else rung
+    match _decode_way(source).rung:
+        case "chat" | "text":
+            return None
+        case rung:
+            return rung
 
 
 def question(source: bytes) -> tuple[int, str]:

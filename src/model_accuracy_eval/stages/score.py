@@ -148,9 +148,11 @@ class _Marking:
 
     def _weighing(self) -> tuple[str, ...]:
         """What has to be known about weighed options."""
-        rung = next((rung for rung, _ in self._rungs.most_common() if rung not in _MODES), "chat")
+        weighed = [rung for rung, _ in self._rungs.most_common() if rung not in _MODES]
         tasks = [task for task in tasks_of(self._exam) if task.kind != "generate"]
-        return tuple(dict.fromkeys(note for task in tasks for note in rungs.notes(task, rung, self._unseen)))
+        return tuple(
+            dict.fromkeys(note for rung in weighed for task in tasks for note in rungs.notes(task, rung, self._unseen))
+        )
 
     def _rung(self) -> Rung:
         """How the figures came about; of several ways the commonest."""

@@ -35,6 +35,7 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("data-dir", "data", "data", "data"),
     ("limit", "8", 8, 8),
     ("limit", "none", None, None),
+    ("shard", "1/4", "1/4", "1/4"),
     ("task-type", "any-to-any", "any-to-any", "any-to-any"),
     ("mode", "infer", "infer", "infer"),
     ("reuse", "outputs/x", "outputs/x", "outputs/x"),
@@ -172,7 +173,7 @@ def test_every_bound_is_refused_above() -> None:
     """Each setting whose type can be missed has a line in the table of this test."""
     free = {"adapter", "model", "endpoint", "model-name", "data-dir", "tasks-path", "reuse", "baseline", "debug"}
     free |= {"judge-endpoint", "judge-model", "sandbox-image"}
-    free |= {"adapter-image", "max-weight-size", "devices", "weights-dir"}  # looked at by those who use them
+    free |= {"adapter-image", "max-weight-size", "devices", "weights-dir", "shard"}  # looked at by those who use them
     assert {name for name, *_ in BAD} | free == set(NAMES)
 
 

@@ -121,7 +121,9 @@ def test_u12_metrics_of_answers(
     assert METRICS[name].score(answer, references, **args) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(("said", "value"), [("answer:B", 0.0), ("(B) it is", 1.0), ("Q? pear!", 1.0), ("fig", 0.0), ("plum", 0.0)])
+@pytest.mark.parametrize(
+    ("said", "value"), [("answer:B", 0.0), ("(B) it is", 1.0), ("Q? pear!", 1.0), ("fig", 0.0), ("plum", 0.0)]
+)
 def test_u15_qa_match_by_letter_or_wording(said: str, value: float) -> None:
     """The wording is that of the first option that the row says is right."""
     row = {"question": "Q?", "target_scores": {"fig": 0, "pear": 1, "plum": 1}}

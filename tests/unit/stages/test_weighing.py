@@ -20,6 +20,7 @@ from model_accuracy_eval.records import (
     Sheet,
     TaskSpec,
 )
+from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.stages import infer, score
 from model_accuracy_eval.stages.deploy import Live
 from model_accuracy_eval.tasks import exam
@@ -125,3 +126,31 @@ def test_kinds_that_weigh_texts_are_refused_by_letters() -> None:
     with pytest.raises(NoHonestScore, match="options cannot be evaluated by constrained: acc, acc_mutual_info are"):
         evaluate(chat("constrained"), built(shared))
     assert evaluate(chat("echo"), built(shared)).counts.answered == 4
+
+
+def test_parts_of_a_mixture_are_asked_each_in_its_own_way() -> None:
+    """One is weighed, the other answers; both are kept, and going on finds how the first was weighed."""
+    talk = msgspec.structs.replace(
+        TASK,
+        name="talk",
+        kind="generate",
+        mode="chat",
+        choices=None,
+        pipelines=(Pipeline(metrics=(Measure(name="exact"),)),),
+    )
+    weighed, told = built(), exam.build(talk, ROWS, [], None)
+    problems = [
+        msgspec.structs.replace(problem, id=number, part=(part,))
+        for number, (part, problem) in enumerate(
+            (part, one) for part, two in enumerate((told, weighed)) for one in two.problems
+        )
+    ]
+    task = msgspec.structs.replace(TASK, name="both", parts=(talk, TASK))
+    both = Exam(task=task, problems=tuple(problems), version="abcdef", questions="q")
+    twin = ScriptedChat(lambda _request, _choice: "1")
+    plan = RunPlan(run_id="r", stamp="s", tasks=(), sampling=Sampling(n=1), k=(1,))
+    ports, store = twins(chat=twin), MemoryStore()
+    infer.collect(plan, (both,), Live(Service(base_url="http://x"), None), store, ports)
+    assert (len(twin.requests), len(twin.scales.ballots)) == (4, 4)
+    kept = [journal.way(line) for line in store.lines(journal.file(plan.label, "both"))]
+    assert sorted(map(str, kept)) == ["None"] * 4 + ["echo"] * 4

@@ -2,8 +2,10 @@
 
 import ast
 
+import msgspec
+
 from model_accuracy_eval.code_records import Program
-from model_accuracy_eval.records import Attempt, Exam
+from model_accuracy_eval.records import Attempt, Exam, TaskSpec
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.metrics.tested import ask_tests
 from model_accuracy_eval.scoring.scorecard import Scorecard
@@ -29,9 +31,20 @@ def probes(exam: Exam) -> list[Program]:
     """
     if not any(metric(measure.name).asks is ask_tests for measure in measures(exam.task)):
         return []
-    card = Scorecard(exam.task, 1, (1,))
+    card = Scorecard(_tests_alone(exam.task), 1, (1,))
     solved = [ask for ask in card.asks(exam.problems[0], [_reference(exam)]) if isinstance(ask, Program)]
     return [*_libraries(exam), *solved]
+
+
+def _tests_alone(task: TaskSpec) -> TaskSpec:
+    """Examples that a question shows may be wrong, and then its own solution does not pass them."""
+    pipelines = tuple(
+        msgspec.structs.replace(
+            pipeline, metrics=tuple(one for one in pipeline.metrics if metric(one.name).asks is ask_tests)
+        )
+        for pipeline in task.pipelines
+    )
+    return msgspec.structs.replace(task, pipelines=pipelines)
 
 
 def _reference(exam: Exam) -> Attempt:

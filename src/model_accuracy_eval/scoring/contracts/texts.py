@@ -1,4 +1,4 @@
-"""Metrics of answers that were read out of replies."""
+"""Metrics of answers that were read out of replies: one table, so longer than most files."""
 
 from typing import Any
 

@@ -29,14 +29,23 @@ _PLACELESS = {"batch_size", "request_id", "prompt_logprobs"}
 _OWN = ("temperature", "top_p", "max_tokens")
 """What a TaskSpec has a field for."""
 _REPEATS = "sampling_num"
+_NUMBERS = {
+    "temperature": "a number from 0 on",
+    "top_p": "a number from 0 on",
+    "max_tokens": "a whole number from 1 on",
+    _REPEATS: "a whole number from 1 on",
+}
 
 
 def params(given: str | Params, root: str | None, files: Files, findings: Findings) -> Params:
-    """The parameters themselves; a file beside the task counts more than what UltraEval ships under its name."""
-    if not isinstance(given, str):
-        return given
+    """The parameters themselves, or those of the file that is named."""
     if not given:
         return {}
+    return _checked(_read(given, root, files, findings) if isinstance(given, str) else given, findings)
+
+
+def _read(given: str, root: str | None, files: Files, findings: Findings) -> Params:
+    """A file beside the task counts more than what UltraEval ships under its name."""
     try:
         read = msgspec.json.decode(files.read(str(PurePath(root or ".", given))))
     except BadData:
@@ -48,6 +57,20 @@ def params(given: str | Params, root: str | None, files: Files, findings: Findin
         findings.refuse(f"its file of parameters '{given}' is missing, or holds no parameters")
         return {}
     return read
+
+
+def _checked(given: Params, findings: Findings) -> Params:
+    """Without what is no number but has to be one."""
+    wrong = {name: value for name, value in given.items() if name in _NUMBERS and not _is_number(name, value)}
+    for name, value in wrong.items():
+        findings.refuse(f"its parameter {name} is {value!r}, but has to be {_NUMBERS[name]}")
+    return {name: value for name, value in given.items() if name not in wrong}
+
+
+def _is_number(name: str, value: Any) -> bool:
+    if name in _OWN[:2]:
+        return value is None or (isinstance(value, int | float) and value >= 0)
+    return value is None or (isinstance(value, int) and value > 0)
 
 
 def repeats(given: Params) -> int | None:

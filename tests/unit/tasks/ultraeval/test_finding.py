@@ -9,8 +9,8 @@ from tests.unit.tasks.ultraeval.test_configs import FIELDS
 from model_accuracy_eval.errors import Unsupported
 from model_accuracy_eval.records import GroupMean, TaskGroup
 from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.tasks.lm_eval.converting import Imported
 from model_accuracy_eval.tasks.ultraeval import finding
-from model_accuracy_eval.tasks.ultraeval.converting import Imported
 from model_accuracy_eval.testing import MemoryTaskFiles
 
 ACCURACY = {"accuracy": {"evaluation": {"type": "exact_match"}}}
