@@ -64,7 +64,7 @@ class BadValue(UsageError):
 
 
 class Unsupported(UsageError):
-    """A task of another tool that says something we cannot do; every reason is named, nothing is left out in silence."""
+    """A task of another tool that says something we cannot do; every reason is named."""
 
     def __init__(self, task: str, reasons: Iterable[str]) -> None:
         self.reasons = tuple(reasons)

@@ -23,6 +23,4 @@ class TaskFiles:
             raise BadData(f"There is no folder of tasks '{folder}'.")
         names = (Path(base, name) for base, _, files in os.walk(folder) for name in files)
         ending = ".yml" if kind == "yaml" else ".json"
-        return sorted(
-            str(path) for path in names if path.suffix == ending or (kind == "yaml" and "yaml" in path.name)
-        )
+        return sorted(str(path) for path in names if path.suffix == ending or (kind == "yaml" and "yaml" in path.name))
