@@ -15,7 +15,8 @@ from model_accuracy_eval.records import RunPlan
 
 _FREE = {
     "run_id", "stamp", "mode", "endpoint", "port", "k", "score_reasoning", "gates", "baseline", "max_failed_requests",
-    "patience", "data_dir", "out", "debug", "task_type", "runtime", "adapter_image", "devices", "max_weight_size", "weights_dir",
+    "patience",
+    "data_dir", "out", "debug", "task_type", "runtime", "adapter_image", "devices", "max_weight_size", "weights_dir",
     "sandbox", "sandbox_image",
 }  # fmt: skip
 """Fields of a plan that change nothing about what the model is asked; all others are the run's identity."""

@@ -58,9 +58,9 @@ def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None, 
 
 
 def _exam(task: TaskSpec, problems: tuple[Problem, ...], judged_by: Sequence[Pipeline], shard: Shard | None) -> Exam:
-    questions = _digest([(problem.id, problem.messages, problem.text, problem.candidates) for problem in problems])
-    judged = [(problem.references, problem.choices, problem.gold, problem.extras) for problem in problems]
-    version = _digest([questions, judged, judged_by])[:6]
+    questions = _digest([_asked(problem) for problem in problems])
+    judged = [_held_against(problem) for problem in problems]
+    version = _digest([questions, judged, [_said(pipeline) for pipeline in judged_by]])[:6]
     return Exam(task=task, problems=views.sharded(task, problems, shard), version=version, questions=questions)
 
 
@@ -182,6 +182,32 @@ def _gold(reference: str, choices: Sequence[str], where: str) -> tuple[int, ...]
     if len(reference) == 1 and "A" <= reference < chr(ord("A") + len(choices)):
         return (ord(reference) - ord("A"),)
     raise BadData(f"{where}: the right answer '{reference}' is none of the {len(choices)} options.")
+
+
+# A version names the question across releases of this program: what a task does not use is not hashed, so that a field
+# which a release adds to the records changes no version.
+
+
+def _asked(problem: Problem) -> tuple[Any, ...]:
+    weighed = (problem.text, problem.candidates) if problem.text or problem.candidates else ()
+    return (problem.id, [(message.role, message.content) for message in problem.messages], *weighed)
+
+
+def _held_against(problem: Problem) -> tuple[Any, ...]:
+    further = (problem.gold, problem.extras) if problem.gold or problem.extras else ()
+    return (problem.references, problem.choices, *further)
+
+
+def _said(value: Any) -> Any:
+    """A record as what differs from its defaults."""
+    if isinstance(value, msgspec.Struct):
+        fields = msgspec.structs.fields(value)
+        return {field.name: _said(said) for field in fields if (said := getattr(value, field.name)) != _default(field)}
+    return [_said(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
 def _digest(value: Any) -> str:

@@ -134,3 +134,12 @@ def test_the_row_that_cannot_be_asked_is_named() -> None:
     """By its file and place, counted from 1."""
     with pytest.raises(BadData, match=r"sums\.jsonl, row 3: "):
         build(rows=[*ROWS[:2], {"q": "x"}])
+
+
+def test_a_field_that_a_release_adds_changes_no_version() -> None:
+    """What a task does not use is not hashed; what it says is."""
+    said = exam._said(PIPELINE)
+    assert set(said) == {"filters", "metrics"}
+    assert said["filters"] == [{"name": "last_number"}]
+    spelled_out = msgspec.structs.replace(PIPELINE, name=Pipeline().name)
+    assert build(but(pipelines=(spelled_out,))).version == build().version
