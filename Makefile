@@ -28,6 +28,8 @@ format: $(READY)
 bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/client.py
 	$(BIN)/python bench/command.py
+	$(BIN)/python bench/rescoring.py
+	$(BIN)/python bench/sandbox.py
 
 parity: $(READY) $(LM_EVAL)/.ready  ## prompts and scores against the real lm-evaluation-harness
 	PARITY=required LM_EVAL_PYTHON=$(LM_EVAL)/bin/python $(BIN)/python -m pytest tests/parity
