@@ -49,5 +49,5 @@ def _first_problem(task: TaskSpec, data_dir: str | None, hub: Hub, make_rows: Ma
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.content}" for message in problem.messages]
     return "\n".join(
-        [*turns, f"── right answer ──\n{problem.references[0]}", "", f"version {ready.version} (of this one problem)"]
+        [*turns, f"── right answer ──\n{problem.right[0]}", "", f"version {ready.version} (of this one problem)"]
     )

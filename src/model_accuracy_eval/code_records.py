@@ -50,6 +50,10 @@ class Program(Record, frozen=True, kw_only=True):
     entry_points: tuple[str, ...] = ()
     """Names that the tests take from the code even where Python has a builtin or a module of that name."""
     mode: Mode = "split"
+    reference: str = ""
+    """A solution that is known to be right; where there is one, the mode is found with it, whatever `mode` says."""
+    files: dict[str, str] = {}
+    """Files beside the program, in the folder that it runs in: relative path → text. Python finds modules there."""
     language: str = "python"
     """Another language: code and tests become one file, whose exit code decides."""
     limits: Limits = Limits()

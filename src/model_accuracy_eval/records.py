@@ -51,10 +51,19 @@ class DataFile(Record, frozen=True, kw_only=True):
     """What is made of the file's rows before anything else looks at them."""
     bundled: str | None = None
     """File inside the package, for datasets that we wrote."""
+    listed: "Listing | None" = None
+    """Which of the rows count, where another file says so."""
     hub: str | None = None
     """Pinned place it can be fetched from, such as `github:openai/grade-school-math@<commit>/<path>`."""
     sha256: str | None = None
     """Hash of the uncompressed bytes; a file with another hash is another question."""
+
+
+class Listing(Record, frozen=True, kw_only=True):
+    """A text file whose lines are values of a column: rows with other values are left out."""
+
+    field: str
+    data: DataFile
 
 
 class Slice(Record, frozen=True, kw_only=True):
@@ -153,6 +162,8 @@ class Grouping(Record, frozen=True, kw_only=True):
 
     by: str = "category"
     weight_by_size: bool = True
+    areas: dict[str, str] = {}
+    """Part → the area that it belongs to; every area has a figure, too, over all its problems."""
 
 
 class TaskSpec(Record, frozen=True, kw_only=True):
@@ -262,6 +273,11 @@ class Problem(Record, frozen=True, kw_only=True):
     part: tuple[int, ...] = ()
     """Where its task stands among the parts, and among theirs; empty: it is the exam's own."""
     extras: JSONObject = {}
+
+    @property
+    def right(self) -> tuple[str, ...]:
+        """The right answers as people read them: of weighed options their texts."""
+        return tuple(self.choices[place] for place in self.gold if place in range(len(self.choices))) or self.references
 
 
 class Exam(Record, frozen=True, kw_only=True):
@@ -494,6 +510,8 @@ class Likelihood(Record, frozen=True, kw_only=True):
     tokens: int | None = None
     greedy: bool | None = None
     """Whether every token is the one that greedy decoding would take; None: the service does not say."""
+    cropped_to: int | None = None
+    """How many tokens the model reads at once, where the context was longer and lost its beginning."""
 
 
 class Choice(Record, frozen=True, kw_only=True):
@@ -582,6 +600,8 @@ class Counts(Record, frozen=True, kw_only=True):
     reasoning_only: int = 0
     not_found: int = 0
     unjudged: int = 0
+    cropped: int = 0
+    """Contexts that were longer than what the model reads at once, and lost their beginning."""
 
 
 class Interval(Record, frozen=True, kw_only=True):
@@ -624,6 +644,15 @@ class Speed(Record, frozen=True, kw_only=True):
     completion_tokens: int | None = None
 
 
+class Ran(Record, frozen=True, kw_only=True):
+    """How many programs were judged in one place, in one way: another place may be another figure."""
+
+    isolation: str
+    image: str
+    integrity: str
+    programs: int
+
+
 class Sheet(Record, frozen=True, kw_only=True):
     """One dataset's marks: its rows, its tallies, and where the samples went."""
 
@@ -634,6 +663,8 @@ class Sheet(Record, frozen=True, kw_only=True):
     counts: Counts
     notes: tuple[str, ...] = ()
     speed: Speed = Speed()
+    ran: tuple[Ran, ...] = ()
+    """Empty where judging ran nothing."""
 
 
 class Difference(Record, frozen=True, kw_only=True):

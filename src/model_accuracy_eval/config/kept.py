@@ -21,7 +21,9 @@ _FREE = {
 }  # fmt: skip
 """Fields of a plan that change nothing about what the model is asked; all others are the run's identity."""
 
-_FREE_IN_TASK = {"about", "home", "licence", "data", "pipelines", "reference", "choices", "category", "fields"}
+_FREE_IN_TASK = {
+    "about", "home", "licence", "data", "pipelines", "reference", "choices", "category", "fields", "grouping",
+}  # fmt: skip
 """Likewise of a task: where the same rows lie, and how replies are judged."""
 
 

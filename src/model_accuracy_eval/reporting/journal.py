@@ -29,11 +29,12 @@ class _Turn(msgspec.Struct):
 
 
 class _Weight(msgspec.Struct, array_like=True):
-    """`[-1.25, 3, true]`: logarithm, tokens, whether greedy."""
+    """`[-1.25, 3, true]`: logarithm, tokens, whether greedy; where the context was cropped, to how many tokens."""
 
     logprob: float
     tokens: int | None = None
     greedy: bool | None = None
+    cropped_to: int | None = None
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
@@ -48,7 +49,7 @@ class _Line(msgspec.Struct, omit_defaults=True):
     reasoning: str = ""
     finish_reason: str | None = None
     rung: Rung = "chat"
-    weighed: list[_Weight | None] = []
+    weighed: list[tuple[float | None, ...] | None] = []
     timings: Timings | None = None
     usage: Usage | None = None
     request: str = ""
@@ -141,7 +142,7 @@ def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
                 uuid=f"{attempt.request[:28]}{attempt.index:04x}",
                 origin_prompt=_turns(problem, attempt.rung),
                 prediction=attempt.text,
-                gold=problem.references[0],
+                gold=problem.right[0],
                 index=attempt.index,
                 reasoning=attempt.reasoning,
                 finish_reason=attempt.finish_reason,
@@ -158,12 +159,16 @@ def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
     )
 
 
-def _weight(found: Likelihood | None) -> _Weight | None:
-    return None if found is None else _Weight(found.logprob, found.tokens, found.greedy)
+def _weight(found: Likelihood | None) -> tuple[float | None, ...] | None:
+    """What `_Weight` reads; the last entry is written where there is something to say."""
+    if found is None:
+        return None
+    told = (found.logprob, found.tokens, found.greedy)
+    return told if found.cropped_to is None else (*told, found.cropped_to)
 
 
 def _likelihood(kept: _Weight | None) -> Likelihood | None:
-    return None if kept is None else Likelihood(logprob=kept.logprob, tokens=kept.tokens, greedy=kept.greedy)
+    return None if kept is None else Likelihood(**msgspec.structs.asdict(kept))
 
 
 def failure_line(exam: Exam, problem: Problem, attempt: Attempt, fault: Fault) -> bytes:

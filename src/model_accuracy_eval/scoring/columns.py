@@ -1,6 +1,6 @@
 """One figure of the summary in the making, and what it will be called."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from numbers import Real
@@ -39,9 +39,9 @@ class Column:
         told = self.measure.higher_is_better
         return self.metric.higher_is_better if told is None else told
 
-    def part(self, name: str) -> "Column":
-        """The same of that part alone."""
-        chosen = [value for value, part in zip(self.values, self.parts, strict=True) if part == name]
+    def of_parts(self, names: Container[str]) -> "Column":
+        """The same of those parts alone."""
+        chosen = [value for value, part in zip(self.values, self.parts, strict=True) if part in names]
         return Column(self.metric, self.measure, self.samples, chosen, untold=self.untold)
 
     def figure(self) -> float | None:

@@ -1,7 +1,7 @@
 """Parts of a dataset, datasets of a group, and figures that count from what guessing reaches."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 
 import msgspec
@@ -57,11 +57,25 @@ def centred(task: TaskSpec, row: Row) -> Iterator[Row]:
     )
 
 
-def rows_of_parts(task: TaskSpec, whole: Row, parts: Mapping[str, Row]) -> Iterator[Row]:
-    """One row a part, and their plain mean where all weigh the same: weighed by size it is the whole's figure."""
+def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
+    """Area → those of the parts that belong to it."""
+    table = task.grouping.areas if task.grouping else {}
+    found: dict[str, set[str]] = {}
+    for part in sorted(set(parts)) if table else ():
+        if part not in table:
+            raise BadData(f"{task.name} is told apart by areas, but '{part}' belongs to none of the {len(table)} known.")
+        found.setdefault(table[part], set()).add(part)
+    return found
+
+
+def rows_of_parts(
+    task: TaskSpec, whole: Row, parts: Mapping[str, Row], areas: Mapping[str, Row]
+) -> Iterator[Row]:
+    """One row an area and a part, and the parts' plain mean where all weigh the same: by size it is the whole's
+    figure."""
     if task.grouping is None:
         return
-    for name, row in parts.items():
+    for name, row in (*areas.items(), *parts.items()):
         yield msgspec.structs.replace(row, metric=f"{whole.metric}[{name}]")
     if not task.grouping.weight_by_size:
         figures = [row.value for row in parts.values()]

@@ -1,6 +1,6 @@
 """Sentences that keep a reader from misreading figures: lost, cut, empty and suspiciously equal samples."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from model_accuracy_eval.records import Counts, RunPlan, Sampling, Tally
 
@@ -16,6 +16,15 @@ def notes(
         *_unreadable(plan, counts),
         *_sampling(sampling, all_equal=all_equal),
     )
+
+
+def cropped(sizes: Mapping[int, int]) -> Iterator[str]:
+    """`sizes`: tokens that a context was cropped to → contexts."""
+    for window, contexts in sizes.items():
+        yield (
+            f"{contexts:,} contexts were longer than the {window:,} tokens that the model reads at once, and lost their "
+            "beginning."
+        )
 
 
 def _partial(marked: int, problems: int) -> Iterator[str]:

@@ -84,8 +84,11 @@ class Scorecard:
         rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
         first = next(iter(self._columns.values()))
         rows += groups.centred(self._task, rows[0])
-        parts = {part: self._row(rows[0].metric, first.part(part), version, mode) for part in sorted(set(first.parts))}
-        return (*rows, *groups.rows_of_parts(self._task, rows[0], parts))
+        areas, parts = (
+            {name: self._row(rows[0].metric, first.of_parts(own), version, mode) for name, own in several.items()}
+            for several in (groups.areas(self._task, first.parts), {part: {part} for part in sorted(set(first.parts))})
+        )
+        return (*rows, *groups.rows_of_parts(self._task, rows[0], parts, areas))
 
     def _row(self, name: str, column: Column, version: str, mode: str) -> Row:
         return Row(
@@ -130,7 +133,7 @@ def _tally(problem: Problem, marks: Marks, pipeline: Pipeline, figures: dict[str
         answers=tuple(verdict.answer for verdict in marks.verdicts),
         why=tuple(verdict.why for verdict in marks.verdicts),
         cut=sum(verdict.cut for verdict in marks.verdicts),
-        references=problem.references,
+        references=problem.right,
         category=problem.category,
         figures=figures,
     )

@@ -8,7 +8,7 @@ from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import Attempt, Counts, Exam, Rung, RunPlan, Sheet, Tally
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import rungs
-from model_accuracy_eval.scoring.notes import notes
+from model_accuracy_eval.scoring.notes import cropped, notes
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
 from model_accuracy_eval.stages import asking
@@ -51,6 +51,7 @@ class _Marking:
         self._tallies: dict[int, Tally] = {}
         self._rungs: Counter[Rung] = Counter()
         self._unseen = 0
+        self._cropped: Counter[int] = Counter()
         self._differ = False
         self._reasoning_only = 0
         self._stopwatch = Stopwatch()
@@ -93,6 +94,7 @@ class _Marking:
         samples[attempt.index] = attempt
         self._rungs[attempt.rung] += 1
         self._unseen += any(attempt.weighed) and None in attempt.weighed
+        self._cropped.update({one.cropped_to for one in attempt.weighed if one and one.cropped_to})
         self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
         self._stopwatch.take(attempt)
         if len(samples) == self._sampling.n:
@@ -144,15 +146,15 @@ class _Marking:
             reasoning_only=self._reasoning_only,
             not_found=why["not found"],
             unjudged=why["unjudged"],
+            cropped=self._cropped.total(),
         )
 
     def _weighing(self) -> tuple[str, ...]:
         """What has to be known about weighed options."""
         weighed = [rung for rung, _ in self._rungs.most_common() if rung not in _MODES]
         tasks = [task for task in tasks_of(self._exam) if task.kind != "generate"]
-        return tuple(
-            dict.fromkeys(note for rung in weighed for task in tasks for note in rungs.notes(task, rung, self._unseen))
-        )
+        told = (note for rung in weighed for task in tasks for note in rungs.notes(task, rung, self._unseen))
+        return (*cropped(self._cropped), *dict.fromkeys(told))
 
     def _rung(self) -> Rung:
         """How the figures came about; of several ways the commonest."""

@@ -59,6 +59,8 @@ SHELVES: dict[str, dict[str, str]] = {
         "mbpp_plus": "mbpp:PLUS",
         "bigcodebench": "bigcodebench:COMPLETE",
         "bigcodebench_instruct": "bigcodebench:INSTRUCT",
+        "bigcodebench_hard": "bigcodebench:HARD",
+        "bigcodebench_hard_instruct": "bigcodebench:HARD_INSTRUCT",
         "cruxeval_output": "cruxeval:OUTPUT",
         "cruxeval_input": "cruxeval:INPUT",
         "humaneval_x_cpp": "humaneval_x:CPP",

@@ -3,14 +3,15 @@
 Home: https://github.com/bigcode-project/bigcodebench, arXiv:2406.15877. Licence: Apache-2.0.
 A row: {"task_id": "BigCodeBench/0", "entry_point": "task_func", "prompt": "import …", "instruction": "…",
 "prompt_wo_doc": "import …", "test": "class TestCases(unittest.TestCase): …", "libs": ["pandas"]}
-Asked: bigcodebench shows head and docstring, bigcodebench_instruct describes the task in words.
+Asked: bigcodebench shows head and docstring, bigcodebench_instruct describes the task in words; bigcodebench_hard and
+bigcodebench_hard_instruct ask the 148 tasks that hard_task_ids.txt, beside the rows, lists by their task_id.
 Judged: with the head's imports in front ("calibrated"), by the unit tests, in one process with them. The sandbox needs
 an image that has the libraries: docker/bigcodebench.
 """
 
 import msgspec
 
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, Listing, Measure, Pipeline, Step, TaskSpec
 from model_accuracy_eval.tasks.code_prompts import asked
 
 COMPLETE = TaskSpec(
@@ -22,10 +23,10 @@ COMPLETE = TaskSpec(
         name="bigcodebench/BigCodeBench.jsonl",
         sha256="c31f7f526ff135fec2624f0b4cb4355a6787b82211231041e6f67a11ea32870c",
     ),
-    fields=("task_id", "entry_point", "prompt", "prompt_wo_doc", "instruction", "test"),
+    fields=("task_id", "entry_point", "prompt", "prompt_wo_doc", "instruction", "canonical_solution", "test"),
     prompt=asked("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),
     reference="{{ canonical_solution }}",
-    extras=("task_id", "entry_point", "prompt", "prompt_wo_doc", "test", "libs"),
+    extras=("task_id", "entry_point", "prompt", "prompt_wo_doc", "canonical_solution", "test", "libs"),
     max_tokens=1280,
     pipelines=(
         Pipeline(
@@ -43,4 +44,23 @@ INSTRUCT = msgspec.structs.replace(
     name="bigcodebench_instruct",
     about="The same tasks, described in words.",
     prompt=asked("Write the Python function that this describes.", "{{ instruction | trim }}"),
+)
+
+_HARD = msgspec.structs.replace(
+    COMPLETE.data,
+    listed=Listing(
+        field="task_id",
+        data=DataFile(
+            name="bigcodebench/hard_task_ids.txt",
+            sha256="ab3c4167c9eeb34a7b762e253fb9b6dcb3c353a3475a69491424f3fb83989dd2",
+        ),
+    ),
+)
+
+HARD = msgspec.structs.replace(
+    COMPLETE, name="bigcodebench_hard", about="The 148 tasks of BigCodeBench that are hardest.", data=_HARD
+)
+
+HARD_INSTRUCT = msgspec.structs.replace(
+    INSTRUCT, name="bigcodebench_hard_instruct", about="The hard tasks, described in words.", data=_HARD
 )

@@ -32,7 +32,7 @@ TASK = TaskSpec(
         "Write a Python function called `{{ test_list | called }}` for this task: {{ text | trim }}", _EXAMPLES
     ),
     reference="{{ code }}",
-    extras=("task_id", "test_list", "test_setup_code"),
+    extras=("task_id", "code", "test_list", "test_setup_code"),
     max_tokens=1024,
     pipelines=_ASSERTS,
 )
@@ -50,7 +50,7 @@ SANITIZED = TaskSpec(
         "Write a Python function called `{{ test_list | called }}` for this task: {{ prompt | trim }}", _EXAMPLES
     ),
     reference="{{ code }}",
-    extras=("task_id", "test_list", "test_imports"),
+    extras=("task_id", "code", "test_list", "test_imports"),
     max_tokens=1024,
     pipelines=_ASSERTS,
 )

@@ -4,11 +4,13 @@ Home: https://github.com/hendrycks/test, arXiv:2009.03300. Licence: MIT.
 A row: {"subject": "abstract_algebra", "question": "…", "choices": ["0", "1", "2", "3"], "answer": 1}
 Asked: for a reply that ends with a letter (mmlu); or which letter is likeliest, after none or after the five solved
 questions of its subject in the dev file (mmlu_choice, mmlu_choice_5shot); or as nanochat asks (mmlu_nanochat).
-Judged: the letter. The headline is the mean over questions, as in the original; every subject has a row of its own.
+Judged: the letter. The headline is the mean over questions, as in the original; every subject has a row of its own, and
+so has each of the four areas.
 """
 
 from model_accuracy_eval.records import DataFile, FewShot, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.tasks import letters
+from model_accuracy_eval.tasks.mmlu_areas import AREAS
 
 _HOME = "https://github.com/hendrycks/test"
 _FIELDS = ("subject", "question", "choices", "answer")
@@ -17,7 +19,7 @@ _DEV = DataFile(name="mmlu/dev.jsonl", sha256="071a8344f0bfe8e13a2a056fd45825c8a
 
 _QUESTION = "{{ question | trim }}" + letters.listed("choices")
 _HEADER = "The following are multiple choice questions (with answers) about {{ subject | replace('_', ' ') }}.\n\n"
-_BY_SUBJECT = Grouping(by="category")
+_BY_SUBJECT = Grouping(by="category", areas=AREAS)
 _ACCURACY = (Pipeline(metrics=(Measure(name="acc", label="accuracy"),)),)
 
 GENERATED = TaskSpec(

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.ports import Hub, MakeRows
-from model_accuracy_eval.records import DataFile
+from model_accuracy_eval.records import DataFile, Listing
 from model_accuracy_eval.tasks import rows
 
 
@@ -11,5 +12,20 @@ def read(file: DataFile, fields: Sequence[str], data_dir: str | None, hub: Hub, 
     """Rows that a recipe makes need not have the fields beforehand."""
     found, data = hub.read(file, data_dir)
     if file.recipe is None:
-        return rows.parse(found, data, fields)
-    return make_rows(file.recipe, rows.parse(found, data, ()))
+        whole = rows.parse(found, data, fields)
+    else:
+        whole = make_rows(file.recipe, rows.parse(found, data, ()))
+    return _listed(found, whole, file.listed, data_dir, hub) if file.listed else whole
+
+
+def _listed(found: str, whole: list[rows.Row], listing: Listing, data_dir: str | None, hub: Hub) -> list[rows.Row]:
+    """Those that the listing names, in the order of their own file; a name that no row has would change the question."""
+    place, data = hub.read(listing.data, data_dir)
+    names = {row["text"].strip() for row in rows.parse(place, data, ("text",))}
+    kept = [row for row in whole if str(row.get(listing.field)) in names]
+    if missing := sorted(names - {str(row[listing.field]) for row in kept}):
+        raise BadData(
+            f"{place} lists {len(names)} rows by their {listing.field}, but {found} has no row for {len(missing)} of "
+            f"them, such as '{missing[0]}'."
+        )
+    return kept

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from model_accuracy_eval.code_records import Limits, Mode, Program
+from model_accuracy_eval.code_records import Limits, Program
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import JSONObject
 from model_accuracy_eval.scoring.code import agreeing, shapes
@@ -25,11 +25,11 @@ def humaneval(code: str, row: JSONObject) -> Program:
     return Program(code=code, tests=f"{row['test']}\n\ncheck({name})\n", entry_points=(name,))
 
 
-def asserts(code: str, row: JSONObject, *, shared: Sequence[Any] = ()) -> Program:
+def asserts(code: str, row: JSONObject) -> Program:
     """MBPP: a list of asserts. What its set-up builds may be of the program's classes, so it comes after the code."""
     lines = [*row.get("test_imports", ()), row.get("test_setup_code", ""), *row["test_list"]]
-    mode: Mode = "shared" if row.get("task_id") in shared else "split"
-    return Program(code=code, tests="\n".join(lines) + "\n", entry_points=(called(row["test_list"]),), mode=mode)
+    name = called(row["test_list"])
+    return Program(code=code, tests="\n".join(lines) + "\n", entry_points=(name,), reference=row["code"])
 
 
 def agreement(code: str, row: JSONObject, *, inputs: Sequence[str] = ("base_input", "plus_input")) -> Program:
@@ -47,7 +47,14 @@ def agreement(code: str, row: JSONObject, *, inputs: Sequence[str] = ("base_inpu
 
 def unit_tests(code: str, row: JSONObject) -> Program:
     """BigCodeBench: a unittest class that looks into the program's own objects, and replaces some of them."""
-    return Program(code=code, tests=row["test"], entry_points=(row["entry_point"],), mode="shared", limits=_HEAVY)
+    return Program(
+        code=code,
+        tests=row["test"],
+        entry_points=(row["entry_point"],),
+        mode="shared",
+        reference=row["prompt"] + row["canonical_solution"],
+        limits=_HEAVY,
+    )
 
 
 def predicted_output(code: str, row: JSONObject) -> Program:

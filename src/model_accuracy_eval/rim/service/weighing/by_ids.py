@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from model_accuracy_eval.records import Candidate, Fault, Likelihood
 from model_accuracy_eval.rim.service.weighing import boundary
 from model_accuracy_eval.rim.service.weighing.reading import Reader
@@ -66,7 +68,8 @@ class ByIds:
             sentence = f"An ending has {len(ids) - begin} tokens, but the model reads {room} at once."
             return Fault(kind="rejected", sentence=sentence)
         tokens = await self._reader.ids(ids[over:])
-        return tokens if isinstance(tokens, Fault) else summed(tokens[begin - over :])
+        found = tokens if isinstance(tokens, Fault) else summed(tokens[begin - over :])
+        return msgspec.structs.replace(found, cropped_to=room) if over and isinstance(found, Likelihood) else found
 
     async def _opened(self, ids: list[int], begin: int) -> tuple[list[int], int] | Fault:
         """With a token in front of the ending, for of the very first no service says how likely it is."""
