@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
-.PHONY: demo test check format bench parity docs golden lock clean
+.PHONY: demo test check format bench parity references docs golden lock clean
 
 demo: $(READY)  ## evaluate the bundled example adapter
 	@$(BIN)/model-accuracy-eval demo
@@ -33,6 +33,9 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 
 parity: $(READY) $(LM_EVAL)/.ready  ## prompts and scores against the real lm-evaluation-harness
 	PARITY=required LM_EVAL_PYTHON=$(LM_EVAL)/bin/python $(BIN)/python -m pytest tests/parity
+
+references: $(READY)  ## the reference solutions of every code dataset in the sandbox, all of them
+	REFERENCES=all $(BIN)/python -m pytest tests/e2e/test_code_references.py
 
 docs: $(READY)  ## write the reference pages anew from the tables they describe
 	$(BIN)/python docs/generate.py

@@ -38,7 +38,8 @@ def prepare(names: tuple[str, ...], hub: Hub) -> Iterator[str]:
 
 def _files(task: TaskSpec) -> list[DataFile]:
     fewshot = task.prompt.fewshot
-    return [task.data, *([fewshot.data] if fewshot and fewshot.data else [])]
+    listing = [task.data.listed.data] if task.data.listed else []
+    return [task.data, *listing, *([fewshot.data] if fewshot and fewshot.data else [])]
 
 
 def _first_problem(task: TaskSpec, data_dir: str | None, hub: Hub, make_rows: MakeRows) -> str:

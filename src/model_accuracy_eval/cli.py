@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval import __version__, cli_batch, cli_kept
+from model_accuracy_eval import __version__, cli_batch, cli_doctor, cli_kept
 from model_accuracy_eval.config.settings import Setting, table
 from model_accuracy_eval.errors import EvalError
 
@@ -69,6 +69,7 @@ def main() -> None:
 
 main.add_command(cli_batch.batch)
 main.add_command(cli_batch.history)
+main.add_command(cli_doctor.doctor)
 main.add_command(cli_kept.compare)
 main.add_command(cli_kept.report)
 main.add_command(cli_kept.rescore)

@@ -1,5 +1,6 @@
 """The commands that look at runs which have ended: `compare` and `report`."""
 
+import os
 from pathlib import Path
 
 import click
@@ -47,23 +48,33 @@ def report(run: str) -> None:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--task", help="Dataset whose scoring is used; default: as the file's name or contents tell.")
+@click.option(
+    "--task", help="Dataset or task file whose scoring is used; default: as the file's name or contents tell."
+)
+@click.option("--tasks-path", multiple=True, help="Folder whose task files can be named; may be given several times.")
+@click.option("--trust-python", is_flag=True, help="Take tasks that are made or judged by Python, and run it.")
 @click.option("--k", help="Values of k for pass@k and cons@k, separated by commas; default: n.")
 @click.option("--claimed", metavar="FILE", help="Results file to compare with; default: the one beside.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 def rescore(
     files: tuple[str, ...],
+    *,
     task: str | None,
+    tasks_path: tuple[str, ...],
+    trust_python: bool,
     k: str | None,
     claimed: str | None,
     as_json: bool,
 ) -> None:
     """Judge replies that some tool kept (AISBench, lm-eval, plain JSON), beside the figures that it claims."""
-    from model_accuracy_eval import rescore_wiring  # noqa: PLC0415
+    from model_accuracy_eval import rescore_wiring, wiring  # noqa: PLC0415
     from model_accuracy_eval.rescoring import telling  # noqa: PLC0415
 
+    library = wiring.library(os.environ, None, tasks_path, trusted=trust_python)
     results = [
-        result for file in files for result in rescore_wiring.rescored(file, task=task, k=_sizes(k), claimed=claimed)
+        result
+        for file in files
+        for result in rescore_wiring.rescored(file, task=task, library=library, k=_sizes(k), claimed=claimed)
     ]
     click.echo(telling.as_json(results) if as_json else telling.as_text(results))
 

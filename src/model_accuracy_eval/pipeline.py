@@ -19,6 +19,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.scoring import gates, groups
 from model_accuracy_eval.stages import deploy, infer, past, preflight, publish, resume, score
 from model_accuracy_eval.stages.diary import Diary
+from model_accuracy_eval.stages.lending import one_sandbox
 
 _VERDICTS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
 """What gates decide, the worst first, and the exit codes that tell it."""
@@ -29,6 +30,11 @@ def run(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str] = ()) 
 
     Refusals and errors of usage leave no folder.
     """
+    with one_sandbox(ports) as shared:
+        return _evaluate(plan, configs, shared, against)
+
+
+def _evaluate(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str]) -> Report:
     diary = Diary(ports.clock, ports.screen.enter)
     with diary.stage("preflight"):
         clearance = preflight.clear(plan, ports, against)

@@ -152,6 +152,9 @@ class Pipeline(Record, frozen=True, kw_only=True):
     """Empty: the metrics of the task's scorer, else those that suit what is asked."""
 
 
+WHOLE_ROW = ("*",)
+"""The extras of a task whose judging may look at every column."""
+
 Kind = Literal["generate", "choice", "schema", "target", "rolling"]
 """What is asked for: a text; which option is likeliest; which context makes the ending likeliest; how likely the
 reference is; how likely the whole text is."""
@@ -189,7 +192,7 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     category: str | None = None
     """The column that tells a row's part of the dataset."""
     extras: tuple[str, ...] = ()
-    """Columns that judging needs beyond the references."""
+    """Columns that judging needs beyond the references; `*` alone: all that a row has."""
     kind: Kind = "generate"
     mode: Literal["chat", "text"] = "chat"
     """Whether texts are asked of `/v1/chat/completions` or `/v1/completions`."""

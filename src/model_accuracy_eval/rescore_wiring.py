@@ -4,13 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from model_accuracy_eval import tasks
+from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import TaskSpec
 from model_accuracy_eval.rescoring import claims, formats
 from model_accuracy_eval.rescoring.rescore import Rescored, rescore
 from model_accuracy_eval.rim.lines import lines, whole
+from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.scorers import measures, own_python
+from model_accuracy_eval.tasks.library import Library
 
 
-def rescored(file: str, *, task: str | None, k: Sequence[int], claimed: str | None) -> Iterator[Rescored]:
+def rescored(
+    file: str, *, task: str | None, library: Library, k: Sequence[int], claimed: str | None
+) -> Iterator[Rescored]:
     """One result for every filter of the file."""
     name = PurePath(file.removesuffix(".gz")).stem
     first = next(lines(file), b"")
@@ -20,12 +26,29 @@ def rescored(file: str, *, task: str | None, k: Sequence[int], claimed: str | No
             return formats.read_whole(file, whole(file))
         return formats.read(file, lines(file))
 
-    return rescore(name, read, task=_scoring(task, name), k=k, claimed=_claimed(claimed, file, name))
+    return rescore(name, read, task=_scoring(task, name, library), k=k, claimed=_claimed(claimed, file, name))
 
 
-def _scoring(asked: str | None, name: str) -> TaskSpec | None:
+def _scoring(asked: str | None, name: str, library: Library) -> TaskSpec | None:
     """A file's own name may be that of a dataset; what was asked for has to be one."""
-    return tasks.find(asked or name) if asked or name in tasks.TASKS else None
+    if asked is None:
+        return tasks.find(name) if name in tasks.TASKS else None
+    found = library.find(asked).tasks
+    if len(found) != 1:
+        raise BadValue(f"'{asked}' stands for {len(found)} datasets, but --task takes one.")
+    _check_alone(found[0], trusted=library.trusted)
+    return found[0]
+
+
+def _check_alone(task: TaskSpec, *, trusted: bool) -> None:
+    """Nothing but this process judges here."""
+    if asking := [measure.name for measure in measures(task) if metric(measure.name).asks]:
+        raise BadValue(
+            f"{task.name} is judged by running programs or asking a model ({asking[0]}), which rescore does not do: "
+            "use run --mode eval --reuse RUN."
+        )
+    if not trusted and (own := own_python(task)):
+        raise BadValue(f"{task.name} is judged by Python of its own ({own[0]}): allow it with --trust-python.")
 
 
 def _claimed(asked: str | None, file: str, name: str) -> Mapping[str, float]:

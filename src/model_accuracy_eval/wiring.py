@@ -22,6 +22,7 @@ from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.hubs.hub import FileHub, cache_folder
 from model_accuracy_eval.rim.hubs.warehouse import HubWarehouse
 from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.rim.python_tasks.functions import TrustedFunctions
 from model_accuracy_eval.rim.python_tasks.rows import TrustedPython
 from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
 from model_accuracy_eval.rim.screen import screen
@@ -30,6 +31,7 @@ from model_accuracy_eval.rim.service.chat import connect
 from model_accuracy_eval.rim.service.proxy import proxy_for
 from model_accuracy_eval.rim.store import FolderStore
 from model_accuracy_eval.rim.task_files import TaskFiles
+from model_accuracy_eval.scoring.paths import LOADER
 from model_accuracy_eval.tasks.library import Library
 
 API_KEY = "MODEL_ACCURACY_EVAL_API_KEY"
@@ -56,7 +58,9 @@ def plan(values: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[Run
 def library(
     environment: Mapping[str, str], data_dir: str | None, folders: tuple[str, ...], *, trusted: bool
 ) -> Library:
-    """All tasks that can be named."""
+    """All tasks that can be named. Functions of tasks that are trusted are loaded into processes of their own."""
+    if trusted:
+        LOADER.set(TrustedFunctions(environment))
     data = hub(environment)
     return Library(lambda path: data.read(DataFile(name=path), data_dir)[1], TaskFiles(), folders, trusted)
 

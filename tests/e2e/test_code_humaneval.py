@@ -93,6 +93,25 @@ def test_broken_solutions_are_worth_0(sandbox: str, tmp_path: Path) -> None:
     assert report.sheets[0].counts.unjudged == 0
 
 
+def test_a20_two_services_are_compared_on_the_same_prompts(sandbox: str, tmp_path: Path) -> None:
+    """The second run, with the first as its baseline, has the paired difference and the problems that flipped."""
+    settings: JSON = {"preset": "greedy", "limit": 20, "sandbox": sandbox}
+    with FaultServer(Solver(lambda row, index: int(row["task_id"].split("/")[1]) % 2 == 0)) as server:
+        evaluate(server, tmp_path / "first", **settings)
+    (base,) = (tmp_path / "first").iterdir()
+    with FaultServer(Solver(lambda row, index: True)) as server:
+        report = evaluate(server, tmp_path / "second", baseline=str(base), **settings)
+    assert report.comparison is not None
+    (change,) = report.comparison.changes
+    assert change.flips is not None
+    assert (change.problems, change.flips.gained, change.flips.lost) == (20, 10, 0)
+    difference = report.comparison.find("humaneval", "accuracy")
+    assert difference is not None
+    assert (difference.old, difference.new, difference.points) == (50.0, 100.0, 50.0)
+    assert difference.interval is not None
+    assert 0 < difference.interval.low < 50 < difference.interval.high
+
+
 def test_a1_pass_at_k_of_a_mix_is_the_formula(sandbox: str, tmp_path: Path) -> None:
     """With n = 5 and c = 0..5 right samples by turns, the report has the unbiased estimates for k = 1, 2 and 5."""
     chosen = 30

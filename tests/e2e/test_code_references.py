@@ -1,7 +1,11 @@
-"""The reference solutions of every code dataset, read as replies and run in the real sandbox: all of them pass."""
+"""The reference solutions of every code dataset, read as replies and run in the real sandbox: all of them pass.
+
+Every seventh problem; all of them under `make references`, which takes minutes.
+"""
 
 import asyncio
 import gzip
+import os
 from pathlib import Path
 
 import msgspec
@@ -21,7 +25,7 @@ DATA = Path(__file__).parents[3] / "shared/data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
 
 
-def tests_alone(task: TaskSpec) -> TaskSpec:
+def suite_alone(task: TaskSpec) -> TaskSpec:
     """The examples of some docstrings are wrong, so what a question shows of its tests is left out here."""
     (pipeline,) = task.pipelines
     metrics = tuple(measure for measure in pipeline.metrics if measure.name == "tests")
@@ -29,7 +33,7 @@ def tests_alone(task: TaskSpec) -> TaskSpec:
 
 
 def exam_of(name: str, limit: int | None) -> Exam:
-    task = tests_alone(tasks.find(name))
+    task = suite_alone(tasks.find(name))
     source = gzip.decompress((DATA / f"{task.data.name}.gz").read_bytes())
     return exam.build(task, parse(task.data.name, source, task.fields), [], limit)
 
@@ -50,23 +54,28 @@ def run_all(kind: str, programs: list[Program]) -> list[Execution]:
     return asyncio.run(everything())
 
 
+STEP = 1 if os.environ.get("REFERENCES") == "all" else 7
+
+
 @pytest.mark.parametrize(
-    ("name", "limit", "known"),
+    ("name", "known"),
     [
-        ("humaneval", None, []),
-        ("mbpp", None, []),
-        ("mbpp_sanitized", 60, []),
-        ("humaneval_plus", 20, []),
-        ("mbpp_plus", 40, []),
-        ("cruxeval_output", 300, []),
+        ("humaneval", []),
+        ("humaneval_base", []),
+        ("humaneval_plus", []),
+        ("mbpp", []),
+        ("mbpp_sanitized", []),
+        # Mbpp/255 compares millions of values and does not end within its 30 s.
+        ("mbpp_plus", [119]),
+        ("cruxeval_output", []),
         # The published input of one calls a name that nothing defines.
-        ("cruxeval_input", None, [258]),
-        ("humaneval_base", 40, []),
+        ("cruxeval_input", [258]),
     ],
 )
-def test_a12_reference_solutions_pass(sandbox: str, name: str, limit: int | None, known: list[int]) -> None:
+def test_a12_reference_solutions_pass(sandbox: str, name: str, known: list[int]) -> None:
     """In split mode, where no program can reach its tests; what does not pass is a defect of the data."""
-    ready = exam_of(name, limit)
+    whole = exam_of(name, None)
+    ready = msgspec.structs.replace(whole, problems=whole.problems[::STEP])
     card = Scorecard(ready.task, 1, (1,))
     asked = [
         (problem.id, ask)
@@ -77,5 +86,5 @@ def test_a12_reference_solutions_pass(sandbox: str, name: str, limit: int | None
     assert {number for number, _ in asked} == {problem.id for problem in ready.problems}
     executions = run_all(sandbox, [program for _, program in asked])
     failed = [number for (number, _), one in zip(asked, executions, strict=True) if not one.passed]
-    assert sorted(set(failed)) == known
+    assert sorted(set(failed)) == [number for number in known if number % STEP == 0]
     assert {one.integrity for one in executions} == {"split"}

@@ -151,6 +151,10 @@ ROWS: dict[str, Callable[[int], Row]] = {
     "TIGER-Lab/MMLU-Pro": lambda i: {"question": some(i, 1), "options": several(i, 5), "answer": _LETTERS[i % 5], "cot_content": f"A: Let's think step by step. It is {i}. The answer is ({_LETTERS[i % 5]}).", "category": ("law", "biology", "biology")[i % 3]},
     "google-research-datasets/paws-x": lambda i: {"sentence1": f"{some(i, 1)} .", "sentence2": f"It is n't {some(i, 2)}" if i % 7 else "", "label": i % 2},
     "hails/bigbench/causal_judgment_zero_shot": lambda i: {"inputs": some(i, 1), "targets": [several(i, 3)[i % 3]], "multiple_choice_targets": several(i, 3) if i % 5 else [], "multiple_choice_scores": [1, 0, 0] if i % 5 else []},
+    "EleutherAI/wikitext_document_level/wikitext-2-raw-v1": lambda i: {"page": f" = {some(i, 1, 2)} = \n {some(i, 2, 30)} , it 's 3 @,@ 000 . \n"},
+    "truthfulqa/truthful_qa/multiple_choice": lambda i: {"question": some(i, 1), **{f"mc{kind}_targets": {"choices": several(i, 4), "labels": [1, *[int(kind == 2 and (i + place) % 2 == 0) for place in range(3)]]} for kind in (1, 2)}},
+    "EleutherAI/hendrycks_math/algebra": lambda i: {"problem": some(i, 1), "solution": f"So it is $\\boxed{{{i}}}$."},
+    "jannalu/crows_pairs_multilingual/english": lambda i: {"sent_more": some(i, 1), "sent_less": some(i, 2), "bias_type": "age"},
     "json:corypaik/prost/data/default.jsonl": lambda i: {"context": some(i, 1), "ex_question": some(i, 2), "label": i % 4, **dict(zip("ABCD", several(i, 4), strict=True))},
 }  # fmt: skip
 
@@ -211,5 +215,9 @@ TRUSTED_TASKS = [
     "mmlu_pro/mmlu_pro_biology",
     "paws-x/paws_en",
     "bigbench/multiple_choice/causal_judgment",
+    "wikitext/wikitext",
+    "truthfulqa/truthfulqa_mc2",
+    "hendrycks_math/hendrycks_math_algebra",
+    "crows_pairs/crows_pairs_english",
 ]
-"""Those whose rows or prompts are made by Python."""
+"""Those whose rows or prompts are made by Python, or whose replies are judged by it."""

@@ -1,6 +1,7 @@
 """Runs in an environment that has lm-evaluation-harness: its own requests and scores for task files, as JSON.
 
-Standard input: {"tasks": {name: folder of its family}, "data": folder, "limit": n, "replies": {prompt: [reply, …]}}.
+Standard input: {"tasks": {name: folder of its family}, "data": folder, "limit": n, "replies": {prompt: [reply, …]},
+"keep": folder or null}, where its own files of results and samples are to be kept.
 Rows are read from the data folder instead of a hub; the model is scripted, so that both sides hear the same.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 import datasets
 from lm_eval.api.model import LM
 from lm_eval.evaluator import simple_evaluate
+from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 from oracle_words import weigh
 
@@ -78,6 +80,14 @@ def tell(samples, results):
     }
 
 
+def keep(found, folder):
+    """As `--output_path FOLDER --log_samples` does."""
+    tracker = EvaluationTracker(output_path=folder)
+    tracker.save_results_aggregated(found, found["samples"])
+    for name, samples in found["samples"].items():
+        tracker.save_results_samples(name, samples)
+
+
 def main():
     job = json.load(sys.stdin)
     datasets.load_dataset = local(Path(job["data"]))
@@ -92,6 +102,8 @@ def main():
         log_samples=True,
     )
     told = {name: tell(found["samples"].get(name, []), found["results"].get(name, {})) for name in job["tasks"]}
+    if job["keep"]:
+        keep(found, job["keep"])
     json.dump(told, sys.stdout)
 
 

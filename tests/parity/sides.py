@@ -145,9 +145,18 @@ def with_examples(fields: Fields, count: int) -> Fields:
 
 
 def ask_lm_eval(
-    python: Path, tasks: dict[str, Path], data: Path, told: dict[str, list[str]], *, examples: int | None, limit: int
+    python: Path,
+    tasks: dict[str, Path],
+    data: Path,
+    told: dict[str, list[str]],
+    *,
+    examples: int | None,
+    limit: int,
+    keep: Path | None = None,
 ) -> dict[str, Any]:
+    """What it asked and found; its own files go to `keep`."""
     job = {
+        "keep": keep and str(keep),
         "examples": examples,
         "tasks": {name: str(path.parent) for name, path in tasks.items()},
         "data": str(data),

@@ -4,7 +4,6 @@ The other side is the real program, in an environment of its own; `make parity` 
 """
 
 import os
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +11,16 @@ from typing import Any
 
 import pytest
 from tests.parity import sides
+from tests.parity.conftest import PYTHON
 from tests.parity.families import REAL_TASKS, TASKS, TRUSTED_TASKS
 
 from model_accuracy_eval.records import Exam
-from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.rim.python_tasks.functions import TrustedFunctions
+from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.scorers import measures
 from model_accuracy_eval.tasks.lm_eval.reading import Fields
-
-PYTHON = Path(os.environ.get("LM_EVAL_PYTHON", ".venv-lm-eval/bin/python")).absolute()
-VERSION = "0.4.13"
 
 
 @dataclass(frozen=True)
@@ -31,19 +30,6 @@ class Compared:
     ours: dict[str, Exam]
     theirs: Mapping[str, Any]
     replies: dict[str, list[str]]
-
-
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    """lm-eval's own folder of tasks."""
-    if not PYTHON.is_file():
-        if os.environ.get("PARITY") == "required":
-            pytest.fail(f"{PYTHON} is not there: `make parity` makes it.")
-        pytest.skip(f"lm-eval is not installed at {PYTHON}: `make parity` installs it there.")
-    code = "import importlib.metadata as m, importlib.util as u; print(m.version('lm_eval'), u.find_spec('lm_eval').origin)"
-    version, origin = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert version == VERSION
-    return Path(origin).parent / "tasks"
 
 
 def _compare(
@@ -74,6 +60,7 @@ def compared(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Compared
 
 @pytest.fixture(scope="module")
 def compared_with_python(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Compared:
+    paths.LOADER.set(TrustedFunctions(os.environ))
     return _compare(folder, tmp_path_factory.mktemp("rows"), TRUSTED_TASKS, trusted=True)
 
 
@@ -95,12 +82,12 @@ def _check_scores(found: Compared) -> None:
 
 def _scores(theirs: Mapping[str, float], exam: Exam) -> dict[str, float]:
     """lm-eval's figures under our names; shares are shown times 100 here."""
-    shares = {measure.label or measure.name: METRICS[measure.name].share for measure in measures(exam.task)}
+    shares = {measure.label or measure.name: metric(measure.name).share for measure in measures(exam.task)}
     told = {}
     for key, value in theirs.items():
-        metric, _, pipeline = key.partition(",")
-        if metric in shares:
-            told[metric if pipeline == "none" else key] = 100 * value if shares[metric] else value
+        name, _, pipeline = key.partition(",")
+        if name in shares:
+            told[name if pipeline == "none" else key] = 100 * value if shares[name] else value
     assert told
     return told
 
@@ -140,7 +127,7 @@ def test_prompts_made_by_python_are_the_same(compared_with_python: Compared) -> 
 
 
 def test_scores_over_rows_made_by_python_are_the_same(compared_with_python: Compared) -> None:
-    """The rows that Python makes carry the right answers too."""
+    """The rows that Python makes carry the right answers too; L31: process_results judges as it does there."""
     _check_scores(compared_with_python)
 
 

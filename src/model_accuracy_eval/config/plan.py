@@ -26,6 +26,7 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
         )
     found = library.find_all(settings.datasets)
     specs = tuple(asked_by(settings.prompt_strategy, task) for task in found.tasks)
+    _check_scoring(settings, specs)  # before anything looks into metrics: those of the user's own are run by looking
     # Settings and records call the same thing by the same name, but for these two.
     sampling = msgspec.convert(settings, Sampling, from_attributes=True)
     sampling = msgspec.structs.replace(sampling, n=settings.num_return_sequences, extra=settings.generation)
@@ -34,7 +35,6 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
     gates.check(parsed, told | groups.metrics(found.groups, told))
     if not settings.baseline and (hanging := [gate for gate in parsed if gate.from_baseline]):
         raise BadValue(f"The gate '{hanging[0]}' speaks of a baseline: name that run with --baseline.")
-    _check_scoring(settings, specs)
     return RunPlan(
         run_id=run_id,
         stamp=stamp,

@@ -57,14 +57,18 @@ class Settings(Record, frozen=True, kw_only=True):
         str | None, about("Model name to send; default: the first id of /v1/models, else the weight path.", _WHAT)
     ] = None
     datasets: Annotated[
-        tuple[str, ...], about("Names from `tasks list`, task files or data files, separated by commas.", _WHAT)
+        tuple[str, ...],
+        about(
+            "Names from `tasks list` (or name@mcqa, name@cot), task files or data files, separated by commas.", _WHAT
+        ),
     ] = ()
     tasks_path: Annotated[
         tuple[str, ...],
         about("Folders whose task files can be named as datasets, separated by commas; they come first.", _WHAT),
     ] = ()
     trust_python: Annotated[
-        bool, about("Run the Python that task files refer to, in a process of its own without secrets.", _WHAT)
+        bool,
+        about("Run the Python that task files refer to for rows and judging, in processes without secrets.", _WHAT),
     ] = False
     data_dir: Annotated[str | None, about("Folder that is searched for data files before any hub.", _WHAT)] = None
     limit: Annotated[Count | None, about("Ask only the first so many problems of each dataset.", _WHAT)] = None

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from model_accuracy_eval.errors import BadReuse
-from model_accuracy_eval.records import Comparison, Counts, Decision, Interval, Row, Sheet, Speed, Tally, Why
+from model_accuracy_eval.records import Comparison, Counts, Decision, Interval, Ran, Row, Sheet, Speed, Tally, Why
 from model_accuracy_eval.reporting import results
 from model_accuracy_eval.scoring.comparing import Mark, Side
 
@@ -24,6 +24,7 @@ class KeptDataset(msgspec.Struct, frozen=True, kw_only=True):
     counts: Counts = Counts()
     notes: tuple[str, ...] = ()
     speed: Speed = Speed()
+    ran: tuple[Ran, ...] = ()
 
 
 class KeptGate(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +122,7 @@ def sheet(kept: KeptRun, dataset: str, source: bytes | None, where: str) -> Shee
         counts=facts.counts,
         notes=facts.notes,
         speed=facts.speed,
+        ran=facts.ran,
     )
 
 

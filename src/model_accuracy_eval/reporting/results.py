@@ -21,6 +21,8 @@ def as_json(sheet: Sheet, plan: RunPlan) -> bytes:
     whole["notes"] = sheet.notes
     whole["speed"] = sheet.speed
     whole["rows"] = sheet.rows
+    if sheet.ran:
+        whole["ran"] = sheet.ran
     whole["details"] = [_details(sheet.dataset, tally, plan.k) for tally in sheet.tallies]
     return msgspec.json.format(msgspec.json.encode(whole), indent=4) + b"\n"
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.records import Exam, Report, RunPlan, Service
+from model_accuracy_eval.scoring import groups
 
 SCHEMA = 1
 
@@ -54,6 +55,11 @@ def finished(report: Report, exams: tuple[Exam, ...]) -> bytes:
             "notes": sheet.notes,
             "speed": msgspec.to_builtins(sheet.speed),
         }
+        if sheet.ran:
+            whole["datasets"][sheet.dataset]["ran"] = msgspec.to_builtins(sheet.ran)
+    for row in groups.all_rows(report.plan.groups, report.sheets):
+        told = whole.setdefault("groups", {}).setdefault(row.dataset, {"version": row.version, "metrics": {}})
+        told["metrics"][row.metric] = {"value": row.value, "stderr": row.stderr}
     return _encode(whole)
 
 

@@ -35,6 +35,7 @@ def remarkable(counts: Counts) -> list[str]:
         "empty": counts.empty,
         "without an answer in them": counts.not_found,
         "not judged": counts.unjudged,
+        "with a context that lost its beginning": counts.cropped,
     }
     return [f"{number} {what}" for what, number in named.items() if number]
 

@@ -53,7 +53,12 @@ def beside(
             metric=metric,
             ours=ours.get(metric),
             claimed=claimed.get(metric),
-            why=" ".join(_reasons(metric, ours.get(metric), claimed.get(metric), marks, lacking)),
+            why=" ".join(
+                (
+                    *_reasons(metric, ours.get(metric), claimed.get(metric), marks, lacking),
+                    *_of_one_run(metric, ours, claimed, marks),
+                )
+            ),
         )
         for metric in metrics
     )
@@ -75,6 +80,22 @@ def _reasons(
         yield f"{lacking} samples are not in the file; we count them as not correct."
     else:
         yield "Some samples are judged differently."
+
+
+def _of_one_run(
+    metric: str, ours: Mapping[str, float | None], claimed: Mapping[str, float], marks: Sequence[bytes]
+) -> Iterator[str]:
+    """AISBench 3.1 judges all runs, and reports the last one alone where its evaluator says nothing of samples."""
+    n = len(marks[0]) if marks else 0
+    average = ours.get(f"{metric} ({n} runs average)")
+    if n < 2 or average is None or metric not in claimed:
+        return
+    last = 100 * sum(samples[-1] for samples in marks) / len(marks)
+    if abs(last - claimed[metric]) <= _CLOSE:
+        yield (
+            f"the claimed {metric} is that of the last sample of every problem alone; over all {n} samples it is "
+            f"{average:.2f}."
+        )
 
 
 def across_problems(metric: str, marks: Sequence[bytes]) -> float | None:

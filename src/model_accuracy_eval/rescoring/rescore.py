@@ -52,7 +52,7 @@ def rescore(
             return (kept for kept in read() if kept.filter == wanted)
 
         first = list(islice(of_filter(), _LOOKED_AT))
-        chosen, words = (scorings.like(task, name), task.name) if task else scorings.guessed(name, first)
+        chosen, words = (scorings.like(task, name, wanted), task.name) if task else scorings.guessed(name, first)
         yield _Rescoring((name, wanted, words), chosen, sizes, k).run(of_filter(), claimed)
 
 
@@ -65,6 +65,7 @@ class _Rescoring:
         self._sizes = sizes
         self._n = max(sizes.values())
         self._card = Scorecard(task, self._n, k or (self._n,))
+        self._pipeline = pipelines(task)[0].name
         self._headline = pipelines(task)[0].metrics[0]
         self._open: dict[str, list[Kept]] = {}
         self._marks: dict[str, bytes] = {}
@@ -72,10 +73,10 @@ class _Rescoring:
         self._disagreements: list[Disagreement] = []
         self._differing = 0
         self._paired = False
-        """Whether single marks are kept: only claims about pass@k and cons@k are explained by them."""
+        """Whether single marks are kept: only claims about several samples of a problem are explained by them."""
 
     def run(self, replies: Iterable[Kept], claimed: Mapping[str, float]) -> Rescored:
-        self._paired = any("@" in metric for metric in claimed)
+        self._paired = bool(claimed) and self._n > 1
         for kept in replies:
             held = self._open.setdefault(kept.problem, [])
             held.append(kept)
@@ -112,11 +113,11 @@ class _Rescoring:
             self._compare(kept, tally.values[index], tally.answers[index])
 
     def _told(self, metric: str) -> str:
-        """Files that only say "correct" speak of accuracy."""
+        """As our rows have it. Files that only say "correct" speak of accuracy."""
         title = self._headline.label or self._headline.name
-        whole = title if metric == "correct" else metric
-        averaged = f"{whole} ({self._n} runs average)"
-        return averaged if self._n > 1 and whole == title else whole
+        name = title if metric in {"correct", self._headline.name} else metric
+        whole = name if self._pipeline == "none" else f"{name},{self._pipeline}"
+        return f"{whole} ({self._n} runs average)" if self._n > 1 and name == title else whole
 
     def _compare(self, kept: Kept, ours: float, answer: str | None) -> None:
         claimed = kept.claimed.get(self._headline.name, kept.claimed.get("correct"))

@@ -19,9 +19,11 @@ def answers(gold: Sequence[str]) -> tuple[str, ...]:
     return tuple(after(text, "####") if "####" in text else text.strip() for text in gold)
 
 
-def like(task: TaskSpec, name: str) -> TaskSpec:
-    """The scoring of a task that we have, for the replies of that dataset."""
-    return msgspec.structs.replace(task, name=name)
+def like(task: TaskSpec, name: str, filtered: str) -> TaskSpec:
+    """The scoring of a task for the replies of that dataset. What a filter has read already, the pipeline of that name
+    judges as it is. Files do not tell the parts of a dataset."""
+    own = [msgspec.structs.replace(one, filters=()) for one in task.pipelines if one.name == filtered != "none"]
+    return msgspec.structs.replace(task, name=name, pipelines=tuple(own) or task.pipelines, grouping=None)
 
 
 def guessed(name: str, first: Sequence[Kept]) -> tuple[TaskSpec, str]:

@@ -131,5 +131,5 @@ def aggregation(name: str) -> Aggregation:
     if name.startswith(own.HUGGING_FACE):
         return Aggregation(figure=partial(own.computed, name), draws=0)
     if paths.is_path(name):
-        return Aggregation(figure=paths.load(name))
+        return Aggregation(figure=partial(own.aggregated, name), draws=0)
     raise UnknownName("aggregation", name, AGGREGATIONS)

@@ -81,7 +81,10 @@ def _named(step: Step) -> tuple[str, dict[str, Any]]:
 
 
 def _list_wise(name: str, args: dict[str, Any], answers: Answers, problem: Problem) -> Answers:
-    """A function in lm-eval's form: replies of many problems → as many lists of answers."""
+    """A function in lm-eval's form: replies of many problems → as many lists of answers. Where there is no reply it is
+    not called."""
+    if answers.count(None) == len(answers):
+        return answers
     texts = ["" if answer is None else answer for answer in answers]
     (found,) = paths.load(name)(resps=[texts], docs=[problem.extras], **args)
     if len(found) != len(texts):

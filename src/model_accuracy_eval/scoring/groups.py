@@ -63,14 +63,14 @@ def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for part in sorted(set(parts)) if table else ():
         if part not in table:
-            raise BadData(f"{task.name} is told apart by areas, but '{part}' belongs to none of the {len(table)} known.")
+            raise BadData(
+                f"{task.name} is told apart by areas, but '{part}' belongs to none of the {len(table)} parts known."
+            )
         found.setdefault(table[part], set()).add(part)
     return found
 
 
-def rows_of_parts(
-    task: TaskSpec, whole: Row, parts: Mapping[str, Row], areas: Mapping[str, Row]
-) -> Iterator[Row]:
+def rows_of_parts(task: TaskSpec, whole: Row, parts: Mapping[str, Row], areas: Mapping[str, Row]) -> Iterator[Row]:
     """One row an area and a part, and the parts' plain mean where all weigh the same: by size it is the whole's
     figure."""
     if task.grouping is None:

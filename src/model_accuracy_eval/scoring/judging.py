@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from numbers import Real
 
 from model_accuracy_eval.errors import BadValue
@@ -139,7 +140,7 @@ def headline(payload: Payload | None) -> float | None:
     """The one value of a sample that stands for it: of several the first, of what is no value none."""
     if isinstance(payload, dict):
         payload = next(iter(payload.values()), None)
-    return float(payload) if isinstance(payload, Real) else None
+    return float(payload) if isinstance(payload, Real) and not isnan(payload) else None
 
 
 def _by_likelihood(problem: Problem, samples: Samples, pipeline: Pipeline) -> Marks:

@@ -22,8 +22,8 @@ def cropped(sizes: Mapping[int, int]) -> Iterator[str]:
     """`sizes`: tokens that a context was cropped to → contexts."""
     for window, contexts in sizes.items():
         yield (
-            f"{contexts:,} contexts were longer than the {window:,} tokens that the model reads at once, and lost their "
-            "beginning."
+            f"{contexts:,} contexts were longer than the {window:,} tokens that the model reads at once, and lost "
+            "their beginning."
         )
 
 

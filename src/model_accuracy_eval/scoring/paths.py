@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import inspect
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import PurePath
 from typing import Any
@@ -16,9 +17,18 @@ def is_path(name: str) -> bool:
     return ":" in name
 
 
-@cache
 def load(path: str) -> Any:
-    """What stands there; loading runs the module, so a run does this only with files that its user chose."""
+    """What stands there; loading runs the module, so a run does this only with files that its user trusts."""
+    return _loaded(LOADER.get(), path)
+
+
+@cache
+def _loaded(how: Callable[[str], Any], path: str) -> Any:
+    return how(path)
+
+
+def here(path: str) -> Any:
+    """Loaded into this very process."""
     place, _, attribute = path.rpartition(":")
     try:
         module = _file(place) if place.endswith(".py") else importlib.import_module(place)
@@ -43,12 +53,17 @@ def takes(function: Callable[..., Any], names: Iterable[str]) -> bool:
     return set(names) <= set(inspect.signature(function).parameters)
 
 
+def takes_any_name(function: Callable[..., Any]) -> bool:
+    """Whether it takes arguments of whatever name."""
+    return any(one.kind is one.VAR_KEYWORD for one in inspect.signature(function).parameters.values())
+
+
 def check_arguments(kind: str, name: str, function: Callable[..., Any], arguments: Iterable[str]) -> None:
     """A misspelt argument is found before anything is asked, and so is one that is missing."""
     own = function.func if isinstance(function, partial) else function
-    parameters = inspect.signature(own).parameters.values()
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+    if takes_any_name(own):
         return
+    parameters = inspect.signature(own).parameters.values()
     known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
     strange = [argument for argument in arguments if argument not in known]
     if strange:
@@ -59,3 +74,7 @@ def check_arguments(kind: str, name: str, function: Callable[..., Any], argument
     missing = [argument for argument in needed if argument not in {*arguments, *given}]
     if missing:
         raise BadValue(f"The {kind} '{name}' needs the argument '{missing[0]}'.")
+
+
+LOADER: ContextVar[Callable[[str], Any]] = ContextVar("LOADER", default=here)
+"""How functions are loaded. A run has them loaded into, and called in, a process of their own."""

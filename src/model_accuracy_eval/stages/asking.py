@@ -4,7 +4,6 @@
 what nobody answered is not in it, and is asked again when the run is judged again.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 import msgspec
@@ -13,7 +12,7 @@ from model_accuracy_eval.code_records import Execution, Program
 from model_accuracy_eval.errors import Stopped, UsageError
 from model_accuracy_eval.judge_records import Opinion, Question
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import Exam, Request, RunPlan, Service
+from model_accuracy_eval.records import Exam, Ran, Request, RunPlan, Service
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import asks
 from model_accuracy_eval.scoring.asks import Ask, Finding
@@ -21,7 +20,7 @@ from model_accuracy_eval.scoring.code import circumstances
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.scorers import asks_judge, measures
-from model_accuracy_eval.stages.attended import attended
+from model_accuracy_eval.stages.attended import attended, crowd
 
 Carrier = Callable[[Ask], Awaitable[Finding | str]]
 """Carries an ask out; a sentence says why there is no finding."""
@@ -83,7 +82,11 @@ class Inquiry:
     def notes(self) -> tuple[str, ...]:
         """Who judged, and where programs ran: another judge, or another place, is another figure."""
         judged = (f"The answers are judged by {self._judge}.",) if asks_judge(self._exam.task) else ()
-        return judged + circumstances.told(one for one in self._found.values() if isinstance(one, Execution))
+        return judged + circumstances.told(self.ran())
+
+    def ran(self) -> tuple[Ran, ...]:
+        """Where programs ran, and how they were judged."""
+        return circumstances.ran(one for one in self._found.values() if isinstance(one, Execution))
 
     def carry_out(self, ports: Ports) -> None:
         """Asks whatever is not known. A stop ends it; the run finds that out by itself when it looks at the clock."""
@@ -107,13 +110,9 @@ class Inquiry:
 
     async def _all(self, todo: Iterator[tuple[int, int, Ask]], ports: Ports) -> None:
         service = Carriers(self._plan, ports)
-        workers = [asyncio.ensure_future(self._worker(todo, service)) for _ in range(self._plan.patience.concurrency)]
         try:
-            await asyncio.gather(*workers)
+            await crowd(lambda: self._worker(todo, service), self._plan.patience.concurrency)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
             await service.close()
 
     async def _worker(self, todo: Iterator[tuple[int, int, Ask]], service: "Carriers") -> None:

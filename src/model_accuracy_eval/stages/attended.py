@@ -32,6 +32,17 @@ async def attended(work: Coroutine[Any, Any, T], look: Callable[[], object], clo
             await asyncio.gather(task, watch, return_exceptions=True)
 
 
+async def crowd(work: Callable[[], Coroutine[Any, Any, None]], size: int) -> None:
+    """So many workers, all to their end; an exception of one ends them all."""
+    workers = [asyncio.ensure_future(work()) for _ in range(size)]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
 async def _watch(look: Callable[[], object]) -> None:
     while True:
         look()

@@ -3,7 +3,6 @@
 All datasets go through one pool of workers, so that the slow last answers of one do not leave the service idle.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import Iterator
 
@@ -11,7 +10,7 @@ from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import Chat, Ports, Scale, Store
 from model_accuracy_eval.records import Exam, Fault, Reply, Rung, RunPlan
 from model_accuracy_eval.stages.alongside import Alongside
-from model_accuracy_eval.stages.attended import attended
+from model_accuracy_eval.stages.attended import attended, crowd
 from model_accuracy_eval.stages.deploy import Live
 from model_accuracy_eval.stages.desk import Desk, Wanted
 from model_accuracy_eval.stages.weighing import find_scale
@@ -51,18 +50,11 @@ class _Inference:
             await alongside.close()
 
     async def _all(self, wanted: list[Wanted], chat: Chat) -> None:
-        """All workers to their end; an exception of one ends them all."""
         weighing = list(dict.fromkeys(one.desk for one in wanted if one.weighs))
         if weighing:
             self._scale = await find_scale(self._plan, weighing, chat, self._ports)
         todo = iter(wanted)
-        workers = [asyncio.ensure_future(self._worker(todo, chat)) for _ in range(self._plan.patience.concurrency)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+        await crowd(lambda: self._worker(todo, chat), self._plan.patience.concurrency)
 
     async def _worker(self, todo: Iterator[Wanted], chat: Chat) -> None:
         while (wanted := self._next(todo)) is not None:

@@ -73,6 +73,7 @@ class _Marking:
                 problems=len(self._problems), all_equal=self._all_equal(tallies),
             ) + self._weighing(),
             speed=self._stopwatch.read(),
+            ran=self._inquiry.ran(),
         )  # fmt: skip
         self._log(sheet)
         return sheet

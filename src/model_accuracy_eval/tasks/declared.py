@@ -1,7 +1,8 @@
 """A task in our own YAML spelling: the fields of `TaskSpec`, under their own names, with a few shorter ways to write.
 
 A file is its name alone (`data: rows.jsonl`), a filter, metric, sampler or scorer without arguments likewise; `about`
-and `fields` may be left out.
+and `fields` may be left out. `exec` stands for the pipeline of a task whose answers are programs: the arguments of the
+metric `code`, and `filters` where the program is not read as Python.
 """
 
 import re
@@ -18,17 +19,35 @@ Fields = dict[str, Any]
 _NAMED = {"data", "sampler", "scorer", "filters", "metrics", "views"}
 """What may be written as its name alone, one or a list of them."""
 
+_EXEC = ("code", "tests", "entry_points", "mode", "solution", "files", "language", "seconds", "memory_mb")
+
 IN_PARTS: Fields = {"data": "", "prompt": {"question": ""}, "reference": ""}
 """What a task in parts does not say: its parts do."""
 
 
 def from_fields(path: str, fields: Fields) -> TaskSpec:
     """The task; what is wrong is said with the file, the place in it and the nearest known name."""
+    fields = _with_pipeline(path, fields) if "exec" in fields else fields
     whole = {"about": f"The dataset of {path}.", "fields": ()} | {key: _long(key, one) for key, one in fields.items()}
     try:
         return msgspec.convert(whole, TaskSpec)
     except msgspec.ValidationError as error:
         raise _told(path, str(error)) from error
+
+
+def _with_pipeline(path: str, fields: Fields) -> Fields:
+    """`exec` as what it stands for."""
+    if not isinstance(fields["exec"], dict) or "pipelines" in fields:
+        raise BadValue(
+            f"{path}: 'exec' holds the code, tests and files of a program, and stands in place of 'pipelines'."
+        )
+    args = dict(fields["exec"])
+    filters = args.pop("filters", ["strip_thoughts", "python_code"])
+    if unknown := sorted(set(args) - set(_EXEC)):
+        raise UnknownName("field", unknown[0], (*_EXEC, "filters"), where=f" in {path}, exec")
+    metric = {"name": "code", "label": "accuracy", "args": args}
+    rest = {key: value for key, value in fields.items() if key != "exec"}
+    return {**rest, "pipelines": [{"filters": filters, "metrics": [metric]}]}
 
 
 def _long(key: str, value: Any) -> Any:

@@ -8,12 +8,21 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Candidate, DataFile, Exam, Pipeline, Problem, Shard, TaskSpec
+from model_accuracy_eval.records import (
+    WHOLE_ROW,
+    Candidate,
+    DataFile,
+    Exam,
+    Pipeline,
+    Problem,
+    Shard,
+    TaskSpec,
+)
 from model_accuracy_eval.scoring.judging import check
 from model_accuracy_eval.scoring.scorers import pipelines
 from model_accuracy_eval.tasks import fewshot, prompts, views
 from model_accuracy_eval.tasks.rows import Row
-from model_accuracy_eval.tasks.template_words import as_python
+from model_accuracy_eval.tasks.template_words import positions
 
 Read = Callable[[DataFile, tuple[str, ...]], list[Row]]
 """Brings the rows of a file, each with the columns that are named."""
@@ -100,7 +109,7 @@ class _Setting:
             candidates=self._candidates(whole, key, row, shots, where),
             gold=key.gold,
             category=str(row[task.category]) if task.category else None,
-            extras={field: row[field] for field in task.extras},
+            extras=row if task.extras == WHOLE_ROW else {field: row[field] for field in task.extras},
         )
 
     def _key(self, row: Row, where: str) -> "_Key":
@@ -169,19 +178,10 @@ class _Key:
 
 
 def _gold(reference: str, choices: Sequence[str], where: str) -> tuple[int, ...]:
-    """A position, the text of an option, or its letter; several positions as a JSON list."""
-    if reference in choices and not reference.isdigit():
-        return (choices.index(reference),)
-    written = as_python(reference)
-    if isinstance(written, str) and written in choices:
-        return (choices.index(written),)
-    if isinstance(written, int):
-        return (int(written),)
-    if isinstance(written, list) and all(isinstance(one, int) for one in written):
-        return tuple(written)
-    if len(reference) == 1 and "A" <= reference < chr(ord("A") + len(choices)):
-        return (ord(reference) - ord("A"),)
-    raise BadData(f"{where}: the right answer '{reference}' is none of the {len(choices)} options.")
+    found = positions(reference, choices)
+    if found is None:
+        raise BadData(f"{where}: the right answer '{reference}' is none of the {len(choices)} options.")
+    return found
 
 
 # A version names the question across releases of this program: what a task does not use is not hashed, so that a field

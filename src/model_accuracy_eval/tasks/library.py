@@ -11,7 +11,7 @@ import msgspec
 from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import custom, declared
+from model_accuracy_eval.tasks import custom, declared, formats
 from model_accuracy_eval.tasks.lm_eval import groups, reading
 from model_accuracy_eval.tasks.lm_eval.reading import Files
 from model_accuracy_eval.tasks.lm_eval.shelf import Shelf
@@ -55,6 +55,15 @@ class Library:
         return Found(tuple(specs), tuple(dict.fromkeys(group for one in found for group in one.groups)))
 
     def find(self, name: str) -> Found:
+        """What the name stands for, asked in the format that may stand behind it."""
+        whole, _, form = name.rpartition("@")
+        if not whole or form not in formats.FORMATS:
+            return self._find(name)
+        found = self._find(whole)
+        asked = tuple(formats.asked(task, form) for task in found.tasks)
+        return Found(asked, tuple(formats.grouped(group, form) for group in found.groups), found.ignored)
+
+    def _find(self, name: str) -> Found:
         if name.endswith((".yaml", ".yml")):
             return self._task_file(name)
         if custom.looks_like_file(name):

@@ -8,6 +8,8 @@ Judged: the letter. The headline is the mean over questions, as in the original;
 so has each of the four areas.
 """
 
+from msgspec import structs
+
 from model_accuracy_eval.records import DataFile, FewShot, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.tasks import letters
 from model_accuracy_eval.tasks.mmlu_areas import AREAS
@@ -40,20 +42,16 @@ GENERATED = TaskSpec(
 )
 
 
-def _weighed(name: str, about: str, fewshot: FewShot | None) -> TaskSpec:
+def _weighed(name: str, about: str, prompt: Prompt, *views: Step) -> TaskSpec:
     return TaskSpec(
         name=name,
         about=about,
         home=_HOME,
         licence="MIT",
         data=_TEST,
+        views=views,
         fields=_FIELDS,
-        prompt=Prompt(
-            description=_HEADER,
-            question=f"{_QUESTION}\nAnswer:",
-            lettered=f"{_QUESTION}\n\n{letters.ONLY_THE_LETTER}",
-            fewshot=fewshot,
-        ),
+        prompt=prompt,
         reference="{{ answer }}",
         choices='["A", "B", "C", "D"]',
         category="subject",
@@ -64,30 +62,26 @@ def _weighed(name: str, about: str, fewshot: FewShot | None) -> TaskSpec:
     )
 
 
-CHOICE = _weighed("mmlu_choice", "Knowledge of 57 subjects: the likeliest of four letters.", None)
+_IN_ONE_TEXT = Prompt(
+    description=_HEADER,
+    question=f"{_QUESTION}\nAnswer:",
+    lettered=f"{_QUESTION}\n\n{letters.ONLY_THE_LETTER}",
+)
+_FIVE = FewShot(data=_DEV, count=5, sampler=Step(name="same", args={"field": "subject"}), turns=False)
+
+CHOICE = _weighed("mmlu_choice", "Knowledge of 57 subjects: the likeliest of four letters.", _IN_ONE_TEXT)
 
 FIVE_SHOT = _weighed(
     "mmlu_choice_5shot",
     "Knowledge of 57 subjects: the likeliest of four letters, after five solved questions of the subject.",
-    FewShot(data=_DEV, count=5, sampler=Step(name="same", args={"field": "subject"}), turns=False),
+    structs.replace(_IN_ONE_TEXT, fewshot=_FIVE),
 )
 
 _NANOCHAT = letters.nanochat("question", "'ABCD'", "choices")
 
-NANOCHAT = TaskSpec(
-    name="mmlu_nanochat",
-    about="Knowledge of 57 subjects, asked as nanochat asks: the likeliest of four letters.",
-    home=_HOME,
-    licence="MIT",
-    data=_TEST,
-    views=(Step(name="permuted"),),
-    fields=_FIELDS,
-    prompt=Prompt(question=_NANOCHAT, lettered=_NANOCHAT, delimiter=""),
-    reference="{{ answer }}",
-    choices='["A", "B", "C", "D"]',
-    category="subject",
-    kind="choice",
-    pipelines=_ACCURACY,
-    grouping=_BY_SUBJECT,
-    baseline=0.25,
+NANOCHAT = _weighed(
+    "mmlu_nanochat",
+    "Knowledge of 57 subjects, asked as nanochat asks: the likeliest of four letters.",
+    Prompt(question=_NANOCHAT, lettered=_NANOCHAT, delimiter=""),
+    Step(name="permuted"),
 )

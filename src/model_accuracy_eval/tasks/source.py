@@ -19,7 +19,7 @@ def read(file: DataFile, fields: Sequence[str], data_dir: str | None, hub: Hub, 
 
 
 def _listed(found: str, whole: list[rows.Row], listing: Listing, data_dir: str | None, hub: Hub) -> list[rows.Row]:
-    """Those that the listing names, in the order of their own file; a name that no row has would change the question."""
+    """Those that the listing names, in their own order; a name without a row would make it another question."""
     place, data = hub.read(listing.data, data_dir)
     names = {row["text"].strip() for row in rows.parse(place, data, ("text",))}
     kept = [row for row in whole if str(row.get(listing.field)) in names]

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -59,6 +60,36 @@ def as_python(source: str) -> Any:
         return None
 
 
+def positions(reference: str, choices: Sequence[str]) -> tuple[int, ...] | None:
+    """Places of the right options: a position, the text of an option, or its letter; several positions as a JSON list.
+    None where it is none of these."""
+    if reference in choices and not reference.isdigit():
+        return (choices.index(reference),)
+    written = as_python(reference)
+    if isinstance(written, str) and written in choices:
+        return (choices.index(written),)
+    if isinstance(written, int):
+        return (int(written),)
+    if isinstance(written, list) and all(isinstance(one, int) for one in written):
+        return tuple(written)
+    if len(reference) == 1 and "A" <= reference < chr(ord("A") + len(choices)):
+        return (ord(reference) - ord("A"),)
+    return None
+
+
+def places(reference: str, choices: Sequence[str]) -> list[int]:
+    """The same as a list, for templates, which fail where there is nothing right."""
+    found = positions(reference, choices)
+    if found is None:
+        raise ValueError(f"the right answer '{reference}' is none of the {len(choices)} options")
+    return list(found)
+
+
+def letters(reference: str, choices: Sequence[str]) -> list[str]:
+    """Letters of the right options."""
+    return [chr(ord("A") + place) for place in places(reference, choices)]
+
+
 def greatest(worth: dict[str, float]) -> list[int]:
     """Places of the names that are worth the most."""
     values = list(worth.values())
@@ -73,6 +104,8 @@ FILTERS = {
     "answers": answers,
     "literal": repr,
     "greatest": greatest,
+    "letters": letters,
+    "places": places,
     "called": called,
 }
 FUNCTIONS = {"column": column}

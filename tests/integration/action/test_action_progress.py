@@ -18,12 +18,12 @@ def titles(stage: Stage) -> list[str]:
     return [body["output"]["title"] for body in stage.patches]
 
 
-def told_first(stage: Stage, title: str = "demo_gsm8k: 0 of 20 answered") -> None:
+def told_first(stage: Stage) -> None:
     """Answers come only after the check was told how far things are."""
 
     def answer(request: Request, _choice: int) -> str:
         if request.max_tokens > 1:  # not the probe
-            until(lambda: title in titles(stage), "progress on the check")
+            until(lambda: "demo_gsm8k: 0 of 20 answered" in titles(stage), "progress on the check")
         return "#### 1"
 
     stage.answer, stage.interval = answer, 0.01
@@ -77,10 +77,12 @@ class SlowGitHub(FakeGitHub):
     def __init__(self) -> None:
         super().__init__()
         self.completed = asyncio.Event()
+        self.held = threading.Event()
 
     async def _handle(self, exchange: Exchange) -> None:
         progress = exchange.method == "PATCH" and "/check-runs/" in exchange.path and "status" not in exchange.json
         if progress:
+            self.held.set()
             await self.completed.wait()
         await super()._handle(exchange)
         if exchange.json.get("status") == "completed":
@@ -90,10 +92,16 @@ class SlowGitHub(FakeGitHub):
 def test_progress_that_comes_out_late_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """A PATCH that GitHub sits on delays the verdict for a bounded time only, and the verdict is said again on top."""
     monkeypatch.setattr(progress, "_LAST_ANSWER", 0.05)
-    with SlowGitHub() as hub:
+    hub = SlowGitHub()
+    with hub:
         stage = Stage(hub)
-        # What came before the run began is held back, so that nothing else is told.
-        told_first(stage, "Preparing")
+
+        def answer(request: Request, _choice: int) -> str:
+            if request.max_tokens > 1:  # not the probe
+                until(hub.held.is_set, "progress that is held back")
+            return "#### 1"
+
+        stage.answer, stage.interval = answer, 0.01
         assert stage.run() == 0
         assert [body.get("conclusion") for body in stage.patches] == [None, "success", "success"]
         assert stage.check["output"]["title"].startswith("Passed")

@@ -151,7 +151,10 @@ def test_n20_a_prompt_that_is_too_long_loses_its_beginning() -> None:
     with LikelihoodServer(model, style=style) as server:
         _, _, replies = ask(server, ballot((" cat" * 50, " Rome")), ballot(("the", " cat" * 50)))
     ids = model.vocabulary.encode(" cat" * 50 + " Rome", bos=True)[-39:]
-    assert same(replies[0].weighed[0], of(model, ids, 38))
+    (found,) = replies[0].weighed
+    assert same(found, of(model, ids, 38))
+    assert found is not None
+    assert found.cropped_to == 39
     assert replies[1].fault is not None
     assert "An ending has 50 tokens, but the model reads 39 at once" in replies[1].fault.sentence
 

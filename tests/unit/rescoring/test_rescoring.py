@@ -106,6 +106,18 @@ def test_a_pass_at_k_of_mixed_problems_is_explained(matrix: list[list[bool]]) ->
     assert ("different problems" in figure.why) == differs
 
 
+@given(MATRICES.filter(lambda matrix: len(matrix[0]) > 1), st.integers(0, 8))
+def test_an_accuracy_of_the_last_samples_alone_is_explained(matrix: list[list[bool]], right: int) -> None:
+    """AISBench 3.1 reports it where its evaluator says nothing of samples; any other figure is no such thing."""
+    claimed = 100 * min(right, len(matrix)) / len(matrix)
+    result = of_lines(aisbench(matrix), {"accuracy": claimed})
+    (figure,) = [one for one in result.figures if one.metric == "accuracy"]
+    assert (figure.ours, figure.claimed) == (None, claimed)
+    last = 100 * sum(samples[-1] for samples in matrix) / len(matrix)
+    told = "the claimed accuracy is that of the last sample of every problem alone" in figure.why
+    assert told == (abs(last - claimed) < 0.01)
+
+
 def test_the_order_of_lines_changes_nothing() -> None:
     """AISBench writes samples as they finish."""
     matrix = [[True, False], [True, True], [False, False]]

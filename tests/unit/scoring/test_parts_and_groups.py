@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.errors import BadData, BadValue
@@ -45,6 +46,22 @@ def test_every_part_has_a_row_and_the_mean_weighs_them_alike() -> None:
     assert [name for name in names(spec, 1, (1,)) if name in found] == names(spec, 1, (1,))
     by_level = task(pipe("exact_match"), grouping=Grouping(by="level"))
     assert list(marked(by_level, {"Law": "a", "Art": "b"})) == ["exact_match", "exact_match[art]", "exact_match[law]"]
+
+
+AREAS = {"Law": "society", "Art": "culture", "Music": "culture"}
+
+
+@given(st.dictionaries(st.sampled_from(sorted(AREAS)), st.text("ab", min_size=1, max_size=6), min_size=1))
+def test_every_area_is_the_figure_of_its_parts_together(replies: dict[str, str]) -> None:
+    """As if the area were the dataset; its interval and its error, too. Parts keep their rows, and so does the whole."""
+    found = marked(task(pipe("exact_match"), grouping=Grouping(areas=AREAS)), replies)
+    for area in {AREAS[part] for part in replies}:
+        together = {part: letters for part, letters in replies.items() if AREAS[part] == area}
+        alone = marked(task(pipe("exact_match")), together)["exact_match"]
+        assert found[f"exact_match[{area}]"] == structs.replace(alone, metric=f"exact_match[{area}]")
+    assert len(found) == 1 + len({AREAS[part] for part in replies}) + len(replies)
+    with pytest.raises(BadData, match="demo is told apart by areas, but 'Chess' belongs to none of the 3 parts known"):
+        marked(task(pipe("exact_match"), grouping=Grouping(areas=AREAS)), {"Chess": "a"})
 
 
 def test_a_problem_that_belongs_to_no_part_is_told() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import (
+    Attempt,
     Candidate,
     DataFile,
     Exam,
@@ -20,7 +21,7 @@ from model_accuracy_eval.records import (
     Sheet,
     TaskSpec,
 )
-from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.reporting import journal, summary
 from model_accuracy_eval.stages import infer, score
 from model_accuracy_eval.stages.deploy import Live
 from model_accuracy_eval.tasks import exam
@@ -39,6 +40,7 @@ TASK = TaskSpec(
     stop=("\n",),
     pipelines=(Pipeline(metrics=(Measure(name="acc"), Measure(name="acc_mutual_info"))),),
 )
+PLAN = RunPlan(run_id="r", stamp="s", tasks=(), k=(1,))
 ROWS = [{"question": f"Q{number}", "answer": number % 2} for number in range(4)]
 
 
@@ -154,3 +156,21 @@ def test_parts_of_a_mixture_are_asked_each_in_its_own_way() -> None:
     assert (len(twin.requests), len(twin.scales.ballots)) == (4, 4)
     kept = [journal.way(line) for line in store.lines(journal.file(plan.label, "both"))]
     assert sorted(map(str, kept)) == ["None"] * 4 + ["echo"] * 4
+
+
+def test_n20_contexts_that_lost_their_beginning_are_counted_and_told() -> None:
+    """In the journal, in the counts and beside the figures; a context that every option shares is one."""
+    store, asked = MemoryStore(), built()
+    whole, cropped = Likelihood(logprob=-1.0, tokens=1, greedy=True), Likelihood(logprob=-2.0, cropped_to=4095)
+    for problem in asked.problems:
+        weighed = (cropped,) * 4 if problem.id else (whole,) * 4
+        kept = Attempt(problem=problem.id, index=0, rung="echo", weighed=weighed)
+        line = journal.line(asked, problem, kept)
+        assert journal.attempt(line).weighed == weighed
+        assert (b"4095" in line) == bool(problem.id)
+        store.append(journal.file(PLAN.label, "options"), line)
+    (sheet,) = score.mark(PLAN, (asked,), store, twins(), partial=False)
+    assert sheet.counts.cropped == 3
+    told = "3 contexts were longer than the 4,095 tokens that the model reads at once, and lost their beginning."
+    assert told in sheet.notes
+    assert summary.remarkable(sheet.counts) == ["3 with a context that lost its beginning"]

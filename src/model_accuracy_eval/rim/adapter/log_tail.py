@@ -27,3 +27,19 @@ def tail(log: str, lines: int) -> str:
     text = _ANSI.sub("", block.decode("utf-8", "replace"))
     seen = [_CONTROL.sub("", line.rstrip("\r").rpartition("\r")[2]).rstrip() for line in text.split("\n")]
     return "\n".join("\n".join(seen).rstrip().split("\n")[-lines:])
+
+
+class News:
+    """What is added to a log, told once, in whole lines."""
+
+    def __init__(self, log: str) -> None:
+        self._log = Path(log)
+        self._told = 0
+
+    def read(self) -> str:
+        """What came since the last call."""
+        with self._log.open("rb") as file:
+            file.seek(self._told)
+            lines = file.read().rpartition(b"\n")[0]
+        self._told += len(lines) + 1 if lines else 0
+        return lines.decode(errors="replace")

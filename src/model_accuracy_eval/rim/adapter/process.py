@@ -26,7 +26,7 @@ from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
 from model_accuracy_eval.rim.adapter.adapter_python import maker, refuse_replacing, wants_packages
 from model_accuracy_eval.rim.adapter.deploy_script import deploy_command
 from model_accuracy_eval.rim.adapter.listener import port_owner
-from model_accuracy_eval.rim.adapter.log_tail import tail
+from model_accuracy_eval.rim.adapter.log_tail import News, tail
 from model_accuracy_eval.rim.adapter.surroundings import adapter_environment
 
 _WARDEN = str(Path(__file__).with_name("warden.py"))
@@ -129,7 +129,7 @@ class Process:
         remove: str | None = None,
     ) -> None:
         self._log = log
-        self._told = 0
+        self._news = News(log)
         self._said: dict[str, Any] = {}
         self._heard = b""
         self._deaf = False
@@ -190,11 +190,7 @@ class Process:
 
     def news(self) -> str:
         """What was printed since the last call, in whole lines."""
-        with Path(self._log).open("rb") as file:
-            file.seek(self._told)
-            lines = file.read().rpartition(b"\n")[0]
-        self._told += len(lines) + 1 if lines else 0
-        return lines.decode(errors="replace")
+        return self._news.read()
 
     def stop(self) -> None:
         self._end(b"stop\n")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model_accuracy_eval.rim.adapter.log_tail import tail
+from model_accuracy_eval.rim.adapter.log_tail import News, tail
 from model_accuracy_eval.rim.containers import engine, sweeping
 from model_accuracy_eval.rim.containers.container_log import KILLED, Follower
 
@@ -23,7 +23,7 @@ class AdapterContainer:
     def __init__(self, client: "DockerClient", environ: Mapping[str, str], name: str, log: str) -> None:
         self.name = name
         self._client, self._log = client, log
-        self._told = 0
+        self._news = News(log)
         self._follower: Follower | None = None
         self._ended = False
         self._ending = threading.Lock()
@@ -50,11 +50,7 @@ class AdapterContainer:
 
     def news(self) -> str:
         """What was printed since the last call, in whole lines."""
-        with Path(self._log).open("rb") as file:
-            file.seek(self._told)
-            lines = file.read().rpartition(b"\n")[0]
-        self._told += len(lines) + 1 if lines else 0
-        return lines.decode(errors="replace")
+        return self._news.read()
 
     def stop(self) -> None:
         """Kills first: what is answered is kept already, and a cancelled job has seconds."""

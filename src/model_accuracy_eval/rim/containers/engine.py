@@ -1,14 +1,14 @@
 """The container engine behind the docker SDK, which is imported here alone and late; its troubles as sentences."""
 
 import socket
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
+from model_accuracy_eval.rim.beside import beside
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -125,17 +125,8 @@ def _with_tag(image: str) -> tuple[str, str | None]:
 
 def attended(work: Callable[[], T], check: Callable[[], None]) -> T:
     """Does slow work beside; `check` is called every 0.1 s and may raise, which leaves the work to itself."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - told by the future
-            future.set_exception(error)
-
-    thread = threading.Thread(target=run, daemon=True, name="container-engine")
-    thread.start()
-    while thread.is_alive():
+    future = beside(work, "container-engine")
+    while not future.done():
         check()
-        thread.join(0.1)
+        wait([future], 0.1)
     return future.result()

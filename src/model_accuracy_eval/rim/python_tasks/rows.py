@@ -1,9 +1,7 @@
 """A recipe over rows → the rows it makes, in a child process that knows no secret of ours."""
 
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,23 +11,20 @@ import msgspec
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Recipe
+from model_accuracy_eval.rim.python_tasks import process
 
 _SECONDS = 900.0
-_CHILD = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from model_accuracy_eval.rim.python_tasks import child; child.main()"
-)
-_PACKAGE = str(Path(__file__).parents[3])
 
 
 class TrustedPython:
-    """Implements `ports.MakeRows`. The child starts in an empty folder, and of our environment it has but the path."""
+    """Implements `ports.MakeRows`."""
 
     def __init__(
         self, environment: Mapping[str, str], stand_ins: Mapping[str, str] | None = None, seconds: float = _SECONDS
     ) -> None:
         """`stand_ins`: modules that a task may import → modules of ours that it gets."""
         self._stand_ins = stand_ins or {}
-        self._path = environment.get("PATH", os.defpath)
+        self._environment = environment
         self._seconds = seconds
 
     def __call__(self, recipe: Recipe, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -52,11 +47,11 @@ class TrustedPython:
     def _run(self, job: bytes, folder: str, recipe: Recipe) -> "subprocess.CompletedProcess[bytes]":
         try:
             return subprocess.run(  # noqa: S603 - our own interpreter and file
-                [sys.executable, "-I", "-B", "-c", _CHILD, _PACKAGE],
+                process.command("child"),
                 input=job,
                 capture_output=True,
                 cwd=folder,
-                env={"PATH": self._path, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "PYTHONUTF8": "1"},
+                env=process.surroundings(self._environment, folder),
                 timeout=self._seconds,
                 check=False,
             )

@@ -68,11 +68,15 @@ def _members_of(name: str) -> Callable[[str], Placeholder]:
 
 
 class _Missing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Asked last: whatever no other finder knows becomes a module of placeholders."""
+    """Asked last: whatever no other finder knows becomes a module of placeholders, but no part of a package that is
+    installed: such packages ask for parts that may be missing."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec:
+    ) -> importlib.machinery.ModuleSpec | None:
+        whole = sys.modules.get(fullname.partition(".")[0])
+        if whole is not None and whole.__spec__ is not None and whole.__spec__.loader is not self:
+            return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:

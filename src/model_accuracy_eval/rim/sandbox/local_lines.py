@@ -20,6 +20,9 @@ from model_accuracy_eval.rim.sandbox.worker import START_LIMIT, Line, Room
 _LAST_SECONDS = 5.0
 _SHARED_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where any user may leave things
 
+_ALTERNATIVES = Path("/etc/alternatives")
+"""Where Debian's c++, java and their like are links to."""
+
 
 class ProcessLine:
     """Implements `worker.Line` over a socket that is the input and the output of a process."""
@@ -113,6 +116,8 @@ class BwrapBackend:
                 tree += ["--symlink", f"usr/{name}", f"/{name}"]
             elif place.is_dir():
                 tree += ["--ro-bind", str(place), str(place)]
+        if _ALTERNATIVES.is_dir():
+            tree += ["--ro-bind", str(_ALTERNATIVES), str(_ALTERNATIVES)]
         home = str(Path(self._python).parent.parent)
         if not home.startswith("/usr"):
             tree += ["--ro-bind", home, home]

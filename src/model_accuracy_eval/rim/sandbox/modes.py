@@ -24,7 +24,7 @@ def judge(worker: Worker, program: Program) -> Judged:
     if program.language != "python":
         return Judged(_foreign(worker, program), "exit code")
     if program.mode == "split":
-        return Judged(_checked(worker.do(_order("split", program), program.tests, program.code)), "split")
+        return Judged(_checked(worker.do(_order("split", program), program.tests, program)), "split")
     return _together(worker, program)
 
 
@@ -32,10 +32,10 @@ def _together(worker: Worker, program: Program) -> Judged:
     """A pass is believed when wrong expectations are seen to fail, all of them."""
     control = falsify(program.tests)
     integrity: Integrity = "shared+control" if control else "shared"
-    answer = _checked(worker.do(_order("shared", program), program.tests, program.code))
+    answer = _checked(worker.do(_order("shared", program), program.tests, program))
     if answer["verdict"] != "passed" or control is None or not answer["clean"]:
         return Judged(answer, integrity)
-    second = worker.do(_order("shared", program), control.tests, program.code)
+    second = worker.do(_order("shared", program), control.tests, program)
     held, failed = _outcomes(second["checks"])
     answer["clean"] = second["clean"]
     if held or not failed or second["verdict"] == "passed":
@@ -61,7 +61,7 @@ def _foreign(worker: Worker, program: Program) -> dict[str, Any]:
             "give it an image that has."
         )
     words = {"file": recipe.file, "compiling": recipe.compiling, "running": recipe.running}
-    return _checked(worker.do({**_order("foreign", program), "recipe": words}, program.tests, program.code))
+    return _checked(worker.do({**_order("foreign", program), "recipe": words}, program.tests, program))
 
 
 def _order(kind: str, program: Program) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.sandbox.docker_line import DockerBackend
 from model_accuracy_eval.rim.sandbox.local_lines import BareBackend, BwrapBackend, UserBackend
 from model_accuracy_eval.rim.sandbox.pool import Pool
+from model_accuracy_eval.rim.sandbox.settling import SettlingSandbox
 from model_accuracy_eval.rim.sandbox.worker import Backend, WorkerLost
 from model_accuracy_eval.sandbox_ports import Sandbox
 
@@ -44,7 +45,7 @@ def open_sandbox(
     passed_over: list[str] = []
     for one in _CHOSEN if kind == "auto" else (kind,):
         try:
-            return _opened(makers[one], one, slots, preload, tuple(passed_over))
+            return SettlingSandbox(_opened(makers[one], one, slots, preload, tuple(passed_over)))
         except EvalError as error:  # noqa: PERF203 - two rounds
             if kind != "auto":
                 raise

@@ -7,6 +7,7 @@ from queue import LifoQueue
 
 from model_accuracy_eval.code_records import Execution, Isolation, Program
 from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.rim.sandbox.files import check
 from model_accuracy_eval.rim.sandbox.modes import Judged, judge
 from model_accuracy_eval.rim.sandbox.recipes import find
 from model_accuracy_eval.rim.sandbox.worker import Backend, Room, Worker, WorkerLost
@@ -107,6 +108,7 @@ class Pool:
     async def run(self, program: Program) -> Execution:
         if program.language != "python":
             find(program.language)
+        check(program)
         ticket = Ticket()
         future = self._threads.submit(self._serve, program, ticket)
         try:
@@ -147,7 +149,7 @@ class Pool:
                     slot.discard()
                 if not doubt or attempt == 2:
                     return self._execution(judged, attempt)
-            return self._lost(program, fault)
+            return self.unknown(program, fault, attempts=2)
         finally:
             ticket.take(None)
             self._free.put(slot)
@@ -168,12 +170,13 @@ class Pool:
             attempts=attempts,
         )
 
-    def _lost(self, program: Program, why: str) -> Execution:
+    def unknown(self, program: Program, why: str, attempts: int = 1) -> Execution:
+        """What is said of a program that could not be judged."""
         return Execution(
             verdict="harness_error",
             detail=why,
             isolation=self.isolation,
             integrity=program.mode,
             image=self.image,
-            attempts=2,
+            attempts=attempts,
         )

@@ -1,11 +1,12 @@
 """A worker: one fork server within its isolation, and the conversation with it."""
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
-from model_accuracy_eval.code_records import Isolation, Limits
+from model_accuracy_eval.code_records import Isolation, Limits, Program
 from model_accuracy_eval.rim.sandbox.inside.frames import Gone, TooLarge, pack, size, unpack
 from model_accuracy_eval.rim.sandbox.recipes import TOOLS
 from model_accuracy_eval.rim.sandbox.shipping import bundle
@@ -75,13 +76,13 @@ class Worker:
             self._line.send(bundle() + pack(settings))
             self.hello = self._receive(START_LIMIT)
 
-    def do(self, order: dict[str, Any], tests: str, code: str) -> dict[str, Any]:
-        """The server's answer to an order (see `inside.job.Order`)."""
+    def do(self, order: dict[str, Any], tests: str, program: Program) -> dict[str, Any]:
+        """The server's answer to an order (see `inside.job.Order`); control runs have tests of their own."""
         self._seq += 1
-        parts = tests.encode("utf-8", "replace"), code.encode("utf-8", "replace")
+        parts = [text.encode("utf-8", "replace") for text in (tests, program.code, json.dumps(program.files))]
         with self._losing():
-            head = {"seq": self._seq, "tests_size": len(parts[0]), "code_size": len(parts[1]), **order}
-            self._line.send(pack(head) + parts[0] + parts[1])
+            sizes = zip(("tests_size", "code_size", "files_size"), map(len, parts), strict=True)
+            self._line.send(b"".join([pack({"seq": self._seq, **dict(sizes), **order}), *parts]))
             answer = self._receive(3 * order["wall_seconds"] + _SPARE)
             if answer["seq"] != self._seq:
                 raise EOFError(f"answer {answer['seq']} came to order {self._seq}")

@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from model_accuracy_eval.code_records import Execution, Integrity, Isolation
+from model_accuracy_eval.code_records import Execution
+from model_accuracy_eval.records import Ran
 
-_PLACES: dict[Isolation, str] = {
+_PLACES: dict[str, str] = {
     "container": "in a container",
     "namespace": "in namespaces of their own (bwrap)",
     "uid": "under a user of their own, seeing this machine",
     "none": "with limits only, seeing this machine",
 }
-_SURENESS: dict[Integrity, str] = {
+_SURENESS: dict[str, str] = {
     "split": "judged out of the program's reach",
     "shared+control": "judged beside the program, with a control run",
     "shared": "judged beside the program, without a control",
@@ -19,13 +20,22 @@ _SURENESS: dict[Integrity, str] = {
 }
 
 
-def told(executions: Iterable[Execution]) -> tuple[str, ...]:
+def ran(executions: Iterable[Execution]) -> tuple[Ran, ...]:
+    """The commonest circumstances first; empty where nothing ran."""
+    kinds = Counter((one.isolation, one.image, one.integrity) for one in executions)
+    return tuple(
+        Ran(isolation=isolation, image=image, integrity=integrity, programs=count)
+        for (isolation, image, integrity), count in kinds.most_common()
+    )
+
+
+def told(ran: Iterable[Ran]) -> tuple[str, ...]:
     """Empty where nothing ran."""
-    places: Counter[tuple[Isolation, str]] = Counter()
-    sureness: Counter[Integrity] = Counter()
-    for one in executions:
-        places[one.isolation, one.image] += 1
-        sureness[one.integrity] += 1
+    places: Counter[tuple[str, str]] = Counter()
+    sureness: Counter[str] = Counter()
+    for one in ran:
+        places[one.isolation, one.image] += one.programs
+        sureness[one.integrity] += one.programs
     if not places:
         return ()
     where = ", ".join(f"{_PLACES[isolation]} on {image}" for (isolation, image), _ in places.most_common())

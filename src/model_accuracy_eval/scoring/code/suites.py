@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from model_accuracy_eval.code_records import Limits, Program
 from model_accuracy_eval.errors import UnknownName
@@ -29,7 +28,7 @@ def asserts(code: str, row: JSONObject) -> Program:
     """MBPP: a list of asserts. What its set-up builds may be of the program's classes, so it comes after the code."""
     lines = [*row.get("test_imports", ()), row.get("test_setup_code", ""), *row["test_list"]]
     name = called(row["test_list"])
-    return Program(code=code, tests="\n".join(lines) + "\n", entry_points=(name,), reference=row["code"])
+    return Program(code=code, tests="\n".join(lines) + "\n", entry_points=(name,), reference=row.get("code", ""))
 
 
 def agreement(code: str, row: JSONObject, *, inputs: Sequence[str] = ("base_input", "plus_input")) -> Program:

@@ -109,17 +109,25 @@ def ask_sandbox(
     tests: str = "{reference}",
     entry_points: tuple[str, ...] = (),
     mode: Mode = "split",
+    solution: str = "",
+    files: dict[str, str] | None = None,
     language: str = "python",
     seconds: float = 10.0,
     memory_mb: int = 512,
 ) -> Program:
-    """The answer as a program with the problem's tests; both templates see the answer and the problem's columns."""
-    values = {**_texts(problem), "answer": answer}
+    """The answer as a program with the problem's tests; both templates see the answer and the problem's columns.
+
+    `solution` and the texts of `files` see the columns alone: what finds the mode must not depend on the answer.
+    """
+    columns = _texts(problem)
+    values = {**columns, "answer": answer}
     return Program(
         code=filled(code, values),
         tests=filled(tests, values),
         entry_points=tuple(filled(name, values) for name in entry_points),
         mode=mode,
+        reference=filled(solution, columns),
+        files={name: filled(text, columns) for name, text in (files or {}).items()},
         language=language,
         limits=Limits(wall_seconds=seconds, memory_mb=memory_mb),
     )

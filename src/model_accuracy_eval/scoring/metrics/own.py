@@ -9,20 +9,30 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from model_accuracy_eval.errors import UsageError
+from model_accuracy_eval.errors import BadData, UsageError
 from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring.metrics import harness
 from model_accuracy_eval.scoring.metrics.row import Metric, Payload
 from model_accuracy_eval.scoring.metrics.translation import library
 
 HUGGING_FACE = "hf_evaluate:"
 
 
-@cache
 def row(path: str) -> Metric:
     """The row of a metric that its name says where to find."""
     if path.startswith(HUGGING_FACE):
         return Metric(score=_pair, aggregation=path, share=False)
+    return _row(paths.LOADER.get(), path)
+
+
+@cache
+def _row(how: object, path: str) -> Metric:
+    """`how` functions are loaded belongs to what is remembered."""
+    if harness.is_name(path):
+        return harness.row(path)
     found = paths.load(path)
+    if isinstance(found, dict):  # a row that stands in another process
+        return Metric(**found)
     if isinstance(found, Metric):
         return found
     if paths.takes(found, ("predictions", "references")):
@@ -47,6 +57,15 @@ def computed(path: str, pairs: Sequence[tuple[str, tuple[str, ...]]]) -> float |
     found = metric.compute(predictions=[answer for answer, _ in pairs], references=right)
     value = found.get(name) if name in found else next(iter(found.values()), None)
     return float(value) if isinstance(value, int | float) else None
+
+
+def aggregated(path: str, values: Sequence[Any]) -> float:
+    """What a function of the user's own makes of the values of all problems. It is called once: nobody knows whether it
+    can be called with draws among them."""
+    found = paths.load(path)(list(values))
+    if not isinstance(found, int | float):
+        raise BadData(f"The aggregation {path} of {len(values)} values gives no number.")
+    return float(found)
 
 
 @cache

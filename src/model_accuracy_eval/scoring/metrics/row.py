@@ -9,6 +9,9 @@ from model_accuracy_eval.scoring.asks import Ask
 Payload = Any
 """A value; a mapping of names to values; or what an aggregation of the whole dataset needs of one sample."""
 
+Reads = Literal["answers", "answers in their problem", "likelihoods", "findings"]
+"""Findings are what a judge or a sandbox found out about an answer."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Metric:
@@ -16,8 +19,7 @@ class Metric:
 
     score: Callable[..., Payload]
     """(what it reads, right answers, …), or (what it reads, problem, …) where `reads` is not plain answers."""
-    reads: Literal["answers", "answers in their problem", "likelihoods", "findings"] = "answers"
-    """Findings are what a judge or a sandbox found out about an answer."""
+    reads: Reads = "answers"
     asks: Callable[..., Ask | tuple[Ask, ...] | None] | None = None
     """(answer, problem, …) → what has to be found out first, several things as a tuple; None where nothing has to.
     `score` is given the findings in this order, and the problem by its name."""

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import Unsupported
-from model_accuracy_eval.records import Kind, Prompt, TaskSpec
+from model_accuracy_eval.records import WHOLE_ROW, Kind, Prompt, TaskSpec
 from model_accuracy_eval.tasks.lm_eval import judging, rows, templates
 from model_accuracy_eval.tasks.lm_eval.findings import Findings
 from model_accuracy_eval.tasks.lm_eval.reading import Fields
@@ -139,6 +139,7 @@ def _task(fields: Fields, kind: Kind, asked: _Asked, findings: Findings) -> Task
         repeats=int(fields.get("repeats") or 1) if kind == "generate" else None,
         scorer=judging.scorer(fields, findings),
         pipelines=judging.pipelines(fields, kind, findings),
+        extras=WHOLE_ROW if judging.looks_at_rows(fields) else (),
         **(_generation(fields, findings) if kind == "generate" else {}),
     )
 

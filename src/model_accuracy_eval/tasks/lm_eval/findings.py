@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from model_accuracy_eval.records import Recipe
@@ -32,6 +33,13 @@ class Findings:
             self.refuse(f"{place} is Python ({function}), which is run only with --trust-python")
         self.folders[function.folder] = None
         return function.name
+
+    def path(self, place: str, function: Function) -> str:
+        """Where a function of judging stands; without trust a reason against the import."""
+        if not self.trusted:
+            self.refuse(f"{place} is Python ({function}), which is run only with --trust-python")
+        module, _, name = function.name.rpartition(".")
+        return f"{PurePath(function.folder, *module.split('.'))}.py:{name}"
 
     def column(self, place: str, function: Function) -> str:
         """A template for the column that the function will make."""

@@ -4,9 +4,10 @@ from typing import Any
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import Kind, Measure, Pipeline, Step
-from model_accuracy_eval.scoring import filters
+from model_accuracy_eval.scoring import filters, paths
 from model_accuracy_eval.scoring.aggregations import AGGREGATIONS
-from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.scoring.metrics import METRICS, harness
+from model_accuracy_eval.scoring.metrics.own import HUGGING_FACE
 from model_accuracy_eval.scoring.reductions import REDUCTIONS
 from model_accuracy_eval.scoring.scorers import BY_KIND, SCORERS
 from model_accuracy_eval.tasks.lm_eval.findings import Findings
@@ -29,10 +30,11 @@ def scorer(fields: Fields, findings: Findings) -> Step | None:
 
 def pipelines(fields: Fields, kind: Kind, findings: Findings) -> tuple[Pipeline, ...]:
     """One for every entry of filter_list; the metrics of the task stand in those that name none."""
-    if "process_results" in fields:
-        findings.refuse(f"replies are judged by Python (process_results: {fields['process_results']})")
-        return ()
-    common = _measures(fields.get("metric_list"), kind, findings)
+    judged = fields.get("process_results")
+    if judged is None:
+        common = _measures(fields.get("metric_list"), kind, findings)
+    else:
+        common = _of_whole_rows(fields, kind, findings)
     if not common and "scorer" not in fields:
         common = BY_KIND[kind]
         for measure in common:
@@ -41,6 +43,43 @@ def pipelines(fields: Fields, kind: Kind, findings: Findings) -> tuple[Pipeline,
     if not isinstance(entries, list) or not entries:
         return (Pipeline(metrics=common),) if common else ()
     return tuple(_pipeline(entry, common, kind, findings) for entry in entries)
+
+
+def looks_at_rows(fields: Fields) -> bool:
+    """Whether judging may look at every column of a row."""
+    return "process_results" in fields or bool(functions(fields.get("filter_list")))
+
+
+def _of_whole_rows(fields: Fields, kind: Kind, findings: Findings) -> tuple[Measure, ...]:
+    """A metric for every value of process_results that metric_list names."""
+    judged, given = fields["process_results"], fields.get("metric_list") or []
+    if not isinstance(judged, Function):
+        findings.refuse(f"its process_results is no function, but {judged!r}")
+        return ()
+    if not given:
+        findings.refuse("its metric_list names none of the values that process_results gives")
+    path = findings.path("process_results", judged)
+    beginning = {"generate": harness.RESULTS, "rolling": harness.ROLLING}.get(kind, harness.LIKELIHOODS)
+    return tuple(
+        Measure(
+            name=beginning + path,
+            label=_label(one.get("metric")),
+            args={"part": _label(one.get("metric"))},
+            aggregation=_aggregation(one, kind, findings) or _usual(one.get("metric")),
+            higher_is_better=one.get("higher_is_better"),
+        )
+        for one in given
+    )
+
+
+def _label(name: Any) -> str:
+    """A function is known by its own name."""
+    return name.name.rpartition(".")[2] if isinstance(name, Function) else str(name)
+
+
+def _usual(name: Any) -> str | None:
+    """How the values of a known metric become one, whoever computed them."""
+    return METRICS[name].aggregation if name in METRICS else None
 
 
 def _pipeline(entry: Fields, common: tuple[Measure, ...], kind: Kind, findings: Findings) -> Pipeline:
@@ -56,8 +95,10 @@ def _step(given: Fields, findings: Findings) -> Step:
     name = given.get("function")
     args = {key: value for key, value in given.items() if key not in {"function", "kwargs"}}
     step = Step(name=str(name), args={**args, **(given.get("kwargs") or {})})
+    if name == "custom" and isinstance(step.args.get("filter_fn"), Function):
+        return Step(name="custom", args={**step.args, "filter_fn": findings.path("filter_fn", step.args["filter_fn"])})
     if found := functions(given):
-        findings.refuse(f"its filter '{name}' is Python ({found[0]})")
+        findings.refuse(f"its filter is a class in Python ({found[0]})")
         return Step(name="take_first")
     try:
         filters.check(step)
@@ -71,26 +112,48 @@ def _measures(given: Any, kind: Kind, findings: Findings) -> tuple[Measure, ...]
 
 
 def _measure(given: Fields, kind: Kind, findings: Findings) -> Measure:
-    name, aggregation, reduction = (given.get(key) for key in ("metric", "aggregation", "reduction"))
-    if isinstance(name, Function) or functions(given):
-        findings.refuse(f"its metric '{name}' is computed by Python ({functions(given)[0]})")
-        return Measure(name="exact")
-    if given.get("hf_evaluate"):
-        findings.refuse(f"its metric '{name}' would be fetched from a hub (hf_evaluate)")
-    _check_metric(str(name), kind, findings)
-    if aggregation is not None and aggregation not in AGGREGATIONS:
-        findings.refuse(f"its aggregation '{aggregation}' is not known here")
+    reduction = given.get("reduction")
     if reduction is not None and reduction not in REDUCTIONS:
         findings.refuse(f"its reduction '{reduction}' is not known here")
+    name = _name(given, kind, findings)
     return Measure(
-        name=str(name),
+        name=name,
+        label=_label(given.get("metric")) if paths.is_path(name) else "",
         # lm-eval looks at further keys only where texts are judged.
         args=_args(given) if kind == "generate" else {},
         reduction=reduction,
         k=_sizes(given),
-        aggregation=aggregation,
+        aggregation=_aggregation(given, kind, findings),
         higher_is_better=given.get("higher_is_better"),
     )
+
+
+def _name(given: Fields, kind: Kind, findings: Findings) -> str:
+    """The metric, or where it stands: Python of the author, a path of ours, the evaluate library."""
+    name = given.get("metric")
+    if isinstance(name, Function):
+        if kind != "generate":
+            findings.refuse(f"its metric '{name}' is Python, but options are weighed")
+        return harness.TEXT + findings.path("metric", name)
+    if kind == "generate" and given.get("hf_evaluate"):
+        return HUGGING_FACE + str(name)
+    if not paths.is_path(str(name)):
+        _check_metric(str(name), kind, findings)
+    elif not findings.trusted:
+        findings.refuse(f"its metric '{name}' is Python, which is run only with --trust-python")
+    return str(name)
+
+
+def _aggregation(given: Fields, kind: Kind, findings: Findings) -> str | None:
+    name = given.get("aggregation")
+    if kind == "generate" and given.get("hf_evaluate") and isinstance(name, str):
+        findings.ignore("aggregation (the evaluate library is given all answers at once)")
+        return None
+    if isinstance(name, Function):
+        return findings.path("aggregation", name)
+    if name is not None and name not in AGGREGATIONS:
+        findings.refuse(f"its aggregation '{name}' is not known here")
+    return name
 
 
 def _args(given: Fields) -> Fields:

@@ -192,13 +192,23 @@ def test_l17_a_scorer_is_taken_by_name(spelled: Any) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"process_results": Function("utils.judge", "here")}, "replies are judged by Python"),
+        (
+            {"process_results": Function("utils.judge", "here")},
+            "process_results is Python (!function utils.judge), which is run only with --trust-python",
+        ),
         ({"doc_to_image": "image"}, "it shows images"),
         ({"unsafe_code": True}, "its replies are programs to be run"),
         ({"metric_list": [{"metric": "wit"}]}, "its metric 'wit' is not known here"),
-        ({"metric_list": [{"metric": Function("utils.rouge", "x")}]}, "is computed by Python"),
+        (
+            {"metric_list": [{"metric": Function("utils.rouge", "x")}]},
+            "metric is Python (!function utils.rouge), which is run only with --trust-python",
+        ),
         ({"metric_list": [{"metric": "acc"}]}, "weighs options, but its replies are texts"),
-        ({"metric_list": [{"metric": "exact_match", "hf_evaluate": True}]}, "would be fetched from a hub"),
+        ({"metric_list": [{"metric": "own.py:wit"}]}, "its metric 'own.py:wit' is Python"),
+        (
+            {"metric_list": [{"metric": "exact_match", "aggregation": Function("utils.sum", "x")}]},
+            "aggregation is Python (!function utils.sum), which is run only with --trust-python",
+        ),
         ({"filter_list": [{"name": "x", "filter": [{"function": "magic"}]}]}, "its filter 'magic' is not known here"),
         ({"test_split": None}, "it names neither test_split nor validation_split"),
         ({"test_split": "train+test"}, "more than a name and a range of rows"),
@@ -254,3 +264,42 @@ def test_l37_copies_of_a_question_are_no_examples_for_it() -> None:
         shown = problem.messages[0].content.split("\n\n")
         assert len(shown) == 3
         assert all("other" in one for one in shown[:2])
+
+
+def test_l31_functions_of_judging_are_named_by_their_files() -> None:
+    """Metrics, aggregations and filters by where they stand, under the names that reports have in lm-eval."""
+    judged = {
+        "metric_list": [{"metric": Function("utils.rouge", "/t"), "aggregation": Function("deep.er.mean", "/t")}],
+        "filter_list": [{"name": "own", "filter": [{"function": "custom", "filter_fn": Function("utils.cut", "/t")}]}],
+    }
+    found = convert({**FIELDS, **judged}, trusted=True).task
+    (pipeline,) = found.pipelines
+    (measure,) = pipeline.metrics
+    assert (measure.name, measure.label, measure.aggregation) == (
+        "lm_eval:/t/utils.py:rouge", "rouge", "/t/deep/er.py:mean",
+    )  # fmt: skip
+    assert pipeline.filters == (Step(name="custom", args={"filter_fn": "/t/utils.py:cut"}),)
+    assert found.extras == ("*",)
+
+
+def test_l31_process_results_gives_a_figure_for_every_metric_of_the_list() -> None:
+    """Each is one part of what the function gives; a known name keeps its own way to become one figure."""
+    judged: dict[str, Any] = {
+        "process_results": Function("utils.judge", "/t"),
+        "metric_list": [{"metric": "points", "aggregation": "median"}, {"metric": "f1"}],
+    }
+    found = convert({**FIELDS, **judged}, trusted=True).task
+    assert [(one.name, one.label, one.args, one.aggregation) for one in found.pipelines[0].metrics] == [
+        ("lm_eval_results:/t/utils.py:judge", "points", {"part": "points"}, "median"),
+        ("lm_eval_results:/t/utils.py:judge", "f1", {"part": "f1"}, "f1"),
+    ]
+    rolling = convert({**FIELDS, **judged, "output_type": "loglikelihood_rolling"}, trusted=True).task
+    assert rolling.pipelines[0].metrics[0].name == "lm_eval_rolling:/t/utils.py:judge"
+
+
+def test_l32_metrics_of_the_evaluate_library_are_had_by_name() -> None:
+    """The library is given all answers at once, so that an aggregation is left aside, and said."""
+    found = convert({**FIELDS, "metric_list": [{"metric": "wer", "hf_evaluate": True, "aggregation": "mean"}]})
+    (measure,) = found.task.pipelines[0].metrics
+    assert (measure.name, measure.label, measure.aggregation) == ("hf_evaluate:wer", "wer", None)
+    assert found.ignored == ("aggregation (the evaluate library is given all answers at once)",)

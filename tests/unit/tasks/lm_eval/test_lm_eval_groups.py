@@ -98,7 +98,7 @@ def test_every_member_that_cannot_be_imported_is_told() -> None:
     with pytest.raises(Unsupported) as error:
         groups.from_file(FILES, "t/bad.yaml")
     assert len(error.value.reasons) == 2
-    assert "'judged' cannot be imported: replies are judged by Python" in error.value.reasons[0]
+    assert "'judged' cannot be imported: process_results is Python" in error.value.reasons[0]
     assert "'seen' cannot be imported: it shows images" in error.value.reasons[1]
 
 

@@ -1,14 +1,16 @@
 """One job, as the server sees it: its processes, what they print and report, its end."""
 
 import contextlib
+import json
 import os
 import select
 import socket
+import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from model_accuracy_eval.rim.sandbox.inside.frames import TooLarge, size, unpack
+from model_accuracy_eval.rim.sandbox.inside.frames import TooLarge, size, take, unpack
 from model_accuracy_eval.rim.sandbox.inside.leftovers import Ended, reap
 
 KEPT_OUTPUT = 4096
@@ -18,13 +20,15 @@ _STRETCH = 3.0
 
 
 class Order(NamedTuple):
-    """What the host asks for. Tests and code are not in it: they follow, and only children read them."""
+    """What the host asks for. Tests, code and files are not in it: they follow, and only children read them."""
 
     seq: int
     kind: str
     """A key of `server.KINDS`."""
     tests_size: int
     code_size: int
+    files_size: int
+    """Of a JSON object: path → text."""
     entry_points: list[str]
     recipe: dict[str, Any]
     wall_seconds: float
@@ -32,6 +36,27 @@ class Order(NamedTuple):
     processes: int
     file_mb: int
     output_bytes: int
+
+
+class Material(NamedTuple):
+    """What the program is made of."""
+
+    code: str
+    files: dict[str, str]
+
+    @classmethod
+    def read(cls, order: Order) -> "Material":
+        """From the host; the tests, which come first, have been taken by then."""
+        return cls(take(0, order.code_size).decode(), json.loads(take(0, order.files_size)))
+
+    def lay_out(self) -> None:
+        """Writes the files as the program's own user, so that they go with it, and lets Python import them."""
+        for name, text in self.files.items():
+            place = Path(name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8", errors="replace")
+        if self.files:
+            sys.path.insert(0, str(Path.cwd()))
 
 
 class Pipes:

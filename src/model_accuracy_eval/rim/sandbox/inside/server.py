@@ -20,7 +20,7 @@ from model_accuracy_eval.rim.sandbox.inside import foreign, judge, program, toge
 from model_accuracy_eval.rim.sandbox.inside.endings import death, memory_kills
 from model_accuracy_eval.rim.sandbox.inside.frames import Gone, TooLarge, receive, send, take
 from model_accuracy_eval.rim.sandbox.inside.jail import Bounds, confine, fork, settle, silence
-from model_accuracy_eval.rim.sandbox.inside.job import Order, Pipes, Watch
+from model_accuracy_eval.rim.sandbox.inside.job import Material, Order, Pipes, Watch
 from model_accuracy_eval.rim.sandbox.inside.kernel import Kernel
 from model_accuracy_eval.rim.sandbox.inside.leftovers import Ended, nobody_left, nothing_left
 
@@ -134,11 +134,12 @@ class Server:
             send(5, judge.judge(tests, order.entry_points, judge.Link(3, 4)))
 
         def answering() -> None:
-            code = take(0, order.code_size).decode()
+            material = Material.read(order)
             silence(pipes.printing)
             settle([pipes.program_link])
             self._confine(order, self._settings["uid"])
-            program.serve(code, 3)
+            material.lay_out()
+            program.serve(material.code, 3)
 
         judging = fork(testing)
         # The judge reads its part before the program's process may read on.
@@ -152,21 +153,23 @@ class Server:
 
     def _together(self, order: Order, pipes: Pipes, _watch: Watch) -> list[int]:
         def both() -> None:
-            tests, code = take(0, order.tests_size).decode(), take(0, order.code_size).decode()
+            tests, material = take(0, order.tests_size).decode(), Material.read(order)
             silence(pipes.printing)
             settle([pipes.reporting])
             self._confine(order, self._settings["uid"])
-            together.run(code, tests, lambda report: send(3, report))
+            material.lay_out()
+            together.run(material.code, tests, lambda report: send(3, report))
 
         return [fork(both)]
 
     def _foreign(self, order: Order, pipes: Pipes, _watch: Watch) -> list[int]:
         def becoming() -> None:
-            tests, code = take(0, order.tests_size).decode(), take(0, order.code_size).decode()
+            tests, material = take(0, order.tests_size).decode(), Material.read(order)
             silence(pipes.printing)
             settle([])
             self._confine(order, self._settings["uid"])
-            foreign.run(f"{code}\n{tests}", **order.recipe)
+            material.lay_out()
+            foreign.run(f"{material.code}\n{tests}", **order.recipe)
 
         return [fork(becoming)]
 

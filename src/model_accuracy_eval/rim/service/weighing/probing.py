@@ -8,6 +8,7 @@ from model_accuracy_eval.rim.service.weighing.boundary import Extent, begin
 from model_accuracy_eval.rim.service.weighing.by_ids import ByIds
 from model_accuracy_eval.rim.service.weighing.by_text import ByText
 from model_accuracy_eval.rim.service.weighing.calls import Calls
+from model_accuracy_eval.rim.service.weighing.once import Once
 from model_accuracy_eval.rim.service.weighing.reading import Reader, Way
 from model_accuracy_eval.rim.service.weighing.texts import Method, TextScale
 from model_accuracy_eval.rim.service.weighing.tokenizer import SAMPLE, lent
@@ -44,7 +45,7 @@ class Prober:
             objection = told(answer) if isinstance(answer, Fault) else _objection(self._made, *answer)
             if not objection:
                 method, finding = await self._method(reader)
-                return TextScale(self._calls, way, method), finding
+                return TextScale(self._calls, way, Once(method)), finding
             if not (isinstance(answer, Fault) and answer.kind == "rejected"):
                 break
         return None, objection

@@ -1,0 +1,75 @@
+"""The mode of a task's programs is found with its own solution, on first use, and never with the program judged."""
+
+import asyncio
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from model_accuracy_eval.code_records import Execution, Program
+from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.rim.sandbox.local_lines import BareBackend
+from model_accuracy_eval.rim.sandbox.pool import Pool
+from model_accuracy_eval.rim.sandbox.settling import SettlingSandbox
+
+PLUS_ONE = Program(
+    code="def f(x): return 1 + x", tests="assert f(1) == 2", entry_points=("f",), reference="def f(x): return x + 1"
+)
+POINT = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\ndef f(x): return Point(x)\n"
+OBJECTS = Program(code=POINT, tests="assert f(3) == Point(3)", entry_points=("f",), reference=POINT)
+
+
+class CountingPool(Pool):
+    """Remembers what it ran."""
+
+    def __init__(self) -> None:
+        super().__init__(BareBackend(), slots=2)
+        self.ran: list[Program] = []
+
+    async def run(self, program: Program) -> Execution:
+        self.ran.append(program)
+        return await super().run(program)
+
+
+@pytest.fixture
+def pool() -> Iterator[CountingPool]:
+    made = CountingPool()
+    yield made
+    made.end()
+
+
+async def together(box: SettlingSandbox, programs: list[Program]) -> list[Execution]:
+    return list(await asyncio.gather(*map(box.run, programs)))
+
+
+def test_each_task_gets_the_mode_that_its_solution_needs(pool: CountingPool) -> None:
+    """Out of the program's reach where that works, beside it where the tests look into its objects."""
+    found = run(together(SettlingSandbox(pool), [PLUS_ONE, OBJECTS]))
+    assert [(one.verdict, one.integrity) for one in found] == [("passed", "split"), ("passed", "shared")]
+
+
+def test_a_task_is_settled_once_however_many_programs_come(pool: CountingPool) -> None:
+    """Two runs for the reference, right and made wrong, then one for each program; other loops find it settled."""
+    box = SettlingSandbox(pool)
+    programs = [msgspec.structs.replace(PLUS_ONE, code=f"def f(x): return {number} * x") for number in range(1, 5)]
+    found = run(together(box, programs))
+    assert [one.verdict for one in found] == ["failed", "passed", "failed", "failed"]
+    assert len(pool.ran) == 2 + len(programs)
+    run(together(box, programs))
+    assert len(pool.ran) == 2 + 2 * len(programs)
+
+
+def test_a_program_cannot_choose_its_mode(pool: CountingPool) -> None:
+    """One that equals everything passes beside its tests alone, and that is not where it is judged."""
+    forged = "class Any:\n    def __eq__(self, other): return True\ndef f(x): return Any()\n"
+    found = run(SettlingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, code=forged, mode="shared")))
+    assert (found.passed, found.integrity) == (False, "split")
+
+
+@pytest.mark.parametrize("tests", ["assert f(1) == 3", "f(1)"])
+def test_tests_that_their_own_solution_fails_say_nothing(pool: CountingPool, tests: str) -> None:
+    """The model is not to blame: its sample is unjudged, with the reason."""
+    found = run(SettlingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, tests=tests)))
+    assert found.passed is None
+    assert "cannot judge programs" in found.detail
+    assert "split: " in found.detail

@@ -1,0 +1,84 @@
+"""Files that the real lm-eval keeps with `--log_samples`, judged anew: its own figures to nine digits, sample by sample."""
+
+from pathlib import Path
+
+import pytest
+from tests.parity import sides
+from tests.parity.conftest import PYTHON
+
+from model_accuracy_eval import rescore_wiring, wiring
+from model_accuracy_eval.rescoring.rescore import Rescored
+from model_accuracy_eval.rim.task_files import TaskFiles
+from model_accuracy_eval.tasks.lm_eval.reading import load
+from model_accuracy_eval.tasks.mmlu_areas import AREAS
+
+TASKS = {
+    "gsm8k": ("gsm8k/gsm8k", {"exact_match,strict-match", "exact_match,flexible-extract"}),
+    "arc_easy": ("arc/arc_easy", {"acc,none", "acc_norm,none"}),
+    "openbookqa": ("openbookqa/openbookqa", {"acc,none", "acc_norm,none"}),
+    "nq_open": ("nq_open/nq_open", {"exact_match,remove_whitespace"}),
+    "triviaqa": ("triviaqa/default", {"exact_match,remove_whitespace"}),
+}
+"""Two filters; options that are weighed; several right answers."""
+
+
+@pytest.fixture(scope="module")
+def kept(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, float]]]:
+    """The folder of samples, and the figures of every task."""
+    data, keep = tmp_path_factory.mktemp("rows"), tmp_path_factory.mktemp("kept")
+    found = sides.task_fields(folder, [file for file, _ in TASKS.values()])
+    for _, fields in found.values():
+        sides.write_rows(data, fields)
+    exams = [sides.ours(fields, data, trusted=False, limit=sides.ROWS_A_SPLIT) for _, fields in found.values()]
+    told = {prompt: texts for exam in exams for prompt, texts in sides.replies(exam).items()}
+    paths = {name: path for name, (path, _) in found.items()}
+    theirs = sides.ask_lm_eval(PYTHON, paths, data, told, examples=None, limit=sides.ROWS_A_SPLIT, keep=keep)
+    return keep, {name: one["scores"] for name, one in theirs.items()}
+
+
+def _rescored(keep: Path, name: str, task: str | None) -> list[Rescored]:
+    (file,) = keep.rglob(f"samples_{name}_*.jsonl")
+    return list(
+        rescore_wiring.rescored(
+            str(file), task=task, library=wiring.library({}, None, (), trusted=False), k=(), claimed=None
+        )
+    )
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_file_gives_the_samples_their_figures(
+    name: str, folder: Path, kept: tuple[Path, dict[str, dict[str, float]]]
+) -> None:
+    """`rescore --task FILE.yaml`: every filter, every metric; what stands in the samples and in the results is ours."""
+    keep, scores = kept
+    file, metrics = TASKS[name]
+    found = {}
+    for result in _rescored(keep, name, str(folder / f"{file}.yaml")):
+        assert (result.differing, result.lacking, result.problems) == (0, 0, sides.ROWS_A_SPLIT)
+        for figure in result.figures:
+            assert figure.ours == pytest.approx(figure.claimed, abs=1e-9), figure.metric
+            found[figure.metric if "," in figure.metric else f"{figure.metric},none"] = figure.ours
+    wanted = {metric: 100 * scores[name][metric] for metric in metrics}
+    assert found == pytest.approx(wanted, abs=1e-9)
+    assert 0 < min(wanted.values()) < 100
+
+
+@pytest.mark.parametrize("name", ["arc_easy", "openbookqa"])
+def test_weighed_options_need_no_task(name: str, kept: tuple[Path, dict[str, dict[str, float]]]) -> None:
+    """The file itself says what was weighed, and by which metrics."""
+    keep, scores = kept
+    (result,) = _rescored(keep, name, None)
+    assert result.differing == 0
+    assert {figure.metric: figure.ours for figure in result.figures} == pytest.approx(
+        {metric: 100 * scores[name][f"{metric},none"] for metric in ("acc", "acc_norm")}, abs=1e-9
+    )
+
+
+def test_areas_of_mmlu_are_the_harness_s(folder: Path) -> None:
+    """Each subject's file is tagged with its area."""
+    tags = {}
+    for path in (folder / "mmlu" / "default").glob("mmlu_*.yaml"):
+        tags[path.stem.removeprefix("mmlu_")] = (
+            load(TaskFiles(), str(path))["tag"].removeprefix("mmlu_").removesuffix("_tasks")
+        )
+    assert tags == {subject: area.lower().replace(" ", "_") for subject, area in AREAS.items()}
