@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ PAGES = command.ROOT / "docs/how-to"
 
 def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def fenced(code: str, _request: JSON) -> str:
+    return f"Here:\n```python\n{code}\n```"
 
 
 def results(out: Path, dataset: str) -> JSON:
@@ -34,7 +39,7 @@ def test_a_code_task_with_files_beside_the_program(sandbox: str, tmp_path: Path)
         ("wrong", "def total():\n    return 7", 0.0),
     ]:
         out = tmp_path / name
-        with FaultServer(lambda _request, reply=reply: f"Here:\n```python\n{reply}\n```") as server:
+        with FaultServer(partial(fenced, reply)) as server:
             done = command.run(
                 "run", "--endpoint", server.url, "--datasets", tmp_path / "city-sums.yaml", "--data-dir", tmp_path,
                 "--sandbox", sandbox, "--out", out, "-n", 1,

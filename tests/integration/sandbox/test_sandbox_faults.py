@@ -63,7 +63,7 @@ def kill_one(kind: str, chance: random.Random, spared: list[psutil.Process]) -> 
 
 async def taken(box: Sandbox) -> None:
     """Until the only slot has a program."""
-    while not box._free.empty():  # type: ignore[attr-defined]
+    while not box._pool._free.empty():  # type: ignore[attr-defined]
         await asyncio.sleep(0.01)
 
 
