@@ -19,7 +19,7 @@ import docker
 import psutil
 
 from measure import Line, report, spread
-from model_accuracy_eval.code_records import Program
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.rim.containers.sweeping import MARK, Labels
 from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
 

@@ -9,25 +9,18 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "src" / "model_accuracy_eval"
 
 RANKS = {
-    "records": 0, "code_records": 0, "judge_records": 0, "doctor_records": 0, "errors": 0,
-    "ports": 1, "sandbox_ports": 1, "forge_records": 1,
-    "scoring": 2, "tasks": 2, "reporting": 2, "rim": 2, "testing": 2, "action_ports": 2,
+    "records": 0, "errors": 0,
+    "ports": 1,
+    "scoring": 2, "tasks": 2, "reporting": 2, "rim": 2, "testing": 2,
     "config": 3, "stages": 3,
-    "pipeline": 4, "catalogue": 4, "retelling": 4, "rescoring": 4, "doctor": 4, "action": 5,
-    "batch": 4, "batch_wiring": 6, "cli_batch": 7,
-    "wiring": 5, "action_wiring": 6, "rescore_wiring": 5, "merging": 4, "merge_wiring": 6, "cli_kept": 6, "cli_doctor": 6,
+    "pipeline": 4, "catalogue": 4, "retelling": 4, "rescoring": 4, "batch": 4, "merging": 4, "doctor": 4, "action": 5,
+    "wiring": 6,
+    "commands": 7,
     "cli": 8,
     "__init__": 0, "__main__": 9,
 }  # fmt: skip
 
-LEVEL = {
-    ("reporting", "scoring"),
-    ("tasks", "scoring"),
-    ("code_records", "records"),
-    ("judge_records", "records"),
-    ("doctor_records", "records"),
-    ("ports", "sandbox_ports"),
-}
+LEVEL = {("reporting", "scoring"), ("tasks", "scoring")}
 """Pure neighbours that may be looked at from the same rank; rim is nobody's neighbour."""
 
 PURE = ("scoring", "tasks", "reporting", "config")

@@ -1,8 +1,8 @@
 """The story of the action: open the check, see who asks, fetch the adapter, run, and tell everybody how it ended."""
 
 from model_accuracy_eval import pipeline
-from model_accuracy_eval.action_ports import Job, Site
 from model_accuracy_eval.errors import EvalError, Refused
+from model_accuracy_eval.ports.action import Job, Site
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.reporting import terminal
 from model_accuracy_eval.reporting.verdicts import outcome, outcome_of

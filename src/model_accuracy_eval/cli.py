@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval import __version__, cli_batch, cli_doctor, cli_kept
+from model_accuracy_eval import __version__
+from model_accuracy_eval.commands import batch, doctor, kept
 from model_accuracy_eval.config.settings import Setting, table
 from model_accuracy_eval.errors import EvalError
 
@@ -67,12 +68,12 @@ def main() -> None:
     """  # noqa: D301 - click looks for the character itself
 
 
-main.add_command(cli_batch.batch)
-main.add_command(cli_batch.history)
-main.add_command(cli_doctor.doctor)
-main.add_command(cli_kept.compare)
-main.add_command(cli_kept.report)
-main.add_command(cli_kept.rescore)
+main.add_command(batch.batch)
+main.add_command(batch.history)
+main.add_command(doctor.doctor)
+main.add_command(kept.compare)
+main.add_command(kept.report)
+main.add_command(kept.rescore)
 
 
 def _option(setting: Setting) -> Callable[[Any], Any]:
@@ -125,7 +126,7 @@ def run(**values: Any) -> None:
 @click.option("--data-dir", help="Folder that is searched for data files; default: as the shards had it.")
 def merge(shards: tuple[str, ...], out: str, data_dir: str | None) -> None:
     """Make one report of the runs of all shards (`run --shard r/W`): equal to that of a single run."""
-    from model_accuracy_eval.merge_wiring import merged  # noqa: PLC0415
+    from model_accuracy_eval.wiring.merging import merged  # noqa: PLC0415
 
     given = {"data_dir": data_dir} if data_dir else {}
     _run({"mode": "eval", "reuse": merged(shards, out), **given})
@@ -166,8 +167,8 @@ def _run(values: dict[str, Any]) -> None:
 def action() -> None:
     """Entry point of the container action: inputs from INPUT_*, the verdict to where reviewers look."""
     from model_accuracy_eval.action import act  # noqa: PLC0415
-    from model_accuracy_eval.action_wiring import Wired  # noqa: PLC0415
     from model_accuracy_eval.rim.clock import SignalClock  # noqa: PLC0415
+    from model_accuracy_eval.wiring.action import Wired  # noqa: PLC0415
 
     clock = SignalClock()
     with clock.listening():
@@ -184,8 +185,8 @@ def action() -> None:
 @main.command()
 def sweep() -> None:
     """Post step of the container action: closes and removes what a killed step left behind."""
-    from model_accuracy_eval.action_wiring import Wired  # noqa: PLC0415
     from model_accuracy_eval.rim.clock import SignalClock  # noqa: PLC0415
+    from model_accuracy_eval.wiring.action import Wired  # noqa: PLC0415
 
     Wired(os.environ, SignalClock()).sweep()
 

@@ -5,10 +5,10 @@ Only a service that does not answer is unfit. Whatever else is missing costs som
 
 from collections.abc import Iterable
 
-from model_accuracy_eval.doctor_records import Finding
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import JSONObject, Message, Reply, Request
+from model_accuracy_eval.records.doctor import Finding
 
 _QUESTION = "Count from one to ten in words."
 

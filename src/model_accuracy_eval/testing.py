@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
-from model_accuracy_eval.code_records import Execution, Isolation, Program, Verdict
 from model_accuracy_eval.errors import BadData, EvalError, NoHonestScore, Refused, Stopped
 from model_accuracy_eval.ports import Chat, Ports, Running, Scale
 from model_accuracy_eval.records import (
@@ -30,6 +29,7 @@ from model_accuracy_eval.records import (
     Timings,
     Weigh,
 )
+from model_accuracy_eval.records.code import Execution, Isolation, Program, Verdict
 
 T = TypeVar("T")
 

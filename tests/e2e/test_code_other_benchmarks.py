@@ -7,9 +7,9 @@ import pytest
 from tests.e2e.test_code_humaneval import sandbox as sandbox  # noqa: PLC0414 - a fixture
 from tests.e2e.test_code_references import DATA, exam_of, run_all
 
-from model_accuracy_eval.code_records import Program
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import Attempt, Patience, RunPlan, Sampling
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.rim.sandbox.opening import open_sandbox
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.stages import trial

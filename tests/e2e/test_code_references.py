@@ -13,8 +13,8 @@ import pytest
 from tests.e2e.test_code_humaneval import sandbox as sandbox  # noqa: PLC0414 - a fixture
 
 from model_accuracy_eval import tasks
-from model_accuracy_eval.code_records import Execution, Program
 from model_accuracy_eval.records import Attempt, Exam, Problem, TaskSpec
+from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.rim.sandbox.opening import open_sandbox
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.tasks import exam

@@ -6,11 +6,12 @@ import pytest
 from tests.parity import sides
 from tests.parity.conftest import PYTHON
 
-from model_accuracy_eval import rescore_wiring, wiring
+from model_accuracy_eval import wiring
 from model_accuracy_eval.rescoring.rescore import Rescored
 from model_accuracy_eval.rim.task_files import TaskFiles
 from model_accuracy_eval.tasks.lm_eval.reading import load
 from model_accuracy_eval.tasks.mmlu_areas import AREAS
+from model_accuracy_eval.wiring import rescoring
 
 TASKS = {
     "gsm8k": ("gsm8k/gsm8k", {"exact_match,strict-match", "exact_match,flexible-extract"}),
@@ -39,7 +40,7 @@ def kept(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 def _rescored(keep: Path, name: str, task: str | None) -> list[Rescored]:
     (file,) = keep.rglob(f"samples_{name}_*.jsonl")
     return list(
-        rescore_wiring.rescored(
+        rescoring.rescored(
             str(file), task=task, library=wiring.library({}, None, (), trusted=False), k=(), claimed=None
         )
     )

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from model_accuracy_eval.doctor_records import Finding
 from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.records.doctor import Finding
 from model_accuracy_eval.rim.containers.engine import connect
 from model_accuracy_eval.rim.hubs.hub import cache_folder
 from model_accuracy_eval.rim.loop import run

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from model_accuracy_eval.code_records import Execution, Program
-from model_accuracy_eval.judge_records import Opinion, Question
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.records.judge import Opinion, Question
 
 Ask = Question | Program
 Finding = Opinion | Execution

@@ -1,6 +1,6 @@
 """Who asks, and for what hardware: what forbids a run, to be told with all else that does."""
 
-from model_accuracy_eval.action_ports import Forge, Job, Site
+from model_accuracy_eval.ports.action import Forge, Job, Site
 from model_accuracy_eval.records import RunPlan
 
 

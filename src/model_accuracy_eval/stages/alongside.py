@@ -6,9 +6,9 @@ What has not come to its end when the last answer is there is left to the judgin
 import asyncio
 from collections.abc import Callable, Sequence
 
-from model_accuracy_eval.code_records import Program
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import Attempt, Exam, Problem, RunPlan
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.scoring.code.probes import runs_programs
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.stages.asking import Carriers, Inquiry

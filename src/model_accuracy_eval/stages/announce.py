@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import msgspec
 
-from model_accuracy_eval.action_ports import Job, Site
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.forge_records import Uploaded
+from model_accuracy_eval.ports.action import Job, Site
 from model_accuracy_eval.records import Outcome, Report
+from model_accuracy_eval.records.forge import Uploaded
 from model_accuracy_eval.reporting import comment, figures
 from model_accuracy_eval.reporting.verdicts import VERDICTS, outcome, title
 from model_accuracy_eval.stages.check_run import NAME, CheckRun

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import msgspec
 
-from model_accuracy_eval.code_records import Execution, Program
 from model_accuracy_eval.errors import Stopped, UsageError
-from model_accuracy_eval.judge_records import Opinion, Question
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import Exam, Ran, Request, RunPlan, Service
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.records.judge import Opinion, Question
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import asks
 from model_accuracy_eval.scoring.asks import Ask, Finding

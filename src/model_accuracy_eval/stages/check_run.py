@@ -2,9 +2,9 @@
 
 import posixpath
 
-from model_accuracy_eval.action_ports import Job, Site
-from model_accuracy_eval.forge_records import Annotation, Check
+from model_accuracy_eval.ports.action import Job, Site
 from model_accuracy_eval.records import Outcome, Report
+from model_accuracy_eval.records.forge import Annotation, Check
 from model_accuracy_eval.reporting import comment
 from model_accuracy_eval.reporting.verdicts import VERDICTS, outcome
 

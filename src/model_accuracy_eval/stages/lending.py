@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from model_accuracy_eval.code_records import Execution, Isolation, Program
 from model_accuracy_eval.ports import Ports, Screen
-from model_accuracy_eval.sandbox_ports import Sandbox
+from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.records.code import Execution, Isolation, Program
 
 
 @contextmanager
@@ -38,7 +38,7 @@ class _Shelf:
 
 
 class _Lent:
-    """Implements `sandbox_ports.Sandbox`; closing it gives it back."""
+    """Implements `ports.sandbox.Sandbox`; closing it gives it back."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from model_accuracy_eval.code_records import Program
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.ports.sandbox import Sandbox
 from model_accuracy_eval.records import Exam, RunPlan
-from model_accuracy_eval.sandbox_ports import Sandbox
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.scoring.code.probes import probes, runs_programs
 
 

@@ -6,10 +6,10 @@ import pytest
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 
-from model_accuracy_eval.action_ports import Job, Site
-from model_accuracy_eval.action_wiring import Wired
 from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.ports.action import Job, Site
 from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.wiring.action import Wired
 
 
 def wired(hub: FakeGitHub, config: str, **inputs: str) -> tuple[Job, Site]:

@@ -13,9 +13,9 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.action import act
-from model_accuracy_eval.action_ports import Artifacts, Job, Site
-from model_accuracy_eval.forge_records import Actor, PullRequest
+from model_accuracy_eval.ports.action import Artifacts, Job, Site
 from model_accuracy_eval.records import Request, RunPlan
+from model_accuracy_eval.records.forge import Actor, PullRequest
 from model_accuracy_eval.rim.forge.progress import CheckProgress
 from model_accuracy_eval.rim.runner.actions import Runner
 from model_accuracy_eval.stages.watch import Watch

@@ -10,7 +10,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY, SHA
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.forge_records import Annotation, Check, CheckConclusion, StatusState
+from model_accuracy_eval.records.forge import Annotation, Check, CheckConclusion, StatusState
 from model_accuracy_eval.rim.forge.github import STATES, GitHub
 from model_accuracy_eval.rim.forge.github_text import cut_bytes, cut_characters
 

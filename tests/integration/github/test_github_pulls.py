@@ -8,7 +8,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.forge_records import Actor
+from model_accuracy_eval.records.forge import Actor
 from model_accuracy_eval.rim.forge.github_pulls import actor
 
 HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}

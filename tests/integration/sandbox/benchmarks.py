@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval.code_records import Program
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.rim.sandbox.parsing import parsed
 
 DATA = Path(__file__).parents[4] / "shared" / "data"

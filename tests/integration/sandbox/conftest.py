@@ -9,13 +9,13 @@ from functools import lru_cache
 
 import pytest
 
-from model_accuracy_eval.code_records import Execution, Program
 from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.rim.containers.engine import connect, has_image
 from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 KINDS = ("docker", "bwrap", "uid", "none")
 LABELS = Labels(repository=f"tests/sandbox-{secrets.token_hex(4)}")

@@ -8,11 +8,11 @@ import pytest
 from tests.integration.sandbox.benchmarks import damaged, human_eval, mbpp
 from tests.integration.sandbox.conftest import RunAll
 
-from model_accuracy_eval.code_records import Program
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.sandbox.self_check import broken, settle
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 
 def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(kind: str, run_all: RunAll) -> None:

@@ -16,10 +16,10 @@ import pytest
 from tests.integration.sandbox.conftest import LABELS, opened
 from tests.waiting import until
 
-from model_accuracy_eval.code_records import Execution, Limits, Program
+from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.rim.containers.sweeping import MARK, Labels
 from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 RIGHT = Program(code="def f(x): return x + 1", tests="assert f(1) == 2")
 WRONG = Program(code="def f(x): return x - 1", tests="assert f(1) == 2")
@@ -161,7 +161,7 @@ def test_closing_ends_what_runs(kind: str) -> None:
 
 OWNER = """
 import asyncio, json, os, sys
-from model_accuracy_eval.code_records import Limits, Program
+from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.sandbox.opening import open_sandbox
 box = open_sandbox(sys.argv[1], os.environ, slots=1, labels=Labels(repository=sys.argv[2]))

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from tests.integration.sandbox.conftest import KINDS
 
-from model_accuracy_eval.code_records import Limits, Mode, Program
 from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.records.code import Limits, Mode, Program
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.sandbox.files import check
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 FILES = {"helper.py": "def twice(x): return 2 * x\n", "data/numbers.txt": "1 2 3 é\n", "pack/__init__.py": "SIZE = 4\n"}
 USING = """

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from tests.integration.sandbox.conftest import LABELS, RunAll
 
-from model_accuracy_eval.code_records import Limits, Program
 from model_accuracy_eval.errors import Refused, UnknownName
+from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.sandbox.opening import open_sandbox
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 PLANTS = {
     "file": ("open('/tmp/planted', 'w').write('x')", "os.path.exists('/tmp/planted')"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from model_accuracy_eval.code_records import Execution, Program
+from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.sandbox.local_lines import BareBackend
 from model_accuracy_eval.rim.sandbox.pool import Pool

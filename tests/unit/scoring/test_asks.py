@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
-from model_accuracy_eval.code_records import Execution, Program, Verdict
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.judge_records import Opinion, Question
 from model_accuracy_eval.records import Attempt, Measure, Message, Pipeline, Problem, Step, Tally
+from model_accuracy_eval.records.code import Execution, Program, Verdict
+from model_accuracy_eval.records.judge import Opinion, Question
 from model_accuracy_eval.scoring import asks
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from model_accuracy_eval import pipeline
-from model_accuracy_eval.code_records import Program, Verdict
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import Outcome, Patience, Report, Request, RunPlan, Sampling, Slice, TaskSpec
+from model_accuracy_eval.records.code import Program, Verdict
 from model_accuracy_eval.tasks import find
 from model_accuracy_eval.testing import MemoryHub, ScriptedChat, ScriptedSandbox, twins
 

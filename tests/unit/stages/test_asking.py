@@ -5,10 +5,10 @@ import pytest
 from tests.unit.test_pipeline import ROWS, plan
 
 from model_accuracy_eval import pipeline
-from model_accuracy_eval.code_records import Execution, Isolation, Program
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import Fault, Measure, Patience, Pipeline, Report, Request, RunPlan, Service
+from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.stages import asking
 from model_accuracy_eval.tasks import demo_gsm8k
 from model_accuracy_eval.testing import ManualClock, MemoryHub, MemoryStore, ScriptedChat, twins

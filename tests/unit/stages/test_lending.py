@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval.code_records import Program
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.stages.lending import one_sandbox
 from model_accuracy_eval.testing import ScriptedSandbox, twins
 

@@ -11,7 +11,7 @@ import httpx
 import msgspec
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.forge_records import Uploaded
+from model_accuracy_eval.records.forge import Uploaded
 from model_accuracy_eval.rim.artifacts import artifact_v3, artifact_v4, zipping
 from model_accuracy_eval.rim.artifacts.artifact_calls import TRIES, Answer, Calls
 from model_accuracy_eval.rim.artifacts.blob import CONNECT

@@ -7,7 +7,7 @@ Every refusal becomes one sentence that names the missing permission: `Refused` 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from model_accuracy_eval.forge_records import (
+from model_accuracy_eval.records.forge import (
     Annotation,
     Check,
     CheckConclusion,

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.forge_records import Annotation, Check, CheckConclusion, StatusState
+from model_accuracy_eval.records.forge import Annotation, Check, CheckConclusion, StatusState
 from model_accuracy_eval.rim.forge.github_answers import Answer, read
 from model_accuracy_eval.rim.forge.github_calls import Caller
 from model_accuracy_eval.rim.forge.github_refusals import Errand, expect, must, sentence

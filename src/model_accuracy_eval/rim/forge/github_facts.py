@@ -9,7 +9,7 @@ import msgspec
 import yaml
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.forge_records import Hardware, Permission
+from model_accuracy_eval.records.forge import Hardware, Permission
 from model_accuracy_eval.rim.forge.github_answers import Answer, read
 from model_accuracy_eval.rim.forge.github_calls import Caller
 from model_accuracy_eval.rim.forge.github_refusals import Errand, expect

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.forge_records import Actor, PullRequest
+from model_accuracy_eval.records.forge import Actor, PullRequest
 from model_accuracy_eval.rim.forge.github_answers import Answer
 from model_accuracy_eval.rim.forge.github_calls import Caller
 from model_accuracy_eval.rim.forge.github_refusals import Errand, expect

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.forge_records import Check
+from model_accuracy_eval.records.forge import Check
 from model_accuracy_eval.rim.forge.github import GitHub
 
 INTERVAL = 30.0
@@ -17,7 +17,7 @@ _LAST_ANSWER = 1.0
 
 
 class CheckProgress:
-    """Implements `action_ports.Progress`. `newest` gives title and summary, and is called from the thread."""
+    """Implements `ports.action.Progress`. `newest` gives title and summary, and is called from the thread."""
 
     def __init__(
         self,

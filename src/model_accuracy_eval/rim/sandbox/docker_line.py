@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from model_accuracy_eval.code_records import Isolation
 from model_accuracy_eval.errors import EvalError, Refused
+from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.rim.containers import engine, own_container
 from model_accuracy_eval.rim.containers.sweeping import Labels, owner_name, remove
 from model_accuracy_eval.rim.sandbox.shipping import BOOT

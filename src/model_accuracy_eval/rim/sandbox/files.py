@@ -2,8 +2,8 @@
 
 from pathlib import PurePosixPath
 
-from model_accuracy_eval.code_records import Program
 from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.rim.sandbox.recipes import RECIPES
 
 

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from model_accuracy_eval.code_records import Isolation
 from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.rim.sandbox.shipping import BOOT
 from model_accuracy_eval.rim.sandbox.surroundings import VARIABLES, interpreter
 from model_accuracy_eval.rim.sandbox.worker import START_LIMIT, Line, Room

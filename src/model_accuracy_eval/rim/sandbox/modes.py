@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from model_accuracy_eval.code_records import Integrity, Program
 from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records.code import Integrity, Program
 from model_accuracy_eval.rim.sandbox.falsify import falsify
 from model_accuracy_eval.rim.sandbox.recipes import find
 from model_accuracy_eval.rim.sandbox.worker import Worker

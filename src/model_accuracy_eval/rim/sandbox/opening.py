@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from model_accuracy_eval.errors import EvalError, Refused, UnknownName
+from model_accuracy_eval.ports.sandbox import Sandbox
 from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.sandbox.docker_line import DockerBackend
 from model_accuracy_eval.rim.sandbox.local_lines import BareBackend, BwrapBackend, UserBackend
 from model_accuracy_eval.rim.sandbox.pool import Pool
 from model_accuracy_eval.rim.sandbox.settling import SettlingSandbox
 from model_accuracy_eval.rim.sandbox.worker import Backend, WorkerLost
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 IMAGE = "python:3.11-slim-bookworm"
 KINDS = ("auto", "docker", "bwrap", "uid", "none")

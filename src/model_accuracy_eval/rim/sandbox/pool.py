@@ -5,8 +5,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from queue import LifoQueue
 
-from model_accuracy_eval.code_records import Execution, Isolation, Program
 from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.rim.sandbox.files import check
 from model_accuracy_eval.rim.sandbox.modes import Judged, judge
 from model_accuracy_eval.rim.sandbox.recipes import find
@@ -70,7 +70,7 @@ class Ticket:
 
 
 class Pool:
-    """Implements `sandbox_ports.Sandbox`. Each slot has a thread, because engines and pipes are waited for in them."""
+    """Implements `ports.sandbox.Sandbox`. Each slot has a thread, because engines and pipes are waited for in them."""
 
     def __init__(
         self,

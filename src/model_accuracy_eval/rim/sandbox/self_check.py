@@ -5,10 +5,10 @@ import asyncio
 
 import msgspec
 
-from model_accuracy_eval.code_records import Execution, Mode, Program
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.records.code import Execution, Mode, Program
 from model_accuracy_eval.rim.sandbox.parsing import parsed
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 _MODES: tuple[Mode, ...] = ("split", "shared")
 """The one that cannot be cheated first."""

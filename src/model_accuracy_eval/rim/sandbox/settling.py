@@ -6,14 +6,14 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from model_accuracy_eval.code_records import Execution, Isolation, Mode, Program
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records.code import Execution, Isolation, Mode, Program
 from model_accuracy_eval.rim.sandbox.pool import Pool
 from model_accuracy_eval.rim.sandbox.self_check import settle
 
 
 class SettlingSandbox:
-    """Implements `sandbox_ports.Sandbox` over a pool; each task is settled once, when its first program comes."""
+    """Implements `ports.sandbox.Sandbox` over a pool; each task is settled once, when its first program comes."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
-from model_accuracy_eval.code_records import Isolation, Limits, Program
+from model_accuracy_eval.records.code import Isolation, Limits, Program
 from model_accuracy_eval.rim.sandbox.inside.frames import Gone, TooLarge, pack, size, unpack
 from model_accuracy_eval.rim.sandbox.recipes import TOOLS
 from model_accuracy_eval.rim.sandbox.shipping import bundle

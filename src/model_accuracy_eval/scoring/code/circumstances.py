@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from model_accuracy_eval.code_records import Execution
 from model_accuracy_eval.records import Ran
+from model_accuracy_eval.records.code import Execution
 
 _PLACES: dict[str, str] = {
     "container": "in a container",

@@ -4,8 +4,8 @@ import ast
 
 import msgspec
 
-from model_accuracy_eval.code_records import Program
 from model_accuracy_eval.records import Attempt, Exam, TaskSpec
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.metrics.tested import ask_tests
 from model_accuracy_eval.scoring.scorecard import Scorecard

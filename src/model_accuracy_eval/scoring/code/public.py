@@ -6,8 +6,8 @@ They are for choosing among samples, as a user would who has nothing else to go 
 import ast
 import doctest
 
-from model_accuracy_eval.code_records import Program
 from model_accuracy_eval.records import JSONObject
+from model_accuracy_eval.records.code import Program
 
 
 def program(code: str, row: JSONObject) -> Program | None:

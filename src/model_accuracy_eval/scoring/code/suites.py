@@ -5,9 +5,9 @@
 
 from collections.abc import Callable, Sequence
 
-from model_accuracy_eval.code_records import Limits, Program
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import JSONObject
+from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.scoring.code import agreeing, shapes
 from model_accuracy_eval.scoring.code.called import called
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from model_accuracy_eval.code_records import Execution, Verdict
-from model_accuracy_eval.judge_records import Opinion
+from model_accuracy_eval.records.code import Execution, Verdict
+from model_accuracy_eval.records.judge import Opinion
 from model_accuracy_eval.scoring.asks import Finding
 from model_accuracy_eval.scoring.contracts.contract import Case, Contract, problem
 from model_accuracy_eval.scoring.metrics import metric

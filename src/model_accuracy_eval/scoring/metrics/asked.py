@@ -7,10 +7,10 @@ sample is counted as unjudged, never as wrong.
 import re
 from collections.abc import Callable
 
-from model_accuracy_eval.code_records import Execution, Limits, Mode, Program
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.judge_records import Opinion, Question
 from model_accuracy_eval.records import Message, Problem
+from model_accuracy_eval.records.code import Execution, Limits, Mode, Program
+from model_accuracy_eval.records.judge import Opinion, Question
 from model_accuracy_eval.scoring.asks import filled
 from model_accuracy_eval.scoring.metrics.row import Metric
 

@@ -1,7 +1,7 @@
 """Programs of the published code benchmarks: judged by the tests that come with their rows."""
 
-from model_accuracy_eval.code_records import Execution, Program
 from model_accuracy_eval.records import Problem
+from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.scoring.code import public, suites
 from model_accuracy_eval.scoring.metrics.asked import passed
 from model_accuracy_eval.scoring.metrics.row import Metric

@@ -2,8 +2,8 @@
 
 import pytest
 
-from model_accuracy_eval.code_records import Execution, Program
 from model_accuracy_eval.records import Attempt, Problem
+from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.scoring.asks import Ask
 from model_accuracy_eval.scoring.code import public
 from model_accuracy_eval.scoring.scorecard import Scorecard

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from model_accuracy_eval.doctor_records import Finding
+    from model_accuracy_eval.records.doctor import Finding
 
 
 @click.command()

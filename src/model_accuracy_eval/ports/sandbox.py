@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from model_accuracy_eval.code_records import Execution, Isolation, Program
+from model_accuracy_eval.records.code import Execution, Isolation, Program
 
 
 class Sandbox(Protocol):

@@ -52,7 +52,7 @@ class Program(Record, frozen=True, kw_only=True):
     mode: Mode = "split"
     reference: str = ""
     """A solution that is known to be right; where there is one, the mode is found with it, whatever `mode` says."""
-    files: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+    files: dict[str, str] = {}
     """Files beside the program, in the folder that it runs in: relative path → text. Python finds modules there."""
     language: str = "python"
     """Another language: code and tests become one file, whose exit code decides."""

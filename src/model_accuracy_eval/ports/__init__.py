@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.ports.sandbox import Sandbox
 from model_accuracy_eval.records import (
     Ballot,
     Counts,
@@ -20,7 +21,6 @@ from model_accuracy_eval.records import (
     Stock,
     Weigh,
 )
-from model_accuracy_eval.sandbox_ports import Sandbox
 
 T = TypeVar("T")
 

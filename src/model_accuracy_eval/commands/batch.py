@@ -26,10 +26,10 @@ def batch(  # noqa: PLR0917 - click passes them by name
     concurrency: int,
 ) -> None:
     """Answer every line of a file of prompts; lines that OUT.jsonl has answers for are not asked again."""
-    from model_accuracy_eval import batch_wiring  # noqa: PLC0415
     from model_accuracy_eval.records import Service  # noqa: PLC0415
+    from model_accuracy_eval.wiring import batch as wiring  # noqa: PLC0415
 
-    whole, before = batch_wiring.answer(
+    whole, before = wiring.answer(
         source,
         target,
         service=Service(base_url=endpoint.rstrip("/"), model=model_name),

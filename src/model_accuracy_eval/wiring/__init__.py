@@ -197,7 +197,7 @@ def _facts() -> dict[str, str]:
 
 def example_adapter() -> Path:
     """The bundled adapter: inside the package when it is installed from a wheel, beside it in a checkout."""
-    package = Path(__file__).parent
+    package = Path(__file__).parent.parent
     places = [package / "example_adapter", package.parent.parent / "example-adapter"]
     for place in places:
         if (place / "deploy.sh").is_file():

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval import wiring
-from model_accuracy_eval.action_ports import Job, Site, is_same
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
 from model_accuracy_eval.config.settings import Settings, table
 from model_accuracy_eval.errors import BadValue, UsageError
-from model_accuracy_eval.forge_records import Check
 from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.ports.action import Job, Site, is_same
 from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.records.forge import Check
 from model_accuracy_eval.rim.artifacts.artifact import ArtifactService
 from model_accuracy_eval.rim.clock import SignalClock
 from model_accuracy_eval.rim.containers.sweeping import Labels, sweep

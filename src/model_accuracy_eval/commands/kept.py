@@ -67,14 +67,15 @@ def rescore(
     as_json: bool,
 ) -> None:
     """Judge replies that some tool kept (AISBench, lm-eval, plain JSON), beside the figures that it claims."""
-    from model_accuracy_eval import rescore_wiring, wiring  # noqa: PLC0415
+    from model_accuracy_eval import wiring  # noqa: PLC0415
     from model_accuracy_eval.rescoring import telling  # noqa: PLC0415
+    from model_accuracy_eval.wiring import rescoring  # noqa: PLC0415
 
     library = wiring.library(os.environ, None, tasks_path, trusted=trust_python)
     results = [
         result
         for file in files
-        for result in rescore_wiring.rescored(file, task=task, library=library, k=_sizes(k), claimed=claimed)
+        for result in rescoring.rescored(file, task=task, library=library, k=_sizes(k), claimed=claimed)
     ]
     click.echo(telling.as_json(results) if as_json else telling.as_text(results))
 

@@ -5,7 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from model_accuracy_eval.forge_records import (
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.records import Record, RunPlan
+from model_accuracy_eval.records.forge import (
     Actor,
     Annotation,
     Check,
@@ -16,8 +18,6 @@ from model_accuracy_eval.forge_records import (
     StatusState,
     Uploaded,
 )
-from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.records import Record, RunPlan
 
 
 class Job(Record, frozen=True, kw_only=True):

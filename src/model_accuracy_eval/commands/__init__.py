@@ -1,0 +1,1 @@
+"""The commands beside `run`, one file a kind; `cli` is their door."""
