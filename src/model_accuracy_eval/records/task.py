@@ -138,7 +138,8 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     grouping: Grouping | None = None
     baseline: float | None = None
     """Share, 0..1, that guessing reaches; centred figures count from there."""
-    parts: tuple["TaskSpec", ...] = ()
+    # The whole annotation is quoted: Python 3.10 reads no quotes inside of it.
+    parts: "tuple[TaskSpec, ...]" = ()
     """Other tasks that make up this one, each asked and judged in its own way; one that stands here twice weighs
     double."""
     arrangement: Literal["sequence", "mixture"] = "sequence"
