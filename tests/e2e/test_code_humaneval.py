@@ -13,7 +13,6 @@ from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Report
 from model_accuracy_eval.rim.clock import SignalClock
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
 from model_accuracy_eval.scoring.estimators import pass_at_k
 
 DATA = Path(__file__).parents[3] / "shared/data"
@@ -25,20 +24,6 @@ pytestmark = pytest.mark.skipif(not FILE.is_file(), reason="HumanEval's file is 
 
 def rows() -> list[JSON]:
     return [json.loads(line) for line in gzip.decompress(FILE.read_bytes()).splitlines()]
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> str:
-    """The kind that works here, the strongest first."""
-    refusals = []
-    for kind in ("docker", "bwrap"):
-        try:
-            open_sandbox(kind, {}, slots=1).end()  # type: ignore[attr-defined]
-        except EvalError as refusal:
-            refusals.append(refusal.sentence)
-            continue
-        return kind
-    pytest.skip(f"no sandbox works here: {' '.join(refusals)}")
 
 
 class Solver:

@@ -4,7 +4,6 @@ import asyncio
 import shutil
 
 import pytest
-from tests.e2e.test_code_humaneval import sandbox as sandbox  # noqa: PLC0414 - a fixture
 from tests.e2e.test_code_references import DATA, exam_of, run_all
 
 from model_accuracy_eval.errors import Refused

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.e2e.test_code_humaneval import sandbox as sandbox  # noqa: PLC0414 - a fixture
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.records import Attempt, Exam, Problem, TaskSpec

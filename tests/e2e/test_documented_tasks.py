@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e import command
-from tests.e2e.test_code_humaneval import sandbox as sandbox  # noqa: PLC0414 - a fixture
 from tests.servers.fault_server import FaultServer
 from tests.waiting import free_port
 

@@ -12,8 +12,6 @@ from tests.servers.fault_server import FaultServer
 from tests.servers.likelihood_server import VLLM_NO_BOS, LikelihoodServer
 from tests.unit.scoring.test_ultraeval import READ
 
-from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
 from model_accuracy_eval.scoring.ultraeval import POSTPROCESS
 
 MARKED = {name: text for name, text, answer in reversed(READ) if answer.strip()}
@@ -136,20 +134,6 @@ def test_tasks_show_prints_a_task_file_and_its_first_prompt(root: Path) -> None:
     assert done.code == 0, done.err
     assert '"name": "tides_low_gen"' in done.out
     assert "Question: Where is the low tide 0?\nAnswer: " in done.out
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> str:
-    """The kind that works here, the strongest first."""
-    refusals = []
-    for kind in ("docker", "bwrap"):
-        try:
-            open_sandbox(kind, {}, slots=1).end()  # type: ignore[attr-defined]
-        except EvalError as refusal:
-            refusals.append(refusal.sentence)
-            continue
-        return kind
-    pytest.skip(f"no sandbox works here: {' '.join(refusals)}")
 
 
 def test_u17_u19_programs_of_both_benchmarks_end_to_end(sandbox: str, tmp_path: Path) -> None:

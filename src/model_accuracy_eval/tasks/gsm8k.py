@@ -8,6 +8,8 @@ Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1
 follows the first #### counts, letter by letter but for commas: "#### 72." is not 72.
 """
 
+import msgspec
+
 from model_accuracy_eval.records import DataFile, FewShot, Measure, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.tasks import sums
 
@@ -42,21 +44,15 @@ ZERO_SHOT = TaskSpec(
     pipelines=sums.PIPELINES,
 )
 
-FOUR_SHOT = TaskSpec(
+FOUR_SHOT = msgspec.structs.replace(
+    ZERO_SHOT,
     name="gsm8k_4shot",
     about="Grade-school word problems, after four solved ones of the training file.",
-    home="https://github.com/openai/grade-school-math",
-    licence="MIT",
-    data=_TEST,
-    fields=FIELDS,
     prompt=Prompt(
         question=_QUESTION,
         answer="{{ answer | without_calculator }}",
         fewshot=FewShot(data=_TRAIN, count=4),
     ),
-    reference=REFERENCE,
-    max_tokens=1024,
-    pipelines=sums.PIPELINES,
 )
 
 NANOCHAT = TaskSpec(

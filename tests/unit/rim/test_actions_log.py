@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.unit.rim.runner_rules import REGISTERED, read_log
+from tests.simulator.commands import REGISTERED, read_log
 
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.rim.runner.actions import Runner

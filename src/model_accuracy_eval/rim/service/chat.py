@@ -1,9 +1,6 @@
 """The client of one service: asks, listens, weighs, and reports failure as a result."""
 
-import asyncio
-import random
-import ssl
-from collections.abc import Awaitable, Callable
+from typing import Any
 
 import httpx
 
@@ -17,20 +14,10 @@ from model_accuracy_eval.rim.service.weighing.ladder import find
 
 
 class StreamingChat:
-    """Implements `ports.Chat`. Use it within one event loop, and close it there. `proxy`: the address to go through."""
+    """Implements `ports.Chat`. Use it within one event loop, and close it there."""
 
-    def __init__(
-        self,
-        service: Service,
-        patience: Patience,
-        *,
-        api_key: str | None = None,
-        proxy: str | None = None,
-        tls: ssl.SSLContext | None = None,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
-        self._caller = Caller(service, patience, api_key=api_key, proxy=proxy, tls=tls, sleep=sleep, chance=chance)
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
         self._chat_url = httpx.URL(f"{self._caller.base}/chat/completions")
         self._text_url = httpx.URL(f"{self._caller.base}/completions")
         self._models_url = httpx.URL(f"{self._caller.base}/models")
@@ -62,5 +49,6 @@ class StreamingChat:
         return response if isinstance(response, Trouble) else gathering.answer(response)
 
 
-connect = StreamingChat
-"""Implements `ports.Connect`."""
+def connect(service: Service, patience: Patience, **seams: Any) -> StreamingChat:
+    """Implements `ports.Connect`; `seams` are the caller's."""
+    return StreamingChat(Caller(service, patience, **seams))
