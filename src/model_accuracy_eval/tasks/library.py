@@ -4,18 +4,19 @@ the table."""
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import custom, declared, formats
-from model_accuracy_eval.tasks.lm_eval import groups, reading
-from model_accuracy_eval.tasks.lm_eval.reading import Files
-from model_accuracy_eval.tasks.lm_eval.shelf import Shelf
-from model_accuracy_eval.tasks.ultraeval import configs, finding
+from model_accuracy_eval.tasks import custom, formats
+
+if TYPE_CHECKING:  # most runs name tasks of the table, and the importers are a tenth of their start
+    from model_accuracy_eval.tasks.lm_eval.groups import Collection
+    from model_accuracy_eval.tasks.lm_eval.reading import Files
+    from model_accuracy_eval.tasks.lm_eval.shelf import Shelf
 
 ReadFile = Callable[[str], bytes]
 
@@ -35,7 +36,7 @@ class Library:
 
     read_file: ReadFile
     """Brings the bytes of a data file."""
-    files: Files
+    files: "Files"
     folders: tuple[str, ...] = ()
     trusted: bool = False
     """Whether Python that belongs to task files may be run."""
@@ -68,19 +69,31 @@ class Library:
             return self._task_file(name)
         if custom.looks_like_file(name):
             return self._data_file(name)
-        if self.folders and (collection := groups.from_name(self._shelf, name, trusted=self.trusted)):
-            return _found(collection)
-        if collection := finding.from_name(self.files, self.folders, name, trusted=self.trusted):
+        if self.folders and (collection := self._imported(name)):
             return _found(collection)
         if group := tasks.GROUPS.get(name):
             return Found(tuple(map(tasks.find, group.members)), (group,))
         return Found((tasks.find(name),))
 
+    def _imported(self, name: str) -> "Collection | None":
+        """The task of that name in the user's folders, whoever's format it has."""
+        from model_accuracy_eval.tasks.lm_eval import groups  # noqa: PLC0415
+        from model_accuracy_eval.tasks.ultraeval import finding  # noqa: PLC0415
+
+        return groups.from_name(self._shelf, name, trusted=self.trusted) or finding.from_name(
+            self.files, self.folders, name, trusted=self.trusted
+        )
+
     @cached_property
-    def _shelf(self) -> Shelf:
+    def _shelf(self) -> "Shelf":
+        from model_accuracy_eval.tasks.lm_eval.shelf import Shelf  # noqa: PLC0415
+
         return Shelf(self.files, self.folders)
 
     def _task_file(self, path: str) -> Found:
+        from model_accuracy_eval.tasks import declared  # noqa: PLC0415
+        from model_accuracy_eval.tasks.lm_eval import groups, reading  # noqa: PLC0415
+
         fields = reading.load(self.files, path)
         if fields.keys() & {"task", "group"}:
             return _found(groups.from_file(self.files, path, folders=self.folders, trusted=self.trusted))
@@ -99,11 +112,14 @@ class Library:
 
     def _data_file(self, name: str) -> Found:
         data = self.read_file(name)
-        if name.endswith(".json") and configs.is_config(data):
-            return _found(finding.from_file(self.files, name, data, trusted=self.trusted))
+        if name.endswith(".json"):
+            from model_accuracy_eval.tasks.ultraeval import configs, finding  # noqa: PLC0415
+
+            if configs.is_config(data):
+                return _found(finding.from_file(self.files, name, data, trusted=self.trusted))
         return Found((custom.from_file(name, data),))
 
 
-def _found(collection: groups.Collection) -> Found:
+def _found(collection: "Collection") -> Found:
     ignored = tuple(f"{one.task.name}: {field}" for one in collection.tasks for field in one.ignored)
     return Found(tuple(one.task for one in collection.tasks), tuple(collection.groups), ignored)

@@ -13,6 +13,7 @@ from model_accuracy_eval.config import plan as planning
 from model_accuracy_eval.config.settings import Settings
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Chat, Launcher, MakeRows, Ports, Screen
+from model_accuracy_eval.ports.sandbox import Sandbox
 from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
 from model_accuracy_eval.rim.adapter.process import ProcessLauncher
 from model_accuracy_eval.rim.archive import open_archive
@@ -24,7 +25,6 @@ from model_accuracy_eval.rim.hubs.warehouse import HubWarehouse
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.python_tasks.functions import TrustedFunctions
 from model_accuracy_eval.rim.python_tasks.rows import TrustedPython
-from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
 from model_accuracy_eval.rim.screen import screen
 from model_accuracy_eval.rim.secret import Secret
 from model_accuracy_eval.rim.service.chat import connect
@@ -132,7 +132,7 @@ def ports(
         launcher=_launcher(plan, environment, clock, labels),
         hub=hub(environment),
         make_rows=trusted_python(environment),
-        open_sandbox=lambda: open_sandbox(plan.sandbox, environment, image=plan.sandbox_image or IMAGE, labels=labels),
+        open_sandbox=lambda: _open_sandbox(plan, environment, labels),
         warehouse=HubWarehouse(
             environment,
             plan.weights_dir or str(cache_folder(environment) / "weights"),
@@ -147,6 +147,12 @@ def ports(
         screen=teller,
         facts=_facts(),
     )
+
+
+def _open_sandbox(plan: RunPlan, environment: Mapping[str, str], labels: Labels | None) -> Sandbox:
+    from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox  # noqa: PLC0415 - most runs judge no code
+
+    return open_sandbox(plan.sandbox, environment, image=plan.sandbox_image or IMAGE, labels=labels)
 
 
 def _launcher(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None) -> Launcher:
