@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-LM_EVAL ?= .venv-lm-eval
+LM_EVAL := .venv-lm-eval-0.4 .venv-lm-eval-0.5
 READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
@@ -31,11 +31,12 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/rescoring.py
 	$(BIN)/python bench/sandbox.py
 
-parity: $(READY) $(LM_EVAL)/.ready  ## prompts and scores against the real lm-evaluation-harness
-	PARITY=required LM_EVAL_PYTHON=$(LM_EVAL)/bin/python $(BIN)/python -m pytest tests/parity
+parity: $(READY) $(LM_EVAL:%=%/.ready)  ## prompts and scores against the real lm-evaluation-harness, two versions of it
+	PARITY=required $(BIN)/python -m pytest tests/parity
 
-references: $(READY)  ## the reference solutions of every code dataset in the sandbox, all of them
-	REFERENCES=all $(BIN)/python -m pytest tests/e2e/test_code_references.py
+references: $(READY)  ## every code dataset's solutions in the sandbox, right ones and spoiled ones, and runs that are killed
+	REFERENCES=all $(BIN)/python -m pytest --timeout 1200 tests/integration/sandbox tests/e2e/test_code_references.py tests/e2e/test_code_killed.py \
+		tests/e2e/test_code_humaneval_x.py
 
 docs: $(READY)  ## write the reference pages anew from the tables they describe
 	$(BIN)/python docs/generate.py
@@ -46,15 +47,15 @@ golden: $(READY)  ## write the expected report files anew; review the diff
 lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra fast --extra action --output-file requirements.lock $(LOCKING)
-	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra maths --output-file requirements-image.lock $(LOCKING)
+	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra maths --extra ifeval --output-file requirements-image.lock $(LOCKING)
 
 clean:
 	rm -rf $(VENV) $(LM_EVAL) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-$(LM_EVAL)/.ready: tests/parity/requirements.txt
-	@echo "Making lm-eval's environment in $(LM_EVAL) …"
-	@$(PYTHON) -m venv $(LM_EVAL)
-	@$(LM_EVAL)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/parity/requirements.txt
+.venv-lm-eval-%/.ready: tests/parity/requirements-%.txt
+	@echo "Making lm-eval's environment in $(@D) …"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 $(READY): pyproject.toml requirements.lock

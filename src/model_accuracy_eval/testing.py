@@ -33,7 +33,7 @@ from model_accuracy_eval.records.code import Execution, Isolation, Program, Verd
 
 T = TypeVar("T")
 
-Answer = Callable[[Request, int], str | Fault]
+Answer = Callable[[Request, int], str | Choice | Fault]
 """What the service says to a request's choice of that number; a Fault fails the whole request."""
 
 
@@ -96,8 +96,10 @@ class ScriptedChat:
             if isinstance(one, Fault):
                 return Reply(id=number, fault=one)
         choices = tuple(
-            Choice(text=str(text), finish_reason="stop", timings=Timings(ttft=0.01, e2e=0.02, chunks=1))
-            for text in said
+            one
+            if isinstance(one, Choice)
+            else Choice(text=str(one), finish_reason="stop", timings=Timings(ttft=0.01, e2e=0.02, chunks=1))
+            for one in said
         )
         return Reply(id=number, choices=choices)
 
@@ -108,6 +110,10 @@ class ScriptedChat:
 
     async def models(self) -> tuple[str, ...]:
         return self._names
+
+    async def context(self) -> int | None:
+        """Nothing is told."""
+        return None
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -341,7 +347,7 @@ def twins(**parts: Any) -> Ports:
         "connect": connect,
         "launcher": TwinLauncher(),
         "hub": MemoryHub(),
-        "make_rows": lambda recipe, rows: rows,
+        "make_rows": lambda recipe, rows, read: rows,
         "warehouse": TwinWarehouse(),
         "open_store": MemoryStore,
         "open_archive": MemoryStore,

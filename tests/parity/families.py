@@ -155,8 +155,25 @@ ROWS: dict[str, Callable[[int], Row]] = {
     "truthfulqa/truthful_qa/multiple_choice": lambda i: {"question": some(i, 1), **{f"mc{kind}_targets": {"choices": several(i, 4), "labels": [1, *[int(kind == 2 and (i + place) % 2 == 0) for place in range(3)]]} for kind in (1, 2)}},
     "EleutherAI/hendrycks_math/algebra": lambda i: {"problem": some(i, 1), "solution": f"So it is $\\boxed{{{i}}}$."},
     "jannalu/crows_pairs_multilingual/english": lambda i: {"sent_more": some(i, 1), "sent_less": some(i, 2), "bias_type": "age"},
+    "allenai/winogrande": lambda i: {"sentence": f"{some(i, 1)} _ {some(i, 2)}", "option1": some(i, 3, 2), "option2": some(i, 4, 2), "answer": str(1 + i % 2)},
+    "masakhane/masakhaner-x": lambda i: {"text": some(i, 1), "target": f"PER: {some(i, 2, 1)} $$ LOC: Kenya", "ner_tags": ""},
+    "masakhane/afriqa-gold-passages": lambda i: {"context": some(i, 1), "question_lang": some(i, 2), "question_translated": some(i, 3), "answer_pivot": f"The {some(i, 4, 2)}"},
+    "masakhane/masakhapos": lambda i: {"tokens": ["She", "runs", str(i)], "token": "She runs", "upos": [11, 16, i % 5]},
+    "SaylorTwift/bbh/word_sorting": lambda i: {"input": f"Sort the following words: List: {some(i, 1)}", "target": some(i, 2)},
+    "SaylorTwift/bbh/date_understanding": lambda i: {"input": f"When?\nOptions:\n(A) 0{i % 9}/11\n(B) The first\n(C) The first of May", "target": f"({_LETTERS[i % 3]})"},
+    "SaylorTwift/bbh/web_of_lies": lambda i: {"input": some(i, 1), "target": ("Yes", "No")[i % 2]},
+    "sean0042/KorMedMCQA": lambda i: {"question": f" {some(i, 1)} ", "answer": 1 + i % 5, **dict(zip(_LETTERS, several(i, 5), strict=True))},
+    "bond005/NEREL_bench": lambda i: {"instruction": "List them: {source_text}", "context": f'{{"source_text": "{i} Ada"}}', "true_answer": f"Ada\n{i}"},
     "json:corypaik/prost/data/default.jsonl": lambda i: {"context": some(i, 1), "ex_question": some(i, 2), "label": i % 4, **dict(zip("ABCD", several(i, 4), strict=True))},
 }  # fmt: skip
+ROWS |= {
+    "allenai/social_i_qa": ROWS["lighteval/siqa"],
+    "blimp": ROWS["nyu-mll/blimp"],
+    "corypaik/prost": ROWS["json:corypaik/prost/data/default.jsonl"],
+    "math_qa": ROWS["regisss/math_qa"],
+    "paws-x": ROWS["google-research-datasets/paws-x"],
+    "xnli": ROWS["facebook/xnli"],
+}  # other versions of the task files have other names for these
 
 _LISTED = """
 arc/arc_easy arc/arc_challenge_chat piqa/piqa openbookqa/openbookqa sciq/sciq siqa/siqa swag/swag commonsense_qa/default

@@ -6,11 +6,13 @@ import io
 import json
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.parity.families import REAL_ROWS, ROWS
+from tests.parity import families, own_rows
+from tests.parity.families import REAL_ROWS
 from tests.parity.oracle_words import weigh
 
 from model_accuracy_eval.records import Attempt, DataFile, Exam, Likelihood, Problem, TaskSpec
@@ -20,6 +22,9 @@ from model_accuracy_eval.rim.task_files import TaskFiles
 from model_accuracy_eval.tasks import exam, rows, source
 from model_accuracy_eval.tasks.lm_eval.converting import convert
 from model_accuracy_eval.tasks.lm_eval.reading import Fields, load
+
+ROWS = families.ROWS | own_rows.ROWS
+Change = Callable[[TaskSpec, Fields], TaskSpec]
 
 LIMIT = 9
 REAL_LIMIT = 60
@@ -54,7 +59,7 @@ def write_rows(data: Path, fields: Fields) -> None:
 def _write(file: Path, row: Any, split: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     start = sum(map(ord, split))  # splits differ
-    made = [row(start + number) for number in range(ROWS_A_SPLIT)]
+    made = [one for number in range(ROWS_A_SPLIT) if (one := row(start + number)) is not None]
     if file.suffix == ".csv":
         text = io.StringIO()
         writer = csv.DictWriter(text, fieldnames=list(made[0]))
@@ -74,9 +79,10 @@ def write_real_rows(data: Path) -> None:
         (data / f"{split}.jsonl").write_text(text, encoding="utf-8")
 
 
-def ours(fields: Fields, data: Path, *, trusted: bool, limit: int) -> Exam:
-    """The exam that the task file gives over the rows in the folder."""
+def ours(fields: Fields, data: Path, *, trusted: bool, limit: int, change: Change | None = None) -> Exam:
+    """The exam that the task file gives over the rows in the folder; `change` is what another version does to the task."""
     task = convert(fields, trusted=trusted).task
+    task = change(task, fields) if change else task
     fewshot = task.prompt.fewshot
     shots = _rows(task, fewshot.data, data) if fewshot and fewshot.data else []
     return exam.build(task, _rows(task, task.data, data), shots, limit)
@@ -100,12 +106,12 @@ def _asked(task: TaskSpec, problem: Problem) -> list[list[str]]:
     return [[one.context, one.continuation] for one in problem.candidates]
 
 
-def replies(exam_: Exam) -> dict[str, list[str]]:
-    """For every prompt what the scripted model answers: right, nearly right, and wrong answers in turn."""
+def replies(exam_: Exam, plain: Exam) -> dict[str, list[str]]:
+    """For every prompt what the scripted model answers: right, nearly right, and wrong answers to the plain exam in turn."""
     n = exam_.task.repeats or 1
     return {
-        problem.messages[0].content: [_reply(exam_, problem, number) for number in range(n)]
-        for problem in exam_.problems
+        asked.messages[0].content: [_reply(plain, problem, number) for number in range(n)]
+        for asked, problem in zip(exam_.problems, plain.problems, strict=True)
         if exam_.task.kind == "generate"
     }
 
@@ -122,8 +128,9 @@ def _reply(exam_: Exam, problem: Problem, number: int) -> str:
         "I think: ({right})\n",
         "The answer is {other}.",
         "The best answer is: {other}",
+        "{right} it is.",
     )
-    return forms[(problem.id + 3 * number) % len(forms)].format(right=right, other=other)
+    return forms[(problem.id + 4 * number) % len(forms)].format(right=right, other=other)
 
 
 def attempts(exam_: Exam, problem: Problem, told: dict[str, list[str]]) -> list[Attempt]:
@@ -144,28 +151,28 @@ def with_examples(fields: Fields, count: int) -> Fields:
     return fields if fields.get("num_fewshot") == 0 else {**fields, "num_fewshot": count}
 
 
-def ask_lm_eval(
-    python: Path,
-    tasks: dict[str, Path],
-    data: Path,
-    told: dict[str, list[str]],
-    *,
-    examples: int | None,
-    limit: int,
-    keep: Path | None = None,
-) -> dict[str, Any]:
-    """What it asked and found; its own files go to `keep`."""
-    job = {
-        "keep": keep and str(keep),
-        "examples": examples,
-        "tasks": {name: str(path.parent) for name, path in tasks.items()},
-        "data": str(data),
-        "limit": limit,
-        "replies": told,
-    }
+@dataclass(frozen=True)
+class Job:
+    """What the real program is to run."""
+
+    tasks: dict[str, Path]
+    """Name → the folder where its file is looked for."""
+    data: Path
+    replies: dict[str, list[str]] = field(default_factory=dict)
+    examples: int | None = None
+    limit: int = LIMIT
+    draws: int = 0
+    alone: bool = False
+    """Each task by itself; told is then why it stopped, or None."""
+    keep: Path | None = None
+    """Where its own files go."""
+
+
+def ask_lm_eval(python: Path, job: Job) -> dict[str, Any]:
+    """What it asked and found."""
     done = subprocess.run(
         [str(python), str(Path(__file__).with_name("oracle.py"))],
-        input=json.dumps(job),
+        input=json.dumps(asdict(job), default=str),
         capture_output=True,
         text=True,
         check=False,

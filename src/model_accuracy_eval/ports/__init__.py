@@ -53,6 +53,9 @@ class Chat(Protocol):
     async def models(self) -> tuple[str, ...]:
         """Ids that `/v1/models` lists; empty when the service does not say."""
 
+    async def context(self) -> int | None:
+        """Tokens that the model reads and writes at most, if `/v1/models` says so."""
+
     async def close(self) -> None: ...
 
 
@@ -104,8 +107,10 @@ class Hub(Protocol):
 class MakeRows(Protocol):
     """Runs Python that belongs to a task and that the user trusts."""
 
-    def __call__(self, recipe: Recipe, rows: list[JSONObject]) -> list[JSONObject]:
-        """The rows that the recipe makes of those of a file."""
+    def __call__(
+        self, recipe: Recipe, rows: list[JSONObject], read: Callable[[str], list[JSONObject]]
+    ) -> list[JSONObject]:
+        """The rows that the recipe makes of those of its file; `read` gives those of a file that it names itself."""
 
 
 class Warehouse(Protocol):

@@ -36,6 +36,7 @@ from model_accuracy_eval.records.task import (
     TaskGroup,
     TaskSpec,
 )
+from model_accuracy_eval.records.tools import ToolCall, ToolName, ToolRound, ToolUse
 
 __all__ = [
     "WHOLE_ROW",
@@ -94,6 +95,10 @@ __all__ = [
     "TaskGroup",
     "TaskSpec",
     "Timings",
+    "ToolCall",
+    "ToolName",
+    "ToolRound",
+    "ToolUse",
     "Transform",
     "Usage",
     "Verdict",

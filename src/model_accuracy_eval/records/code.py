@@ -33,6 +33,8 @@ class Limits(Record, frozen=True, kw_only=True):
 
     wall_seconds: float = 10.0
     """Less the time that the program waited for a core of a busy machine, up to three times this."""
+    compile_seconds: float = 60.0
+    """For a compiler, before the program's own time begins; counted in the same way."""
     memory_mb: int = 512
     processes: int = 24
     """Threads count too."""

@@ -19,6 +19,12 @@ class Recipe(Record, frozen=True, kw_only=True):
 
     folder: str
     """Where the modules lie."""
+    made: str | None = None
+    """`module.function` that gives all rows by itself, such as `utils.load_dataset`; then no file is read for it."""
+    given: JSONObject = {}
+    """What that function is called with, by name."""
+    split: str | None = None
+    """Which of its rows count, where it gives those of several splits by their names."""
     rows: str | None = None
     """`module.function` over all rows of the file, such as `utils.process_docs`."""
     columns: dict[str, str] = {}

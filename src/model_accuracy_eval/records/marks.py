@@ -49,6 +49,9 @@ class Counts(Record, frozen=True, kw_only=True):
     unjudged: int = 0
     cropped: int = 0
     """Contexts that were longer than what the model reads at once, and lost their beginning."""
+    used_tools: int = 0
+    unfinished: int = 0
+    """Answers that still called tools when the task's last round was over."""
 
 
 class Interval(Record, frozen=True, kw_only=True):
@@ -69,6 +72,8 @@ class Row(Record, frozen=True, kw_only=True):
     interval: Interval | None = None
     stderr: float | None = None
     higher_is_better: bool = True
+    share: bool = True
+    """Whether it is per cent, on a scale that ends at 100; a perplexity is not."""
 
 
 class Spread(Record, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from typing import Literal
 from model_accuracy_eval.records.base import JSONObject, Record
 from model_accuracy_eval.records.plan import Rung
 from model_accuracy_eval.records.problem import Candidate, Message
+from model_accuracy_eval.records.tools import ToolCall, ToolRound
 
 
 class Service(Record, frozen=True, kw_only=True):
@@ -26,6 +27,10 @@ class Request(Record, frozen=True, kw_only=True):
     max_tokens: int = 512
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    tools: tuple[JSONObject, ...] = ()
+    """Definitions of the tools that may be called, as OpenAI has them."""
+    rounds: tuple[ToolRound, ...] = ()
+    """What was said and used since the question."""
     extra: JSONObject = {}
 
 
@@ -55,7 +60,7 @@ class Fault(Record, frozen=True, kw_only=True):
 
 
 class Usage(Record, frozen=True, kw_only=True):
-    """Tokens of one request, all its choices together; unknown is None."""
+    """Tokens of one request, all its choices together, or of all requests of one conversation; unknown is None."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -92,6 +97,10 @@ class Choice(Record, frozen=True, kw_only=True):
     text: str
     reasoning: str = ""
     finish_reason: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    """Tools that are to be used before there is an answer."""
+    rounds: tuple[ToolRound, ...] = ()
+    """Those that were used before it."""
     timings: Timings
 
 
@@ -115,6 +124,8 @@ class Attempt(Record, frozen=True, kw_only=True):
     text: str = ""
     reasoning: str = ""
     finish_reason: str | None = None
+    rounds: tuple[ToolRound, ...] = ()
+    """Tools that were used before the text was said."""
     rung: Rung = "chat"
     weighed: tuple[Likelihood | None, ...] = ()
     """One for every candidate, in their order; None where the service said nothing about it."""

@@ -5,6 +5,7 @@ from typing import Literal
 from model_accuracy_eval.records.base import JSONObject, Record
 from model_accuracy_eval.records.data import DataFile, Slice, Step
 from model_accuracy_eval.records.problem import Problem
+from model_accuracy_eval.records.tools import ToolName
 
 
 class FewShot(Record, frozen=True, kw_only=True):
@@ -122,6 +123,10 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     kind: Kind = "generate"
     mode: Literal["chat", "text"] = "chat"
     """Whether texts are asked of `/v1/chat/completions` or `/v1/completions`."""
+    tools: tuple[ToolName, ...] = ()
+    """What the model may use before it answers."""
+    tool_rounds: int = 8
+    """Replies with calls of tools that are answered; one more ends the sample."""
     boundary: Literal["context", "shared"] = "context"
     """What of an option is weighed: what follows its context, or what follows the tokens that all options share."""
     repeats: int | None = None

@@ -78,6 +78,12 @@ def bits_per_byte(values: Sequence[tuple[float, int]]) -> float:
     return _per_piece(values) / log(2)
 
 
+def pooled(values: Sequence[tuple[int, int]]) -> float | None:
+    """Share of the hits in all pieces of all problems together; a problem has (hits, pieces)."""
+    pieces = sum(all_of_it for _, all_of_it in values)
+    return sum(hits for hits, _ in values) / pieces if pieces else None
+
+
 def f1(pairs: Sequence[tuple[int, int]]) -> float:
     """F1 of option 1 where the options are 0 and 1, else the mean of the F1 of every option."""
     labels = {label for pair in pairs for label in pair}
@@ -117,6 +123,7 @@ AGGREGATIONS: dict[str, Aggregation] = {
     "perplexity": Aggregation(figure=perplexity),
     "weighted_perplexity": Aggregation(figure=weighted_perplexity),
     "bits_per_byte": Aggregation(figure=bits_per_byte),
+    "pooled": Aggregation(figure=pooled),
     "f1": Aggregation(figure=f1),
     "matthews_corrcoef": Aggregation(figure=matthews),
     "brier_score": Aggregation(figure=stats.mean),

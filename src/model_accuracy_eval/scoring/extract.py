@@ -10,6 +10,7 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.code.reading import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.exam_answers import EXAM_EXTRACTORS
 from model_accuracy_eval.scoring.patterns import first_token, multi_choice_regex, regex
+from model_accuracy_eval.scoring.spans import format_span, regex_pos
 from model_accuracy_eval.scoring.ultraeval import POSTPROCESS
 
 Extractor = Callable[..., str | None]
@@ -176,6 +177,8 @@ EXTRACTORS: dict[str, Extractor] = {
     "cut_at": cut_at,
     "regex": regex,
     "multi_choice_regex": multi_choice_regex,
+    "format_span": format_span,
+    "regex_pos": regex_pos,
     "last_number": last_number,
     "number_answer": number_answer,
     "choice_letter": choice_letter,

@@ -9,7 +9,7 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Step
-from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring import paths, patterns
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 
 Answers = list[str | None]
@@ -89,4 +89,4 @@ def _list_wise(name: str, args: dict[str, Any], answers: Answers, problem: Probl
     (found,) = paths.load(name)(resps=[texts], docs=[problem.extras], **args)
     if len(found) != len(texts):
         raise BadValue(f"The filter '{name}' made {len(found)} answers of {len(texts)} replies; it may choose none.")
-    return [None if answer is None else str(answer) for answer in found]
+    return [None if answer in (None, patterns.INVALID) else str(answer) for answer in found]

@@ -13,7 +13,8 @@ from string import ascii_uppercase
 
 from model_accuracy_eval.records import Problem
 
-_INVALID = "[invalid]"
+INVALID = "[invalid]"
+"""What lm-eval and its tasks write for an answer that was not found."""
 _HASHES = r"#### (\-?[0-9\.\,]+)"
 
 
@@ -56,7 +57,7 @@ def _select(matches: Sequence[str | tuple[str, ...]], place: int) -> str | None:
 
 
 def _fallback(text: str | None) -> str | None:
-    return None if text == _INVALID else text
+    return None if text == INVALID else text
 
 
 def multi_choice_regex(

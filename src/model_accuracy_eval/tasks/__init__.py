@@ -23,6 +23,7 @@ SHELVES: dict[str, dict[str, str]] = {
         "gsm8k": "gsm8k:ZERO_SHOT",
         "gsm8k_4shot": "gsm8k:FOUR_SHOT",
         "gsm8k_nanochat": "gsm8k:NANOCHAT",
+        "gsm8k_tools": "gsm8k:TOOLS",
         "mgsm": "mgsm:TASK",
         "svamp": "svamp:TASK",
     },
@@ -45,6 +46,9 @@ SHELVES: dict[str, dict[str, str]] = {
         "truthfulqa_mc1": "truthfulqa:MC1",
         "truthfulqa_mc2": "truthfulqa:MC2",
     },
+    "Following instructions": {
+        "ifeval": "ifeval:TASK",
+    },
     "Reading and spelling": {
         "tydiqa_tiny": "tydiqa:TASK",
         "spelling_bee": "spelling:BEE",
@@ -64,8 +68,11 @@ SHELVES: dict[str, dict[str, str]] = {
         "cruxeval_output": "cruxeval:OUTPUT",
         "cruxeval_input": "cruxeval:INPUT",
         "humaneval_x_cpp": "humaneval_x:CPP",
+        "humaneval_x_go": "humaneval_x:GO",
         "humaneval_x_java": "humaneval_x:JAVA",
         "humaneval_x_js": "humaneval_x:JAVASCRIPT",
+        "humaneval_x_python": "humaneval_x:PYTHON",
+        "humaneval_x_rust": "humaneval_x:RUST",
     },
     "Base models (CORE)": {f"core_{name}": f"core:TASKS.{name}" for name in _CORE},
 }

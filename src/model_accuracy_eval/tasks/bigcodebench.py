@@ -1,10 +1,10 @@
-"""bigcodebench: 1,140 Python tasks that use 139 libraries, judged by unit tests.
+"""bigcodebench: Python tasks that use 139 libraries, judged by unit tests: 1,140 less those of `UNFIT`.
 
 Home: https://github.com/bigcode-project/bigcodebench, arXiv:2406.15877. Licence: Apache-2.0.
 A row: {"task_id": "BigCodeBench/0", "entry_point": "task_func", "prompt": "import …", "instruction": "…",
 "prompt_wo_doc": "import …", "test": "class TestCases(unittest.TestCase): …", "libs": ["pandas"]}
 Asked: bigcodebench shows head and docstring, bigcodebench_instruct describes the task in words; bigcodebench_hard and
-bigcodebench_hard_instruct ask the 148 tasks that hard_task_ids.txt, beside the rows, lists by their task_id.
+bigcodebench_hard_instruct ask those of the 148 tasks that hard_task_ids.txt, beside the rows, lists by their task_id.
 Judged: with the head's imports in front ("calibrated"), by the unit tests, in one process with them. The sandbox needs
 an image that has the libraries: docker/bigcodebench.
 """
@@ -14,6 +14,14 @@ import msgspec
 from model_accuracy_eval.records import DataFile, Listing, Measure, Pipeline, Step, TaskSpec
 from model_accuracy_eval.tasks.code_prompts import asked
 
+UNFIT: dict[str, tuple[int, ...]] = {
+    "needs a network": (101, 176, 314, 590, 1005, 1006, 1012),
+    "needs a word list of NLTK that no package carries": (726, 734),
+    "expects older libraries than Python 3.11 can have": (111, 276),
+    "calls no program in its tests": (272,),
+}
+"""Tasks that are not asked, as no answer could be judged: their own solution is not told from a wrong one."""
+
 COMPLETE = TaskSpec(
     name="bigcodebench",
     about="Python functions that use many libraries, from their docstrings; needs an image with these.",
@@ -22,6 +30,15 @@ COMPLETE = TaskSpec(
     data=DataFile(
         name="bigcodebench/BigCodeBench.jsonl",
         sha256="c31f7f526ff135fec2624f0b4cb4355a6787b82211231041e6f67a11ea32870c",
+    ),
+    views=(
+        Step(
+            name="without",
+            args={
+                "field": "task_id",
+                "values": [f"BigCodeBench/{number}" for numbers in UNFIT.values() for number in numbers],
+            },
+        ),
     ),
     fields=("task_id", "entry_point", "prompt", "prompt_wo_doc", "instruction", "canonical_solution", "test"),
     prompt=asked("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),

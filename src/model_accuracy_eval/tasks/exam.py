@@ -18,6 +18,7 @@ from model_accuracy_eval.records import (
     Shard,
     TaskSpec,
 )
+from model_accuracy_eval.scoring import tools
 from model_accuracy_eval.scoring.judging import check
 from model_accuracy_eval.scoring.scorers import pipelines
 from model_accuracy_eval.tasks import fewshot, prompts, views
@@ -56,6 +57,7 @@ def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None, 
 
     A shard has the hashes of the whole, because it is part of the same question.
     """
+    tools.check(task)
     resolved = pipelines(task)
     for pipeline in resolved:
         check(pipeline)
@@ -67,7 +69,7 @@ def build(task: TaskSpec, rows: list[Row], shots: list[Row], limit: int | None, 
 
 
 def _exam(task: TaskSpec, problems: tuple[Problem, ...], judged_by: Sequence[Pipeline], shard: Shard | None) -> Exam:
-    questions = _digest([_asked(problem) for problem in problems])
+    questions = _digest([_asked(problem, task.of(problem)) for problem in problems])
     judged = [_held_against(problem) for problem in problems]
     version = _digest([questions, judged, [_said(pipeline) for pipeline in judged_by]])[:6]
     return Exam(task=task, problems=views.sharded(task, problems, shard), version=version, questions=questions)
@@ -188,9 +190,10 @@ def _gold(reference: str, choices: Sequence[str], where: str) -> tuple[int, ...]
 # which a release adds to the records changes no version.
 
 
-def _asked(problem: Problem) -> tuple[Any, ...]:
+def _asked(problem: Problem, task: TaskSpec) -> tuple[Any, ...]:
     weighed = (problem.text, problem.candidates) if problem.text or problem.candidates else ()
-    return (problem.id, [(message.role, message.content) for message in problem.messages], *weighed)
+    offered = (tools.offered(task.tools),) if task.tools else ()
+    return (problem.id, [(message.role, message.content) for message in problem.messages], *weighed, *offered)
 
 
 def _held_against(problem: Problem) -> tuple[Any, ...]:

@@ -3,7 +3,8 @@ r"""gsm8k: 1,319 grade-school word problems whose answer is one number.
 Home: https://github.com/openai/grade-school-math, arXiv:2110.14168. Licence: MIT.
 A row: {"question": "…How many …?", "answer": "She made 4*3=<<4*3=12>>12 …\n#### 12"}
 Asked: step by step, with the number on a last line after ####. The four-shot form shows the first four solved
-problems of the training file as earlier turns, and nanochat's form is the bare question.
+problems of the training file as earlier turns, and nanochat's form is the bare question. The form with tools is the
+same as the first, and offers a calculator.
 Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1000.00. In nanochat's form only what
 follows the first #### counts, letter by letter but for commas: "#### 72." is not 72.
 """
@@ -53,6 +54,13 @@ FOUR_SHOT = msgspec.structs.replace(
         answer="{{ answer | without_calculator }}",
         fewshot=FewShot(data=_TRAIN, count=4),
     ),
+)
+
+TOOLS = msgspec.structs.replace(
+    ZERO_SHOT,
+    name="gsm8k_tools",
+    about="Grade-school word problems, solved step by step with a calculator that the model may call.",
+    tools=("calculator",),
 )
 
 NANOCHAT = TaskSpec(

@@ -10,11 +10,17 @@ from model_accuracy_eval.tasks import rows
 
 def read(file: DataFile, fields: Sequence[str], data_dir: str | None, hub: Hub, make_rows: MakeRows) -> list[rows.Row]:
     """Rows that a recipe makes need not have the fields beforehand."""
+
+    def named(name: str) -> list[rows.Row]:
+        return rows.parse(*hub.read(DataFile(name=name), data_dir), ())
+
+    if file.recipe and file.recipe.made:
+        return make_rows(file.recipe, [], named)
     found, data = hub.read(file, data_dir)
     if file.recipe is None:
         whole = rows.parse(found, data, fields)
     else:
-        whole = make_rows(file.recipe, rows.parse(found, data, ()))
+        whole = make_rows(file.recipe, rows.parse(found, data, ()), named)
     return _listed(found, whole, file.listed, data_dir, hub) if file.listed else whole
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Any
 
 import msgspec
@@ -25,6 +26,19 @@ def after(text: str, marker: str) -> str:
 def regex_replace(text: str, pattern: str, repl: str, count: int = 0) -> str:
     """`re.sub`, as lm-eval's templates have it."""
     return re.sub(pattern, repl, text, count=count)
+
+
+def letter_choices(choices: Sequence[str], sep: str = "\n", style: str = ". ") -> str:
+    """Options behind their letters, as the templates of lm-eval 0.5 list them."""
+    return sep.join(f"{letter}{style}{choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
+
+
+def answer_key_to_index(key: str | int, labels: Sequence[str] | None = None) -> int:
+    """The place of a label among the labels; without these, of a letter from A or of a number from 1."""
+    label = str(key).strip()
+    if labels is not None:
+        return list(labels).index(label)
+    return ascii_uppercase.index(label.upper()) if len(label) == 1 and label.isalpha() else int(label) - 1
 
 
 @pass_context
@@ -100,6 +114,8 @@ FILTERS = {
     "without_calculator": without_calculator,
     "after": after,
     "regex_replace": regex_replace,
+    "letter_choices": letter_choices,
+    "answer_key_to_index": answer_key_to_index,
     "options": options,
     "answers": answers,
     "literal": repr,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
 from model_accuracy_eval.tasks.conversations import last_replies
+from model_accuracy_eval.tasks.instructions import instructions
 from model_accuracy_eval.tasks.passages import gold_passages
 from model_accuracy_eval.tasks.rows import Row
 from model_accuracy_eval.tasks.ultraeval.programs import programs
@@ -22,6 +23,11 @@ View = Callable[..., list[Row]]
 def only(rows: list[Row], *, field: str, values: Sequence[Any]) -> list[Row]:
     """Those whose field has one of the values."""
     return [row for row in rows if row[field] in values]
+
+
+def without(rows: list[Row], *, field: str, values: Sequence[Any]) -> list[Row]:
+    """Those whose field has none of the values."""
+    return [row for row in rows if row[field] not in values]
 
 
 def shuffled(rows: Sequence[T], *, seed: int) -> list[T]:
@@ -45,9 +51,11 @@ def permuted(rows: list[Row], *, seed: int = 42) -> list[Row]:
 
 VIEWS: dict[str, View] = {
     "only": only,
+    "without": without,
     "shuffled": shuffled,
     "permuted": permuted,
     "gold_passages": gold_passages,
+    "instructions": instructions,
     "last_replies": last_replies,
     "spelling_bees": spelling_bees,
     "words_to_spell": words_to_spell,

@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy
 import pytest
@@ -17,7 +19,12 @@ RUN = TrustedPython({**os.environ, "SECRET_TOKEN": "marker-of-a-secret"})
 
 def made(folder: Path, source: str, rows: str | None = "utils.process_docs", **columns: str) -> list[dict[str, object]]:
     (folder / "utils.py").write_text(source, encoding="utf-8")
-    return RUN(Recipe(folder=str(folder), rows=rows, columns=columns), [dict(row) for row in ROWS])
+    return RUN(Recipe(folder=str(folder), rows=rows, columns=columns), [dict(row) for row in ROWS], nothing)
+
+
+def nothing(name: str) -> NoReturn:
+    """There is no other file."""
+    raise BadData(f"There are no rows for '{name}'.")
 
 
 def test_rows_are_mapped_filtered_and_given_columns(tmp_path: Path) -> None:
@@ -59,6 +66,14 @@ def test_libraries_that_are_not_there_may_be_imported_but_not_used(tmp_path: Pat
         )
 
 
+def test_a_missing_library_is_told_though_its_absence_is_caught(tmp_path: Path) -> None:
+    """In a module's own head it may be caught: that is how a module finds out what there is."""
+    caught = "import no_such\ndef tried():\n    try:\n        return str(no_such.x)\n    except Exception:\n        return ''\n"
+    assert len(made(tmp_path, f"{caught}HERE = tried()\ndef process_docs(rows):\n    return rows\n")) == 8
+    with pytest.raises(BadData, match=r"ImportError: no_such\.x is not installed where the task's Python runs"):
+        made(tmp_path, f"{caught}def process_docs(rows):\n    return rows.map(lambda row: {{'x': tried()}})\n")
+
+
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
@@ -83,11 +98,71 @@ def test_a_question_that_is_a_number_is_refused(tmp_path: Path) -> None:
         made(tmp_path, "def text(row):\n    return row['n']\n", rows=None, doc_to_text="utils.text")
 
 
+LOADS = """
+import datasets
+def load(place, **rest):
+    whole = datasets.load_dataset(place, "small", token=None, trust_remote_code=True)
+    try:
+        more = datasets.load_dataset(place, data_files="more.jsonl", split="train")
+    except Exception:
+        more = []
+    return {"a": whole["train"].filter(lambda row: row["n"] > 1), "b": [*whole["test"], *more, rest]}
+def samples():
+    return [{"n": 5}]
+def text(row):
+    return f"{row['n']}?"
+"""
+
+
+def loaded(folder: Path, read: Callable[[str], list[dict[str, object]]], **recipe: Any) -> list[dict[str, object]]:
+    (folder / "utils.py").write_text(LOADS, encoding="utf-8")
+    return RUN(Recipe(folder=str(folder), **recipe), [], read)
+
+
+def test_rows_that_python_loads_are_read_here(tmp_path: Path) -> None:
+    """By the name that each file has under --data-dir, once each; no `except` of the author's comes between."""
+    files = {"own/x/small/train": [{"n": 1}, {"n": 2}], "own/x/small/test": [{"n": 3}], "own/x/more.jsonl": [{"n": 4}]}
+    asked: list[str] = []
+
+    def read(name: str) -> list[dict[str, object]]:
+        asked.append(name)
+        return [dict(row) for row in files[name]]
+
+    first = loaded(tmp_path, read, made="utils.load", given={"place": "own/x"}, split="a", columns={"t": "utils.text"})
+    assert first == [{"n": 2, "t": "2?"}]
+    assert sorted(asked) == sorted(files)
+    second = loaded(tmp_path, read, made="utils.load", given={"place": "own/x", "n": 9}, split="b")
+    assert second == [{"n": 3}, {"n": 4}, {"n": 9}]
+
+
+def test_examples_that_python_writes_need_no_file(tmp_path: Path) -> None:
+    """A function without arguments gives them, and their columns are made like those of any row."""
+    assert loaded(tmp_path, nothing, made="utils.samples", columns={"t": "utils.text"}) == [{"n": 5, "t": "5?"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "split", "sentence"),
+    [
+        ({"place": "own/x"}, "a", "There are no rows for 'own/x/more.jsonl'"),
+        ({"place": "own/x"}, "c", "failed: KeyError: 'c'"),
+        ({"config": "x"}, "a", "failed: TypeError: load.. missing 1 required positional argument"),
+    ],
+)
+def test_rows_that_cannot_be_loaded_are_told(tmp_path: Path, given: dict[str, str], split: str, sentence: str) -> None:
+    """The file that is not here, the split that is not among them, the argument that the task's file does not give."""
+
+    def read(name: str) -> list[dict[str, object]]:
+        return [{"n": 1}] if name != "own/x/more.jsonl" or split == "c" else nothing(name)
+
+    with pytest.raises(BadData, match=sentence):
+        loaded(tmp_path, read, made="utils.load", given=given, split=split)
+
+
 def test_python_that_does_not_end_is_ended(tmp_path: Path) -> None:
     """After its time the process is killed, and the sentence says how long it had."""
     (tmp_path / "utils.py").write_text("def process_docs(rows):\n    while True: ...\n")
     with pytest.raises(BadData, match=r"had not made its rows after 0\.5 seconds"):
-        TrustedPython({}, seconds=0.5)(Recipe(folder=str(tmp_path), rows="utils.process_docs"), ROWS)
+        TrustedPython({}, seconds=0.5)(Recipe(folder=str(tmp_path), rows="utils.process_docs"), ROWS, nothing)
 
 
 def test_our_process_imports_nothing_of_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ ROWS = [{"question": f"{number}?", "answer": f"The answer is {number}, so."} for
 def made(folder: Path, body: str, rows: list[JSONObject] = ROWS, head: str = HEAD, shots: int = 2) -> list[JSONObject]:
     (folder / "transform-v0.py").write_text(head + body, encoding="utf-8")
     told = Transform(function="transform-v0.transform", shots=shots, task="law_a_gen")
-    return wiring.trusted_python(os.environ)(Recipe(folder=str(folder), transform=told), rows)
+    return wiring.trusted_python(os.environ)(Recipe(folder=str(folder), transform=told), rows, lambda _: [])
 
 
 def test_u4_every_row_gets_what_the_transform_makes_of_it(tmp_path: Path) -> None:

@@ -136,6 +136,22 @@ def test_a_program_is_the_answer_with_the_problems_tests() -> None:
     assert program.limits.wall_seconds == 3
 
 
+def test_what_finds_the_mode_knows_nothing_of_the_answer() -> None:
+    """The solution and the files see the problem's columns; a place for the answer stays as it is written."""
+    args = {
+        "solution": "{reference} at {level}: {answer}",
+        "files": {"a.txt": "{level}{answer}"},
+        "mode": "shared",
+        "memory_mb": 64,
+    }
+    first, second = (asked(Measure(name="code", args=args), text)[0] for text in ("x = 1", "x = 2"))
+    assert isinstance(first, Program)
+    assert isinstance(second, Program)
+    assert first.reference == second.reference == "Paris at 2: {answer}"
+    assert first.files == second.files == {"a.txt": "2{answer}"}
+    assert (first.mode, first.limits.memory_mb) == ("shared", 64)
+
+
 @pytest.mark.parametrize(("verdict", "why"), [("passed", "right"), ("timeout", "wrong"), ("harness_error", "unjudged")])
 def test_a_program_is_right_if_it_passed(verdict: Verdict, why: str) -> None:
     """A sandbox that failed says nothing about it."""

@@ -88,6 +88,27 @@ def test_l12_a_longer_wording_is_not_taken_for_the_shorter_one_in_it() -> None:
     assert filters.run([step], ["*Guilty of Romance*"], asked) == ["(B)"]
 
 
+@pytest.mark.parametrize(
+    ("reply", "entities"),
+    [
+        ("Person: Ada $$ Location: Kenya, Uganda", "per: ada $ loc: kenya $ loc: uganda"),
+        ("PER: none\nORG: Who $$ date : Monday $$", "org: who $ date: monday"),
+        ("superperson: x, time: 5:30", "date: 5:30"),
+        ("PERSON: Ada $ LOCATION: a person in Rome", "per: ada $ loc: a person in rome"),
+        ("no entity", ""),
+    ],
+)
+def test_l13_format_span_lists_named_entities(reply: str, entities: str) -> None:
+    """Each behind its label, as lm-eval 0.4.13 does; words are labels only in front of a colon."""
+    assert run("format_span", reply) == [entities]
+
+
+def test_l13_regex_pos_lists_tags() -> None:
+    """Those of pairs of a word and a tag; where lm-eval says ["invalid"] there is no answer."""
+    replies = ("[('Ada', 'PROPN'), ('runs', 'VERB')]", "('a','b') ('c', '')", "Ada: PROPN")
+    assert run("regex_pos", *replies) == ['["PROPN", "VERB"]', '[""]', None]
+
+
 def test_l13_a_filter_of_the_users_own_stands_at_a_path(tmp_path: Path) -> None:
     """One reply at a time, or lists of replies in lm-eval's form; both see the problem."""
     own = tmp_path / "own.py"

@@ -102,6 +102,15 @@ def test_l30_figures_of_the_right_option() -> None:
     assert score("likelihood", told, asked) == pytest.approx(exp(-5))
 
 
+def test_l30_bytes_are_those_of_what_was_weighed() -> None:
+    """Bits per byte and shares per byte count the blank in front of an option that was sent with one."""
+    sent = tuple(Candidate(context="Q", continuation=text) for text in (" é", " abcde"))
+    asked, told = problem("é", "abcde", gold=0, candidates=sent), weighed(-3 * log(2), -6 * log(2))
+    assert score("bpb", told, asked) == pytest.approx(1)
+    assert score("choice_prob_norm", told, asked) == pytest.approx(0.5)
+    assert score("choice_logprob_norm", told, asked) == pytest.approx(log(0.5))
+
+
 def test_l29_brier_takes_any_number_of_options() -> None:
     """Problem by problem, so that documents may differ; .45 is the mean of the harness' two."""
     assert score("brier_score", weighed(-3, -4, -5), problem("a", "b", "c", gold=0)) == pytest.approx(

@@ -140,7 +140,7 @@ def test_rows_carry_standard_errors_in_their_own_unit() -> None:
         card.take(problem(number), [Attempt(problem=number, index=0, weighed=(Likelihood(logprob=-1.0 - number),))])
     (row,) = card.rows("0ba9da")
     assert (row.value, row.stderr) == pytest.approx((7.389056, 3.899588), abs=1e-6)
-    assert (row.interval, row.higher_is_better) == (None, False)
+    assert (row.interval, row.higher_is_better, row.share) == (None, False, False)
     bleu = rows(task(pipe("bleu")), [["the cat is on the mat"], ["a dog is in the park"]],
                 ["the cat sat on the mat", "there is a dog in the park"])["bleu"]  # fmt: skip
     assert (bleu.value, bleu.stderr) == pytest.approx((30.101571, 1.273990), abs=1e-6)

@@ -48,6 +48,18 @@ def test_what_the_question_is_not_made_of_leaves_the_version_alone() -> None:
     assert build(changed).version == build().version
 
 
+def test_how_many_rounds_are_allowed_is_not_part_of_the_question() -> None:
+    """It is a limit, as the length of a reply is."""
+    offered = but(tools=("calculator",))
+    assert build(but(offered, tool_rounds=3)).version == build(offered).version
+
+
+def test_tools_that_cannot_be_offered_are_refused_before_anything_is_asked() -> None:
+    """Texts that are continued have no turns in which a tool could be called."""
+    with pytest.raises(BadValue, match=r"sums: tools \(calculator\) are offered in chats .* mode 'text'"):
+        build(but(tools=("calculator",), mode="text"))
+
+
 CHANGES: dict[str, Exam] = {
     "prompt": build(but(prompt=Prompt(question="{{ q }} = "))),
     "system": build(but(prompt=Prompt(question="{{ q }}=", system="Add."))),
@@ -56,6 +68,7 @@ CHANGES: dict[str, Exam] = {
     "order of rows": build(rows=ROWS[::-1]),
     "limit": build(limit=5),
     "slice": build(but(slice=Slice(start=1))),
+    "tools": build(but(tools=("calculator",))),
 }
 
 

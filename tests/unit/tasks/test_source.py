@@ -18,7 +18,7 @@ HUB = MemoryHub({"a.jsonl": b'{"n": 1}\n{"n": 2}\n'})
 def test_a_recipe_is_followed_before_anything_looks_at_the_rows() -> None:
     """The columns that are asked for need be there only afterwards; without a recipe nothing is made."""
 
-    def doubled(recipe: Recipe, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def doubled(recipe: Recipe, rows: list[dict[str, Any]], read: object) -> list[dict[str, Any]]:
         assert recipe.rows == "utils.double"
         return [{"m": 2 * row["n"]} for row in rows]
 
@@ -62,7 +62,9 @@ def test_a_listing_chooses_rows_by_a_column() -> None:
 
     def read(ids: str) -> list[dict[str, Any]]:
         listing = Listing(field="id", data=DataFile(name=ids))
-        return source.read(DataFile(name="rows.jsonl", listed=listing), ("id",), None, hub, lambda recipe, rows: rows)
+        return source.read(
+            DataFile(name="rows.jsonl", listed=listing), ("id",), None, hub, lambda recipe, rows, _: rows
+        )
 
     assert read("ids.txt") == [{"id": "a/1"}, {"id": "a/3"}]
     hub = MemoryHub({"rows.jsonl": b'{"id": "a/1"}\n', "ids.txt": b"a/3\na/1\n"})

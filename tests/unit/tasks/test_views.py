@@ -42,6 +42,7 @@ def test_n5_rows_stand_in_the_order_of_numpys_generator() -> None:
 def test_a_choice_of_rows_keeps_their_order() -> None:
     """Rows with one of the values; when none is left, the sentence says which step took them."""
     assert seen(Step(name="only", args={"field": "n", "values": [7, 2]})) == [2, 7]
+    assert seen(Step(name="without", args={"field": "n", "values": [7, 2]})) == [0, 1, 3, 4, 5, 6, 8, 9]
     with pytest.raises(BadData, match=r"file: no row is left after the step 'only'"):
         seen(Step(name="only", args={"field": "n", "values": [77]}))
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.rim.python_tasks import stand_ins
+from model_accuracy_eval.rim.python_tasks import placeholders, stand_ins
 from model_accuracy_eval.rim.python_tasks.dataset import Dataset, Row
+from model_accuracy_eval.rim.python_tasks.loading import Loading, Wanted
 from model_accuracy_eval.rim.python_tasks.transforms import transformed
 
 Job = Mapping[str, Any]
@@ -20,15 +21,32 @@ def main() -> None:
     job = json.load(sys.stdin)
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what the task prints is no row
-    stand_ins.install(job["folder"])
+    stand_ins.install(job["folder"], load_dataset=Loading(job["files"]))
     sys.modules.update({name: importlib.import_module(ours) for name, ours in job["stand_ins"].items()})
-    rows: Any = Dataset(job["data"])
+    try:
+        told: Any = {"rows": list(with_columns(changed(given(job), job), job))}
+        placeholders.check()
+    except Wanted as wanted:
+        told = {"wants": wanted.name}
+    json.dump(told, answer, default=_plain)
+    answer.close()
+
+
+def given(job: Job) -> Any:
+    """The rows of the file, or those that a function gives."""
+    if not job["made"]:
+        return Dataset(job["data"])
+    found = function(job["folder"], job["made"])(**job["given"])
+    return Dataset(found if job["split"] is None else found[job["split"]])
+
+
+def changed(rows: Any, job: Job) -> Any:
+    """What the task's functions of all rows make of them."""
     if job["rows"]:
         rows = function(job["folder"], job["rows"])(rows)
     if job["transform"]:
         rows = transformed(rows, function(job["folder"], job["transform"]["function"]), job["transform"])
-    json.dump(list(with_columns(rows, job)), answer, default=_plain)
-    answer.close()
+    return rows
 
 
 def function(folder: str, name: str) -> Callable[..., Any]:
@@ -42,6 +60,7 @@ def function(folder: str, name: str) -> Callable[..., Any]:
             raise ImportError(f"{file} is no Python module")
         sys.modules[known] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
+        placeholders.LOOKED_AT.clear()  # a module may try what there is
     found: Callable[..., Any] = getattr(sys.modules[known], attribute)
     return found
 

@@ -57,14 +57,15 @@ class TrustedFunctions:
         if kind == "failed":
             raise BadValue(f"'{path}' cannot be loaded: {value}.", detail=detail)
         if kind == "record":
-            made = {name: self(f"{path}.{name}") if one is None else one for name, one in value.items()}
-            return {name: one for name, one in made.items() if name != "asks"}
+            return {name: self(f"{path}.{name}") if what == "function" else one for name, (what, one) in value.items()}
         return Function(path, self, _signature(value))
 
     def call(self, path: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         kind, value, detail = self._asked(path, ("call", _absolute(path), args, dict(named)))
         if kind == "failed":
             raise BadData(f"The task's Python {path} failed: {value}.", detail=detail)
+        if kind == "asks":
+            return wire.asks(path, value)
         return wire.Sealed(value) if kind == "sealed" else value
 
     def _asked(self, path: str, message: tuple[Any, ...]) -> tuple[str, Any, str]:

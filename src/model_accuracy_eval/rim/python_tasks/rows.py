@@ -3,7 +3,7 @@
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import msgspec
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Recipe
 from model_accuracy_eval.rim.python_tasks import process
+
+Row = dict[str, Any]
 
 _SECONDS = 900.0
 
@@ -27,22 +29,29 @@ class TrustedPython:
         self._environment = environment
         self._seconds = seconds
 
-    def __call__(self, recipe: Recipe, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def __call__(self, recipe: Recipe, rows: list[Row], read: Callable[[str], list[Row]]) -> list[Row]:
+        """The process is started anew with each file that it turns out to want: it has no way to read one itself."""
+        files: dict[str, list[Row]] = {}
+        while (told := self._told(recipe, rows, files)).keys() == {"wants"}:
+            files[told["wants"]] = read(told["wants"])
+        made: list[Row] = told["rows"]
+        return made
+
+    def _told(self, recipe: Recipe, rows: list[Row], files: dict[str, list[Row]]) -> dict[str, Any]:
         job = {
+            **msgspec.to_builtins(recipe),
             "folder": str(Path(recipe.folder).resolve()),
-            "rows": recipe.rows,
-            "columns": recipe.columns,
             "stand_ins": dict(self._stand_ins),
-            "transform": recipe.transform and msgspec.to_builtins(recipe.transform),
             "data": rows,
+            "files": files,
         }
         with tempfile.TemporaryDirectory(prefix="trusted-python-") as folder:
             done = self._run(json.dumps(job).encode(), folder, recipe)
         if done.returncode != 0:
             told = done.stderr.decode(errors="replace").strip()
             raise BadData(f"The task's Python in {recipe.folder} failed: {told.rpartition(chr(10))[2]}.", detail=told)
-        made: list[dict[str, Any]] = json.loads(done.stdout)
-        return made
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
 
     def _run(self, job: bytes, folder: str, recipe: Recipe) -> "subprocess.CompletedProcess[bytes]":
         try:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.rim.python_tasks import child, stand_ins, wire
+from model_accuracy_eval.rim.python_tasks import child, filters, placeholders, stand_ins, wire
 
 
 def main() -> None:
@@ -40,28 +40,48 @@ def _described(path: str) -> tuple[str, Any]:
     found = _found(path)
     if is_dataclass(found) and not isinstance(found, type):
         members = {field.name: getattr(found, field.name) for field in fields(found)}
-        return "record", {name: None if callable(one) else wire.plain(one) for name, one in members.items()}
+        return "record", {name: _member(one) for name, one in members.items()}
     parameters = inspect.signature(found).parameters.values()
     return "function", [(one.name, int(one.kind), one.default is one.empty) for one in parameters]
 
 
+def _member(value: Any) -> tuple[str, Any]:
+    return ("function", None) if callable(value) else ("plain", wire.plain(value))
+
+
 def _called(path: str, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[str, Any]:
-    return wire.told(_found(path)(*wire.opened(args), **{name: wire.opened(one) for name, one in named.items()}))
+    function = _found(path)
+    placeholders.LOOKED_AT.clear()
+    told = wire.told(function(*wire.opened(args), **{name: wire.opened(one) for name, one in named.items()}))
+    placeholders.check()
+    return told
 
 
 @cache
 def _found(path: str) -> Callable[..., Any]:
-    """`file.py:function`, `package.module:function`, and of a record `file.py:record.member`."""
+    """`file.py:function`, `package.module:function`, and of a record `file.py:record.member`.
+
+    A class of filters is called as a function.
+    """
     place, _, name = path.rpartition(":")
     first, *further = name.split(".")
-    file = Path(place)
-    if place.endswith(".py"):
-        found = child.function(str(file.parent), f"{file.stem}.{first}")
-    else:
-        found = getattr(importlib.import_module(place), first)
+    found = _named(place, first)
     random.seed(0)
     for member in further:
         found = getattr(found, member)
-    if isinstance(found, stand_ins.Placeholder):
+    if isinstance(found, placeholders.Placeholder):
         raise ImportError(f"{place} is not installed where the task's Python runs")  # noqa: TRY004 - that is what it is
-    return found
+    return filters.called(found) if isinstance(found, type) and hasattr(found, "apply") else found
+
+
+def _named(place: str, name: str) -> Any:
+    """What the module has under the name, else the filter that it registered."""
+    if not place.endswith(".py"):
+        return getattr(importlib.import_module(place), name)
+    file = Path(place)
+    try:
+        return child.function(str(file.parent), f"{file.stem}.{name}")
+    except AttributeError:
+        if name not in filters.REGISTERED:
+            raise
+        return filters.REGISTERED[name]

@@ -9,51 +9,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
+from model_accuracy_eval.rim.python_tasks import filters
 from model_accuracy_eval.rim.python_tasks.dataset import Dataset, concatenate
-
-
-class Placeholder:
-    """Something of a library that is not installed: may be named, called and inherited from, but never looked at."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> "Placeholder":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Placeholder(f"{self._name}.{name}")
-
-    def __call__(self, *_: Any, **__: Any) -> "Placeholder":
-        return Placeholder(f"{self._name}()")
-
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (object,)
-
-
-def _refuse(self: Placeholder, *_: Any) -> NoReturn:
-    raise ImportError(f"{self._name} is not installed where the task's Python runs")
-
-
-_LOOKS = (
-    "str",
-    "repr",
-    "format",
-    "iter",
-    "bool",
-    "len",
-    "eq",
-    "lt",
-    "contains",
-    "getitem",
-    "float",
-    "int",
-    "add",
-    "enter",
-)
-for _look in _LOOKS:
-    setattr(Placeholder, f"__{_look}__", _refuse)
+from model_accuracy_eval.rim.python_tasks.placeholders import Placeholder
 
 
 def _members_of(name: str) -> Callable[[str], Placeholder]:
@@ -95,6 +55,9 @@ def _package(name: str, folder: Path | None, **members: Any) -> None:
     module.__path__ = [str(folder)] if folder else []
     _fill(module, **members)
     sys.modules[name] = module
+    parent, _, own = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], own, module)
 
 
 def _tasks_root(folder: Path) -> Path | None:
@@ -110,10 +73,12 @@ def module_name(file: Path) -> str:
     return ".".join(["lm_eval", "tasks", *file.relative_to(root).with_suffix("").parts])
 
 
-def install(folder: str) -> None:
-    """Makes the stand-ins importable, and the task's own folder."""
-    _package("datasets", None, Dataset=Dataset, concatenate_datasets=concatenate)
+def install(folder: str, **members: Any) -> None:
+    """Makes the stand-ins importable, and the task's own folder; `members` are further ones of `datasets`."""
+    _package("datasets", None, Dataset=Dataset, concatenate_datasets=concatenate, **members)
     _package("lm_eval", None)
+    for name, own in filters.MODULES.items():
+        _package(name, None, **own)
     _package("lm_eval.tasks", _tasks_root(Path(folder)))
     sys.path.append(folder)
     sys.meta_path.append(_Missing())

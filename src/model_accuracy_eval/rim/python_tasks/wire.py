@@ -1,7 +1,8 @@
 """What goes through the pipe between us and the process that runs a task's Python.
 
 It is told anything that can be pickled. What it tells is read without ever calling anything: numbers, texts, and
-tuples, lists and mappings of them. Whatever else a function gives stays sealed, and goes back as it came.
+tuples, lists and mappings of them; programs and questions come as their fields. Whatever else a function gives stays
+sealed, and goes back as it came.
 """
 
 import io
@@ -9,6 +10,14 @@ import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
+
+import msgspec
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records.code import Program
+from model_accuracy_eval.records.judge import Question
+
+_ASKS: dict[str, type[Question | Program]] = {"Question": Question, "Program": Program}
 
 LENGTH = 8
 """Bytes in front of each message that say how long it is."""
@@ -37,11 +46,22 @@ def read(data: bytes) -> Any:
 
 
 def told(value: Any) -> tuple[str, Any]:
-    """What a function gave, as it can be told: plain where it is plain all through, else sealed."""
+    """What a function gave, as it can be told: asks by their fields, plain values as they are, all else sealed."""
+    several = value if isinstance(value, tuple) else (value,)
+    if several and all(isinstance(one, Question | Program) for one in several):
+        return "asks", [(type(one).__name__, msgspec.to_builtins(one)) for one in several]
     try:
         return "plain", plain(value)
     except TypeError:
         return "sealed", pickle.dumps(value)
+
+
+def asks(path: str, value: list[tuple[str, Any]]) -> tuple[Question | Program, ...]:
+    """What the function wants to be found out, made here of plain values."""
+    try:
+        return tuple(msgspec.convert(fields, _ASKS[kind]) for kind, fields in value)
+    except msgspec.ValidationError as error:
+        raise BadData(f"The task's Python {path} asks for something malformed: {error}.") from error
 
 
 def plain(value: Any) -> Any:

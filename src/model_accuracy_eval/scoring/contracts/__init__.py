@@ -5,7 +5,7 @@ A contract has a rule, an example, and a case in which a wrong implementation wo
 
 from collections.abc import Sequence
 
-from model_accuracy_eval.scoring.contracts import asked, corpora, estimators, options, texts
+from model_accuracy_eval.scoring.contracts import asked, corpora, estimators, following, options, texts
 from model_accuracy_eval.scoring.contracts.contract import Breach, Contract, breaches
 
 __all__ = ["CONTRACTS", "Breach", "Contract", "breaches", "table"]
@@ -15,6 +15,7 @@ CONTRACTS: tuple[Contract, ...] = (
     *texts.CONTRACTS,
     *options.CONTRACTS,
     *corpora.CONTRACTS,
+    *following.CONTRACTS,
     *asked.CONTRACTS,
 )
 

@@ -46,6 +46,12 @@ CONTRACTS = (
         _case("code", _ended("harness_error"), None),
     ),
     _contract(
+        "code_eval",
+        "the program passes the tests that are its right answer, in three seconds",
+        _case("code_eval", _ended("passed"), 1.0),
+        _case("code_eval", _ended("harness_error"), None),
+    ),
+    _contract(
         "tests",
         "the program passes its row's tests; a timeout does not",
         _case("tests", _ended("timeout"), 0.0, suite="humaneval"),

@@ -131,6 +131,12 @@ CONTRACTS = (
         _aggregate("bits_per_byte", [(-log(2), 1), (-3 * log(2), 1)], 2.0),
     ),
     _aggregation(
+        "pooled",
+        "share of all pieces of all problems together, not the mean of the problems' own shares",
+        _aggregate("pooled", [(1, 1), (0, 3)], 0.25),
+        _scatter("pooled", [(1, 1), (0, 3), (2, 2), (1, 2)], 0.23775),
+    ),
+    _aggregation(
         "f1",
         "harmonic mean of precision and recall of option 1",
         _aggregate("f1", PAIRS, 0.8),

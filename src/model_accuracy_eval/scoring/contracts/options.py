@@ -101,9 +101,9 @@ CONTRACTS = (
     ),
     _contract(
         "choice_prob_norm",
-        "the same per character",
+        "the same per byte",
         _case("choice_prob_norm", _THREE, _MAYBE, 0.377861),
-        _case("choice_prob_norm", weighed(-4, -3), _COLOURS, 0.5),
+        _case("choice_prob_norm", weighed(-2, -2), _ACCENT, 0.5),
     ),
     _contract(
         "choice_logprob",
@@ -113,9 +113,9 @@ CONTRACTS = (
     ),
     _contract(
         "choice_logprob_norm",
-        "logarithm of the right option's share per character",
+        "logarithm of the right option's share per byte",
         _case("choice_logprob_norm", _THREE, _MAYBE, -0.973230),
-        _case("choice_logprob_norm", weighed(-4, -3), _COLOURS, log(0.5)),
+        _case("choice_logprob_norm", weighed(-2, -2), _ACCENT, log(0.5)),
     ),
     _contract(
         "perplexity",

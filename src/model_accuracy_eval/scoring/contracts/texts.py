@@ -99,6 +99,13 @@ CONTRACTS = (
         _STRICT,
     ),
     _contract(
+        "pairs",
+        "right answer and answer as they are, for an aggregation that looks at all pairs",
+        case("pairs", " a", "A", ("A", " a")),
+        case("pairs", "x", ("A", "B"), (["A", "B"], "x")),
+        "Aggregations see other texts than were said.",
+    ),
+    _contract(
         "squad_em",
         "equal without case, punctuation and articles",
         case("squad_em", "The Cat!", "cat", 1.0),

@@ -9,6 +9,8 @@ from model_accuracy_eval.scoring.metrics import (
     asked,
     exact,
     exams,
+    harness,
+    instructions,
     likelihoods,
     maths,
     options,
@@ -25,6 +27,7 @@ __all__ = ["METRICS", "Metric", "Payload", "check", "metric"]
 METRICS: dict[str, Metric] = {
     **exact.ROWS,
     **exams.ROWS,
+    **instructions.ROWS,
     **points.ROWS,
     **overlap.ROWS,
     **maths.ROWS,
@@ -33,6 +36,7 @@ METRICS: dict[str, Metric] = {
     **tested.ROWS,
     **options.ROWS,
     **likelihoods.ROWS,
+    **harness.ROWS,
 }
 
 
@@ -49,9 +53,10 @@ def check(measure: Measure) -> None:
     """It exists, has these arguments, and what it needs is installed; asked before anything starts."""
     row = metric(measure.name)
     paths.check_arguments("metric", measure.name, row.asks or row.score, measure.args)
-    extra, _, module = row.extra.partition(":")
-    if module and find_spec(module) is None:
+    extra, _, modules = row.extra.partition(":")
+    missing = [module for module in modules.split(",") if module and find_spec(module) is None]
+    if missing:
         raise UsageError(
-            f"The metric '{measure.name}' needs {module}, which is not installed: "
+            f"The metric '{measure.name}' needs {missing[0]}, which is not installed: "
             f"pip install 'model-accuracy-eval[{extra}]'."
         )

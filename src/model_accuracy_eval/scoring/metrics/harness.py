@@ -5,6 +5,7 @@ said about it: a text, the likelihoods of its options, or that of a whole text. 
 argument `part` chooses one.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,6 +16,8 @@ from model_accuracy_eval.scoring import paths
 from model_accuracy_eval.scoring.metrics.row import Metric, Payload, Reads
 
 TEXT, RESULTS, LIKELIHOODS, ROLLING = "lm_eval:", "lm_eval_results:", "lm_eval_likelihoods:", "lm_eval_rolling:"
+
+PAIRS = "pairs"
 
 Function = Callable[..., Any]
 
@@ -46,6 +49,16 @@ def _against(function: Function, answer: str, right: str, args: dict[str, Any]) 
     return function([right, answer])
 
 
+def _pair(answer: str, references: Sequence[str], *, listed: bool = False) -> Payload:
+    """What is right and what was said, for an aggregation that looks at all pairs.
+
+    `listed`: both are lists of tags, the answer as `regex_pos` writes it; no answer is one tag that is never right.
+    """
+    if listed:
+        return list(references), [json.loads(answer) if answer else [""]]
+    return (references[0] if len(references) == 1 else list(references)), answer
+
+
 def _results(function: Function, answer: str, problem: Problem, *, part: str) -> Payload:
     return _part(function, problem, [answer], part)
 
@@ -72,3 +85,5 @@ _KINDS: dict[str, tuple[Function, Reads]] = {
     LIKELIHOODS: (_likelihoods, "likelihoods"),
     ROLLING: (_rolling, "likelihoods"),
 }
+
+ROWS = {PAIRS: Metric(score=_pair, aggregation="f1", share=False)}

@@ -6,7 +6,7 @@ from math import exp, fsum, inf, log
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Likelihood, Problem
-from model_accuracy_eval.scoring.metrics.options import likeliest
+from model_accuracy_eval.scoring.metrics.options import likeliest, weighed_bytes
 from model_accuracy_eval.scoring.metrics.row import Metric
 
 Weighed = Sequence[Likelihood]
@@ -29,10 +29,9 @@ def likelihood(weighed: Weighed, problem: Problem) -> float:
 
 
 def bits_of_gold(weighed: Weighed, problem: Problem) -> float | None:
-    """Bits that the right option costs, per byte of its text."""
+    """Bits that the right option costs, per byte of what was weighed."""
     place = _gold(weighed, problem)
-    text = problem.choices[place] if problem.choices else problem.references[0]
-    size = len(text.encode())
+    size = weighed_bytes(problem, place)
     return -weighed[place].logprob / (size * log(2)) if size else None
 
 

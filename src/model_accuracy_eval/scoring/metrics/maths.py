@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from model_accuracy_eval.scoring.libraries import library
 from model_accuracy_eval.scoring.metrics.exact import number
 from model_accuracy_eval.scoring.metrics.row import Metric
-from model_accuracy_eval.scoring.metrics.translation import library
 
 _SECONDS = 5
 """For one expression; the library's own limit, which a signal keeps, so this runs in the main thread alone."""

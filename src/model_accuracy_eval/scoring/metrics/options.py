@@ -38,6 +38,18 @@ def _bytes(text: str) -> int:
     return len(text.encode())
 
 
+def weighed_bytes(problem: Problem, place: int) -> int:
+    """Bytes of what was weighed: of an option with the blank in front of it, where it is known how it was sent."""
+    sent = problem.candidates[place].continuation if problem.candidates else ""
+    return _bytes(sent or (problem.choices or problem.references)[place])
+
+
+def _shares_per_byte(weighed: Weighed, problem: Problem) -> list[float]:
+    sizes = [weighed_bytes(problem, place) for place in range(len(problem.choices))]
+    told = zip(logprobs(weighed, problem), sizes, strict=True)
+    return _shares([one / size if size else -inf for one, size in told])
+
+
 def acc(weighed: Weighed, problem: Problem) -> float | None:
     """1 if a right option is the likeliest; without options, if greedy decoding would say the right answer."""
     if not problem.choices:
@@ -118,8 +130,8 @@ def choice_prob(weighed: Weighed, problem: Problem) -> float:
 
 
 def choice_prob_norm(weighed: Weighed, problem: Problem) -> float:
-    """The same per character of the options' texts."""
-    return _of_gold(_shares(_per(len, weighed, problem)), problem)
+    """The same per byte of what was weighed."""
+    return _of_gold(_shares_per_byte(weighed, problem), problem)
 
 
 def choice_logprob(weighed: Weighed, problem: Problem) -> float | None:
@@ -128,7 +140,7 @@ def choice_logprob(weighed: Weighed, problem: Problem) -> float | None:
 
 
 def choice_logprob_norm(weighed: Weighed, problem: Problem) -> float | None:
-    """Logarithm of the right option's share per character."""
+    """Logarithm of the right option's share per byte."""
     return _log(choice_prob_norm(weighed, problem))
 
 

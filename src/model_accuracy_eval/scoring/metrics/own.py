@@ -11,9 +11,9 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadData, UsageError
 from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring.libraries import library
 from model_accuracy_eval.scoring.metrics import harness
 from model_accuracy_eval.scoring.metrics.row import Metric, Payload
-from model_accuracy_eval.scoring.metrics.translation import library
 
 HUGGING_FACE = "hf_evaluate:"
 

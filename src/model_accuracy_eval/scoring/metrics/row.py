@@ -32,7 +32,7 @@ class Metric:
     parts: tuple[str, ...] = ()
     """The names, where one metric gives several values."""
     extra: str = ""
-    """What has to be installed for it: an extra of ours, and the module that comes with it, as `text:sacrebleu`."""
+    """What has to be installed for it: an extra of ours, and the modules that come with it, as `text:sacrebleu`."""
 
     def __post_init__(self) -> None:
         if (self.asks is not None) != (self.reads == "findings"):

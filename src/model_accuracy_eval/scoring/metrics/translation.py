@@ -5,25 +5,13 @@ The statistics add up, so a bootstrap draws them anew instead of counting n-gram
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
-from model_accuracy_eval.errors import UsageError
+from model_accuracy_eval.scoring.libraries import library
 from model_accuracy_eval.scoring.metrics.row import Metric
 
 Sentence = tuple[tuple[str, ...], str, str]
 """Right answers, answer, and the tokeniser that both are cut by."""
-
-
-def library(module: str, extra: str) -> Any:
-    """A module that comes with one of our extras."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        name = module.partition(".")[0]
-        raise UsageError(
-            f"This needs {name}, which is not installed: pip install 'model-accuracy-eval[{extra}]'."
-        ) from error
 
 
 def sentence(answer: str, references: Sequence[str], *, tokenizer: str = "") -> Sentence:

@@ -3,15 +3,14 @@
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import Unsupported
-from model_accuracy_eval.records import WHOLE_ROW, Kind, Prompt, TaskSpec
-from model_accuracy_eval.tasks.lm_eval import judging, rows, templates
+from model_accuracy_eval.records import WHOLE_ROW, DataFile, Kind, Prompt, Recipe, TaskSpec
+from model_accuracy_eval.tasks.lm_eval import asking, judging, rows, templates
 from model_accuracy_eval.tasks.lm_eval.findings import Findings
-from model_accuracy_eval.tasks.lm_eval.reading import Fields
+from model_accuracy_eval.tasks.lm_eval.reading import CODE_EVAL, Fields
 
 _KINDS: dict[str, Kind] = {
     "generate_until": "generate",
@@ -23,7 +22,9 @@ _TAKEN = {
     "task", "dataset_path", "dataset_name", "dataset_kwargs", "training_split", "validation_split", "test_split",
     "fewshot_split", "fewshot_config", "fewshot_delimiter", "num_fewshot", "process_docs", "doc_to_text",
     "doc_to_target", "doc_to_choice", "description", "target_delimiter", "gen_prefix", "output_type",
-    "generation_kwargs", "repeats", "metric_list", "filter_list", "process_results", "scorer",
+    "generation_kwargs", "repeats", "metric_list", "filter_list", "process_results", "scorer", "multiple_inputs",
+    "multiple_targets",
+    "unsafe_code", "custom_dataset",
 }  # fmt: skip
 _IGNORED = {"tag", "task_alias", "metadata", "group", "group_alias"}
 """Names and remarks, which change nothing about the questions."""
@@ -31,10 +32,8 @@ _NOTED = {"should_decontaminate", "doc_to_decontamination_query"}
 _REFUSED = {
     "doc_to_image": "it shows images",
     "doc_to_audio": "it plays sounds",
-    "custom_dataset": "its rows are made by Python (custom_dataset)",
     "use_prompt": "its prompts are fetched from promptsource (use_prompt)",
     "class": "it is a Python class",
-    "unsafe_code": "its replies are programs to be run (unsafe_code)",
 }
 _HUGGING_FACE_ONLY = {"do_sample", "num_beams", "early_stopping", "use_cache"}
 
@@ -48,11 +47,11 @@ class Imported:
 
 
 def convert(fields: Fields, *, trusted: bool = False) -> Imported:
-    findings = Findings(trusted)
+    findings = Findings(trusted, programs=fields.get("unsafe_code") == CODE_EVAL)
     name = _name(fields)
     _check_fields(fields, findings)
     kind = _KINDS.get(str(fields.get("output_type", "generate_until")), "generate")
-    asked = _asked(fields, kind, findings)
+    asked = asking.templates_of(fields, kind, findings)
     task = _made(_task(fields, kind, asked, findings), fields, findings)
     if findings.reasons:
         raise Unsupported(name, findings.reasons)
@@ -68,6 +67,8 @@ def _check_fields(fields: Fields, findings: Findings) -> None:
     for field, reason in _REFUSED.items():
         if fields.get(field):
             findings.refuse(reason)
+    if fields.get("unsafe_code") and not findings.programs:
+        findings.refuse("its replies are programs that its own Python runs (unsafe_code)")
     for field in fields.keys() & _NOTED:
         if fields[field]:
             findings.ignore(field)
@@ -78,52 +79,7 @@ def _check_fields(fields: Fields, findings: Findings) -> None:
         findings.refuse(f"its output_type is '{fields['output_type']}'")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The templates of question and right answers."""
-
-    kind: Kind
-    question: str
-    answer: str
-    reference: str
-    references: str | None
-    choices: str | None
-
-
-def _asked(fields: Fields, kind: Kind, findings: Findings) -> _Asked:
-    question, target, choices = (fields.get(f"doc_to_{part}") for part in ("text", "target", "choice"))
-    options = templates.options(choices, findings)
-    if kind == "choice":
-        return _choice(question, target, options, findings)
-    if kind == "generate":
-        if options is None and any(step.name == "multi_choice_regex" for step in _filters(fields)):
-            options = "{{ choices | list | tojson }}"
-        right = templates.answers(target, findings) if choices is None else templates.chosen(target, choices, findings)
-        reference = templates.text("doc_to_target", target, findings)
-        return _Asked(kind, templates.text("doc_to_text", question, findings), "", reference, right, options)
-    reference = templates.text("doc_to_target", target, findings)
-    if kind == "rolling":
-        return _Asked(kind, reference, "", reference, None, None)
-    return _Asked(kind, templates.text("doc_to_text", question, findings), "", reference, None, None)
-
-
-def _choice(question: Any, target: Any, options: str | None, findings: Findings) -> _Asked:
-    """A number as doc_to_text is the position of the right context among several."""
-    if options is None:
-        findings.refuse("it weighs options, but has no doc_to_choice")
-    if isinstance(question, int):
-        ending = templates.text("doc_to_target", target, findings)
-        return _Asked("schema", "", ending, str(question), None, options)
-    reference = templates.position(target, findings)
-    return _Asked("choice", templates.text("doc_to_text", question, findings), "", reference, None, options)
-
-
-def _filters(fields: Fields) -> list[Any]:
-    silent = Findings(trusted=True)
-    return [step for pipeline in judging.pipelines(fields, "generate", silent) for step in pipeline.filters]
-
-
-def _task(fields: Fields, kind: Kind, asked: _Asked, findings: Findings) -> TaskSpec:
+def _task(fields: Fields, kind: Kind, asked: asking.Asked, findings: Findings) -> TaskSpec:
     split = rows.questions(fields, findings)
     return TaskSpec(
         name=_name(fields),
@@ -144,7 +100,7 @@ def _task(fields: Fields, kind: Kind, asked: _Asked, findings: Findings) -> Task
     )
 
 
-def _prompt(fields: Fields, kind: Kind, asked: _Asked, findings: Findings) -> Prompt:
+def _prompt(fields: Fields, kind: Kind, asked: asking.Asked, findings: Findings) -> Prompt:
     if kind == "rolling":
         return Prompt(question=asked.question)
     delimiter = fields.get("target_delimiter", " ")
@@ -154,7 +110,8 @@ def _prompt(fields: Fields, kind: Kind, asked: _Asked, findings: Findings) -> Pr
     if override is not None and shown.count:
         if kind != "generate":
             findings.refuse("fewshot_config has a doc_to_target of its own where options are weighed")
-        answer = templates.text("fewshot_doc_to_target", override, findings)
+        # An empty one shows no answer at all, but an empty template would mean the right one.
+        answer = templates.text("fewshot_doc_to_target", override, findings) or "{{ '' }}"
     if kind == "target":  # a text that is weighed begins as its template does; only examples have the delimiter
         delimiter = ""
     return Prompt(
@@ -175,10 +132,18 @@ def _made(task: TaskSpec, fields: Fields, findings: Findings) -> TaskSpec:
     if shown and shown.rows and recipe.columns:
         findings.refuse("its examples stand in the file, but are to be worded by Python")
     if shown and shown.data:
-        shown = replace(shown, data=replace(shown.data, recipe=recipe))
+        shown = replace(shown, data=_changed(shown.data, recipe))
         asked = {name: made for name, made in recipe.columns.items() if not name.startswith("fewshot_")}
         recipe = replace(recipe, columns=asked)
-    return replace(task, data=replace(task.data, recipe=recipe), prompt=replace(task.prompt, fewshot=shown))
+    return replace(task, data=_changed(task.data, recipe), prompt=replace(task.prompt, fewshot=shown))
+
+
+def _changed(data: DataFile, recipe: Recipe) -> DataFile:
+    """The recipe over whatever gives the rows; process_docs is for those of splits, not for written examples."""
+    own = data.recipe
+    if own is None:
+        return replace(data, recipe=recipe)
+    return replace(data, recipe=replace(own, rows=recipe.rows if own.split else None, columns=recipe.columns))
 
 
 def _generation(fields: Fields, findings: Findings) -> Fields:

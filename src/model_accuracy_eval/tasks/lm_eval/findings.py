@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 from model_accuracy_eval.records import Recipe
@@ -15,6 +14,8 @@ class Findings:
 
     trusted: bool
     """Whether Python of the task's author may be run."""
+    programs: bool = False
+    """Whether replies are programs that are judged as `code_eval` judges them."""
     reasons: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
@@ -27,19 +28,21 @@ class Findings:
     def ignore(self, what: str) -> None:
         self.ignored.append(what)
 
-    def python(self, place: str, function: Function) -> str:
-        """The function's name for a recipe; without trust a reason against the import."""
+    def trust(self, what: str, place: str = "") -> None:
+        """Without trust, that something is Python is a reason against the import."""
         if not self.trusted:
-            self.refuse(f"{place} is Python ({function}), which is run only with --trust-python")
+            self.refuse(f"{what} is Python{place}, which is run only with --trust-python")
+
+    def python(self, place: str, function: Function) -> str:
+        """The function's name for a recipe."""
+        self.trust(place, f" ({function})")
         self.folders[function.folder] = None
         return function.name
 
     def path(self, place: str, function: Function) -> str:
-        """Where a function of judging stands; without trust a reason against the import."""
-        if not self.trusted:
-            self.refuse(f"{place} is Python ({function}), which is run only with --trust-python")
-        module, _, name = function.name.rpartition(".")
-        return f"{PurePath(function.folder, *module.split('.'))}.py:{name}"
+        """Where a function of judging stands."""
+        self.trust(place, f" ({function})")
+        return f"{function.file}:{function.name.rpartition('.')[2]}"
 
     def column(self, place: str, function: Function) -> str:
         """A template for the column that the function will make."""

@@ -1,5 +1,6 @@
 """A YAML file and the files that it includes → one mapping. `!function` is noted down, and nothing is run."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,6 +11,9 @@ import yaml
 from model_accuracy_eval.errors import BadData
 
 Fields = dict[str, Any]
+
+CODE_EVAL = "code_eval"
+_CODE_EVAL = re.compile(rb"""\bload\(\s*["']code_eval["']\s*\)""")
 
 
 class Files(Protocol):
@@ -29,6 +33,10 @@ class Function:
     name: str
     folder: str
     """Where the module is looked for: the folder of the YAML file that says so."""
+
+    @property
+    def file(self) -> str:
+        return f"{PurePath(self.folder, *self.name.split('.')[:-1])}.py"
 
     def __str__(self) -> str:
         return f"!function {self.name}"
@@ -55,7 +63,17 @@ def load(files: Files, path: str, inside: tuple[str, ...] = ()) -> Fields:
     for name in [included] if isinstance(included, str) else included or []:
         merged |= load(files, str(PurePath(path).parent / str(name)), (*inside, path))
     merged.pop("task_list", None)
-    return merged | own
+    merged |= own
+    if merged.get("unsafe_code"):
+        merged["unsafe_code"] = _runner(files, merged)
+    return merged
+
+
+def _runner(files: Files, fields: Fields) -> str:
+    """Who runs the programs that are replies: the `code_eval` of the evaluate library, or the author's own Python."""
+    judging = functions(fields.get("metric_list"))
+    known = bool(judging) and all(_CODE_EVAL.search(files.read(one.file)) for one in judging)
+    return CODE_EVAL if known else "own"
 
 
 def parse(path: str, data: bytes) -> Fields:

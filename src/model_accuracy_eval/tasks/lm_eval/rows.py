@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from model_accuracy_eval.records import DataFile, FewShot, Slice, Step
+from model_accuracy_eval.records import DataFile, FewShot, Recipe, Slice, Step
 from model_accuracy_eval.tasks.lm_eval import templates
 from model_accuracy_eval.tasks.lm_eval.findings import Findings, told
 from model_accuracy_eval.tasks.lm_eval.reading import Fields, Function
@@ -40,7 +40,21 @@ def _split(fields: Fields, split: str, findings: Findings) -> Split:
         return Split(DataFile(name=split), Slice())
     start, stop = parts["start"], parts["stop"]
     part = Slice(start=int(start or 0), stop=int(stop) if stop else None)
+    if isinstance(fields.get("custom_dataset"), Function):
+        return Split(_custom(fields, parts["name"], findings), part)
     return Split(DataFile(name=_file(fields, parts["name"], findings)), part)
+
+
+def _custom(fields: Fields, split: str, findings: Findings) -> DataFile:
+    """Rows that the author's Python loads or makes; it is told what the file says of them."""
+    function: Function = fields["custom_dataset"]
+    recipe = Recipe(
+        folder=function.folder,
+        made=findings.python("custom_dataset", function),
+        given={**(fields.get("metadata") or {}), **(fields.get("dataset_kwargs") or {})},
+        split=split,
+    )
+    return DataFile(name=f"{function.name}()/{split}", recipe=recipe)
 
 
 def _file(fields: Fields, split: str, findings: Findings) -> str:
@@ -73,12 +87,10 @@ def examples(fields: Fields, findings: Findings) -> FewShot:
         return FewShot(count=0, delimiter=delimiter, turns=False)
     split = own.get("split") or fields.get("fewshot_split")
     samples = None if split else own.get("samples")
-    if isinstance(samples, Function):
-        findings.refuse(f"the examples are made by Python ({samples})")
-        samples = None
+    made = _made(samples, findings) if isinstance(samples, Function) else None
     return FewShot(
-        data=None if samples else _pool(fields, split, findings),
-        rows=tuple(samples or ()),
+        data=made or (None if samples else _pool(fields, split, findings)),
+        rows=() if made else tuple(samples or ()),
         count=count,
         without_itself=split == fields.get("test_split"),
         question=_question(own, findings),
@@ -87,6 +99,12 @@ def examples(fields: Fields, findings: Findings) -> FewShot:
         delimiter=delimiter,
         turns=False,
     )
+
+
+def _made(function: Function, findings: Findings) -> DataFile:
+    """Examples that the author's Python writes down."""
+    recipe = Recipe(folder=function.folder, made=findings.python("fewshot_config.samples", function))
+    return DataFile(name=f"{function.name}()", recipe=recipe)
 
 
 def _pool(fields: Fields, split: str | None, findings: Findings) -> DataFile | None:

@@ -46,9 +46,18 @@ def options(value: Any, findings: Findings, place: str = "doc_to_choice") -> str
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        return escaped(msgspec.json.encode([str(one) for one in value]).decode())
+        return _each(value)
     expression = _expression(place, value, findings)
     return f"{{{{ {expression} | tojson }}}}" if expression else str(value)
+
+
+def _each(values: list[Any]) -> str:
+    """A template of a list whose entries may be templates, as 0.5 reads them; 0.4 takes their braces for text."""
+    texts = [str(one) for one in values]
+    if not any(map(_is_template, texts)):
+        return msgspec.json.encode(texts).decode()
+    named = {f"_entry{place}": text for place, text in enumerate(texts)}
+    return "".join(captured(name, text) for name, text in named.items()) + f"{{{{ [{', '.join(named)}] | tojson }}}}"
 
 
 def position(value: Any, findings: Findings) -> str:
@@ -64,7 +73,7 @@ def position(value: Any, findings: Findings) -> str:
 def answers(value: Any, findings: Findings) -> str:
     """A template of the JSON list of all right answers."""
     if isinstance(value, list):
-        return escaped(msgspec.json.encode([str(one) for one in value]).decode())
+        return _each(value)
     expression = _expression("doc_to_target", value, findings)
     if expression:
         return f"{{{{ {expression} | answers | tojson }}}}"

@@ -10,7 +10,6 @@ import pytest
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.code import shapes, suites
 from model_accuracy_eval.scoring.code.called import called
-from model_accuracy_eval.scoring.code.foreign import _heads, foreign_code
 from model_accuracy_eval.scoring.code.reading import expression
 
 DATA = Path(__file__).parents[5] / "shared/data"
@@ -90,19 +89,3 @@ def test_answers_of_cruxeval_are_read(reply: str, output: str | None, arguments:
     nobody = Problem(id=0, messages=(), references=())
     assert expression(reply, nobody, compared=True) == output
     assert expression(reply, nobody, calls="f") == arguments
-
-
-@needs_data
-@pytest.mark.parametrize(("short", "language"), [("cpp", "cpp"), ("java", "java"), ("js", "javascript")])
-def test_bodies_and_whole_functions_of_other_languages(short: str, language: str) -> None:
-    """A body goes behind the prompt; a whole function stands behind what it left out, once."""
-    for row in rows(f"humaneval_x/humaneval_{short}.jsonl.gz"):
-        problem = Problem(id=0, messages=(), references=(), extras=row)
-        body = foreign_code(f"```{short}\n{row['canonical_solution']}\n```", problem, language=language)
-        assert body is not None
-        assert body.startswith(row["prompt"].rstrip("\n"))
-        head = row["declaration"][row["declaration"].rindex(_heads(row["declaration"])[-1].name) :]
-        own = row["declaration"][_heads(row["declaration"])[-1].start :] + row["canonical_solution"]
-        whole = foreign_code(f"Sure:\n```{short}\n{own}\n```", problem, language=language)
-        assert whole is not None
-        assert whole.count(head) == 1, row["task_id"]

@@ -173,6 +173,13 @@ def test_l3_flat_and_nested_arguments_are_the_same() -> None:
     assert flat == nested
 
 
+def test_a_switch_is_on_with_any_text() -> None:
+    """A list that is indented wrongly becomes a text behind the `true`, and lm-eval takes it for yes."""
+    given = {"metric": "exact_match", "ignore_case": 'true - "." - ","', "ignore_numbers": 0}
+    (measure,) = task(metric_list=[given]).pipelines[0].metrics
+    assert measure.args == {"ignore_case": True, "ignore_numbers": False}
+
+
 def test_l5_l6_metrics_of_a_pipeline_win_over_the_tasks() -> None:
     """A filter_list entry is a pipeline; without metrics of its own it has the task's."""
     strict = {"name": "strict", "filter": [{"function": "regex", "regex_pattern": "x"}, {"function": "take_first"}]}
@@ -197,7 +204,7 @@ def test_l17_a_scorer_is_taken_by_name(spelled: Any) -> None:
             "process_results is Python (!function utils.judge), which is run only with --trust-python",
         ),
         ({"doc_to_image": "image"}, "it shows images"),
-        ({"unsafe_code": True}, "its replies are programs to be run"),
+        ({"unsafe_code": True}, "its replies are programs that its own Python runs (unsafe_code)"),
         ({"metric_list": [{"metric": "wit"}]}, "its metric 'wit' is not known here"),
         (
             {"metric_list": [{"metric": Function("utils.rouge", "x")}]},

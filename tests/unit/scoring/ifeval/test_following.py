@@ -1,0 +1,137 @@
+"""Strict and loose verdicts, what can be checked at all, and the metrics that count both ways."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageError
+from model_accuracy_eval.records import Attempt, JSONObject, Measure, Pipeline, Problem
+from model_accuracy_eval.scoring.aggregations import aggregation
+from model_accuracy_eval.scoring.ifeval import detection
+from model_accuracy_eval.scoring.ifeval.following import followed, forms, instruction
+from model_accuracy_eval.scoring.judging import check, judge
+from model_accuracy_eval.scoring.metrics import metric
+
+TWO = [
+    instruction("punctuation:no_comma", {}),
+    instruction("detectable_format:number_bullet_lists", {"num_bullets": 1}),
+]
+
+
+def problem(instructions: list[JSONObject] | None) -> Problem:
+    return Problem(
+        id=7, messages=(), references=("…",), extras={} if instructions is None else {"instructions": instructions}
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "strict", "loose"),
+    [
+        ("* a", [True, True], [True, True]),
+        ("Sure, so:\n* a", [False, True], [True, True]),
+        ("* a\nBye, then", [False, True], [True, True]),
+        ("Sure, so:\n* a\nBye, then", [False, True], [True, True]),
+        ("Sure, so\nwell, b\n* a", [False, True], [False, True]),
+        ("- a\n* b", [True, False], [True, True]),
+        (" \n", [False, False], [False, False]),
+        ("*", [True, False], [True, False]),
+    ],
+)
+def test_loose_forgives_a_first_line_a_last_line_and_asterisks(
+    reply: str, strict: list[bool], loose: list[bool]
+) -> None:
+    """Each instruction may be followed by another form of the reply; a reply without a word follows none."""
+    assert followed(reply, TWO) == strict
+    assert followed(reply, TWO, loose=True) == loose
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("*-\n ,a")))
+def test_loose_is_never_stricter(reply: str) -> None:
+    """What a reply follows as it is, it follows loosely too: the reply itself is one of at most eight forms."""
+    assert all(map(lambda strict, loose: loose or not strict, followed(reply, TWO), followed(reply, TWO, loose=True)))
+    assert forms(reply)[0] == reply
+    assert len(forms(reply)) <= 8
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error", "sentence"),
+    [
+        ("punctuation:no_coma", {}, UnknownName, "There is no instruction called 'punctuation:no_coma'; did you mean punctuation:no_comma"),
+        ("punctuation:no_comma", {"n": 1}, BadValue, "The instruction 'punctuation:no_comma' has no argument 'n'; it takes none."),
+        ("detectable_format:number_bullet_lists", {"num_bullets": None}, BadValue, "The instruction 'detectable_format:number_bullet_lists' needs the argument 'num_bullets'."),
+        ("detectable_format:number_bullet_lists", {"num_bullets": "3"}, BadValue, "The instruction 'detectable_format:number_bullet_lists' cannot have '3' as its num_bullets: Expected `int`, got `str`."),
+        ("length_constraints:number_words", {"num_words": 3, "relation": "at most"}, BadValue, "cannot have 'at most' as its relation"),
+    ],
+)  # fmt: skip
+def test_an_instruction_that_cannot_be_checked_is_refused(
+    name: str, arguments: dict[str, Any], error: type[UsageError], sentence: str
+) -> None:
+    """Before anything is asked: unknown names, strange, missing and impossible arguments."""
+    with pytest.raises(error) as found:
+        instruction(name, arguments)
+    assert sentence in found.value.sentence
+
+
+def test_arguments_that_are_null_are_not_meant() -> None:
+    """Hubs name all arguments of all instructions in every row."""
+    given = instruction("punctuation:no_comma", {"num_words": None, "relation": None})
+    assert given == {"name": "punctuation:no_comma", "arguments": {}}
+
+
+def test_the_metrics_count_prompts_and_instructions() -> None:
+    """A sample that is lost follows none of its instructions, and still counts them."""
+    measures = (
+        Measure(name="every_instruction"),
+        Measure(name="each_instruction"),
+        Measure(name="each_instruction", args={"loose": True}),
+    )
+    samples = [
+        Attempt(problem=7, index=0, text="So, a"),
+        None,
+        Attempt(problem=7, index=2, text="* a"),
+        Attempt(problem=7, index=3, text=" "),
+    ]
+    marks = judge(problem(TWO), samples, Pipeline(metrics=measures))
+    assert marks.payloads == (
+        (0.0, 0.0, 1.0, 0.0),
+        ((0, 2), (0, 2), (2, 2), (0, 2)),
+        ((0, 2), (0, 2), (2, 2), (0, 2)),
+    )
+    assert [verdict.why for verdict in marks.verdicts] == ["wrong", "missing", "right", "empty"]
+
+
+def test_the_share_of_instructions_is_no_mean_of_shares() -> None:
+    """One of four, where the prompts' own shares are 1 and 0; its error is that of prompts drawn anew."""
+    pooled = aggregation("pooled")
+    assert pooled.over_runs([((1, 1),), ((0, 3),)]) == 0.25
+    alike = [((1, 2),)] * 40
+    apart = [((2, 2),), ((0, 2),)] * 20
+    assert pooled.stderr(alike) == 0.0
+    assert pooled.stderr(apart) == pytest.approx(0.5 / 40**0.5, rel=0.1)
+
+
+def test_a_task_without_instructions_is_told_what_it_lacks() -> None:
+    """Its problem's number, and the view that makes them."""
+    with pytest.raises(BadData, match="Problem 7 has no instructions: the task needs the view 'instructions'"):
+        metric("every_instruction").score("a", problem(None))
+
+
+@pytest.mark.parametrize("missing", ["langdetect", "nltk", "punkt"])
+def test_a_library_that_is_missing_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is asked, with the command to type."""
+    monkeypatch.setattr(
+        "model_accuracy_eval.scoring.metrics.find_spec", lambda module: None if module == missing else module
+    )
+    with pytest.raises(UsageError) as error:
+        check(Pipeline(metrics=(Measure(name="every_instruction"),)))
+    assert error.value.sentence == (
+        f"The metric 'every_instruction' needs {missing}, which is not installed: pip install 'model-accuracy-eval[ifeval]'."
+    )
+
+
+def test_a_text_has_one_language() -> None:
+    """The library draws at random: without our seed this text is English in one half of the tries and Tagalog in the other."""
+    assert len({detection.language.__wrapped__("so it is") for _ in range(40)}) == 1
