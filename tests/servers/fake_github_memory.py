@@ -11,6 +11,7 @@ Reply = tuple[int, Any, Mapping[str, str]]
 
 REPOSITORY = "acme/adapter"
 SHA = "1f0c6d2e" * 5
+NO_SHA = "0" * 40
 EVERYTHING = frozenset({"pull-requests: write", "checks: write", "statuses: write"})
 INTEGRATION = {"message": "Resource not accessible by integration", "documentation_url": "https://docs.example/rest"}
 NOT_FOUND = {"message": "Not Found", "documentation_url": "https://docs.example/rest", "status": "404"}
@@ -128,6 +129,8 @@ class Memory:
     def _post_check_runs(self, _: JSON, body: JSON, __: Any) -> Reply:
         if "checks: write" not in self.grants:
             return 403, INTEGRATION, {}
+        if body["head_sha"] == NO_SHA:
+            return 422, {"message": f"No commit found for SHA: {NO_SHA}"}, {}
         identifier = next(self._numbers)
         blank = {"id": identifier, "status": "queued", "conclusion": None, "external_id": None, "name": body["name"]}
         url = f"https://github.example/{REPOSITORY}/runs/{identifier}"
@@ -155,6 +158,8 @@ class Memory:
     def _post_statuses(self, places: JSON, body: JSON, _: Any) -> Reply:
         if "statuses: write" not in self.grants:
             return 403, INTEGRATION, {}
+        if places["sha"] == NO_SHA:
+            return 422, {"message": f"No commit found for SHA: {NO_SHA}"}, {}
         self.statuses.append({"sha": places["sha"], **body})
         return 201, {"id": len(self.statuses), "state": body["state"], "context": body["context"]}, {}
 

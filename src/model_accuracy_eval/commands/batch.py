@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -44,17 +45,31 @@ def batch(  # noqa: PLR0917 - click passes them by name
 @click.argument("folder", default="outputs")
 @click.option("--dataset", help="Tell of this dataset alone.")
 @click.option("--label", help="Tell of this label alone.")
+@click.option("--problems", is_flag=True, help="Tell instead which problems every run solves, some of them, or none.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
-def history(folder: str, dataset: str | None, label: str | None, as_json: bool) -> None:
+def history(folder: str, dataset: str | None, label: str | None, problems: bool, as_json: bool) -> None:
     """What the runs under a folder found, oldest first: change to the run before, and the best so far."""
     import msgspec  # noqa: PLC0415
 
+    from model_accuracy_eval.reporting import history as table  # noqa: PLC0415
+
+    files = sorted(Path(folder).glob("*/run.json"))
+    told = _problems(files, dataset, label) if problems else _figures(files, dataset, label)
+    if not told:
+        raise BadReuse(f"Under '{folder}' there is no run with figures to tell of ({len(files)} run.json were read).")
+    as_text = table.problems_as_text if problems else table.as_text
+    click.echo(msgspec.json.format(msgspec.json.encode(told), indent=2).decode() if as_json else as_text(told))
+
+
+def _figures(files: list[Path], dataset: str | None, label: str | None) -> list[Any]:
     from model_accuracy_eval.reporting import runfile  # noqa: PLC0415
-    from model_accuracy_eval.reporting.history import as_text  # noqa: PLC0415
     from model_accuracy_eval.reporting.history import history as told_of  # noqa: PLC0415
 
-    runs = [runfile.kept(path.read_bytes()) for path in sorted(Path(folder).glob("*/run.json"))]
-    told = told_of(runs, dataset, label)
-    if not told:
-        raise BadReuse(f"Under '{folder}' there is no run with figures to tell of ({len(runs)} run.json were read).")
-    click.echo(msgspec.json.format(msgspec.json.encode(told), indent=2).decode() if as_json else as_text(told))
+    return told_of([runfile.kept(path.read_bytes()) for path in files], dataset, label)
+
+
+def _problems(files: list[Path], dataset: str | None, label: str | None) -> list[Any]:
+    from model_accuracy_eval.rim.archive import open_archive  # noqa: PLC0415
+    from model_accuracy_eval.stages import past  # noqa: PLC0415
+
+    return past.recur((open_archive(str(path.parent)) for path in files), dataset, label)

@@ -20,8 +20,9 @@ _LIVE = (
     (re.compile(r"#(?=\d)"), f"#{_BREAK}"),
     (re.compile(r"(GH)-(?=\d)", re.IGNORECASE), rf"\1{_BREAK}-"),
     (re.compile(r":(?=//)"), f":{_BREAK}"),
-    (re.compile(r"(www)\.", re.IGNORECASE), rf"\1{_BREAK}."),
-    (re.compile(r"(mailto|xmpp):", re.IGNORECASE), rf"\1{_BREAK}:"),
+    # At the end, too: the dot or the colon that our own sentence goes on with would complete an address.
+    (re.compile(r"(www)(?=\.|\Z)", re.IGNORECASE), rf"\1{_BREAK}"),
+    (re.compile(r"(mailto|xmpp)(?=:|\Z)", re.IGNORECASE), rf"\1{_BREAK}"),
     (re.compile(r"\b([0-9a-f]{6})(?=[0-9a-f]+\b)", re.ASCII), rf"\1{_BREAK}"),
 )
 _MARKUP = re.compile(r"[\\`*_\[\]~!]")

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.records import Record
+from model_accuracy_eval.reporting import summary
+from model_accuracy_eval.scoring.recurring import Recurring
 
 _VERDICTS = {"passed", "failed", "undecided"}
 
@@ -67,11 +69,25 @@ def _after(before: Past | None, one: Past) -> Past:
 def as_text(told: list[Past]) -> str:
     """A table; a star marks a figure that none before has reached."""
     head = ("finished", "run", "dataset", "version", "label", "metric", "value", "change", "best")
-    lines = [head, *(_cells(one) for one in told)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
+    return _table([head, *(_cells(one) for one in told)])
+
+
+def problems_as_text(told: list[Recurring]) -> str:
+    """A table: `any` is the share of the problems that at least one run solved."""
+    head = ("dataset", "version", "runs", "problems", "in every run", "in some", "in none", "any")
+    return _table([head, *(_solved(one) for one in told)])
+
+
+def _table(lines: list[tuple[str, ...]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
+
+
+def _solved(one: Recurring) -> tuple[str, ...]:
+    heaps = (one.runs, one.problems, one.every, len(one.sometimes), len(one.never))
+    return (one.dataset, one.version, *map(str, heaps), summary.number(one.oracle))
 
 
 def _cells(one: Past) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from model_accuracy_eval.records import (
     Problem,
     Rung,
     Timings,
+    ToolRound,
     Usage,
     Weigh,
 )
@@ -48,6 +49,7 @@ class _Line(msgspec.Struct, omit_defaults=True):
     index: int = -1
     reasoning: str = ""
     finish_reason: str | None = None
+    rounds: tuple[ToolRound, ...] = ()
     rung: Rung = "chat"
     weighed: list[tuple[float | None, ...] | None] = []
     timings: Timings | None = None
@@ -65,6 +67,7 @@ class _Kept(msgspec.Struct):
     prediction: str
     reasoning: str = ""
     finish_reason: str | None = None
+    rounds: tuple[ToolRound, ...] = ()
     rung: Rung = "chat"
     weighed: list[_Weight | None] = []
     timings: Timings | None = None
@@ -146,6 +149,7 @@ def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
                 index=attempt.index,
                 reasoning=attempt.reasoning,
                 finish_reason=attempt.finish_reason,
+                rounds=attempt.rounds,
                 rung=attempt.rung,
                 weighed=[_weight(one) for one in attempt.weighed],
                 timings=attempt.timings,
@@ -210,6 +214,7 @@ def attempt(source: bytes) -> Attempt:
         text=kept.prediction,
         reasoning=kept.reasoning,
         finish_reason=kept.finish_reason,
+        rounds=kept.rounds,
         rung=kept.rung,
         weighed=tuple(_likelihood(one) for one in kept.weighed),
         timings=kept.timings,

@@ -5,75 +5,16 @@ run. Without JavaScript all of it is still there; only the filter is missing.
 """
 
 from base64 import b64encode
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from hashlib import sha256
 from importlib.resources import files
-from math import ceil
-from typing import Literal
 
-from model_accuracy_eval.records import Report, Sheet, Tally, Why
-from model_accuracy_eval.reporting import compared, summary
+from model_accuracy_eval.records import Report, Row
+from model_accuracy_eval.reporting import compared, sections, summary
 from model_accuracy_eval.reporting.advice import advise
 
-MOST_PROBLEMS = 500
-"""Of one dataset on the page, and `_ALL_PROBLEMS` of all together, so that it opens on a phone."""
-_ALL_PROBLEMS = 1000
-_LEAST_PROBLEMS = 50
-_QUESTION = 2000
-_TEASER = 110
-_ANSWER = 160
-_BARS = 20
-"""Up to so many samples a problem, a distribution has one column for every number of right ones."""
-
-State = Literal["unstable", "wrong", "right"]
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Samples of one problem that gave the same answer, and are right or wrong for the same reason."""
-
-    text: str | None
-    why: Why
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One problem as the page shows it."""
-
-    id: int
-    state: State
-    score: str
-    teaser: str
-    question: str
-    left_out: int
-    """Characters of the question that the page does not hold."""
-    gold: str
-    why: tuple[Why, ...]
-    answers: tuple[Answers, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One column of a distribution."""
-
-    label: str
-    count: int
-    share: float
-    """Of the highest column."""
-    state: State
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One dataset as the page shows it."""
-
-    sheet: Sheet
-    bars: tuple[Bar, ...]
-    items: tuple[Item, ...]
-    left_out: int
+_WIDE = 1e7
+"""From here on figures that are no shares are told to three digits: nobody reads twenty."""
 
 
 def as_html(report: Report, problems: Mapping[str, Mapping[int, str]]) -> bytes:
@@ -107,13 +48,15 @@ def _asset(name: str) -> str:
 
 def _facts(report: Report, problems: Mapping[str, Mapping[int, str]]) -> dict[str, object]:
     rows = summary.all_rows(report)
-    share = max(_LEAST_PROBLEMS, min(MOST_PROBLEMS, _ALL_PROBLEMS // max(len(report.sheets), 1)))
     return {
         "report": report,
         "plan": report.plan,
         "outcome": report.outcome,
         "cells": summary.table(rows, report.plan.label),
         "rows": rows,
+        "shown": shown,
+        "sampled": any(row.metric.startswith("avg@") for row in rows),
+        "unscaled": {(row.dataset, row.metric): row for row in rows if not row.share},
         "thresholds": {
             (one.gate.dataset, one.gate.metric): one.gate.threshold
             for one in report.gates
@@ -121,84 +64,13 @@ def _facts(report: Report, problems: Mapping[str, Mapping[int, str]]) -> dict[st
         },
         "compared": compared,
         "advice": advise(rows),
-        "sections": [_section(sheet, problems.get(sheet.dataset, {}), share) for sheet in report.sheets],
+        "sections": sections.of(report.sheets, problems),
         "versions": {sheet.dataset: sheet.version for sheet in report.sheets},
     }
 
 
-def _section(sheet: Sheet, questions: Mapping[int, str], share: int) -> Section:
-    """The problems that tell most come first, so that those left out are the ones without a surprise."""
-    tallies = sorted(sheet.tallies, key=_interest)[:share]
-    return Section(
-        sheet=sheet,
-        bars=_bars(sheet.tallies),
-        items=tuple(_item(tally, questions.get(tally.problem, "")) for tally in tallies),
-        left_out=len(sheet.tallies) - len(tallies),
-    )
-
-
-def _interest(tally: Tally) -> tuple[int, float, int]:
-    """Problems with lost samples, then unstable ones (half right first), then wrong, then right ones."""
-    if not {"failed", "rejected", "missing"}.isdisjoint(tally.why):
-        return 0, 0.0, tally.problem
-    return ("unstable", "wrong", "right").index(_state(tally)) + 1, abs(_mean(tally) - 0.5), tally.problem
-
-
-def _mean(tally: Tally) -> float:
-    return sum(tally.values) / tally.n if tally.n else 0.0
-
-
-def _state(tally: Tally) -> State:
-    mean = _mean(tally)
-    return "right" if mean >= 1 else "wrong" if mean <= 0 else "unstable"
-
-
-def _bars(tallies: Sequence[Tally]) -> tuple[Bar, ...]:
-    """How many problems have none, some, all of their samples right; by tenths where single columns would not fit."""
-    if not tallies:
-        return ()
-    most = max(tally.n for tally in tallies)
-    single = most <= _BARS and all(tally.c is not None for tally in tallies)
-    last = most if single else 11
-    labels = [str(c) for c in range(last + 1)]
-    if not single:
-        labels = ["0 %", *(f"≤{10 * tenth}" for tenth in range(1, 10)), "<100", "100 %"]
-    places = Counter(tally.c if single else _tenth(_mean(tally)) for tally in tallies)
-    highest = max(places.values())
-    states: list[State] = ["wrong", *["unstable"] * (last - 1), "right"]  # type: ignore[list-item]
-    return tuple(
-        Bar(label, places[place], places[place] / highest, state)
-        for place, (label, state) in enumerate(zip(labels, states, strict=True))
-    )
-
-
-def _tenth(mean: float) -> int:
-    return 11 if mean >= 1 else ceil(round(10 * mean, 9))
-
-
-def _item(tally: Tally, question: str) -> Item:
-    teaser = " ".join(question[: 4 * _TEASER].split())
-    return Item(
-        id=tally.problem,
-        state=_state(tally),
-        score=f"{100 * _mean(tally):.0f} %" if tally.c is None else f"{tally.c}/{tally.n}",
-        teaser=_short(teaser, _TEASER),
-        question=question[:_QUESTION],
-        left_out=max(0, len(question) - _QUESTION),
-        gold=_short(tally.references[0] if tally.references else "", _ANSWER),
-        why=tally.why,
-        answers=_grouped(tally),
-    )
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _grouped(tally: Tally) -> tuple[Answers, ...]:
-    """Equal answers once, with their number, in the order in which they first came."""
-    found: dict[tuple[str | None, Why], int] = {}
-    for answer, why in zip(tally.answers, tally.why, strict=True):
-        key = (None if answer is None else _short(answer, _ANSWER), why)
-        found[key] = found.get(key, 0) + 1
-    return tuple(Answers(text, why, count) for (text, why), count in found.items())
+def shown(row: Row) -> str:
+    """A figure with its unit: shares are per cent, and nothing else is."""
+    if row.value is None or row.share:
+        return summary.number(row.value) + ("" if row.value is None else " %")
+    return f"{row.value:.3g}" if abs(row.value) >= _WIDE else summary.number(row.value)

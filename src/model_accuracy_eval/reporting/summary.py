@@ -36,6 +36,7 @@ def remarkable(counts: Counts) -> list[str]:
         "without an answer in them": counts.not_found,
         "not judged": counts.unjudged,
         "with a context that lost its beginning": counts.cropped,
+        "calling tools without end": counts.unfinished,
     }
     return [f"{number} {what}" for what, number in named.items() if number]
 

@@ -70,7 +70,7 @@ class _Sample(msgspec.Struct):
             claimed=claimed,
         )
         if self._weighs():
-            weighed = tuple(map(_likelihood, self.filtered_resps))
+            weighed = tuple(map(_likelihood, self._alone()))
             yield msgspec.structs.replace(common, options=self._options(), weighed=weighed)
             return
         for answer in self.filtered_resps if len(self.resps) > 1 else _flat(self.filtered_resps):
@@ -78,8 +78,12 @@ class _Sample(msgspec.Struct):
 
     def _weighs(self) -> bool:
         """Whether the replies are pairs of a logarithm and of whether greedy decoding says the same."""
-        first = self.filtered_resps[0] if self.filtered_resps else None
+        first = next(iter(self._alone()), None)
         return isinstance(first, list) and len(first) == 2 and str(first[1]) in {"True", "False"}
+
+    def _alone(self) -> list[Any]:
+        """What was said of every option, of which 0.5 keeps a list of one."""
+        return [one[0] if isinstance(one, list) and len(one) == 1 else one for one in self.filtered_resps]
 
     def _options(self) -> tuple[str, ...]:
         endings = [str(one.get("arg_1", "")) for one in self.arguments.values()]

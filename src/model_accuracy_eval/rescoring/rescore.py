@@ -13,6 +13,7 @@ from model_accuracy_eval.records import Attempt, Problem, Record, Row, TaskSpec
 from model_accuracy_eval.rescoring import scorings
 from model_accuracy_eval.rescoring.claims import Beside, Disagreement, beside
 from model_accuracy_eval.rescoring.formats import Kept
+from model_accuracy_eval.rescoring.settings import Settings
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.scorers import pipelines
 
@@ -38,9 +39,16 @@ class Rescored(Record, frozen=True, kw_only=True):
 
 
 def rescore(
-    name: str, read: Open, *, task: TaskSpec | None = None, k: Sequence[int] = (), claimed: Mapping[str, float] = {}
+    name: str,
+    read: Open,
+    *,
+    task: TaskSpec | None = None,
+    settings: Settings | None = None,
+    k: Sequence[int] = (),
+    claimed: Mapping[str, float] = {},
 ) -> Iterator[Rescored]:
-    """One result for every filter of the file. `claimed`: figures of a results file; else the samples' own are used."""
+    """One result for every filter of the file. `claimed`: figures of a results file; else the samples' own are used.
+    `settings`: how the tool judged, where it says so."""
     counts: dict[str, Counter[str]] = {}
     for kept in read():
         counts.setdefault(kept.filter, Counter())[kept.problem] += 1
@@ -52,8 +60,11 @@ def rescore(
             return (kept for kept in read() if kept.filter == wanted)
 
         first = list(islice(of_filter(), _LOOKED_AT))
-        chosen, words = (scorings.like(task, name, wanted), task.name) if task else scorings.guessed(name, first)
-        yield _Rescoring((name, wanted, words), chosen, sizes, k).run(of_filter(), claimed)
+        chosen, words = (
+            (scorings.like(task, name, wanted), task.name) if task else scorings.guessed(name, first, settings)
+        )
+        rescoring = _Rescoring((name, wanted, words), chosen, sizes, k)
+        yield rescoring.run(of_filter(), claimed, settings.figures_of(wanted) if settings else {})
 
 
 class _Rescoring:
@@ -75,7 +86,8 @@ class _Rescoring:
         self._paired = False
         """Whether single marks are kept: only claims about several samples of a problem are explained by them."""
 
-    def run(self, replies: Iterable[Kept], claimed: Mapping[str, float]) -> Rescored:
+    def run(self, replies: Iterable[Kept], claimed: Mapping[str, float], besides: Mapping[str, float]) -> Rescored:
+        """`besides`: what is claimed of metrics of the whole dataset, about which single samples say nothing."""
         self._paired = bool(claimed) and self._n > 1
         for kept in replies:
             held = self._open.setdefault(kept.problem, [])
@@ -84,7 +96,8 @@ class _Rescoring:
                 self._judge(kept.problem, self._open.pop(kept.problem))
         lacking = self._n * len(self._sizes) - sum(self._sizes.values())
         rows = self._card.rows("-")
-        theirs = claimed or {metric: 100 * sum(values) / len(values) for metric, values in self._claims.items()}
+        own = {metric: 100 * sum(values) / len(values) for metric, values in self._claims.items()}
+        theirs = claimed or {**{self._told(metric): value for metric, value in besides.items()}, **own}
         marks = [self._marks[problem] for problem in sorted(self._marks, key=_natural)]
         return Rescored(
             name=self._name,

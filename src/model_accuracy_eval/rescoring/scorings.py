@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.rescoring.formats import Kept
+from model_accuracy_eval.rescoring.settings import Settings
 from model_accuracy_eval.scoring.metrics import METRICS
 from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks.template_words import after
@@ -26,13 +28,12 @@ def like(task: TaskSpec, name: str, filtered: str) -> TaskSpec:
     return msgspec.structs.replace(task, name=name, pipelines=tuple(own) or task.pipelines, grouping=None)
 
 
-def guessed(name: str, first: Sequence[Kept]) -> tuple[TaskSpec, str]:
+def guessed(name: str, first: Sequence[Kept], settings: Settings | None = None) -> tuple[TaskSpec, str]:
     """A scoring for replies of an unknown dataset, and in words what it is."""
     if first and first[0].weighed:
         return _weighed(name, first), "the likeliest option"
     if first and first[0].metrics:
-        told = ", ".join(first[0].metrics)
-        return _task(name, *_by_metrics(first)), f"{told} of the filtered answers"
+        return _filtered(name, first[0], settings)
     gold = [answer for kept in first for answer in answers(kept.gold)]
     if all(as_number(answer) is not None for answer in gold):
         number = Measure(name="number", label="accuracy")
@@ -55,13 +56,19 @@ def options(task: TaskSpec, gold: Sequence[str]) -> tuple[str, ...]:
     return tuple(_LETTERS[: max(4, _LETTERS.find(last) + 1)]) if reads_letters else ()
 
 
-def _by_metrics(first: Sequence[Kept]) -> list[Pipeline]:
-    """The answers are read already; one pipeline for every filter that the file has."""
-    names = {kept.filter: kept.metrics for kept in first}
-    return [
-        Pipeline(name=name, metrics=tuple(Measure(name=metric) for metric in metrics if metric in METRICS))
-        for name, metrics in names.items()
-    ]
+def _filtered(name: str, first: Kept, settings: Settings | None) -> tuple[TaskSpec, str]:
+    """The answers are read already, so all filters that are left are none."""
+    told = f"{', '.join(first.metrics)} of the filtered answers"
+    if settings and (pipeline := settings.of(first.filter)):
+        return _task(name, pipeline), f"{told}, as {settings.where} sets them"
+    known = tuple(Measure(name=metric) for metric in first.metrics if metric in METRICS)
+    if not known:
+        raise BadData(
+            f"{name} is judged by {', '.join(first.metrics)}, which is not known here: name the task's file with "
+            "--task, and allow its Python with --trust-python."
+        )
+    why = settings.why_not(first.filter) if settings else "no results beside it"
+    return _task(name, Pipeline(name=first.filter, metrics=known)), f"{told}, without settings ({why})"
 
 
 def _weighed(name: str, first: Sequence[Kept]) -> TaskSpec:

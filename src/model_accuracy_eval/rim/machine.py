@@ -1,4 +1,4 @@
-"""What this machine has of what a run may want: extras, engine, bubblewrap, NPUs, room, a cache that can be written."""
+"""What this machine has of what a run may want: extras, engine, bubblewrap, NPUs and driver, a free port, room."""
 
 import importlib.util
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records.doctor import Finding
+from model_accuracy_eval.rim.adapter.listener import port_owner
 from model_accuracy_eval.rim.containers.engine import connect
 from model_accuracy_eval.rim.hubs.hub import cache_folder
 from model_accuracy_eval.rim.loop import run
@@ -24,14 +25,19 @@ _EXTRAS = {
 """Modules, and the extra that brings each."""
 
 
-def look(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Nothing here decides: what is missing is needed by some runs and not by others."""
+_DRIVER = Path("/usr/local/Ascend/driver/version.info")
+
+
+def look(environment: Mapping[str, str], *, port: int) -> Iterator[Finding]:
+    """Little here decides: most of what is missing is needed by some runs and not by others."""
     yield Finding(name="python", state="PASS", sentence=f"{sys.version.split()[0]} at {sys.executable}.")
     for module, extra in _EXTRAS.items():
         yield _extra(module, extra)
     yield _engine(environment)
     yield _bubblewrap(environment)
     yield _npus()
+    yield _driver(_DRIVER)
+    yield _port(port)
     yield _cache(cache_folder(environment))
 
 
@@ -46,9 +52,10 @@ def _engine(environment: Mapping[str, str]) -> Finding:
     try:
         connect(environment).close()
     except EvalError as error:
-        return Finding(name="docker", state="FAIL", sentence=error.sentence)
+        return Finding(name="docker", state="WARN", sentence=error.sentence)
     except ImportError:
-        return Finding(name="docker", state="SKIP", sentence="Without the extra action nobody can ask the engine.")
+        told = "Only the extra action can ask the engine: pip install 'model-accuracy-eval[action]'"
+        return Finding(name="docker", state="SKIP", sentence=told)
     return Finding(name="docker", state="PASS", sentence="The engine answers.")
 
 
@@ -56,7 +63,7 @@ def _bubblewrap(environment: Mapping[str, str]) -> Finding:
     try:
         sandbox = open_sandbox("bwrap", environment, slots=1)
     except EvalError as error:
-        return Finding(name="bwrap", state="FAIL", sentence=error.sentence)
+        return Finding(name="bwrap", state="WARN", sentence=error.sentence)
     run(sandbox.close())
     return Finding(name="bwrap", state="PASS", sentence="Programs of models can be run in it.")
 
@@ -66,6 +73,24 @@ def _npus() -> Finding:
     if seen:
         return Finding(name="NPUs", state="PASS", sentence=f"{', '.join(seen)}.")
     return Finding(name="NPUs", state="SKIP", sentence="There is no /dev/davinci<N>; adapters that need one fail here.")
+
+
+def _driver(told: Path) -> Finding:
+    """Of Ascend's NPUs; the file is what its installer leaves, and the first line of it names the version."""
+    try:
+        version = told.read_text(errors="replace").partition("\n")[0].rpartition("=")[2].strip()
+    except OSError:
+        sentence = f"There is no {told}; where there are NPUs, install the driver or mount that folder."
+        return Finding(name="driver", state="SKIP", sentence=sentence)
+    return Finding(name="driver", state="PASS", sentence=f"Version {version} of the NPU driver.")
+
+
+def _port(port: int) -> Finding:
+    owner = port_owner(port)
+    if owner is None:
+        return Finding(name="port", state="PASS", sentence=f"{port} is free for an adapter to serve on.")
+    told = f"{port} is taken by {owner}: stop it, or name another port with --port."
+    return Finding(name="port", state="WARN", sentence=told)
 
 
 def _cache(folder: Path) -> Finding:

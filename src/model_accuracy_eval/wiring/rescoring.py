@@ -6,8 +6,9 @@ from pathlib import Path, PurePath
 from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import TaskSpec
-from model_accuracy_eval.rescoring import claims, formats
+from model_accuracy_eval.rescoring import claims, formats, settings
 from model_accuracy_eval.rescoring.rescore import Rescored, rescore
+from model_accuracy_eval.rescoring.settings import Settings
 from model_accuracy_eval.rim.lines import lines, whole
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorers import measures, own_python
@@ -26,7 +27,15 @@ def rescored(
             return formats.read_whole(file, whole(file))
         return formats.read(file, lines(file))
 
-    return rescore(name, read, task=_scoring(task, name, library), k=k, claimed=_claimed(claimed, file, name))
+    scoring = _scoring(task, name, library)
+    return rescore(
+        name,
+        read,
+        task=scoring,
+        settings=None if scoring else _settings(file, name),
+        k=k,
+        claimed=_claimed(claimed, file, name),
+    )
 
 
 def _scoring(asked: str | None, name: str, library: Library) -> TaskSpec | None:
@@ -49,6 +58,13 @@ def _check_alone(task: TaskSpec, *, trusted: bool) -> None:
         )
     if not trusted and (own := own_python(task)):
         raise BadValue(f"{task.name} is judged by Python of its own ({own[0]}): allow it with --trust-python.")
+
+
+def _settings(file: str, name: str) -> Settings | None:
+    """lm-eval keeps `results_<stamp>.json` beside the samples of all its tasks."""
+    task, results = settings.place(name) or ("", "")
+    found = Path(file).with_name(results) if results else None
+    return settings.read(whole(str(found)), results, task) if found and found.is_file() else None
 
 
 def _claimed(asked: str | None, file: str, name: str) -> Mapping[str, float]:

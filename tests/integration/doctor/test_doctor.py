@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.servers.fault_server import FaultServer, default_answer
+from tests.servers.fault_server import FaultServer, Style, always, default_answer
+from tests.servers.http import Exchange
 from tests.servers.likelihood_server import VLLM, LikelihoodServer
 
 from model_accuracy_eval.cli import main
@@ -21,18 +22,25 @@ def look(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def stopping(request: dict[str, Any]) -> list[str]:
-    """The usual answers, as far as the request's stops let them go."""
+SIMPLE = {"17+25=": "17+25=42", "marmalade": "Marmalade.", "colour": "The word is green"}
+
+
+def sane(request: dict[str, Any]) -> list[str]:
+    """Right answers to simple questions, else the usual ones, as far as the request's stops let them go."""
+    asked = request["messages"][0]["content"]
+    texts = [answer for part, answer in SIMPLE.items() if part in asked] or default_answer(request)
     stops = request.get("stop") or []
-    return [text.split(stops[0])[0] if stops else text for text in default_answer(request)]
+    return [text.split(stops[0])[0] if stops else text for text in texts]
 
 
 def test_a_sound_service_passes() -> None:
     """Seeds, several samples, stops, greedy answers, usage and pieces; only likelihoods are not told."""
-    with FaultServer(stopping) as server:
+    with FaultServer(sane) as server:
+        server.models["data"][0]["max_model_len"] = 4096
         code, output = look("--endpoint", server.url)
     assert code == 0
     assert [name for name, state in states(output).items() if state != "PASS"] == ["likelihoods"], output
+    assert "up to 4,096 tokens" in output
 
 
 def test_what_a_service_passes_over_is_found_out() -> None:
@@ -43,7 +51,71 @@ def test_what_a_service_passes_over_is_found_out() -> None:
     ) as server:
         code, output = look("--endpoint", server.url)
     found = states(output)
-    assert (code, found["temperature 0"], found["seed"], found["stop"]) == (0, "FAIL", "FAIL", "FAIL"), output
+    assert (code, found["temperature 0"], found["seed"], found["stop"]) == (0, "WARN", "WARN", "WARN"), output
+    assert "3 of 3 simple questions are answered wrong, such as '17+25=' with 'word " in output
+
+
+def test_answers_that_break_later_are_told_one_by_one() -> None:
+    """Only the first request is answered: every other finding has the server's words, and the run could go on."""
+    with FaultServer(plan=lambda number, _: "status_503" if number > 2 else None) as server:
+        code, output = look("--endpoint", server.url, "--model-name", "m")
+    found = states(output)
+    assert (code, found["answers"]) == (0, "PASS"), output
+    assert {found[name] for name in ("context", "sense", "stop", "temperature 0", "seed", "n")} == {"WARN"}, output
+    assert output.count("trouble 503") >= 6
+
+
+@pytest.mark.parametrize(
+    ("habit", "name"),
+    [({"stream": False}, "streaming"), ({"usage": "none"}, "usage"), ({"ignore_n": True}, "n")],
+)
+def test_a_habit_of_a_server_has_its_own_warning(habit: dict[str, Any], name: str) -> None:
+    """Answers in one piece, uncounted tokens, a single sample of two."""
+    with FaultServer(sane, style=Style(**habit)) as server:
+        code, output = look("--endpoint", server.url)
+    assert (code, states(output)[name]) == (0, "WARN"), output
+
+
+def test_a_model_without_words_is_asked_a_sum() -> None:
+    """One that continues texts may say nothing to a request in words."""
+    with FaultServer(lambda request: ["42" if "17+25=" in str(request["messages"]) else ""]) as server:
+        code, output = look("--endpoint", server.url)
+    assert (code, states(output)["streaming"], states(output)["temperature 0"]) == (0, "PASS", "PASS"), output
+
+
+def test_a_model_that_says_nothing_at_all_proves_nothing() -> None:
+    """Two empty answers are equal, but not because anything is determined."""
+    with FaultServer(lambda _: [""]) as server:
+        code, output = look("--endpoint", server.url)
+    found = states(output)
+    silent = ("streaming", "stop", "temperature 0", "seed")
+    assert (code, {found[name] for name in silent}) == (0, {"SKIP"}), output
+
+
+class Small(FaultServer):
+    """Refuses more than 512 tokens in vLLM's words."""
+
+    async def _chat(self, exchange: Exchange) -> None:
+        if exchange.json["max_tokens"] > 512:
+            exchange.reply(400, {"error": {"message": "This model's maximum context length is 512 tokens."}})
+        else:
+            await super()._chat(exchange)
+
+
+def test_the_context_is_what_a_refusal_says() -> None:
+    """Where /v1/models does not tell it, far too much is asked for."""
+    with Small(sane) as server:
+        code, output = look("--endpoint", server.url)
+    assert (code, states(output)["context"]) == (0, "PASS"), output
+    assert "10,000,000 tokens is refused: HTTP 400 Bad Request: This model's maximum context length is 512" in output
+
+
+def test_a_service_that_refuses_no_length_leaves_the_context_unknown() -> None:
+    """And its answer is not waited for beyond its first word."""
+    with FaultServer(sane) as server:
+        code, output = look("--endpoint", server.url)
+        (asked,) = [chat for chat in server.chats if chat["max_tokens"] > 512]
+    assert (code, states(output)["context"], asked["stop"]) == (0, "SKIP", [" ", "\n", "."]), output
 
 
 def test_the_way_of_weighing_is_told() -> None:
@@ -60,6 +132,20 @@ def test_nobody_there_is_exit_code_4() -> None:
         url = server.url
     code, output = look("--endpoint", url)
     assert (code, states(output)) == (4, {"answers": "FAIL"})
+    assert "Connection refused" in output
+    assert output.endswith("Start the service, or name another address.\n")
+
+
+@pytest.mark.parametrize(
+    "fault", ["stalled_before_head", "stalled_before_first_token", "stalled_mid_stream", "endless"]
+)
+def test_a_service_that_does_not_come_to_an_end_is_given_up(fault: str) -> None:
+    """Whatever it hangs in, the time that was allowed is in the sentence."""
+    with FaultServer(plan=always(fault)) as server:
+        code, output = look("--endpoint", server.url, "--model-name", "m", "--timeout", "0.3")
+    assert (code, states(output)) == (4, {"answers": "FAIL"})
+    assert "0.3 s" in output
+    assert "--timeout" in output
 
 
 def test_this_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,5 +154,23 @@ def test_this_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     code, output = look()
     found = states(output)
-    assert (code, found["python"], found["docker"], found["cache"]) == (0, "PASS", "FAIL", "PASS"), output
-    assert {"bwrap", "NPUs", "extra text"} <= set(found)
+    assert (code, found["python"], found["docker"], found["cache"]) == (0, "PASS", "WARN", "PASS"), output
+    assert {"bwrap", "NPUs", "driver", "extra text"} <= set(found)
+
+
+def test_a_taken_port_is_told_with_its_owner() -> None:
+    """An adapter could not serve there."""
+    with FaultServer() as server:
+        taken = server.url.rpartition(":")[2]
+        code, output = look("--port", taken)
+    assert (code, states(output)["port"]) == (0, "WARN"), output
+    assert f"{taken} is taken by " in output
+
+
+def test_a_cache_that_nobody_can_write_stands_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 3, and the variable that names another."""
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("MODEL_ACCURACY_EVAL_CACHE", str(tmp_path / "file" / "cache"))
+    code, output = look()
+    assert (code, states(output)["cache"]) == (3, "FAIL"), output
+    assert "MODEL_ACCURACY_EVAL_CACHE" in output

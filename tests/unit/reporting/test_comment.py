@@ -111,6 +111,8 @@ def test_titles_are_cut() -> None:
 @example("https://github.test/o/r/issues/1 #1 GH-1 www.x.test")
 @example("a" * 300 + "|")
 @example("²mailto:x ²www.x.test ²GH-1 ²deadbeef")
+@example("00000000:www")
+@example("mailto")
 def test_nothing_foreign_lives(words: str) -> None:
     """No tag, no comment, no link, no mention, no reference; and tables keep their columns."""
     body = comment.as_comment(foreign_report(words), key=KEY, commit=words, links=LINKS, before=BEFORE)

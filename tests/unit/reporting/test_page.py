@@ -254,6 +254,68 @@ def test_distribution_counts_every_problem(n: int) -> None:
     assert sum(int(part.split(": ")[1].split()[0]) for part in label.split(", ")) == n + 1
 
 
+def weighed(**figures: float | None) -> Sheet:
+    """Two texts that were weighed, one of them lost, and the figures of both together."""
+    alone = {"word_perplexity": None, "logprob": -3.5}
+    tallies = (
+        msgspec.structs.replace(tally(0, ("wrong",)), c=None, figures=alone, answers=("",)),
+        msgspec.structs.replace(tally(1, ("failed",)), c=None, figures={}, answers=("",)),
+    )
+    rows = tuple(
+        Row(
+            dataset="texts", version="0ba9da", metric=name, value=value, share=False, higher_is_better=name == "logprob"
+        )
+        for name, value in figures.items()
+    )
+    return Sheet(
+        dataset="texts", version="0ba9da", rows=rows, tallies=tallies, counts=Counts(planned=2, answered=1, failed=1)
+    )
+
+
+def test_only_shares_are_per_cent() -> None:
+    """A perplexity beside accuracies has neither a % nor a place between 0 and 100, at a gate as little as among the
+    figures; the caption tells the two apart."""
+    gate = "texts: word_perplexity < 9\nsums: accuracy (2 runs average) >= 10"
+    found = Page(page.as_html(report(sheet(MIXED), weighed(word_perplexity=12.5), gate=gate), QUESTIONS))
+    assert "37.50 %" in found.text
+    assert "12.50 %" not in found.text
+    assert "Figures without % have a scale of their own" in found.text
+    tracks = len(found.all("line", **{"class": "track"}))
+    scaled = len([row for row in sheet(MIXED).rows if row.share])
+    assert tracks == scaled + 1
+    assert len(found.all("line", **{"class": "gate"})) == 2
+
+
+def test_without_shares_nothing_is_said_of_them() -> None:
+    """Neither a per cent, nor an accuracy, nor an interval; but which way is better."""
+    one = report(weighed(word_perplexity=12.5, logprob=-3.5))
+    five = msgspec.structs.replace(one.plan, sampling=Sampling(n=5))
+    found = Page(page.as_html(msgspec.structs.replace(one, plan=five), {}))
+    assert "avg@" not in found.text
+    assert found.text.count("%") == found.text.count("95 %") + found.text.count("Figures without %")
+    assert "The share of problems" not in found.text
+    assert "word_perplexity Lower is better" in found.text
+    assert "logprob Higher is better" in found.text
+
+
+def test_unknown_and_huge_figures_stay_readable() -> None:
+    """An unknown one has no unit, and twenty digits are not read by anybody."""
+    text = Page(page.as_html(report(weighed(word_perplexity=6.409706539046696e18, logprob=None)), {})).text
+    assert "6.41e+18" in text
+    assert "6409706539046" not in text
+    assert "- %" not in text
+
+
+def test_what_is_weighed_is_neither_right_nor_wrong() -> None:
+    """No distribution and no marks of right and wrong; a problem's own figure where it has one, and losses stay."""
+    found = Page(page.as_html(report(weighed(logprob=-3.5)), {}))
+    assert [row["data-state"] for row in found.all("tr") if "data-state" in row] == ["unjudged", "unjudged"]
+    assert found.all("section", id="spread") == []
+    assert found.all("div", **{"class": "choices"}) == []
+    assert "-3.50" in found.text
+    assert "! failed" in " ".join(found.text.split("Problem by problem")[1].split("texts", 1)[1].split())
+
+
 def test_graded_metric() -> None:
     """Where a sample is more or less right, its share stands in place of a count."""
     graded = msgspec.structs.replace(tally(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))

@@ -163,12 +163,15 @@ def test_lm_evals_samples_are_judged_filter_by_filter() -> None:
     assert "the file says 1, we 0 (read '5.', right is '5')" in telling.as_text([flexible])
 
 
-def test_lm_evals_weighed_options_are_weighed_again() -> None:
-    """acc by the sum of logarithms, acc_norm by the length of the option."""
+@pytest.mark.parametrize(
+    "filtered", [[["-3.0", "True"], ["-3.5", "False"]], [[["-3.0", "True"]], [["-3.5", "False"]]]], ids=["0.4", "0.5"]
+)
+def test_lm_evals_weighed_options_are_weighed_again(filtered: list[object]) -> None:
+    """acc by the sum of logarithms, acc_norm by the length of the option; 0.5 keeps each reply as a list of one."""
     sample = {
         "doc_id": 0, "doc": {}, "target": "1", "filter": "none", "metrics": ["acc", "acc_norm"], "acc": 0.0,
         "acc_norm": 1.0, "resps": [[["-3.0", "True"]], [["-3.5", "False"]]],
-        "filtered_resps": [["-3.0", "True"], ["-3.5", "False"]],
+        "filtered_resps": filtered,
         "arguments": {
             "gen_args_0": {"arg_0": "Q", "arg_1": " 3"},
             "gen_args_1": {"arg_0": "Q", "arg_1": " four"},

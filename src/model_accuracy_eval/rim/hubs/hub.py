@@ -18,7 +18,7 @@ _ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
 
 _SOURCE = re.compile(r"^(?P<scheme>\w+):(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>.+)$")
 
-_PLACES = {
+PLACES = {
     "github": ("GITHUB_RAW_ENDPOINT", "https://raw.githubusercontent.com", "{repository}/{revision}/{path}"),
     "hf": ("HF_ENDPOINT", "https://huggingface.co", "datasets/{repository}/resolve/{revision}/{path}"),
     "ms": (
@@ -71,11 +71,11 @@ class FileHub:
     def url(self, source: str) -> str:
         """`github:owner/name@commit/path` → where it can be downloaded; mirrors by environment variable."""
         parts = _SOURCE.match(source)
-        if parts is None or parts["scheme"] not in _PLACES:
+        if parts is None or parts["scheme"] not in PLACES:
             raise BadData(
-                f"'{source}' is no place of a file: write scheme:owner/name@revision/path with {', '.join(_PLACES)}."
+                f"'{source}' is no place of a file: write scheme:owner/name@revision/path with {', '.join(PLACES)}."
             )
-        variable, host, path = _PLACES[parts["scheme"]]
+        variable, host, path = PLACES[parts["scheme"]]
         base = self._environment.get(variable) or host
         return f"{base.rstrip('/')}/{path.format(**parts.groupdict())}"
 
