@@ -100,6 +100,7 @@ class Scorecard:
             interval=column.interval(),
             stderr=column.stderr(),
             higher_is_better=column.higher_is_better,
+            share=column.metric.share,
         )
 
 

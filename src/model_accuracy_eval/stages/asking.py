@@ -4,6 +4,7 @@
 what nobody answered is not in it, and is asked again when the run is judged again.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 
 import msgspec
@@ -66,6 +67,8 @@ class Inquiry:
             if finding is not None:
                 self._found[line.key] = finding
         self._begun: set[str] = set()
+        self._programs: Counter[str] = Counter()
+        """How many samples hold each program."""
         self.troubles: list[str] = []
         """Why asks have no finding, one sentence each."""
 
@@ -82,7 +85,7 @@ class Inquiry:
     def notes(self) -> tuple[str, ...]:
         """Who judged, and where programs ran: another judge, or another place, is another figure."""
         judged = (f"The answers are judged by {self._judge}.",) if asks_judge(self._exam.task) else ()
-        return judged + circumstances.told(self.ran())
+        return judged + circumstances.told(self.ran()) + circumstances.shared(self._programs)
 
     def ran(self) -> tuple[Ran, ...]:
         """Where programs ran, and how they were judged."""
@@ -104,7 +107,9 @@ class Inquiry:
             attempt = journal.attempt(line)
             if attempt.problem not in problems:
                 continue
-            for ask in card.asks(problems[attempt.problem], [attempt]):
+            held = {asks.key(ask, self._judge): ask for ask in card.asks(problems[attempt.problem], [attempt])}
+            self._programs.update(key for key, ask in held.items() if isinstance(ask, Program))
+            for ask in held.values():
                 if self.begin(ask):
                     yield attempt.problem, attempt.index, ask
 

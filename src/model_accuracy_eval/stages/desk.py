@@ -26,6 +26,7 @@ from model_accuracy_eval.records import (
     Weigh,
 )
 from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.scoring import tools
 from model_accuracy_eval.stages.alongside import Hear
 
 _LARGEST_SEED = 2**31 - 1
@@ -58,9 +59,9 @@ class Wanted:
     @property
     def together(self) -> bool:
         """Whether one request may ask for all: greedy decoding of several choices is an error on some servers, and one
-        sample on others."""
+        sample on others. Conversations with tools part after their first replies."""
         consecutive = self.indexes[-1] - self.indexes[0] + 1 == len(self.indexes)
-        return consecutive and bool(self.sampling.temperature)
+        return consecutive and bool(self.sampling.temperature) and not self.task.tools
 
     def singles(self, first: int = 0) -> list["Wanted"]:
         return [Wanted(self.desk, self.place, (index,)) for index in self.indexes[first:]]
@@ -89,6 +90,7 @@ class Wanted:
             max_tokens=sampling.max_tokens or task.max_tokens,
             seed=self.seed,
             stop=task.stop,
+            tools=tools.offered(task.tools),
             extra=sampling.extra,
         )
 
@@ -197,6 +199,7 @@ def _said(wanted: Wanted, reply: Reply, rung: Rung) -> list[Attempt]:
             text=choice.text,
             reasoning=choice.reasoning,
             finish_reason=choice.finish_reason,
+            rounds=choice.rounds,
             rung=rung,
             timings=choice.timings,
             usage=reply.usage,

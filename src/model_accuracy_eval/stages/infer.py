@@ -11,6 +11,7 @@ from model_accuracy_eval.ports import Chat, Ports, Scale, Store
 from model_accuracy_eval.records import Exam, Fault, Reply, Rung, RunPlan
 from model_accuracy_eval.stages.alongside import Alongside
 from model_accuracy_eval.stages.attended import attended, crowd
+from model_accuracy_eval.stages.conversing import converse
 from model_accuracy_eval.stages.deploy import Live
 from model_accuracy_eval.stages.desk import Desk, Wanted
 from model_accuracy_eval.stages.weighing import find_scale
@@ -60,6 +61,8 @@ class _Inference:
         while (wanted := self._next(todo)) is not None:
             if wanted.weighs and self._scale is not None:
                 self._take(wanted, await self._scale.weigh(wanted.ballot()), self._scale.rung)
+            elif wanted.task.tools:
+                self._take(wanted, await converse(chat.ask, wanted.request(), wanted.task), wanted.rung)
             else:
                 self._take(wanted, await chat.ask(wanted.request()), wanted.rung)
 

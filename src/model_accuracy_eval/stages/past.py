@@ -1,13 +1,14 @@
 """Runs that have ended, looked at again: two of them compared, or one as the baseline of a run that is to come."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive, Ports
 from model_accuracy_eval.records import Change, Comparison, Exam, RunPlan, Sheet
 from model_accuracy_eval.reporting import readback, results
-from model_accuracy_eval.scoring import comparing
+from model_accuracy_eval.scoring import comparing, recurring
 from model_accuracy_eval.scoring.comparing import Side
+from model_accuracy_eval.scoring.recurring import Recurring
 from model_accuracy_eval.stages.publish import RUN_FILE
 
 
@@ -49,6 +50,19 @@ def compare(base: Past, new: Past) -> Comparison:
         lambda name: comparing.compare(base.side(name), new.side(name)),
         (*base.doubts(), *new.doubts()),
     )
+
+
+def recur(archives: Iterable[Archive], dataset: str | None = None, label: str | None = None) -> list[Recurring]:
+    """Which problems all of these runs solve, some of them, or none; runs that are no verdict are passed over."""
+    sides = (side for archive in archives for side in _sides(archive, dataset, label))
+    return recurring.recurring(found for side in sides if (found := recurring.solved(side)))
+
+
+def _sides(archive: Archive, dataset: str | None, label: str | None) -> Iterator[Side]:
+    kept = readback.run(archive.read(RUN_FILE), archive.root)
+    if kept.is_verdict and label in {None, kept.label}:
+        past = Past(archive)
+        yield from (past.side(name) for name in kept.judged if dataset in {None, name})
 
 
 def baseline(plan: RunPlan, exams: tuple[Exam, ...], ports: Ports) -> Baseline | None:

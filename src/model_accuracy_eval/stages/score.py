@@ -7,7 +7,7 @@ import msgspec
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import Attempt, Counts, Exam, Rung, RunPlan, Sheet, Tally
 from model_accuracy_eval.reporting import journal
-from model_accuracy_eval.scoring import rungs
+from model_accuracy_eval.scoring import rungs, tools
 from model_accuracy_eval.scoring.notes import cropped, notes
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
@@ -53,7 +53,7 @@ class _Marking:
         self._unseen = 0
         self._cropped: Counter[int] = Counter()
         self._differ = False
-        self._reasoning_only = 0
+        self._reasoning_only = self._used_tools = self._unfinished = 0
         self._stopwatch = Stopwatch()
 
     def sheet(self, *, partial: bool) -> Sheet:
@@ -71,7 +71,7 @@ class _Marking:
             notes=self._inquiry.notes() + notes(
                 self._plan, self._sampling, counts, tallies,
                 problems=len(self._problems), all_equal=self._all_equal(tallies),
-            ) + self._weighing(),
+            ) + (*tools.notes(tasks_of(self._exam), counts), *self._weighing()),
             speed=self._stopwatch.read(),
             ran=self._inquiry.ran(),
         )  # fmt: skip
@@ -97,6 +97,8 @@ class _Marking:
         self._unseen += any(attempt.weighed) and None in attempt.weighed
         self._cropped.update({one.cropped_to for one in attempt.weighed if one and one.cropped_to})
         self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
+        self._used_tools += bool(attempt.rounds)
+        self._unfinished += attempt.finish_reason == tools.UNFINISHED
         self._stopwatch.take(attempt)
         if len(samples) == self._sampling.n:
             self._judge(attempt.problem)
@@ -148,6 +150,8 @@ class _Marking:
             not_found=why["not found"],
             unjudged=why["unjudged"],
             cropped=self._cropped.total(),
+            used_tools=self._used_tools,
+            unfinished=self._unfinished,
         )
 
     def _weighing(self) -> tuple[str, ...]:

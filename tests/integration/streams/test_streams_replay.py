@@ -93,8 +93,9 @@ def test_a_capture_with_a_hole_is_no_answer() -> None:
 def test_a_real_tool_call_is_no_text() -> None:
     """llama-cpp-python sends `content: null`, `tool_calls` and the older `function_call`."""
     reply = replay(capture("llamacpp/stream_tool_forced"))
-    assert [choice.text for choice in reply.choices] == [""]
-    assert reply.choices[0].finish_reason is not None
+    (choice,) = reply.choices
+    assert (choice.text, choice.finish_reason) == ("", "tool_calls")
+    assert [(call.name, json.loads(call.arguments)) for call in choice.calls] == [("f", {"a": 1})]
 
 
 @pytest.mark.parametrize("name", ["vllm/chat", "llamacpp/chat", "transformers/chat"])

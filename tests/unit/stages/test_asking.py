@@ -169,6 +169,20 @@ def test_programs_run_in_the_sandbox_and_its_failures_are_not_theirs() -> None:
     assert len(bench.ran) - ran == 4
 
 
+def test_equal_programs_run_once_and_the_report_tells() -> None:
+    """Samples that are the same code share its verdict, in this judging and in the next; nothing is said where all differ."""
+    world, bench = World(), Bench()
+    world.model = ScriptedChat(lambda _request, _choice: "sample 0")
+    told = "8 programs were judged by running 4: equal ones share a verdict."
+    for mode, ran in (("all", 4), ("eval", 4)):
+        (sheet,) = world.run(judged_plan("code", mode=mode), open_sandbox=lambda: bench).sheets
+        assert [tally.c for tally in sheet.tallies] == [2, 2, 2, 2]
+        assert len(bench.ran) == ran
+        assert told in sheet.notes
+    (sheet,) = World().run(judged_plan("code"), open_sandbox=Bench).sheets
+    assert not [note for note in sheet.notes if "share a verdict" in note]
+
+
 def test_programs_without_a_sandbox_are_refused() -> None:
     """Before anything is asked."""
     with pytest.raises(Refused, match="there is no place to run them"):

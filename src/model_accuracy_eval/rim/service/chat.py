@@ -39,6 +39,9 @@ class StreamingChat:
         """A hint and no more: whatever goes wrong here says nothing about the chat endpoint."""
         return wire.read_models(await self._caller.get(self._models_url))
 
+    async def context(self) -> int | None:
+        return wire.read_context(await self._caller.get(self._models_url), self._caller.model)
+
     async def close(self) -> None:
         await self._caller.close()
 

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from model_accuracy_eval.records import Choice, Timings
-from model_accuracy_eval.rim.service import stops, wire
+from model_accuracy_eval.rim.service import calls, stops, wire
 
 
 class Growing:
     """One choice while its events come in."""
 
-    __slots__ = ("begun", "chunks", "end", "first", "gap_max", "last", "reason", "text", "thought")
+    __slots__ = ("begun", "called", "chunks", "end", "first", "gap_max", "last", "reason", "text", "thought")
 
     def __init__(self) -> None:
         self.text: list[str] = []
         self.thought: list[str] = []
+        self.called: list[msgspec.Raw] = []
         self.reason: str | None = None
         self.first: float | None = None
         self.last = self.end = self.gap_max = 0.0
@@ -33,9 +36,10 @@ class Growing:
                 self.text.append(text if isinstance(text, str) else wire.text_of(text))
             if thought:
                 self.thought.append(thought)
-            if not (text or thought) and (
-                wire.is_something(delta.tool_calls) or wire.is_something(delta.function_call)
-            ):
+            if delta.tool_calls and wire.is_something(delta.tool_calls):
+                self.called.append(delta.tool_calls)
+                self.text.append("")  # so that a call has its times, as a text has
+            elif not (text or thought) and wire.is_something(delta.function_call):
                 self.begun = True
         reason = part.finish_reason
         # Some servers say it twice; that the server gave up outweighs what it said before.
@@ -58,7 +62,7 @@ class Growing:
         """What stands behind a stop was never meant to be said; that it was cut by length then says nothing."""
         kept = stops.cut("".join(self.text), strings)
         if kept is not None:
-            self.text, self.reason = [kept], "stop"
+            self.text, self.called, self.reason = [kept], [], "stop"
 
     def choice(self, sent: float, *, mend: bool, streamed: bool) -> Choice:
         text, thought = "".join(self.text), "".join(self.thought)
@@ -73,4 +77,5 @@ class Growing:
         )
         if mend:
             text, thought = wire.mend(text), wire.mend(thought)
-        return Choice(text=text, reasoning=thought, finish_reason=self.reason, timings=timings)
+        called = calls.gathered(self.called) if self.called else ()
+        return Choice(text=text, reasoning=thought, finish_reason=self.reason, calls=called, timings=timings)

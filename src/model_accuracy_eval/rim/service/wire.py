@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.records import JSONObject, Request, Usage
+from model_accuracy_eval.rim.service.calls import turns
 from model_accuracy_eval.rim.service.stops import SENT
 
 UNFIT = frozenset({"error", "abort", "parse_error", "insufficient_system_resource"})
@@ -210,13 +211,25 @@ def _code(error: Any) -> int | None:
 
 def read_models(body: bytes) -> tuple[str, ...]:
     """Ids of `/v1/models`; empty when the body is anything else."""
+    return tuple(entry["id"] for entry in _listed(body))
+
+
+def read_context(body: bytes, model: str | None) -> int | None:
+    """`max_model_len` of the model in `/v1/models`, or of the only one that is listed."""
+    entries = _listed(body)
+    chosen = [entry for entry in entries if entry["id"] == model] or (entries if len(entries) == 1 else [])
+    told = chosen[0].get("max_model_len") if chosen else None
+    return told if type(told) is int and told > 0 else None
+
+
+def _listed(body: bytes) -> list[dict[str, Any]]:
     try:
         tree = json.loads(body)
     except (ValueError, RecursionError):
-        return ()
+        return []
     items = tree.get("data") if isinstance(tree, dict) else None
     entries = items if isinstance(items, list) else []
-    return tuple(item["id"] for item in entries if isinstance(item, dict) and isinstance(item.get("id"), str))
+    return [item for item in entries if isinstance(item, dict) and isinstance(item.get("id"), str)]
 
 
 def excerpt(text: str, length: int = _EXCERPT) -> str:
@@ -247,5 +260,8 @@ def encode_request(model: str | None, request: Request) -> bytes:
         body["seed"] = request.seed
     if request.stop:
         body["stop"] = request.stop[:SENT]
+    if request.tools:
+        body["tools"] = request.tools
+        body["messages"] = [*request.messages, *turns(request.rounds)]
     body.update(request.extra)
     return msgspec.json.encode(body)

@@ -53,8 +53,8 @@ def _agrees(_got, _expected, _arguments):
 for _number, _arguments in enumerate({inputs!r}):
     _expected = _reference[{name!r}](*_copy(_arguments))
     _got = {name}(*_copy(_arguments))
-    _said = f"input {{_number}}: {{repr(_got)[:200]}} is not {{repr(_expected)[:200]}}"
-    assert _agrees(_got, _expected, _arguments), _said
+    assert _agrees(_got, _expected, _arguments), (
+        f"input {{_number}}: {{repr(_got)[:200]}} is not {{repr(_expected)[:200]}}")
 """
 
 

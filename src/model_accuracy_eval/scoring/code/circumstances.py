@@ -41,3 +41,10 @@ def told(ran: Iterable[Ran]) -> tuple[str, ...]:
     where = ", ".join(f"{_PLACES[isolation]} on {image}" for (isolation, image), _ in places.most_common())
     how = ", ".join(f"{count} {_SURENESS[integrity]}" for integrity, count in sureness.most_common())
     return (f"Programs ran {where}: {how}.",)
+
+
+def shared(programs: Counter[str]) -> tuple[str, ...]:
+    """`programs` is how often each came; empty where all are different."""
+    if programs.total() == len(programs):
+        return ()
+    return (f"{programs.total():,} programs were judged by running {len(programs):,}: equal ones share a verdict.",)

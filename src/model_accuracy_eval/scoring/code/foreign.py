@@ -1,77 +1,67 @@
-"""HumanEval-X: a reply in another language → the whole file, but for its tests."""
+"""HumanEval-X: a reply in one of its languages → its program; the program and its row → what is run."""
 
 import re
-from typing import NamedTuple
 
-from model_accuracy_eval.records import Problem
+from model_accuracy_eval.records import JSONObject, Problem
+from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.scoring.code import fences
+from model_accuracy_eval.scoring.code.assembling import asked, assembled, functions
+from model_accuracy_eval.scoring.code.languages import LANGUAGES, Language
+from model_accuracy_eval.scoring.code.shading import shade
+from model_accuracy_eval.scoring.code.solutions import solution
+
+_LIMITS = Limits(wall_seconds=30.0, memory_mb=2048, processes=128, file_mb=64)
+"""Compilers and virtual machines take far more than what they make."""
 
 
-class Language(NamedTuple):
-    """What has to be known of a language to put a reply behind its head."""
-
-    fences: tuple[str, ...]
-    defining: str
-    """Pattern of a definition; {name} is what it defines."""
-    opening: str
-    """Pattern of the lines that any file of it begins with."""
-    wrapping: str = ""
-    """What stands around functions."""
-    closing: str = ""
-
-
-_C_LIKE = r"\b{name}\s{{0,9}}\([^;{{}}]{{0,500}}\)[\w\s]{{0,40}}\{{"
-LANGUAGES = {
-    "cpp": Language(("cpp", "c++", "cxx", "cc", "c"), _C_LIKE, r"#\s*include|using\s"),
-    "java": Language(("java",), _C_LIKE, r"import\s", "\nclass Solution {", "\n}"),
-    "javascript": Language(
-        ("javascript", "js", "node", "typescript"), r"(?m)^(?:export\s+)?(?:const|let|var|function)\s+{name}\b", r"(?!)"
-    ),
-}
-_DEFINED = re.compile(
-    r"^\s*(?:(?:const|let|var|function)\s+(\w+)|[\w<>:,\[\] ]+?\s[&*]?(\w+)\s*\([^()]*\)[\w\s,]*\{)", re.MULTILINE
-)
-_WORDS = {"while", "for", "if", "switch", "catch"}
-
-
-def foreign_code(
-    text: str, problem: Problem, *, language: str, prompt: str = "prompt", head: str = "declaration"
-) -> str | None:
-    """`prompt` and `head` name columns: what a body goes on with, and the same without its comment."""
+def foreign_code(text: str, problem: Problem, *, language: str) -> str | None:
+    """HumanEval-X's answers: the whole file in a language of its, but for its tests."""
+    row = problem.extras
+    if language == "python":
+        return solution(text, entry_point(row), str(row["prompt"]))
     known = LANGUAGES[language]
+    source = _written(known, text.replace("\r\n", "\n"), asked(known, row).name)
+    return assembled(language, source, row) if source.strip() else None
+
+
+def entry_point(row: JSONObject) -> str:
+    """Python's function that is asked for: the last one of the head."""
+    return str(re.findall(r"^def (\w+)", str(row["declaration"]), re.MULTILINE)[-1])
+
+
+def _written(known: Language, text: str, name: str) -> str:
+    """The last block that defines the function, else the longest one; without blocks, what is code of the reply."""
     written = [block.text for block in fences.blocks(text) if block.language in {"", *known.fences}]
-    source = max(written, key=len) if written else fences.before(text)
-    if not source.strip():
-        return None
-    heads = _heads(str(problem.extras[head]))
-    if not heads or not _defines(known, heads[-1].name, source):
-        return str(problem.extras[prompt]).rstrip("\n") + "\n" + source
-    return _whole(known, source, str(problem.extras[head]), heads)
+    whole = [source for source in written if name in {one.name for one in functions(known, source)}]
+    return whole[-1] if whole else max(written, key=len) if written else _bare(known, fences.before(text), name)
 
 
-def _whole(known: Language, source: str, declaration: str, heads: list["_Head"]) -> str:
-    """The reply defines the function itself: in front of it stands what it left out."""
-    above = declaration[: heads[-1].start].rstrip()
-    opening = "\n".join(line for line in declaration.split("\n") if re.match(known.opening, line))
-    if re.search(r"\bclass\s+Solution\b", source):
-        return f"{opening}\n" + re.sub(r"\bpublic\s+(?=class\s+Solution\b)", "", source)
-    if any(_defines(known, one.name, source) for one in heads[:-1]):
-        above = opening + known.wrapping
-    return f"{above}\n{source}{known.closing}"
+def _bare(known: Language, text: str, name: str) -> str:
+    """Between talk in front of a whole function, and talk behind the last brace."""
+    shaded = shade(text, known.hidden)
+    own = [one.start for one in functions(known, text) if one.name == name]
+    first = re.search(rf"^(?:{known.opening})", shaded, re.MULTILINE)
+    start = min([*own, first.start()] if first else own) if own else 0
+    end = shaded.rfind("}") + 1 or len(text)
+    return text[start:end] + (";" if text[end : end + 1] == ";" else "")
 
 
-class _Head(NamedTuple):
-    """Where a definition begins, and what it defines."""
-
-    start: int
-    name: str
+_UNHEARD = {"javascript": "console.assert = (holds, ...said) => { if (!holds) throw new Error(said.join(' ')); };\n"}
+"""Where a failed assertion is only printed, it is made to count."""
 
 
-def _heads(declaration: str) -> list[_Head]:
-    """What the head of a problem defines, the function that is asked for last."""
-    found = (_Head(match.start(), match[1] or match[2]) for match in _DEFINED.finditer(declaration))
-    return [head for head in found if head.name not in _WORDS]
+_WRONG_SOLUTIONS = {"JavaScript/112", "JavaScript/155"}
+"""Published ones that do not pass their tests, which are right: the tests say nothing about what runs them."""
 
 
-def _defines(known: Language, name: str, source: str) -> bool:
-    return re.search(known.defining.format(name=re.escape(name)), source) is not None
+def foreign(code: str, row: JSONObject, *, language: str) -> Program:
+    """HumanEval-X: one file, whose exit code decides; Python's tests are apart from the program, as they can be."""
+    if language == "python":
+        return Program(code=code, tests=row["test"], entry_points=(entry_point(row),))
+    return Program(
+        code=code,
+        tests=_UNHEARD.get(language, "") + row["test"],
+        language=LANGUAGES[language].recipe or language,
+        reference="" if row["task_id"] in _WRONG_SOLUTIONS else assembled(language, row["canonical_solution"], row),
+        limits=_LIMITS,
+    )

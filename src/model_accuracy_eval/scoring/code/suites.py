@@ -7,14 +7,17 @@ from collections.abc import Callable, Sequence
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import JSONObject
-from model_accuracy_eval.records.code import Limits, Program
+from model_accuracy_eval.records.code import Limits, Mode, Program
 from model_accuracy_eval.scoring.code import agreeing, shapes
 from model_accuracy_eval.scoring.code.called import called
+from model_accuracy_eval.scoring.code.foreign import foreign
 
 Suite = Callable[..., Program]
 
 _EVALPLUS = Limits(wall_seconds=30.0, memory_mb=4096)
-_HEAVY = Limits(wall_seconds=60.0, memory_mb=4096, processes=64)
+_TOO_LARGE = {"combinations_colors"}
+"""What these return fits into one process, but not a second time, on its way to another: 128 million texts."""
+_HEAVY = Limits(wall_seconds=240.0, memory_mb=4096, processes=64)
 """Plotting and data libraries take their time to load, and start threads."""
 
 
@@ -41,7 +44,8 @@ def agreement(code: str, row: JSONObject, *, inputs: Sequence[str] = ("base_inpu
     else:
         reference = row["prompt"] + row["canonical_solution"]
     tests = agreeing.tests(entry_point=name, reference=reference, inputs=given, tolerance=row["atol"])
-    return Program(code=code, tests=tests, entry_points=(name,), limits=_EVALPLUS)
+    mode: Mode = "shared" if name in _TOO_LARGE else "split"
+    return Program(code=code, tests=tests, entry_points=(name,), mode=mode, limits=_EVALPLUS)
 
 
 def unit_tests(code: str, row: JSONObject) -> Program:
@@ -70,16 +74,6 @@ def predicted_input(code: str, row: JSONObject) -> Program:
     program = f"{given}\n\ndef predicted():\n    return _given(\n{code}\n    )\n"
     tests = f"{row['code']}\n\n_args, _kwargs = predicted()\nassert f(*_args, **_kwargs) == {row['output']}\n"
     return Program(code=program, tests=tests, entry_points=("predicted",))
-
-
-_UNHEARD = {"javascript": "console.assert = (holds, ...said) => { if (!holds) throw new Error(said.join(' ')); };\n"}
-"""Where a failed assertion is only printed, it is made to count."""
-
-
-def foreign(code: str, row: JSONObject, *, language: str) -> Program:
-    """HumanEval-X: one file of another language, whose exit code decides."""
-    limits = Limits(wall_seconds=30.0, memory_mb=2048, processes=128)
-    return Program(code=code, tests=_UNHEARD.get(language, "") + row["test"], language=language, limits=limits)
 
 
 SUITES: dict[str, Suite] = {

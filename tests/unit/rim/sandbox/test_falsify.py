@@ -1,6 +1,7 @@
 """Tests made wrong on purpose: a right program fails each of their checks."""
 
 import random
+import unittest
 from typing import Any
 
 import pytest
@@ -72,6 +73,12 @@ class T(unittest.TestCase):
         self.assertListEqual(f([1]), [1])
         self.assertIn(1, f([1]))
 """
+
+
+def test_a_comparison_that_only_works_for_equals_has_failed_too() -> None:
+    """Lists that differ have no difference that could be rounded, so the check ends by another exception."""
+    tests = "unittest.TestCase().assertAlmostEqual(f(), [1, 2])\nraise AssertionError"
+    assert outcomes(tests, unittest=unittest, f=lambda: [1, 2]) == [False]
 
 
 def test_unit_tests_fail_in_each_method() -> None:

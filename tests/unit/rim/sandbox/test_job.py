@@ -21,16 +21,24 @@ def watch() -> Iterator[Watch]:
 
 
 @pytest.mark.parametrize(
-    ("used", "waited", "left"),
-    [(0.2, 0.0, 0.8), (2.0, 0.0, -1.0), (2.0, 1.5, 0.5), (2.0, 99.0, 1.0), (4.0, 99.0, -1.0)],
+    ("used", "waited", "left", "starved"),
+    [
+        (0.2, 0.0, 0.8, False),
+        (2.0, 0.0, -1.0, False),
+        (2.0, 1.5, 0.5, True),
+        (2.0, 99.0, 1.0, True),
+        (4.0, 2.5, -1.0, False),
+        (4.0, 99.0, -1.0, True),
+    ],
 )
 def test_time_spent_waiting_for_a_core_does_not_count(
-    watch: Watch, monkeypatch: pytest.MonkeyPatch, used: float, waited: float, left: float
+    watch: Watch, monkeypatch: pytest.MonkeyPatch, used: float, waited: float, left: float, starved: bool
 ) -> None:
-    """Up to three times the limit in all."""
+    """Up to three times the limit in all; who then still lacks time of its own is not called slow at once."""
     monkeypatch.setattr(job, "_waited", lambda _: waited)
     monkeypatch.setattr(Watch, "elapsed", lambda _: used)
     assert watch.seconds_left([1]) == pytest.approx(left)
+    assert watch.starved is starved
 
 
 def test_the_kernel_counts_it() -> None:

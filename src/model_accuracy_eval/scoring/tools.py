@@ -1,0 +1,108 @@
+"""The tools that a task may offer: how each is told to the model, and what it says to a call.
+
+A tool answers every call with a text: whatever is wrong with one is said to the model, which may try again.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records import Counts, JSONObject, TaskSpec, ToolCall, ToolName
+from model_accuracy_eval.scoring.calculator import calculate
+
+UNFINISHED = "tool_rounds"
+"""Finish reason of a sample that still called tools when the task's last round was over."""
+
+_SHOWN = 100
+"""Characters of a model's own words that are said back to it."""
+
+
+class Tool(NamedTuple):
+    """What the model is told about a tool, and the work itself; every argument is a text."""
+
+    about: str
+    arguments: dict[str, str]
+    """Name → what it is."""
+    work: Callable[..., str]
+
+
+def _worked_out(expression: str) -> str:
+    value = calculate(expression)
+    if value is None or not (isinstance(value, int) or math.isfinite(value)):
+        return (
+            f"'{expression[:_SHOWN]}' cannot be worked out: write numbers, + - * / // and brackets, "
+            "and divide by nothing that is 0."
+        )
+    # Twelve digits hide what binary fractions add to a sum of prices.
+    return str(value) if isinstance(value, int) else f"{value:.12g}"
+
+
+TOOLS: dict[ToolName, Tool] = {
+    "calculator": Tool(
+        about="Works out an expression of numbers, + - * / // and brackets.",
+        arguments={"expression": "What is to be worked out, for example (12 + 30) / 60"},
+        work=_worked_out,
+    ),
+}
+
+
+def offered(names: Sequence[ToolName]) -> tuple[JSONObject, ...]:
+    """The definitions that are sent, as OpenAI has them."""
+    return tuple(_definition(name, TOOLS[name]) for name in names)
+
+
+def _definition(name: str, tool: Tool) -> JSONObject:
+    properties = {argument: {"type": "string", "description": about} for argument, about in tool.arguments.items()}
+    parameters = {"type": "object", "properties": properties, "required": [*properties]}
+    return {"type": "function", "function": {"name": name, "description": tool.about, "parameters": parameters}}
+
+
+def use(call: ToolCall, names: Sequence[ToolName]) -> str:
+    """What one of the offered tools says to a call."""
+    known = next((name for name in names if name == call.name), None)
+    if known is None:
+        return f"There is no tool '{call.name[:_SHOWN]}'; there is {', '.join(names)}."
+    tool = TOOLS[known]
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict) or not all(isinstance(arguments.get(name), str) for name in tool.arguments):
+        return (
+            f"The arguments of {known} are a JSON object with texts for {', '.join(tool.arguments)}, "
+            f"but these came: {call.arguments[:_SHOWN]}"
+        )
+    return tool.work(*(arguments[name] for name in tool.arguments))
+
+
+def check(task: TaskSpec) -> None:
+    """Tools are for conversations that end in a text."""
+    if task.tools and (task.kind != "generate" or task.mode != "chat"):
+        raise BadValue(
+            f"{task.name}: tools ({', '.join(task.tools)}) are offered in chats that generate a text, "
+            f"but this task is of kind '{task.kind}' and mode '{task.mode}'."
+        )
+    if task.tools and task.tool_rounds < 1:
+        raise BadValue(f"{task.name}: tool_rounds is {task.tool_rounds}, but it has to be 1 or more.")
+
+
+def notes(tasks: Sequence[TaskSpec], counts: Counts) -> Iterator[str]:
+    """How much of what was offered was used: a service that keeps tools from its model says nothing about it."""
+    names = ", ".join(dict.fromkeys(name for task in tasks for name in task.tools))
+    if not names or not counts.answered:
+        return
+    if counts.used_tools:
+        yield f"{counts.used_tools} of {counts.answered} answers used the tools on offer ({names})."
+    else:
+        yield (
+            f"None of the {counts.answered} answers used the tools on offer ({names}): the model had no use for them, "
+            "or the service does not hand them on."
+        )
+    if counts.unfinished:
+        rounds = " or ".join(map(str, sorted({task.tool_rounds for task in tasks if task.tools})))
+        yield (
+            f"{counts.unfinished} of {counts.answered} samples still called tools after {rounds} rounds; "
+            "they are judged by what they had said last. tool_rounds of the task allows more."
+        )
