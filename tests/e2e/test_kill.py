@@ -6,20 +6,24 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 
 KILLS = 20
 
 
+@pytest.mark.timeout(300)
 def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     """SIGKILL twenty times at random moments, then to the end: the journal is that of an undisturbed run."""
     asked = ["--datasets", "demo_gsm8k", "-n", 7, "--concurrency", 2]
-    # Half of a second of asking: with the start-up it is about as long as the longest life below.
+    # Half of a second of asking, which is about as long as starting up.
     with FaultServer(style=Style(delay=0.004, ignore_n=True)) as server:
+        begun = time.monotonic()
         undisturbed = command.run("run", "--endpoint", server.url, "--out", tmp_path / "whole", *asked)
+        longest = time.monotonic() - begun
         assert undisturbed.code == 0, undisturbed.err
-        folder, lives = _killed_again_and_again(server.url, tmp_path / "killed", asked)
+        folder, lives = _killed_again_and_again(server.url, tmp_path / "killed", asked, longest)
         done = command.run("run", "--reuse", folder)
     assert done.code == 0, done.err
     expected = command.journal(command.only_run(tmp_path / "whole"), "demo_gsm8k")
@@ -28,15 +32,15 @@ def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     assert any(0 < answered < len(expected) for answered in lives), "no kill fell into the asking"
 
 
-def _killed_again_and_again(url: str, out: Path, asked: list[object]) -> tuple[Path, list[int]]:
-    """Starts, and goes on, `KILLS` times; says what the journal held after each life."""
+def _killed_again_and_again(url: str, out: Path, asked: list[object], longest: float) -> tuple[Path, list[int]]:
+    """Starts, and goes on, `KILLS` times, for parts of the longest life; says what the journal held after each."""
     chance = random.Random(20260326)
     lives: list[int] = []
     while len(lives) < KILLS:
         known = list(out.glob("*/run.json"))
         arguments = ["run", "--reuse", known[0].parent] if known else ["run", "--endpoint", url, "--out", out, *asked]
         process = command.start(*arguments)
-        time.sleep(chance.uniform(0.2, 1.0))
+        time.sleep(longest * chance.uniform(0.2, 1.0))
         os.kill(process.pid, signal.SIGKILL)
         command.finish(process)
         for folder in out.glob("*"):
