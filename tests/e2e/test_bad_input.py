@@ -60,6 +60,13 @@ def test_usage(arguments: list[object], sentence: str, tmp_path: Path) -> None:
     assert sentence in refuse(tmp_path, 2, *arguments)
 
 
+def test_a_proxy_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be found out in the middle of the run, at the first file that is to be fetched."""
+    monkeypatch.setenv("HTTPS_PROXY", "socks9://proxy:1")
+    told = refuse(tmp_path, 2, *ENDPOINT, "--datasets", "demo_gsm8k")
+    assert "HTTPS_PROXY is 'socks9://proxy:1', which is no proxy" in told
+
+
 DATA = {
     "no JSON": ("q.jsonl", b'{"question": "a", "answer": "1"}\n{"question": \n', "q.jsonl, line 2: this is no JSON"),
     "no field": ("q.jsonl", b'{"question": "a"}\n', "q.jsonl, line 1: the field 'answer' is missing"),

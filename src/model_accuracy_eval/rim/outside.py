@@ -4,7 +4,6 @@ Nothing is left behind: what a token may write shows in how GitHub refuses a sta
 """
 
 import asyncio
-import re
 import time
 from collections.abc import Iterator, Mapping
 
@@ -13,12 +12,14 @@ import httpx
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import JSONObject
 from model_accuracy_eval.records.doctor import Finding
+from model_accuracy_eval.rim import proxies
 from model_accuracy_eval.rim.forge.github import PUBLIC
 from model_accuracy_eval.rim.forge.github_answers import Answer
 from model_accuracy_eval.rim.forge.github_calls import Caller, Waits
 from model_accuracy_eval.rim.forge.github_refusals import Errand, sentence
 from model_accuracy_eval.rim.hubs.hub import PLACES
 from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.rim.proxies import masked
 
 _NAMES = {"github": "GitHub's files", "hf": "Hugging Face", "ms": "ModelScope"}
 _PATIENCE = 10
@@ -32,7 +33,13 @@ _RIGHTS: Mapping[str, tuple[str, str, JSONObject]] = {
 
 
 def look(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Only a token that is set and does not do fails: hubs replace each other, and a mirror may be all one needs."""
+    """Only what is set and does not do fails, a token or a proxy: hubs replace each other, and a mirror may be all one
+    needs."""
+    try:
+        proxies.check(environment)
+    except EvalError as error:
+        yield Finding(name="proxy", state="FAIL", sentence=error.sentence)
+        return
     yield from run(_hubs(environment))
     try:
         yield from _github(environment)
@@ -41,13 +48,7 @@ def look(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 
 async def _hubs(environment: Mapping[str, str]) -> list[Finding]:
-    try:
-        opened = httpx.AsyncClient(timeout=_PATIENCE, headers={"user-agent": "model-accuracy-eval"})
-    # A SOCKS proxy without the package for it, another kind of proxy, no address at all.
-    except (ImportError, ValueError, httpx.InvalidURL) as error:
-        told = f"What HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names cannot be used: {_masked(str(error))}"
-        return [Finding(name="proxy", state="WARN", sentence=told)]
-    async with opened as client:
+    async with httpx.AsyncClient(timeout=_PATIENCE, headers={"user-agent": "model-accuracy-eval"}) as client:
         asked = [
             _hub(client, _NAMES[scheme], environment.get(variable) or host, variable)
             for scheme, (variable, host, _) in PLACES.items()
@@ -63,17 +64,12 @@ async def _hub(client: httpx.AsyncClient, name: str, address: str, variable: str
         problem = f"HTTP {answer.status_code}" if answer.status_code >= 500 else ""
     except (httpx.HTTPError, httpx.InvalidURL, asyncio.TimeoutError, TimeoutError) as error:
         problem = str(error) or f"no answer within {_PATIENCE} s"
-    place = _masked(address)
+    place = masked(address)
     if not problem:
         told = f"{place} answers within {time.monotonic() - began:.2f} s."
         return Finding(name=name, state="PASS", sentence=told)
-    told = f"{place} is not to be reached ({_masked(problem)}): name a mirror in {variable}, or a proxy in HTTPS_PROXY."
+    told = f"{place} is not to be reached ({masked(problem)}): name a mirror in {variable}, or a proxy in HTTPS_PROXY."
     return Finding(name=name, state="WARN", sentence=told)
-
-
-def _masked(told: str) -> str:
-    """Addresses without the password that may stand in them."""
-    return re.sub(r"//[^/@\s]*@", "//", told)
 
 
 def _github(environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -81,9 +77,9 @@ def _github(environment: Mapping[str, str]) -> Iterator[Finding]:
     caller = Caller(root=root, token=token, waits=Waits(timeout=_PATIENCE, budget=0.0, tries=1))
     try:
         answer = caller.send("GET", "/user")
-        place = _masked(root)
+        place = masked(root)
         if answer.uncertain:
-            problem = _masked(answer.problem) or f"HTTP {answer.status}"
+            problem = masked(answer.problem) or f"HTTP {answer.status}"
             told = f"{place} is not to be reached ({problem}); is GITHUB_API_URL right?"
             yield Finding(name="GitHub", state="WARN", sentence=told)
             return

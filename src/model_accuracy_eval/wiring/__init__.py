@@ -15,6 +15,7 @@ from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Chat, Launcher, MakeRows, Ports, Screen
 from model_accuracy_eval.ports.sandbox import Sandbox
 from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
+from model_accuracy_eval.rim import proxies
 from model_accuracy_eval.rim.adapter.process import ProcessLauncher
 from model_accuracy_eval.rim.archive import open_archive
 from model_accuracy_eval.rim.clock import SignalClock
@@ -106,6 +107,7 @@ def kept_store(folder: str) -> FolderStore:
 
 
 def hub(environment: Mapping[str, str]) -> FileHub:
+    proxies.check(environment)
     return FileHub(environment)
 
 

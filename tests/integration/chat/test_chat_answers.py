@@ -9,6 +9,7 @@ from tests.servers.asking import PATIENCE, ask, ask_all, question, said
 from tests.servers.fault_server import JSON, FaultServer, Style, default_answer, encode
 from tests.servers.http import Exchange, HttpServer
 from tests.servers.loops import LOOPS, run
+from tests.servers.socks_server import SocksServer
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Patience, Service, Usage
@@ -372,3 +373,18 @@ def test_through_a_proxy_the_answer_is_the_same(loop: str) -> None:
     with FaultServer(plan=lambda number, _: plan.get(number)) as server, HttpServer(relay) as proxy:
         run(conversation(), loop)
         assert len(server.requests) == len(proxy.requests) == 7
+
+
+def test_through_a_socks_proxy_the_answer_is_the_same() -> None:
+    """Behind some firewalls there is no other way out."""
+
+    async def conversation() -> None:
+        chat = connect(Service(base_url=server.url), PATIENCE, proxy=proxy.url)
+        try:
+            assert said(await chat.ask(question())) == truth()
+        finally:
+            await chat.close()
+
+    with FaultServer() as server, SocksServer() as proxy:
+        run(conversation())
+        assert proxy.asked == [("127.0.0.1", httpx.URL(server.url).port)]

@@ -64,10 +64,10 @@ def test_passwords_of_mirrors_are_not_printed(world: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("proxy", ["socks9://127.0.0.1:1", "http://127.0.0.1:port"])
 def test_a_proxy_that_cannot_be_used_is_one_sentence(world: pytest.MonkeyPatch, proxy: str) -> None:
-    """The client's library refuses it before anybody is asked."""
+    """Before anybody is asked: every run would be refused."""
     world.setenv("ALL_PROXY", proxy)
     code, output = look("--online")
-    assert (code, states(output)["proxy"]) == (0, "WARN"), output
+    assert (code, states(output)["proxy"]) == (3, "FAIL"), output
 
 
 def test_a_token_that_may_write_leaves_nothing_behind(world: pytest.MonkeyPatch) -> None:
