@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator
+from inspect import signature
 from itertools import groupby
 from pathlib import Path
+from typing import get_type_hints
 
 import click
 import msgspec
@@ -12,10 +14,11 @@ import yaml
 from model_accuracy_eval import tasks
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.config.settings import Setting, table
-from model_accuracy_eval.records import TaskSpec
+from model_accuracy_eval.records import Step, TaskSpec
 from model_accuracy_eval.scoring.contracts import CONTRACTS
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.scoring.metrics.asked import ask_sandbox
 
 FOLDER = Path(__file__).parent / "reference"
 _ABOUT_SETTINGS = """\
@@ -36,8 +39,20 @@ def pages() -> dict[str, str]:
 
 
 def _schema() -> str:
-    """Of task files in our own spelling, the long way to write them."""
-    return json.dumps(msgspec.json.schema(TaskSpec), indent=1, ensure_ascii=False) + "\n"
+    """Of task files in our own spelling, the long way to write them; `exec` stands in place of `pipelines`."""
+    (whole, execution), parts = msgspec.json.schema_components((TaskSpec, _exec()), ref_template="#/$defs/{name}")
+    task = parts["TaskSpec"]
+    task["properties"]["exec"] = execution
+    task["not"] = {"required": ["exec", "pipelines"]}
+    return json.dumps({**whole, "$defs": parts}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _exec() -> type:
+    """What the metric `code` takes, and how the program is read out of the reply."""
+    given, types = signature(ask_sandbox).parameters, get_type_hints(ask_sandbox)
+    fields = [(name, types[name], one.default) for name, one in given.items() if one.kind is one.KEYWORD_ONLY]
+    filters = ("filters", tuple[Step, ...], (Step(name="strip_thoughts"), Step(name="python_code")))
+    return msgspec.defstruct("Exec", [*fields, filters], forbid_unknown_fields=True)
 
 
 def _settings() -> str:

@@ -6,15 +6,21 @@ from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.rim.sandbox.opening import open_sandbox
 
 
+def obstacle(kind: str) -> str | None:
+    """Why a sandbox of this kind does not work here."""
+    try:
+        open_sandbox(kind, {}, slots=1).end()  # type: ignore[attr-defined]
+    except EvalError as refusal:
+        return refusal.sentence
+    return None
+
+
 @pytest.fixture(scope="module")
 def sandbox() -> str:
     """The kind that works here, the strongest first."""
-    refusals = []
+    refusals = {}
     for kind in ("docker", "bwrap"):
-        try:
-            open_sandbox(kind, {}, slots=1).end()  # type: ignore[attr-defined]
-        except EvalError as refusal:
-            refusals.append(refusal.sentence)
-            continue
-        return kind
-    pytest.skip(f"no sandbox works here: {' '.join(refusals)}")
+        if (refusal := obstacle(kind)) is None:
+            return kind
+        refusals[kind] = refusal
+    pytest.skip(f"no sandbox works here: {' '.join(refusals.values())}")

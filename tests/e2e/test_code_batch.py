@@ -88,3 +88,27 @@ def test_a18_history_tells_changes_and_the_best_so_far(tmp_path: Path) -> None:
     shown = command.run("history", tmp_path, "--dataset", "humaneval").out.splitlines()
     assert ["75.50*" in line for line in shown] == [False, False, True, False, False]
     assert command.run("history", tmp_path / "nothing").code == 2
+
+
+def judged(folder: Path, number: int, counts: dict[int, int], **more: str) -> None:
+    """A run with the count of right samples of five for each problem."""
+    past(folder, number, 50.0, **more)
+    run = folder / f"{number:032x}"
+    whole = json.loads((run / "run.json").read_bytes())
+    (run / "run.json").write_text(json.dumps({**whole, "started": whole["finished"]}))
+    details = [{"id": problem, "n": 5, "c": count} for problem, count in counts.items()]
+    (run / "results/m").mkdir(parents=True)
+    (run / "results/m/humaneval.json").write_text(json.dumps({"details": details}))
+
+
+def test_a18_history_tells_which_problems_any_run_solves(tmp_path: Path) -> None:
+    """In every run, in some, in none, and what the best run for each problem would bring; a broken run does not count."""
+    judged(tmp_path, 1, {0: 5, 1: 3, 2: 0, 3: 2})
+    judged(tmp_path, 2, {0: 4, 1: 0, 2: 1, 3: 2})
+    judged(tmp_path, 3, {0: 0, 1: 0, 2: 5, 3: 5}, status="broken")
+    done = command.run("history", tmp_path, "--problems", "--json")
+    (told,) = json.loads(done.out)
+    assert (told["runs"], told["every"], told["sometimes"], told["never"]) == (2, 1, [1], [2, 3]), done.err
+    shown = command.run("history", tmp_path, "--problems").out.splitlines()
+    assert shown[1].split() == ["humaneval", "abc123", "2", "4", "1", "1", "2", "50.00"]
+    assert command.run("history", tmp_path, "--problems", "--label", "other").code == 2

@@ -39,23 +39,6 @@ def test_bigcodebench_without_its_libraries_is_refused_with_their_names(sandbox:
         trial.hold(plan, [exam], twins(open_sandbox=lambda: open_sandbox(sandbox, {})))
 
 
-def test_bigcodebench_tasks_of_the_standard_library_pass(sandbox: str) -> None:
-    """Their unit tests run beside the program, with a control run; another task's solution passes none of them."""
-    exam = exam_of("bigcodebench", 4)
-    card = Scorecard(exam.task, 1, (1,))
-    problem = exam.problems[0]
-    right = [*card.asks(problem, [Attempt(problem=problem.id, index=0, text=problem.references[0])])]
-    wrong = [
-        *card.asks(
-            problem,
-            [Attempt(problem=problem.id, index=0, text="```python\ndef task_func(numbers=[]):\n    return 1\n```")],
-        )
-    ]
-    found = run_all(sandbox, [ask for ask in right + wrong if isinstance(ask, Program)])
-    assert [one.passed for one in found] == [True, False]
-    assert found[0].integrity.startswith("shared")
-
-
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 def test_humaneval_x_in_javascript() -> None:
     """Failed assertions of its tests are only printed by node, and count all the same."""

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.rim.sandbox.parsing import parsed
+from model_accuracy_eval.scoring.code.called import called
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 
@@ -37,15 +39,10 @@ def mbpp() -> dict[str, Program]:
         f"MBPP/{row['task_id']}": Program(
             code=row["code"],
             tests="\n".join([row["test_setup_code"], *row["test_list"]]),
-            entry_points=defined(row["code"]),
+            entry_points=(called(row["test_list"]),),
         )
         for row in rows("mbpp/mbpp.jsonl.gz")
     }
-
-
-def defined(code: str) -> tuple[str, ...]:
-    """What code defines at its top level."""
-    return tuple(node.name for node in parsed(code).body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
 
 
 class _Off(ast.NodeTransformer):
@@ -60,4 +57,23 @@ class _Off(ast.NodeTransformer):
 
 def damaged(program: Program) -> Program:
     code = ast.unparse(ast.fix_missing_locations(_Off().visit(parsed(program.code))))
-    return Program(code=code, tests=program.tests, entry_points=program.entry_points)
+    return msgspec.structs.replace(program, code=code)
+
+
+_SPOILING = """
+_right = {{"__name__": "right"}}
+exec(compile({code!r}, "<right>", "exec"), _right)
+globals().update((name, it) for name, it in _right.items() if name[0] != "_")
+def {name}(*arguments, **named):
+    it = _right[{name!r}](*arguments, **named)
+    return it + 1 if type(it) in (int, float) else "wrong"
+"""
+
+
+def spoiled(program: Program) -> Program:
+    """What the tests call gives back nothing but wrong results; within itself the code goes on as it was.
+
+    Without its reference it is judged in the program's own mode, and the task is not settled once more.
+    """
+    (name,) = program.entry_points
+    return msgspec.structs.replace(program, code=_SPOILING.format(code=program.code, name=name), reference="")

@@ -17,6 +17,8 @@ from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
 
+EVERY = os.environ.get("REFERENCES") == "all"
+"""Whether `make references` is running."""
 KINDS = ("docker", "bwrap", "uid", "none")
 LABELS = Labels(repository=f"tests/sandbox-{secrets.token_hex(4)}")
 

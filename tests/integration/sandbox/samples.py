@@ -178,7 +178,7 @@ WRONG = {
         "import socket\n" + _body("socket.create_connection(('127.0.0.1', 80), 1)"), ("error",)
     ),
     "opens a raw socket": Sample(
-        "import socket\n" + _body("socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"), ("error",)
+        "import socket\n" + _body("socket.socket(socket.AF_INET, socket.SOCK_RAW)"), ("error",)
     ),
     "lifts its limits": Sample(
         "import resource\n"

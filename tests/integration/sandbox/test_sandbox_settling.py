@@ -66,6 +66,34 @@ def test_a_program_cannot_choose_its_mode(pool: CountingPool) -> None:
     assert (found.passed, found.integrity) == (False, "split")
 
 
+def test_tests_that_only_ask_for_a_type_can_judge(pool: CountingPool) -> None:
+    """The wrong solution gives back nothing that passes for a text or a number."""
+    asking = msgspec.structs.replace(PLUS_ONE, tests="assert f(1)\nassert isinstance(f(1), (int, str))")
+    assert run(SettlingSandbox(pool).run(asking)).verdict == "passed"
+
+
+UNREACHED = """
+import unittest
+class T(unittest.TestCase):
+    def test(self):
+        self.assertGreater(f(1), 1)
+        if f(1) > 2: self.assertEqual(f(1), 3)
+"""
+
+
+def test_a_check_that_no_right_program_reaches_is_no_sign_of_a_forgery(pool: CountingPool) -> None:
+    """The solution does not reach it either; where it reaches one, a program that drops the outcome is noticed."""
+    dropping = "import sys\ndef f(x):\n    sys.modules['program'].__checked__ = lambda *_: None\n    return x + 1"
+    branch = msgspec.structs.replace(PLUS_ONE, tests=UNREACHED)
+    reached = msgspec.structs.replace(
+        PLUS_ONE,
+        tests=UNREACHED.replace("> 2: self.assertEqual(f(1), 3)", "> 1: self.assertEqual(f(1), 2)"),
+        code=dropping,
+    )
+    found = run(together(SettlingSandbox(pool), [branch, reached]))
+    assert [(one.verdict, one.integrity) for one in found] == [("passed", "shared"), ("tampered", "shared+control")]
+
+
 @pytest.mark.parametrize("tests", ["assert f(1) == 3", "f(1)"])
 def test_tests_that_their_own_solution_fails_say_nothing(pool: CountingPool, tests: str) -> None:
     """The model is not to blame: its sample is unjudged, with the reason."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.rim.containers import engine, own_container
-from model_accuracy_eval.rim.containers.sweeping import Labels, owner_name, remove
+from model_accuracy_eval.rim.containers.sweeping import MARK, Labels, owner_name, remove
 from model_accuracy_eval.rim.sandbox.shipping import BOOT
 from model_accuracy_eval.rim.sandbox.surroundings import VARIABLES
 from model_accuracy_eval.rim.sandbox.worker import START_LIMIT, Line, Room
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 _NOBODY = 65534
 _OURS_MB = 128
 """For the fork server and the judge, beside what the program may use."""
+_LIBRARIES_MB = 1024
+"""For what is loaded beforehand: at most, as a container takes only what it uses."""
 _OURS_PROCESSES = 3
 _STDERR = 2
+PRELOAD = f"{MARK}.preload"
+"""The label by which an image names the modules that are loaded before the first program, with blanks between them."""
 _HEAD = struct.Struct(">BxxxI")
 """Before each piece of output, where there is no terminal: which stream, how long."""
 
@@ -41,6 +45,7 @@ class DockerBackend:
             with engine.told(f"The image {image} could not be looked up"):
                 facts = self._client.images.get(image)
             self._id = str(facts.id)
+            self.preload = tuple((facts.labels or {}).get(PRELOAD, "").split())
             self.image = (facts.attrs.get("RepoDigests") or [self._id])[0]
             own = own_container.find(self._client)
         except EvalError:
@@ -56,7 +61,7 @@ class DockerBackend:
         self._client.close()
 
     def _options(self, room: Room) -> dict[str, Any]:
-        memory = f"{room.memory_mb + _OURS_MB}m"
+        memory = f"{room.memory_mb + _OURS_MB + (_LIBRARIES_MB if self.preload else 0)}m"
         return {
             "image": self._id,
             "command": ["-s", "-c", BOOT],

@@ -107,10 +107,10 @@ class _Falsifier(ast.NodeTransformer):
         return {**value, far: far} if isinstance(value, dict) else {far, *value}  # type: ignore[misc]
 
     def _watched(self, check: ast.stmt) -> ast.stmt:
-        """Goes on after a failure, and reports both outcomes."""
+        """Goes on after a failure, and reports both outcomes; a wrong list may end a comparison by a TypeError."""
         self.checks += 1
         failed, held = (f"{CHECKED}({self.checks}, {outcome})" for outcome in (False, True))
-        frame = ast.parse(f"try: pass\nexcept AssertionError: {failed}\nelse: {held}").body[0]
+        frame = ast.parse(f"try: pass\nexcept Exception: {failed}\nelse: {held}").body[0]
         assert isinstance(frame, ast.Try)
         frame.body = [check]
         return frame

@@ -87,6 +87,7 @@ class BwrapBackend:
     """Implements `worker.Backend`: the container's namespaces without its engine; no control group."""
 
     isolation: Isolation = "namespace"
+    preload: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         found = shutil.which("bwrap")
@@ -133,6 +134,7 @@ class UserBackend:
     """Implements `worker.Backend`: two users that nobody else is, for the program and for its tests."""
 
     isolation: Isolation = "uid"
+    preload: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         if os.geteuid() != 0:
@@ -157,6 +159,7 @@ class BareBackend:
     """Implements `worker.Backend`: limits and honest verdicts, and nothing that contains a program."""
 
     isolation: Isolation = "none"
+    preload: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.image = self._python = interpreter()

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records.code import Integrity, Program
 from model_accuracy_eval.rim.sandbox.falsify import falsify
@@ -38,7 +40,16 @@ def _together(worker: Worker, program: Program) -> Judged:
     second = worker.do(_order("shared", program), control.tests, program)
     held, failed = _outcomes(second["checks"])
     answer["clean"] = second["clean"]
-    if held or not failed or second["verdict"] == "passed":
+    if program.reference and second["verdict"] == "failed" and second["clean"] and not held + failed:
+        # Checks may stand in a branch that no right program takes. The task's own solution tells, and not this one.
+        solution = msgspec.structs.replace(program, code=program.reference)
+        third = worker.do(_order("shared", program), control.tests, solution)
+        answer["clean"] = third["clean"]
+        if not any(_outcomes(third["checks"])):
+            return Judged(answer, "shared")
+    if second["verdict"] == "timeout" and not held:
+        answer.update({name: second[name] for name in ("verdict", "detail", "doubt")})
+    elif held or not failed or second["verdict"] == "passed":
         what = f"{held} of {held + failed} wrong expectations were met" if held else "tests that must fail did not"
         answer.update(verdict="tampered", detail=f"The tests passed, but in the control run {what}.")
     return Judged(answer, integrity)
@@ -57,8 +68,9 @@ def _foreign(worker: Worker, program: Program) -> dict[str, Any]:
     missing = sorted(recipe.tools - set(worker.hello["tools"]))
     if missing:
         raise Refused(
-            f"The sandbox has no {' and no '.join(missing)}, which {program.language} programs need; "
-            "give it an image that has."
+            f"The sandbox has no {' and no '.join(missing)}, which {program.language.removesuffix('_test')} programs "
+            "need; type: docker build -t mae-humaneval-x docker/humaneval_x, and add --sandbox docker "
+            "--sandbox-image mae-humaneval-x."
         )
     words = {"file": recipe.file, "compiling": recipe.compiling, "running": recipe.running}
     return _checked(worker.do({**_order("foreign", program), "recipe": words}, program.tests, program))
@@ -71,6 +83,7 @@ def _order(kind: str, program: Program) -> dict[str, Any]:
         "entry_points": program.entry_points,
         "recipe": {},
         "wall_seconds": limits.wall_seconds,
+        "compile_seconds": limits.compile_seconds if program.language != "python" else 0.0,
         "memory_mb": limits.memory_mb,
         "processes": limits.processes,
         "file_mb": limits.file_mb,

@@ -23,13 +23,11 @@ def open_sandbox(
     *,
     image: str = IMAGE,
     slots: int | None = None,
-    preload: tuple[str, ...] = (),
     labels: Labels | None = None,
 ) -> Sandbox:
     """A sandbox of this kind (`KINDS`) with one worker that is up already, so that its faults show now.
 
     `environment` says where the engine is; `slots` is how many programs run at a time (default: one for each core);
-    `preload` names modules that the image has and programs use, such as numpy, so that each job finds them loaded;
     `labels` are for `sweeping.sweep`, which removes what a run that was killed could not. `auto` takes the strongest
     kind that works and tells in `passed_over` why it took none stronger. Raises `Refused` with the next command to
     type; blocks for a second or so; call it from a thread that lasts as long as the sandbox.
@@ -45,7 +43,7 @@ def open_sandbox(
     passed_over: list[str] = []
     for one in _CHOSEN if kind == "auto" else (kind,):
         try:
-            return SettlingSandbox(_opened(makers[one], one, slots, preload, tuple(passed_over)))
+            return SettlingSandbox(_opened(makers[one], one, slots, tuple(passed_over)))
         except EvalError as error:  # noqa: PERF203 - two rounds
             if kind != "auto":
                 raise
@@ -56,11 +54,9 @@ def open_sandbox(
     )
 
 
-def _opened(
-    make: Callable[[], Backend], kind: str, slots: int | None, preload: tuple[str, ...], passed_over: tuple[str, ...]
-) -> Pool:
+def _opened(make: Callable[[], Backend], kind: str, slots: int | None, passed_over: tuple[str, ...]) -> Pool:
     backend = make()
-    pool = Pool(backend, slots=slots, preload=preload, passed_over=passed_over)
+    pool = Pool(backend, slots=slots, passed_over=passed_over)
     try:
         hello = pool.warm().hello
     except WorkerLost as error:

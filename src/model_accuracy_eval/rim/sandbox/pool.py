@@ -21,8 +21,8 @@ def _cores() -> int:
 class Slot:
     """Holds a worker, or the place of one. Used by one thread at a time, but for `close`."""
 
-    def __init__(self, backend: Backend, preload: tuple[str, ...]) -> None:
-        self._backend, self._preload = backend, preload
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
         self._worker: Worker | None = None
         self._closed = False
 
@@ -32,7 +32,7 @@ class Slot:
             self.discard()
         if self._worker is None:
             try:
-                self._worker = Worker(self._backend, room, self._preload)
+                self._worker = Worker(self._backend, room)
             except EvalError as error:
                 raise WorkerLost(error.sentence) from error
         if self._closed:
@@ -77,13 +77,12 @@ class Pool:
         backend: Backend,
         *,
         slots: int | None = None,
-        preload: tuple[str, ...] = (),
         passed_over: tuple[str, ...] = (),
     ) -> None:
         count = slots or _cores()
         self.passed_over = passed_over
         self._backend = backend
-        self._slots = [Slot(backend, preload) for _ in range(count)]
+        self._slots = [Slot(backend) for _ in range(count)]
         self._free: LifoQueue[Slot] = LifoQueue()  # a warm worker rather than a new one
         for slot in self._slots:
             self._free.put(slot)

@@ -13,7 +13,8 @@ from model_accuracy_eval.rim.sandbox.parsing import parsed
 _MODES: tuple[Mode, ...] = ("split", "shared")
 """The one that cannot be cheated first."""
 
-_NOT_AN_ANSWER = "<a result that no test expects>"
+_NOT_AN_ANSWER = "object()"
+"""Equal to nothing, and of no type that tests may ask for."""
 
 
 async def settle(sandbox: Sandbox, task: str, reference: Program) -> Mode:
@@ -38,7 +39,7 @@ def broken(code: str) -> str:
     places: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     for node in (node for place in places for node in place.body):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name != "__init__":
-            node.body = [ast.Return(ast.Constant(_NOT_AN_ANSWER))]
+            node.body = [ast.Return(ast.parse(_NOT_AN_ANSWER, mode="eval").body)]
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

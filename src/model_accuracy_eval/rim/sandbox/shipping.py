@@ -6,8 +6,8 @@ from importlib import resources
 
 PACKAGE = "model_accuracy_eval.rim.sandbox.inside"
 _MODULES = (
-    "frames", "codec", "kernel", "leftovers", "endings", "jail", "job", "program", "judge", "together", "foreign",
-    "server",
+    "frames", "codec", "kernel", "leftovers", "endings", "jail", "job", "libraries", "program", "judge", "together",
+    "foreign", "server",
 )  # fmt: skip
 
 BOOT = """

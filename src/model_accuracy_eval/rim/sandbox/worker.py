@@ -58,6 +58,8 @@ class Backend(Protocol):
 
     isolation: Isolation
     image: str
+    preload: tuple[str, ...]
+    """Modules that each job finds loaded, where they are there."""
 
     def start(self, room: Room) -> Line: ...
 
@@ -67,12 +69,12 @@ class Backend(Protocol):
 class Worker:
     """Does one job at a time; each call blocks. After `WorkerLost` it is dead."""
 
-    def __init__(self, backend: Backend, room: Room, preload: tuple[str, ...]) -> None:
+    def __init__(self, backend: Backend, room: Room) -> None:
         self.room = room
         self._line = backend.start(room)
         self._seq = 0
         with self._losing():
-            settings = {"preload": preload, "tools": TOOLS, **self._line.settings}
+            settings = {"preload": backend.preload, "tools": TOOLS, **self._line.settings}
             self._line.send(bundle() + pack(settings))
             self.hello = self._receive(START_LIMIT)
 
@@ -83,7 +85,7 @@ class Worker:
         with self._losing():
             sizes = zip(("tests_size", "code_size", "files_size"), map(len, parts), strict=True)
             self._line.send(b"".join([pack({"seq": self._seq, **dict(sizes), **order}), *parts]))
-            answer = self._receive(3 * order["wall_seconds"] + _SPARE)
+            answer = self._receive(3 * (order["wall_seconds"] + order["compile_seconds"]) + _SPARE)
             if answer["seq"] != self._seq:
                 raise EOFError(f"answer {answer['seq']} came to order {self._seq}")
         return answer

@@ -32,6 +32,7 @@ class Order(NamedTuple):
     entry_points: list[str]
     recipe: dict[str, Any]
     wall_seconds: float
+    compile_seconds: float
     memory_mb: int
     processes: int
     file_mb: int
@@ -83,7 +84,7 @@ class Watch:
     """What is known of a running job."""
 
     def __init__(self, pipes: Pipes, bell: int, wall_seconds: float) -> None:
-        self._pipes, self._bell, self._limit = pipes, bell, wall_seconds
+        self._pipes, self._bell = pipes, bell
         self._poller = select.poll()
         for one in (pipes.report, pipes.output, bell):
             self._poller.register(one, select.POLLIN)
@@ -92,12 +93,16 @@ class Watch:
         self.kept = bytearray()
         self.printed = 0
         self.ended: dict[int, Ended] = {}
-        self._begin = time.monotonic()
+        self.restart(wall_seconds)
         self.orphaned = False
         """Whether the host has gone away."""
+        self.starved = False
+        """Whether what is past the limit was spent waiting for a core, so that too little is known to call it slow."""
 
-    def restart(self) -> None:
+    def restart(self, seconds: float, awaited: str = "end") -> None:
         """The clock, when everything is there that the program needs."""
+        self._limit = seconds
+        self.overdue = f"It did not {awaited} within {seconds:g} s."
         self._begin = time.monotonic()
 
     def elapsed(self) -> float:
@@ -135,6 +140,7 @@ class Watch:
         if used < self._limit:
             return self._limit - used
         waited = sum(map(_waited, pids))
+        self.starved = used - waited < self._limit
         return min(self._limit + waited, self._limit * _STRETCH) - used
 
     def _read(self, pipe: int) -> bytes:

@@ -1,6 +1,6 @@
 """What Python has no name for: a filter of system calls, and three properties of a process.
 
-Denied is what no program of a benchmark needs: foreign memory, the network, objects that outlive a process.
+Denied is what no program of a benchmark needs: foreign memory, a network, objects that outlive a process.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ _MACHINES = {
     ),
 }  # fmt: skip
 
-_UNIX = 1
+_UNIX, _INET, _INET6 = 1, 2, 10
 _SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 
 
@@ -38,12 +38,13 @@ class _Code(ctypes.Structure):
 class Kernel:
     """The filter is built once and installed in each child; `filters` is False where the numbers are not known."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, own_network: bool) -> None:
+        """`own_network`: there is none but the loopback of our own namespace, which programs may then use."""
         self._libc = ctypes.CDLL(None, use_errno=True)
         known = _MACHINES.get(os.uname().machine)
         self.filters = known is not None and struct.calcsize("P") == 8
         if known and self.filters:
-            code = _assembled(*known)
+            code = _assembled(*known, families=(_UNIX, _INET, _INET6) if own_network else (_UNIX,))
             self._code = _Code(len(code) // 8, code)
 
     def filter(self) -> None:
@@ -66,7 +67,9 @@ class Kernel:
             raise OSError(ctypes.get_errno(), f"prctl{words} was refused")
 
 
-def _assembled(architecture: int, socket: int, prlimit: int, denied: tuple[int, ...]) -> bytes:
+def _assembled(
+    architecture: int, socket: int, prlimit: int, denied: tuple[int, ...], *, families: tuple[int, ...]
+) -> bytes:
     """The filter in the kernel's bytecode; jumps count the instructions that they skip."""
     code = [
         (_LOAD, 0, 0, _ARCHITECTURE),
@@ -78,11 +81,12 @@ def _assembled(architecture: int, socket: int, prlimit: int, denied: tuple[int, 
     ]
     for number in denied:
         code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _DENY)]
-    for number, allowed in ((socket, _UNIX), (prlimit, 0)):  # no other family, no other process
+    for number, allowed in ((socket, families), (prlimit, (0,))):  # no other family, no other process
+        most = len(allowed)
         code += [
-            (_EQUAL, 0, 4, number),
+            (_EQUAL, 0, most + 3, number),
             (_LOAD, 0, 0, _FIRST_ARGUMENT),
-            (_EQUAL, 1, 0, allowed),
+            *((_EQUAL, most - place, 0, one) for place, one in enumerate(allowed)),
             (_RETURN, 0, 0, _DENY),
             (_LOAD, 0, 0, _NUMBER),
         ]

@@ -6,7 +6,6 @@ one message a job; a job that leaves anything behind is `clean: false`, and the 
 """
 
 import gc
-import importlib
 import os
 import random
 import shutil
@@ -16,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.rim.sandbox.inside import foreign, judge, program, together
+from model_accuracy_eval.rim.sandbox.inside import foreign, judge, libraries, program, together
 from model_accuracy_eval.rim.sandbox.inside.endings import death, memory_kills
 from model_accuracy_eval.rim.sandbox.inside.frames import Gone, TooLarge, receive, send, take
 from model_accuracy_eval.rim.sandbox.inside.jail import Bounds, confine, fork, settle, silence
@@ -39,7 +38,8 @@ class Server:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._settings = settings
-        self._kernel = Kernel()
+        # A namespace of processes never comes without one of the network.
+        self._kernel = Kernel(own_network=settings["sweep"] == "namespace")
         self._kernel.be_dumpable(False)
         self._kernel.adopt_orphans()
         self._bell, ring = os.pipe()
@@ -47,8 +47,7 @@ class Server:
             os.set_blocking(one, False)
         signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        for name in settings["preload"]:
-            importlib.import_module(name)
+        self._libraries_mb = libraries.load(settings["preload"])
         self._places = [place for place in settings["places"] if Path(place).is_dir()]
         os.chdir(settings["folder"])
         os.umask(0o022)
@@ -95,7 +94,7 @@ class Server:
             "output": watch.kept.decode("utf-8", "replace"),
             "output_bytes": watch.printed,
             "clean": clean,
-            "doubt": killed and verdict == "crashed",
+            "doubt": (killed and verdict == "crashed") or (watch.starved and verdict == "timeout"),
         }
 
     def _conclude(self, order: Order, pids: list[int], pipes: Pipes, watch: Watch, kills: int) -> Answer:
@@ -109,12 +108,15 @@ class Server:
             if watch.printed > order.output_bytes:
                 return ["output_limit", f"More than {order.output_bytes:,} bytes were printed."]
             if (report := watch.report()) is not None:
+                if order.kind == "foreign" and report == foreign.COMPILED:
+                    watch.restart(order.wall_seconds)
+                    continue
                 return list(report) if report[0] != "gone" else self._ending(author, watch, kills)
             if pids[0] in watch.ended:
                 return death(order.kind, watch.ended[pids[0]], kills)
             if author in watch.ended:
                 pipes.close(pipes.alive)  # tells the judge, who may not need the program any more
-        return ["timeout", f"It did not end within {order.wall_seconds:g} s."]
+        return ["timeout", watch.overdue]
 
     def _ending(self, author: int, watch: Watch, kills: int) -> Answer:
         """Why the program does not answer any more."""
@@ -148,7 +150,7 @@ class Server:
             if judging in watch.ended or watch.elapsed() > _START_LIMIT:
                 raise RuntimeError("the judge did not start")
         author = fork(answering)
-        watch.restart()
+        watch.restart(order.wall_seconds)
         return [judging, author]
 
     def _together(self, order: Order, pipes: Pipes, _watch: Watch) -> list[int]:
@@ -162,21 +164,24 @@ class Server:
 
         return [fork(both)]
 
-    def _foreign(self, order: Order, pipes: Pipes, _watch: Watch) -> list[int]:
+    def _foreign(self, order: Order, pipes: Pipes, watch: Watch) -> list[int]:
         def becoming() -> None:
             tests, material = take(0, order.tests_size).decode(), Material.read(order)
             silence(pipes.printing)
-            settle([])
+            settle([pipes.reporting])
             self._confine(order, self._settings["uid"])
             material.lay_out()
-            foreign.run(f"{material.code}\n{tests}", **order.recipe)
+            foreign.run(f"{material.code}\n{tests}", lambda report: send(3, report), **order.recipe)
 
+        if order.recipe["compiling"]:
+            watch.restart(order.compile_seconds, "compile")
         return [fork(becoming)]
 
     def _confine(self, order: Order, uid: int | None, *, secret: bool = False) -> None:
         own = self._settings["own_processes"]
         processes = None if own is None else own + order.processes
-        memory = None if order.kind == "foreign" else order.memory_mb  # virtual machines reserve far more than they use
+        # Virtual machines reserve far more than they use; and libraries of ours are not the program's to pay for.
+        memory = None if order.kind == "foreign" else order.memory_mb + self._libraries_mb
         confine(self._kernel, Bounds(memory, order.file_mb, processes), uid, secret=secret)
 
     def _sweep(self, ended: dict[int, Ended]) -> bool:

@@ -1,0 +1,175 @@
+"""BigCodeBench: whole runs over HTTP, and its own solutions in the sandbox.
+
+Tasks that need no library run on any image, all others on that of docker/bigcodebench where it is (`make references`).
+"""
+
+import ast
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.real_data import REAL, built, paper
+from tests.servers.fault_server import FaultServer
+
+from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records import Attempt, Problem, Report
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.rim.containers.engine import connect, has_image
+from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
+from model_accuracy_eval.rim.sandbox.parsing import parsed
+from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.bigcodebench import UNFIT
+
+LIBRARIES = "mae-bigcodebench"
+"""The image with the libraries, by the name that the guide gives it."""
+
+EVERY = os.environ.get("REFERENCES") == "all"
+STEP = 1 if EVERY else 16
+TOOLS = {14, 1028}
+"""They call unzip and top, which the plain image may lack."""
+SLOW = set() if EVERY else {0, 195, 324, 348, 459, 819, 857, 1040, 1042, 1103, 1104, 1105}
+"""They sleep, or compute, for ten seconds and more."""
+FIRST_HARD = ("BigCodeBench/13", "BigCodeBench/15")
+"""They need the standard library alone."""
+
+pytestmark = [
+    pytest.mark.skipif(not (REAL / "bigcodebench").is_dir(), reason="benchmark files are not in ../shared/data"),
+    pytest.mark.timeout(7200 if EVERY else 180),
+]
+
+
+def task_id(problem: Problem) -> str:
+    return str(problem.extras["task_id"])
+
+
+def solved(problem: Problem) -> str:
+    return str(problem.extras["prompt"]) + str(problem.extras["canonical_solution"])
+
+
+def idle(problem: Problem) -> str:
+    """The solution without its doing: every function of its top level gives None at once."""
+    tree = parsed(solved(problem))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            node.body = [ast.Return(ast.Constant(None))]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def of_the_standard_library(problem: Problem) -> bool:
+    tree = parsed(f"{solved(problem)}\n{problem.extras['test']}")
+    named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    named |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    return {name.split(".")[0] for name in named} <= sys.stdlib_module_names
+
+
+def run_all(
+    kind: str, problems: Iterable[Problem], written: Callable[[Problem], str], image: str = IMAGE
+) -> dict[str, Execution]:
+    """What came of the code that is written for each of them, by the task's id."""
+    card = Scorecard(paper("bigcodebench").task, 1, (1,))
+
+    def program(problem: Problem) -> Program:
+        said = Attempt(problem=problem.id, index=0, text=f"```python\n{written(problem)}\n```")
+        (ask,) = card.asks(problem, [said])
+        assert isinstance(ask, Program)
+        return ask
+
+    async def everything(programs: dict[str, Program]) -> list[Execution]:
+        place = open_sandbox(kind, {}, image=image)
+        try:
+            return list(await asyncio.gather(*map(place.run, programs.values())))
+        finally:
+            await place.close()
+
+    programs = {task_id(problem): program(problem) for problem in problems}
+    return dict(zip(programs, asyncio.run(everything(programs)), strict=True))
+
+
+def need(image: str) -> None:
+    """Skips where the engine has no such image, or there is none."""
+    try:
+        client = connect(os.environ)
+    except Refused as refusal:
+        pytest.skip(refusal.sentence)
+    there = has_image(client, image)
+    client.close()
+    if not there:
+        pytest.skip(f"the engine has no image {image}; type: docker build -t {image} docker/bigcodebench")
+
+
+def standing(problems: Iterable[Problem]) -> list[Problem]:
+    """Some of those that need nothing but Python; their numbers are spread over the whole."""
+    aside = {f"BigCodeBench/{number}" for number in TOOLS | SLOW}
+    return [one for one in problems if of_the_standard_library(one) and task_id(one) not in aside][::STEP]
+
+
+def test_tasks_of_the_standard_library_know_right_from_wrong(sandbox: str) -> None:
+    """Each is judged beside the program: its own solution passes, and one that does nothing fails."""
+    problems = standing(paper("bigcodebench").problems)
+    right, wrong = run_all(sandbox, problems, solved), run_all(sandbox, problems, idle)
+    assert {number: one.detail for number, one in right.items() if not one.passed} == {}
+    assert [number for number, one in wrong.items() if one.passed is not False] == []
+    assert {one.integrity for one in right.values()} <= {"shared", "shared+control"}
+
+
+@pytest.mark.skipif(not EVERY, reason="REFERENCES=all is not set: all tasks take half an hour")
+def test_every_task_is_asked_whose_own_solution_passes() -> None:
+    """All 1,140 with their libraries: those left out, and only those, tell no right solution from a wrong one."""
+    need(LIBRARIES)
+    whole = built(msgspec.structs.replace(find("bigcodebench"), views=()))
+    found = run_all("docker", whole.problems, solved, LIBRARIES)
+    assert len(found) == 1140
+    unfit = {f"BigCodeBench/{number}" for numbers in UNFIT.values() for number in numbers}
+    assert {number: one.detail for number, one in found.items() if one.passed is not True and number not in unfit} == {}
+    assert {number for number in unfit if found[number].passed} == set()
+
+
+def test_what_is_left_out_is_documented() -> None:
+    """The guide names each reason, and each task under it."""
+    guide = (Path(__file__).parents[2] / "docs/how-to/code-benchmarks.md").read_text(encoding="utf-8")
+    for reason, numbers in UNFIT.items():
+        assert f"| {reason} | {', '.join(map(str, numbers))} |" in guide
+
+
+class Coder:
+    """A service that solves the tasks it is able to, and has no idea of the others."""
+
+    def __init__(self, able: str) -> None:
+        self._able = able
+        exams = [paper("bigcodebench"), paper("bigcodebench_instruct")]
+        self._asked = {problem.messages[-1].content: problem for exam in exams for problem in exam.problems}
+
+    def __call__(self, request: dict[str, Any]) -> str:
+        problem = self._asked.get(request["messages"][-1]["content"])
+        if problem is None:
+            return "ready"
+        return f"Here:\n```python\n{(solved if task_id(problem) == self._able else idle)(problem)}\n```"
+
+
+def evaluate(server: FaultServer, sandbox: str, out: Path, **settings: object) -> Report:
+    values = {
+        "endpoint": server.url, "data-dir": str(REAL), "out": str(out), "preset": "greedy", "sandbox": sandbox, **settings
+    }  # fmt: skip
+    plan, configs = wiring.plan(values, {})
+    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+
+
+@pytest.mark.parametrize(("dataset", "able"), [("bigcodebench_hard", 0), ("bigcodebench_hard_instruct", 1)])
+def test_hard_tasks_from_the_question_to_the_figure(sandbox: str, dataset: str, able: int, tmp_path: Path) -> None:
+    """The first two hard tasks, one solved and one not, asked in either manner and judged by their unit tests."""
+    with FaultServer(Coder(FIRST_HARD[able])) as server:
+        report = evaluate(server, sandbox, tmp_path, datasets=dataset, limit=2)
+    assert report.outcome.exit_code == 0, report.outcome.sentence
+    (sheet,) = report.sheets
+    assert {row.metric: row.value for row in sheet.rows} == {"accuracy": 50.0}
+    assert (sheet.counts.planned, sheet.counts.unjudged) == (2, 0)
+    assert [tally.why == ("right",) for tally in sheet.tallies] == [able == 0, able == 1]
+    assert any("beside the program" in note for note in sheet.notes)
