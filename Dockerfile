@@ -1,4 +1,27 @@
 # The action's image. What changes seldom comes first: a change of the source is one layer, in seconds.
+FROM python:3.11-slim-bookworm AS packages
+
+RUN apt-get update && apt-get install --yes --no-install-recommends binutils
+
+WORKDIR /opt/model-accuracy-eval
+
+# Exactly what was tested, or nothing: every file is checked against its hash. langdetect comes as source alone, and is built
+# with the base image's setuptools.
+COPY requirements-image.lock ./
+RUN python3 -m venv --without-pip .venv \
+    && export PYTHONPATH="$(python3 -c 'import pathlib, setuptools; print(pathlib.Path(setuptools.__file__).parents[1])')" \
+    && python3 -m pip --python .venv/bin/python install --no-cache-dir --disable-pip-version-check \
+        --require-hashes --only-binary :all: --no-binary langdetect --no-build-isolation -r requirements-image.lock
+
+# A fifth of all is nothing that runs: tests, symbols for debuggers, all languages of Punkt but English, and the bytecode of
+# what few runs import.
+RUN cd .venv/lib/python3.11/site-packages \
+    && find numpy sympy nltk joblib -type d \( -name test -o -name tests \) -prune -exec rm -rf {} + \
+    && find uvloop nacl cryptography yaml -name '*.so' -exec strip --strip-unneeded {} + \
+    && find punkt/data -name '*.py' ! -name __init__.py ! -name english.py ! -name curated.py ! -name prefixes.py -delete \
+    && find sympy mpmath pygments nltk punkt langdetect joblib -type d -name __pycache__ -exec rm -rf {} + \
+    && echo /opt/model-accuracy-eval/src > model_accuracy_eval.pth
+
 FROM python:3.11-slim-bookworm
 
 LABEL org.opencontainers.image.title="model-accuracy-eval" \
@@ -7,26 +30,14 @@ LABEL org.opencontainers.image.title="model-accuracy-eval" \
 
 WORKDIR /opt/model-accuracy-eval
 
-# Exactly what was tested, or nothing: every file is checked against its hash. langdetect comes as source alone, and is built
-# with the base image's setuptools. What is left out: the tests of NumPy and SymPy, a fifth of these two; the bytecode of what
-# few runs import (maths, highlighting), a tenth of everything; and all languages of Punkt but English.
-COPY requirements-image.lock ./
-RUN python3 -m venv --without-pip .venv \
-    && export PYTHONPATH="$(python3 -c 'import pathlib, setuptools; print(pathlib.Path(setuptools.__file__).parents[1])')" \
-    && python3 -m pip --python .venv/bin/python install --no-cache-dir --disable-pip-version-check \
-        --require-hashes --only-binary :all: --no-binary langdetect --no-build-isolation -r requirements-image.lock \
-    && cd .venv/lib/python3.11/site-packages \
-    && find numpy sympy nltk joblib -type d \( -name test -o -name tests \) -prune -exec rm -rf {} + \
-    && find punkt/data -name '*.py' ! -name __init__.py ! -name english.py ! -name curated.py ! -name prefixes.py -delete \
-    && find sympy mpmath pygments nltk punkt langdetect joblib -type d -name __pycache__ -exec rm -rf {} + \
-    && echo /opt/model-accuracy-eval/src > model_accuracy_eval.pth
-
 # Git clones, fetches and updates submodules without Perl, which would be a quarter of our layers.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git git-lfs \
     && apt-get clean \
     && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /usr/share/doc /usr/share/man /usr/share/locale \
         /usr/share/perl /usr/lib/*-linux-gnu/perl /usr/lib/*-linux-gnu/libperl.so*
+
+COPY --from=packages /opt/model-accuracy-eval ./
 
 # No shell stands between the runner's signals and the program. The second name is for `post-entrypoint`, which
 # takes no arguments.
