@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping
 
-import httpx
-
 from model_accuracy_eval.errors import BadValue
 
 _VARIABLES = ("https_proxy", "http_proxy", "all_proxy")
@@ -18,6 +16,8 @@ def check(environment: Mapping[str, str]) -> None:
 
 
 def _check(name: str, value: str) -> None:
+    import httpx  # noqa: PLC0415 - most machines have no proxy, and some commands no other need of it
+
     try:
         httpx.Proxy(value if "://" in value else f"http://{value}")
     except (ValueError, httpx.InvalidURL) as error:
