@@ -19,6 +19,7 @@ _EXTRAS = {
     "uvloop": "fast",
     "pyarrow": "parquet",
     "sacrebleu": "text",
+    "langdetect": "ifeval",
     "math_verify": "maths",
     "docker": "action",
 }

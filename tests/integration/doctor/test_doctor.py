@@ -1,5 +1,6 @@
 """The doctor's findings about real servers, and about this machine."""
 
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,13 @@ def test_this_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     found = states(output)
     assert (code, found["python"], found["docker"], found["cache"]) == (0, "PASS", "WARN", "PASS"), output
     assert {"bwrap", "NPUs", "driver", "extra text"} <= set(found)
+
+
+def test_every_extra_is_looked_for() -> None:
+    """Whoever adds one to the package adds it here; that of developers is no user's."""
+    known = {f"extra {name}" for name in metadata("model-accuracy-eval").get_all("Provides-Extra") or []}
+    _, output = look()
+    assert {name for name in states(output) if name.startswith("extra ")} == known - {"extra dev"}
 
 
 def test_a_taken_port_is_told_with_its_owner() -> None:
