@@ -1,5 +1,6 @@
 """The only place where the outside world is put together: real ports, and the plan of what the user wrote."""
 
+import contextlib
 import os
 import sys
 import time
@@ -11,7 +12,7 @@ from model_accuracy_eval import __version__
 from model_accuracy_eval.config import inputs, kept
 from model_accuracy_eval.config import plan as planning
 from model_accuracy_eval.config.settings import Settings
-from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.errors import BadReuse, BadValue, Refused
 from model_accuracy_eval.ports import Chat, Launcher, MakeRows, Ports, Screen
 from model_accuracy_eval.ports.sandbox import Sandbox
 from model_accuracy_eval.records import DataFile, Patience, RunPlan, Service
@@ -20,7 +21,7 @@ from model_accuracy_eval.rim.adapter.process import ProcessLauncher
 from model_accuracy_eval.rim.archive import open_archive
 from model_accuracy_eval.rim.clock import SignalClock
 from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.rim.containers.sweeping import Labels
+from model_accuracy_eval.rim.containers.sweeping import Labels, sweep_orphans
 from model_accuracy_eval.rim.hubs.hub import FileHub, cache_folder
 from model_accuracy_eval.rim.hubs.warehouse import HubWarehouse
 from model_accuracy_eval.rim.loop import run
@@ -160,6 +161,9 @@ def _open_sandbox(plan: RunPlan, environment: Mapping[str, str], labels: Labels 
 def _launcher(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None) -> Launcher:
     if plan.runtime == "process":
         return ProcessLauncher(environment, check=clock.check)
+    # One that a killed run left behind would hold the port. Without an engine, the launcher itself objects.
+    with contextlib.suppress(Refused):
+        sweep_orphans(labels or Labels(repository=""), environment)
     return _container_launcher(plan, environment, clock, labels)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ import trustme
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
+from model_accuracy_eval.rim.service.connection import Connection
 from model_accuracy_eval.rim.service.proxy import proxy_for
 from model_accuracy_eval.rim.service.sink import ENOUGH, FLOWING, KEPT
 from model_accuracy_eval.rim.service.transport import StreamTransport
@@ -389,3 +391,30 @@ def test_two_event_loops_one_after_the_other_can_share_a_transport() -> None:
 def test_the_environment_names_the_proxy(url: str, environment: dict[str, str], proxy: str | None) -> None:
     """The usual variables are obeyed, in either case, and this machine is never asked through a proxy."""
     assert proxy_for(url, environment) == proxy
+
+
+class _Late(StreamTransport):
+    """Asks nothing before the loop has told that the server hung up."""
+
+    async def _connect(self, *given: Any) -> Connection:
+        connection = await super()._connect(*given)
+        while connection in self.open:
+            await asyncio.sleep(0)
+        return connection
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_connection_that_is_closed_at_once_is_one_error(loop: str) -> None:
+    """As by a proxy whose server is not up yet; nobody waits for an answer there."""
+
+    async def conversation() -> None:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+        transport = _Late()
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(httpx.RemoteProtocolError, match="closed before its head was complete"):
+            await transport.handle_async_request(post(url, lambda *_: FLOWING))
+        assert not transport.busy
+        await transport.aclose()
+        server.close()
+
+    run(conversation(), loop)

@@ -1,7 +1,7 @@
 """Labels that say whose a container is, and the removal of containers whose owner is gone.
 
-A sibling outlives our own SIGKILL, so whoever comes next looks: the start of a run and the post step of the action
-both call `sweep`. The owner is what decides, and not the run: two jobs of one repository may share a host.
+A container outlives our own SIGKILL, so whoever comes next looks: each run that makes some, and the post step of the
+action. The owner is what decides, and not the run: two jobs of one repository may share a host.
 """
 
 import contextlib
@@ -52,6 +52,11 @@ def sweep(labels: Labels, environ: Mapping[str, str]) -> list[str]:
         return [one.name or one.id or "" for one in found if _is_ours(one, labels, client) and remove(client, one.id)]
     finally:
         client.close()
+
+
+def sweep_orphans(labels: Labels, environ: Mapping[str, str]) -> None:
+    """What of the same repository nobody owns any more; runs that are under way keep theirs."""
+    sweep(Labels(repository=labels.repository), environ)
 
 
 def remove(client: "DockerClient", name: str | None) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.rim.containers import engine, own_container
-from model_accuracy_eval.rim.containers.sweeping import MARK, Labels, owner_name, remove
+from model_accuracy_eval.rim.containers.sweeping import MARK, Labels, owner_name, remove, sweep_orphans
 from model_accuracy_eval.rim.sandbox.shipping import BOOT
 from model_accuracy_eval.rim.sandbox.surroundings import VARIABLES
 from model_accuracy_eval.rim.sandbox.worker import START_LIMIT, Line, Room
@@ -48,6 +48,7 @@ class DockerBackend:
             self.preload = tuple((facts.labels or {}).get(PRELOAD, "").split())
             self.image = (facts.attrs.get("RepoDigests") or [self._id])[0]
             own = own_container.find(self._client)
+            sweep_orphans(labels, environment)
         except EvalError:
             self._client.close()
             raise

@@ -53,7 +53,10 @@ class Connection(asyncio.Protocol):
         """Sends the request. Returns when the body has ended; without a sink, once the head is there."""
         self._begin(sink, limits)
         answered = self._answered
-        self._transport.write(payload)
+        if self.usable:
+            self._transport.write(payload)
+        else:
+            self._ended(None)  # closed as soon as it was open, which the loop has told already
         try:
             return await answered
         except asyncio.CancelledError:

@@ -1,0 +1,35 @@
+"""The whole command with an adapter in a container: killed outright, it leaves nothing for ever."""
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.e2e import command
+from tests.integration.container.tools import ADAPTER_IMAGE
+from tests.waiting import free_port, until
+
+from model_accuracy_eval.rim.containers.sweeping import MARK
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+
+def test_what_a_killed_run_leaves_behind_is_removed_by_the_next(client: "DockerClient", tmp_path: Path) -> None:
+    """It still serves on the adapter's port, where no other could be started."""
+    asked = [
+        "run", command.ADAPTER, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", tmp_path,
+        "--runtime", "container", "--adapter-image", ADAPTER_IMAGE, "--devices", "none", "--port", free_port(),
+    ]  # fmt: skip
+    first = command.start(*asked)
+    until(lambda: list(tmp_path.glob("*/predictions/*/*.jsonl")), "the first run is asking", 60)
+    first.send_signal(signal.SIGKILL)
+    command.finish(first)
+    assert owned(client, first.pid), "a container does not die with its owner"
+    done = command.run(*asked)
+    assert done.code == 0, done.err
+    assert not owned(client, first.pid)
+
+
+def owned(client: "DockerClient", pid: int) -> list[str]:
+    found = client.containers.list(all=True, filters={"label": f"{MARK}=1"})
+    return [one.name or "" for one in found if f" {pid} " in one.labels[f"{MARK}.owner"]]
