@@ -4,8 +4,6 @@ Tasks that need no library run on any image, all others on that of docker/bigcod
 """
 
 import ast
-import asyncio
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,15 +12,14 @@ from typing import Any
 import msgspec
 import pytest
 from tests.real_data import REAL, built, paper
+from tests.sandboxed import EVERY, lacks, run_all
 from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval import pipeline, wiring
-from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import Attempt, Problem, Report
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.rim.clock import SignalClock
-from model_accuracy_eval.rim.containers.engine import connect, has_image
-from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
+from model_accuracy_eval.rim.sandbox.opening import IMAGE
 from model_accuracy_eval.rim.sandbox.parsing import parsed
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.tasks import find
@@ -31,7 +28,6 @@ from model_accuracy_eval.tasks.bigcodebench import UNFIT
 LIBRARIES = "mae-bigcodebench"
 """The image with the libraries, by the name that the guide gives it."""
 
-EVERY = os.environ.get("REFERENCES") == "all"
 STEP = 16
 TOOLS = {14, 1028}
 """They call unzip and top, which the plain image may lack."""
@@ -70,7 +66,7 @@ def of_the_standard_library(problem: Problem) -> bool:
     return {name.split(".")[0] for name in named} <= sys.stdlib_module_names
 
 
-def run_all(
+def came_of(
     kind: str, problems: Iterable[Problem], written: Callable[[Problem], str], image: str = IMAGE
 ) -> dict[str, Execution]:
     """What came of the code that is written for each of them, by the task's id."""
@@ -82,27 +78,8 @@ def run_all(
         assert isinstance(ask, Program)
         return ask
 
-    async def everything(programs: dict[str, Program]) -> list[Execution]:
-        place = open_sandbox(kind, {}, image=image)
-        try:
-            return list(await asyncio.gather(*map(place.run, programs.values())))
-        finally:
-            await place.close()
-
     programs = {task_id(problem): program(problem) for problem in problems}
-    return dict(zip(programs, asyncio.run(everything(programs)), strict=True))
-
-
-def need(image: str) -> None:
-    """Skips where the engine has no such image, or there is none."""
-    try:
-        client = connect(os.environ)
-    except Refused as refusal:
-        pytest.skip(refusal.sentence)
-    there = has_image(client, image)
-    client.close()
-    if not there:
-        pytest.skip(f"the engine has no image {image}; type: docker build -t {image} docker/bigcodebench")
+    return dict(zip(programs, run_all(kind, programs.values(), image), strict=True))
 
 
 def standing(problems: Iterable[Problem]) -> list[Problem]:
@@ -114,7 +91,7 @@ def standing(problems: Iterable[Problem]) -> list[Problem]:
 def test_tasks_of_the_standard_library_know_right_from_wrong(sandbox: str) -> None:
     """Each is judged beside the program: its own solution passes, and one that does nothing fails."""
     problems = standing(paper("bigcodebench").problems)
-    right, wrong = run_all(sandbox, problems, solved), run_all(sandbox, problems, idle)
+    right, wrong = came_of(sandbox, problems, solved), came_of(sandbox, problems, idle)
     assert {number: one.detail for number, one in right.items() if not one.passed} == {}
     assert [number for number, one in wrong.items() if one.passed is not False] == []
     assert {one.integrity for one in right.values()} <= {"shared", "shared+control"}
@@ -123,9 +100,10 @@ def test_tasks_of_the_standard_library_know_right_from_wrong(sandbox: str) -> No
 @pytest.mark.skipif(not EVERY, reason="REFERENCES=all is not set: all tasks take half an hour")
 def test_every_task_is_asked_whose_own_solution_passes() -> None:
     """All 1,140 with their libraries: those left out, and only those, tell no right solution from a wrong one."""
-    need(LIBRARIES)
+    if (why := lacks(LIBRARIES)) is not None:
+        pytest.skip(f"{why}; type: docker build -t {LIBRARIES} docker/bigcodebench")
     whole = built(msgspec.structs.replace(find("bigcodebench"), views=()))
-    found = run_all("docker", whole.problems, solved, LIBRARIES)
+    found = came_of("docker", whole.problems, solved, LIBRARIES)
     assert len(found) == 1140
     unfit = {f"BigCodeBench/{number}" for numbers in UNFIT.values() for number in numbers}
     assert {number: one.detail for number, one in found.items() if one.passed is not True and number not in unfit} == {}

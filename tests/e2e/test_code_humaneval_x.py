@@ -3,17 +3,14 @@
 The image takes long to build and to run, so that part is for `make references` alone: all problems of all languages.
 """
 
-import asyncio
-import os
 import shutil
 
 import pytest
 from tests.e2e.test_code_references import DATA, exam_of
+from tests.sandboxed import EVERY, lacks, run_all
 
 from model_accuracy_eval.records import Attempt, Exam
-from model_accuracy_eval.records.code import Execution, Limits, Program
-from model_accuracy_eval.rim.containers import engine
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.scoring.scorecard import Scorecard
 
 IMAGE = "mae-humaneval-x"
@@ -30,17 +27,6 @@ def programs(exam: Exam, replies: dict[int, str]) -> list[Program]:
         for ask in card.asks(problem, [Attempt(problem=problem.id, index=0, text=replies[problem.id])])
         if isinstance(ask, Program)
     ]
-
-
-def run_all(kind: str, some: list[Program], image: str = IMAGE) -> list[Execution]:
-    async def everything() -> list[Execution]:
-        place = open_sandbox(kind, dict(os.environ), image=image)
-        try:
-            return list(await asyncio.gather(*map(place.run, some)))
-        finally:
-            await place.close()
-
-    return asyncio.run(everything())
 
 
 def test_a_program_whose_own_solution_fails_is_not_judged() -> None:
@@ -105,7 +91,7 @@ def assert_judged(short: str, kind: str) -> None:
     """The reply passes, and fails when it compares the wrong way round."""
     exam = exam_of(f"humaneval_x_{short}", 1)
     texts = [f"Sure!\n```\n{reply}```\n" for reply in (REPLIES[short], REPLIES[short].replace("< t", ">= t"))]
-    found = run_all(kind, [one for text in texts for one in programs(exam, {0: text})])
+    found = run_all(kind, [one for text in texts for one in programs(exam, {0: text})], IMAGE)
     assert found[0].verdict == "passed", found[0]
     assert found[1].verdict in {"failed", "crashed"}, found[1]
 
@@ -121,18 +107,9 @@ def test_replies_that_bring_too_much_pass_here(short: str, tools: list[str]) -> 
     assert_judged(short, "none")
 
 
-def _has_image() -> bool:
-    if os.environ.get("REFERENCES") != "all":
-        return False
-    client = engine.connect(dict(os.environ), timeout=60)
-    try:
-        return engine.has_image(client, IMAGE)
-    finally:
-        client.close()
-
-
 in_image = pytest.mark.skipif(
-    not (DATA.is_dir() and _has_image()), reason=f"`make references` runs this where there is the image {IMAGE}"
+    not (EVERY and DATA.is_dir() and lacks(IMAGE) is None),
+    reason=f"`make references` runs this where there is the image {IMAGE}",
 )
 
 
@@ -141,7 +118,9 @@ in_image = pytest.mark.skipif(
 def test_every_reference_solution_passes_in_the_image(short: str) -> None:
     """But for those whose own authors' tests refute them."""
     exam = exam_of(f"humaneval_x_{short}", None)
-    found = run_all("docker", programs(exam, {one.id: f"```\n{one.references[0]}\n```" for one in exam.problems}))
+    found = run_all(
+        "docker", programs(exam, {one.id: f"```\n{one.references[0]}\n```" for one in exam.problems}), IMAGE
+    )
     wrong = {
         one.id: (run.verdict, run.detail, run.output)
         for one, run in zip(exam.problems, found, strict=True)
@@ -157,7 +136,7 @@ def test_solutions_of_other_problems_fail_in_the_image(short: str) -> None:
     """Every tenth problem with the body of the next one: it compiles or not, and passes in no case."""
     exam = exam_of(f"humaneval_x_{short}", None)
     texts = {one.id: f"```\n{exam.problems[one.id + 1].references[0]}\n```" for one in exam.problems[:-1:10]}
-    assert {one.passed for one in run_all("docker", programs(exam, texts))} == {False}
+    assert {one.passed for one in run_all("docker", programs(exam, texts), IMAGE)} == {False}
 
 
 @in_image

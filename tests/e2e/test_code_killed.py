@@ -4,7 +4,6 @@ The first problems; all of them, more than a thousand programs, under `make refe
 """
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -18,12 +17,12 @@ import pytest
 from tests.e2e import command
 from tests.e2e.conftest import obstacle
 from tests.e2e.test_code_humaneval import DATA, FILE, rows
+from tests.sandboxed import EVERY
 from tests.servers.fault_server import FaultServer
 from tests.waiting import until
 
 from model_accuracy_eval.rim.containers.sweeping import MARK
 
-EVERY = os.environ.get("REFERENCES") == "all"
 PROBLEMS = 164 if EVERY else 40
 SAMPLES = 4
 KILLS = 6 if EVERY else 3

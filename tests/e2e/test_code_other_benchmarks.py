@@ -4,7 +4,8 @@ import asyncio
 import shutil
 
 import pytest
-from tests.e2e.test_code_references import DATA, exam_of, run_all
+from tests.e2e.test_code_references import DATA, exam_of
+from tests.sandboxed import run_all
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import Attempt, Patience, RunPlan, Sampling

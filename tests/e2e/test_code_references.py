@@ -4,27 +4,24 @@ none of them does when what it gives back is made wrong.
 Every eighth problem; all of them under `make references`, which takes minutes.
 """
 
-import asyncio
 import gzip
-import os
-from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.integration.sandbox.benchmarks import spoiled
+from tests.sandboxed import EVERY, run_all
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.records import Attempt, Exam, Problem, TaskSpec
-from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.tasks import exam
 from model_accuracy_eval.tasks.rows import parse
 
 DATA = Path(__file__).parents[3] / "shared/data"
 
-STEP = 1 if os.environ.get("REFERENCES") == "all" else 8
+STEP = 1 if EVERY else 8
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
 
@@ -45,17 +42,6 @@ def exam_of(name: str, limit: int | None) -> Exam:
 def reply(name: str, problem: Problem) -> str:
     """Some calls of CRUXEval have no argument, so the bare arguments would be no reply."""
     return f"f({problem.references[0]})" if name == "cruxeval_input" else problem.references[0]
-
-
-def run_all(kind: str, programs: Iterable[Program]) -> list[Execution]:
-    async def everything() -> list[Execution]:
-        place = open_sandbox(kind, {})
-        try:
-            return list(await asyncio.gather(*map(place.run, programs)))
-        finally:
-            await place.close()
-
-    return asyncio.run(everything())
 
 
 def asked(name: str) -> list[tuple[int, Program]]:

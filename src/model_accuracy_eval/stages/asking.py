@@ -77,7 +77,9 @@ class Inquiry:
 
     def begin(self, ask: Ask) -> bool:
         """Whether it is to be carried out now: nothing is known of it, and nobody is about it."""
-        key = asks.key(ask, self._judge)
+        return self._begin(asks.key(ask, self._judge))
+
+    def _begin(self, key: str) -> bool:
         unknown = key not in self._found and key not in self._begun
         self._begun.add(key)
         return unknown
@@ -109,8 +111,8 @@ class Inquiry:
                 continue
             held = {asks.key(ask, self._judge): ask for ask in card.asks(problems[attempt.problem], [attempt])}
             self._programs.update(key for key, ask in held.items() if isinstance(ask, Program))
-            for ask in held.values():
-                if self.begin(ask):
+            for key, ask in held.items():
+                if self._begin(key):
                     yield attempt.problem, attempt.index, ask
 
     async def _all(self, todo: Iterator[tuple[int, int, Ask]], ports: Ports) -> None:

@@ -8,17 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 import pytest
+from tests.sandboxed import lacks
 
-from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports.sandbox import Sandbox
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.rim.containers.engine import connect, has_image
 from model_accuracy_eval.rim.containers.sweeping import Labels
 from model_accuracy_eval.rim.loop import run
 from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
 
-EVERY = os.environ.get("REFERENCES") == "all"
-"""Whether `make references` is running."""
 KINDS = ("docker", "bwrap", "uid", "none")
 LABELS = Labels(repository=f"tests/sandbox-{secrets.token_hex(4)}")
 
@@ -38,13 +35,7 @@ def obstacle(kind: str) -> str | None:
             return f"bubblewrap is not installed: {error}"
         return None if done.returncode == 0 else f"bubblewrap may not work here: {done.stderr}"
     if kind == "docker":
-        try:
-            client = connect(os.environ)
-        except Refused as refusal:
-            return refusal.sentence
-        there = has_image(client, IMAGE)
-        client.close()
-        return None if there else f"the engine has no image {IMAGE}"
+        return lacks(IMAGE)
     return None
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 from tests.integration.sandbox.benchmarks import damaged, human_eval, mbpp, spoiled
-from tests.integration.sandbox.conftest import EVERY, RunAll
+from tests.integration.sandbox.conftest import RunAll
+from tests.sandboxed import EVERY
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.ports.sandbox import Sandbox

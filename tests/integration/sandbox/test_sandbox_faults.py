@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.integration.sandbox.conftest import EVERY, LABELS, obstacle, opened
+from tests.integration.sandbox.conftest import LABELS, obstacle, opened
+from tests.sandboxed import EVERY
 from tests.servers.gate import Gate
 from tests.waiting import until
 
