@@ -1,4 +1,4 @@
-# One door for each chore. The first call makes the environment in .venv; all later ones find it ready.
+# `make help` lists what there is. The first call makes the environment in .venv; all later ones find it ready.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -8,13 +8,21 @@ READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
-.PHONY: demo test check format bench parity references docs golden lock clean
+PYTEST := $(BIN)/python -m pytest -n auto
+
+.PHONY: help demo test test-all check format bench parity references docs golden lock clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
 
 demo: $(READY)  ## evaluate the bundled example adapter
 	@$(BIN)/model-accuracy-eval demo
 
-test: $(READY)  ## every test
-	$(BIN)/python -m pytest
+test: $(READY)  ## what a change is tested with: everything that runs in minutes on this clone alone
+	$(PYTEST) -m "not slow"
+
+test-all: $(READY) parity references  ## every test: simulator, engines, references and parity too
+	$(PYTEST) -m slow --ignore tests/parity
 
 check: $(READY)  ## types, lint, format
 	$(BIN)/ruff check
@@ -32,10 +40,10 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/sandbox.py
 
 parity: $(READY) $(LM_EVAL:%=%/.ready)  ## prompts and scores against the real lm-evaluation-harness, two versions of it
-	PARITY=required $(BIN)/python -m pytest tests/parity
+	PARITY=required $(PYTEST) tests/parity
 
 references: $(READY)  ## every code dataset's solutions in the sandbox, right ones and spoiled ones, and runs that are killed
-	REFERENCES=all $(BIN)/python -m pytest --timeout 1200 tests/integration/sandbox tests/e2e/test_code_references.py tests/e2e/test_code_killed.py \
+	REFERENCES=all $(PYTEST) --timeout 1200 tests/integration/sandbox tests/e2e/test_code_references.py tests/e2e/test_code_killed.py \
 		tests/e2e/test_code_bigcodebench.py tests/e2e/test_code_humaneval_x.py
 
 docs: $(READY)  ## write the reference pages anew from the tables they describe

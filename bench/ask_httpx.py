@@ -27,7 +27,7 @@ async def read(response: httpx.Response, began: float) -> Answer:
 
 
 @asynccontextmanager
-async def stock(url: str, concurrency: int) -> AsyncIterator[Ask]:
+async def weights_info(url: str, concurrency: int) -> AsyncIterator[Ask]:
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
 
     async def ask(question: str) -> Answer:
@@ -48,4 +48,4 @@ async def stock(url: str, concurrency: int) -> AsyncIterator[Ask]:
 
 
 if __name__ == "__main__":
-    main(stock)
+    main(weights_info)

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from asking import Answer, Ask, main
-from model_accuracy_eval.records import Message, Patience, Request, Service
-from model_accuracy_eval.rim.service.chat import connect
+from model_accuracy_eval.client.chat import connect
+from model_accuracy_eval.records import ClientLimits, Message, Request, Service
 
 
 @asynccontextmanager
 async def ours(url: str, concurrency: int) -> AsyncIterator[Ask]:
-    chat = connect(Service(base_url=url, model="bench"), Patience(concurrency=concurrency))
+    chat = connect(Service(base_url=url, model="bench"), ClientLimits(concurrency=concurrency))
 
     async def ask(question: str) -> Answer:
         reply = await chat.ask(Request(messages=(Message(role="user", content=question),), max_tokens=128))

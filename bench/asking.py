@@ -40,7 +40,7 @@ def peak_mb() -> float:
 async def work(ask: Ask, numbers: Iterator[int], tokens: int, peaks: dict[int, float]) -> None:
     for number in numbers:
         answer = await ask(QUESTION + str(number))
-        # A client that loses something on the way is no contender.
+        # A client that loses a part of an answer is no contender.
         if (answer.text[-7:], answer.finish, answer.used) != ("#### 42", "stop", tokens) or not answer.ttft:
             raise SystemExit(f"wrong answer: {answer}")
         if number == 1000:

@@ -52,19 +52,19 @@ class Trial(NamedTuple):
     """Of the peak, after the first 1,000 answers."""
 
 
-def trial(who: str, loop: str, requests: int, streams: int, delay_ms: float = 0.0) -> Trial:
+def trial(contender: str, loop: str, requests: int, streams: int, delay_ms: float = 0.0) -> Trial:
     with serving(TOKENS, delay_ms) as served:
-        script = [sys.executable, str(HERE / SCRIPTS[who]), served.url, f"--loop={loop}"]
+        script = [sys.executable, str(HERE / SCRIPTS[contender]), served.url, f"--loop={loop}"]
         cost = run([*script, f"--requests={requests}", f"--concurrency={streams}", f"--tokens={TOKENS}"])
     if served.stats["requests"] != requests:
-        raise SystemExit(f"{who} made {served.stats['requests']} requests for {requests} answers")
-    told = json.loads(cost.output)
+        raise SystemExit(f"{contender} made {served.stats['requests']} requests for {requests} answers")
+    figures = json.loads(cost.output)
     stats = {"connections": served.stats["connections"], "pace": served.stats["pace"]}
-    return Trial(cpu=cost.cpu, served_cpu=served.stats["cpu_seconds"], **stats, **told)
+    return Trial(cpu=cost.cpu, served_cpu=served.stats["cpu_seconds"], **stats, **figures)
 
 
 def cpu(loop: str, requests: int, streams: int, rivals: tuple[str, ...], rounds: int) -> list[Line]:
-    """Ours and each rival take turns, so that a noisy minute hits them all; ratios are within a turn."""
+    """Our client and each rival take turns, so that a noisy minute affects all of them; ratios are within a turn."""
     spent: dict[str, list[float]] = {name: [] for name in ("ours", *rivals)}
     for _ in range(rounds):
         for name, seconds in spent.items():
@@ -88,8 +88,8 @@ def cpu(loop: str, requests: int, streams: int, rivals: tuple[str, ...], rounds:
 def pace(loop: str, requests: int, rounds: int) -> list[Line]:
     """Token by token at 256 streams: the server's own time is the ideal, as measured by its ticks."""
     trials = [trial("ours", loop, requests, STREAMS, DELAY_MS) for _ in range(rounds)]
-    connections = max(one.connections for one in trials)
-    memory = max(one.peak_mb for one in trials)
+    connections = max(result.connections for result in trials)
+    memory = max(result.peak_mb for result in trials)
     where = f"{STREAMS} streams, {loop}"
     return [
         wall(f"wall, {requests:,} answers at {DELAY_MS:g} ms a token, {where}", requests, trials),
@@ -100,13 +100,13 @@ def pace(loop: str, requests: int, rounds: int) -> list[Line]:
 
 def wall(what: str, requests: int, trials: list[Trial]) -> Line:
     waves = -(-requests // STREAMS)
-    ideal = [waves * TOKENS * DELAY_MS / 1000 / (one.pace or 1.0) for one in trials]
-    ratios = [one.wall / best for one, best in zip(trials, ideal, strict=True)]
-    kept = min(one.pace or 0.0 for one in trials)
+    ideal = [waves * TOKENS * DELAY_MS / 1000 / (result.pace or 1.0) for result in trials]
+    ratios = [result.wall / best for result, best in zip(trials, ideal, strict=True)]
+    slowest = min(result.pace or 0.0 for result in trials)
     return Line(
         what,
-        f"{median(one.wall for one in trials):.2f} s",
-        f"{median(ideal):.2f} s (the server; it kept {kept:.1%} of its pace)",
+        f"{median(result.wall for result in trials):.2f} s",
+        f"{median(ideal):.2f} s (the server; it kept {slowest:.1%} of its pace)",
         spread(ratios, "×"),
         "≤ 1.15×",
         median(ratios) <= 1.15,
@@ -114,17 +114,17 @@ def wall(what: str, requests: int, trials: list[Trial]) -> Line:
 
 
 def long(loop: str, requests: int) -> list[Line]:
-    """Many answers in one go: what stays in memory, and whether the server could have answered faster."""
-    one = trial("ours", loop, requests, 64)
-    asked, served = requests / one.cpu, requests / one.served_cpu
+    """Many answers in one run: the growth of memory, and whether the server could have answered faster."""
+    result = trial("ours", loop, requests, 64)
+    client_rate, server_rate = requests / result.cpu, requests / result.served_cpu
     what = f"peak memory, growth from 1,000 to {requests:,} answers, {loop}"
     return [
-        Line(what, f"{one.growth_mb:.1f} MB", "", "", "< 5 MB", one.growth_mb < 5),
+        Line(what, f"{result.growth_mb:.1f} MB", "", "", "< 5 MB", result.growth_mb < 5),
         Line(
             f"answers per CPU second, {loop}",
-            f"{asked:,.0f}",
-            f"{served:,.0f} (the server)",
-            f"{asked / served:.2f}×",
+            f"{client_rate:,.0f}",
+            f"{server_rate:,.0f} (the server)",
+            f"{client_rate / server_rate:.2f}×",
             "",
             None,
         ),
@@ -134,7 +134,7 @@ def long(loop: str, requests: int) -> list[Line]:
 def bench(size: Size, loops: list[str]) -> list[Line]:
     lines: list[Line] = []
     for loop in loops:
-        for name in SCRIPTS:  # compiles what is not compiled
+        for name in SCRIPTS:  # compiles all modules once
             trial(name, loop, 1, 1)
         lines += cpu(loop, size.many, 64, TUNED, size.rounds)
         lines += cpu(loop, size.few, STREAMS, TUNED, size.short)

@@ -30,19 +30,19 @@ def evaluate(count: int, folder: Path) -> Cost:
     data = folder / "apples.jsonl"
     data.write_text(rows(count))
     with serving(tokens=128) as served:
-        where = ["--endpoint", served.url, "--datasets", str(data), "--out", str(folder / "outputs")]
-        cost = run([*PROGRAM, "run", *where, "-n", "1", "--concurrency", "64"], folder, quiet=True)
+        options = ["--endpoint", served.url, "--datasets", str(data), "--out", str(folder / "outputs")]
+        cost = run([*PROGRAM, "run", *options, "-n", "1", "--concurrency", "64"], folder, quiet=True)
     if served.stats["requests"] < count:
         raise SystemExit(f"{served.stats['requests']} requests for {count} problems")
     return cost
 
 
-def whole(count: int, rounds: int) -> list[Line]:
+def whole_command(count: int, rounds: int) -> list[Line]:
     costs = []
     for size in (1, *[count] * rounds):
         with tempfile.TemporaryDirectory() as folder:
             costs.append(evaluate(size, Path(folder)))
-    del costs[0]  # it compiled what was not compiled
+    del costs[0]  # it compiled the modules
     cpu, wall = [cost.cpu for cost in costs], [cost.wall for cost in costs]
     what = f"whole command, {count:,} problems"
     return [
@@ -53,8 +53,8 @@ def whole(count: int, rounds: int) -> list[Line]:
 
 
 def start(rounds: int) -> list[Line]:
-    """In turns with an interpreter that does nothing: the part of the time that nobody can save."""
-    run([*PROGRAM, "--help"])  # compiles what is not compiled
+    """In turns with an interpreter that does nothing, whose time cannot be saved."""
+    run([*PROGRAM, "--help"])  # compiles all modules once
     helps, passes = [], []
     for _ in range(rounds):
         passes.append(run([sys.executable, "-c", "pass"]))
@@ -81,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round instead of five")
     rounds = 1 if parser.parse_args().quick else 5
-    lines = [*start(2 * rounds + 1), *whole(1000, rounds)]
+    lines = [*start(2 * rounds + 1), *whole_command(1000, rounds)]
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}\n")
     print(report(lines))
 

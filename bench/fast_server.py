@@ -1,4 +1,4 @@
-"""A streaming chat server that spends next to nothing on an answer, so that only its client is measured.
+"""A streaming chat server that needs almost no CPU for an answer, so that only its client is measured.
 
 Every answer is the same bytes, built once. Without a delay it leaves in one write. With a delay, one ticker
 serves all streams: at every tick each open stream gets one token, as from a batched inference engine.
@@ -60,13 +60,13 @@ def answer(tokens: int, n: int) -> Answer:
 
 
 @cache
-def whole(tokens: int, n: int) -> bytes:
+def complete_answer(tokens: int, n: int) -> bytes:
     opening, pieces = answer(tokens, n)
     return opening + b"".join(pieces)
 
 
 class Ticker:
-    """Gives every open stream its next piece at each tick, and knows how well it keeps time."""
+    """Sends every open stream its next piece at each tick, and measures how well it keeps its pace."""
 
     def __init__(self, delay: float) -> None:
         self.delay = delay
@@ -100,7 +100,7 @@ class Ticker:
             self.busy += time.perf_counter() - self.began
 
     def pace(self) -> float | None:
-        """Actual ticks over ideal ticks; 1.0 is a server that holds its promise."""
+        """Actual ticks divided by ideal ticks; 1.0 is a server that keeps its pace."""
         return round(self.ticks * self.delay / self.busy, 4) if self.busy else None
 
 
@@ -123,10 +123,10 @@ class Server:
     def respond(self, connection: "Connection", target: bytes, body: bytes) -> None:
         if target == b"/v1/chat/completions":
             self.requests += 1
-            found = CHOICES.search(body)
-            n = int(found[1]) if found else 1
+            match = CHOICES.search(body)
+            n = int(match[1]) if match else 1
             if not self.ticker.delay:
-                return connection.write(whole(self.tokens, n))
+                return connection.write(complete_answer(self.tokens, n))
             opening, pieces = answer(self.tokens, n)
             connection.write(opening)
             return self.ticker.add(connection, pieces)
@@ -153,8 +153,8 @@ class Connection(asyncio.Protocol):
         self.unread += data
         while (end := self.unread.find(b"\r\n\r\n")) >= 0:
             head = self.unread[:end]
-            found = LENGTH.search(head)
-            stop = end + 4 + (int(found[1]) if found else 0)
+            match = LENGTH.search(head)
+            stop = end + 4 + (int(match[1]) if match else 0)
             if len(self.unread) < stop:
                 return
             body, self.unread = self.unread[end + 4 : stop], self.unread[stop:]

@@ -1,4 +1,4 @@
-"""Runs a program and says what it cost; runs the server beside it; writes the table."""
+"""Runs a program and measures its cost; runs the server for it; writes the table."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def run(command: Sequence[str], folder: Path | None = None, *, quiet: bool = Fal
         timer = threading.Timer(LIMIT, process.kill)
         timer.start()
         output = process.stdout.read()
-        # wait4 is the only call that tells the cost of this child alone.
+        # wait4 is the only call that returns the cost of this child alone.
         _, status, usage = os.wait4(process.pid, 0)
         timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -51,8 +51,8 @@ def run(command: Sequence[str], folder: Path | None = None, *, quiet: bool = Fal
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, output)
 
 
-class Served:
-    """A running server; its counts are there when it has ended."""
+class ServerRun:
+    """A running server. Its counts are known when it has ended."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -60,18 +60,18 @@ class Served:
 
 
 @contextmanager
-def serving(tokens: int, delay_ms: float = 0.0) -> Iterator[Served]:
+def serving(tokens: int, delay_ms: float = 0.0) -> Iterator[ServerRun]:
     command = [sys.executable, str(HERE / "fast_server.py"), f"--tokens={tokens}", f"--delay-ms={delay_ms}"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
         assert process.stdout
-        served = Served(process.stdout.readline().strip())
+        server = ServerRun(process.stdout.readline().strip())
         try:
-            yield served
+            yield server
         finally:
             process.stdin.close()
             last = process.stdout.read()
-    served.stats = json.loads(last)
+    server.stats = json.loads(last)
 
 
 class Line(NamedTuple):
@@ -83,11 +83,11 @@ class Line(NamedTuple):
     ratio: str
     target: str
     met: bool | None
-    """None: nothing was promised."""
+    """None: there is no target."""
 
 
 def spread(values: Sequence[float], unit: str) -> str:
-    """The median, and how far the rounds lay apart."""
+    """The median, and the range of the rounds."""
     middle = f"{median(values):.2f}{unit}"
     return middle if len(values) == 1 else f"{middle} ({min(values):.2f} to {max(values):.2f})"
 

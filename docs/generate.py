@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from inspect import signature
+from inspect import cleandoc, signature
 from itertools import groupby
 from pathlib import Path
 from typing import get_type_hints
@@ -13,12 +13,12 @@ import yaml
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.cli import main
-from model_accuracy_eval.config.settings import Setting, table
+from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.records import Step, TaskSpec
 from model_accuracy_eval.scoring.contracts import CONTRACTS
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 from model_accuracy_eval.scoring.metrics import METRICS
-from model_accuracy_eval.scoring.metrics.asked import ask_sandbox
+from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
 
 FOLDER = Path(__file__).parent / "reference"
 _ABOUT_SETTINGS = """\
@@ -39,7 +39,7 @@ def pages() -> dict[str, str]:
 
 
 def _schema() -> str:
-    """Of task files in our own spelling, the long way to write them; `exec` stands in place of `pipelines`."""
+    """The schema of our own task files without their shorthands; `exec` replaces `pipelines`."""
     (whole, execution), parts = msgspec.json.schema_components((TaskSpec, _exec()), ref_template="#/$defs/{name}")
     task = parts["TaskSpec"]
     task["properties"]["exec"] = execution
@@ -80,13 +80,13 @@ def _about(setting: Setting) -> str:
 
 
 def _datasets() -> str:
-    steps = [f"| `{name}` | {_first_line(step)} |" for name, step in EXTRACTORS.items()]
+    steps = [f"| `{name}` | {_first_paragraph(step)} |" for name, step in EXTRACTORS.items()]
     rules = {contract.id: contract.rule.replace("|", "\\|") for contract in CONTRACTS}
     metrics = [f"| `{name}` | {rules[f'metric {name}']} |" for name in METRICS]
     parts = [
         "# Datasets, extraction steps and metrics",
         _NOTE,
-        *_shelves(),
+        *_sections(),
         "Your own `.jsonl`, `.json` or `.csv` file is [a dataset too](../how-to/own-questions.md).",
         "## Extraction steps",
         "\n".join(["| step | does |", "|---|---|", *steps]),
@@ -96,12 +96,12 @@ def _datasets() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _shelves() -> Iterator[str]:
-    for heading, shelf in tasks.SHELVES.items():
+def _sections() -> Iterator[str]:
+    for heading, section in tasks.SECTIONS.items():
         yield f"## {heading}"
         rows = [
             f"| `{spec.name}` | {spec.about} | `{spec.data.bundled or spec.data.name}` | {spec.licence} | {spec.home} |"
-            for spec in map(tasks.find, shelf)
+            for spec in section
         ]
         yield "\n".join(["| dataset | about | file | licence | home |", "|---|---|---|---|---|", *rows])
     yield "## Groups"
@@ -111,8 +111,9 @@ def _shelves() -> Iterator[str]:
     yield "\n".join(["| group | datasets |", "|---|---|", *members])
 
 
-def _first_line(thing: object) -> str:
-    return (thing.__doc__ or "").strip().split("\n")[0].replace("|", "\\|")
+def _first_paragraph(thing: object) -> str:
+    paragraph = cleandoc(thing.__doc__ or "").split("\n\n")[0]
+    return paragraph.replace("\n", " ").replace("|", "\\|")
 
 
 def _commands() -> str:

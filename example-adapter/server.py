@@ -13,8 +13,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from tinyserver.engine import Engine
-from tinyserver.errors import WeightsError
 from tinyserver.handler import TinyServer
+from tinyserver.http_errors import WeightsError
 from tinyserver.model import Model
 from tinyserver.requests import Served
 from tinyserver.tokenizer import read_tokenizer

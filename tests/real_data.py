@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.records import DataFile, Exam, TaskSpec
-from model_accuracy_eval.tasks import exam, find
-from model_accuracy_eval.tasks.rows import Row, parse
+from model_accuracy_eval.records import DataFile, PreparedDataset, TaskSpec
+from model_accuracy_eval.tasks import find, preparation
+from model_accuracy_eval.tasks.rows import DataRow, parse
 
 REAL = Path(__file__).parents[2] / "shared" / "data"
 
@@ -21,21 +21,21 @@ def real(file: DataFile) -> bytes:
     return gzip.decompress(path.read_bytes())
 
 
-def rows(task: TaskSpec) -> list[Row]:
+def rows(task: TaskSpec) -> list[DataRow]:
     """The questions' rows, before any view."""
     return parse(task.data.name, real(task.data), task.fields)
 
 
-def built(task: TaskSpec, limit: int | None = None) -> Exam:
+def built(task: TaskSpec, limit: int | None = None) -> PreparedDataset:
     """The task over its real rows."""
     shots = task.prompt.fewshot
     examples = []
     if shots and shots.data:
         examples = parse(shots.data.name, real(shots.data), shots.fields or task.fields)
-    return exam.build(task, rows(task), examples, limit)
+    return preparation.build(task, rows(task), examples, limit)
 
 
 @cache
-def paper(name: str, limit: int | None = None) -> Exam:
+def paper(name: str, limit: int | None = None) -> PreparedDataset:
     """The dataset of that name, rendered once for all tests."""
     return built(find(name), limit)

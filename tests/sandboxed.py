@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.rim.containers.engine import connect, has_image
-from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
+from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
+from model_accuracy_eval.system.docker_engine import connect, has_image
 
 EVERY = os.environ.get("REFERENCES") == "all"
 """Whether `make references` is running."""

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from model_accuracy_eval.cli import _help
-from model_accuracy_eval.config.settings import table
+from model_accuracy_eval.commands.run_command import _help
+from model_accuracy_eval.config.table import table
 
 ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -90,9 +90,15 @@ def test_the_images_versions_are_the_tested_ones() -> None:
     assert "://" not in image
 
 
-def test_the_schemas_accept_action_and_workflows() -> None:
+def test_the_schemas_accept_action_workflows_and_issue_forms() -> None:
     """As published for GitHub's files."""
-    for schema, files in (("workflows", WORKFLOWS), ("actions", [ROOT / "action.yml"])):
+    forms = ROOT / ".github" / "ISSUE_TEMPLATE"
+    for schema, files in (
+        ("workflows", WORKFLOWS),
+        ("actions", [ROOT / "action.yml"]),
+        ("issue-config", [forms / "config.yml"]),
+        ("issue-forms", sorted(set(forms.glob("*.yml")) - {forms / "config.yml"})),
+    ):
         done = run(tool("check-jsonschema"), "--builtin-schema", f"vendor.github-{schema}", *map(str, files))
         assert done.returncode == 0, done.stdout
 

@@ -13,7 +13,7 @@ from tests.e2e import command
 from tests.waiting import free_port
 
 from model_accuracy_eval.cli import main
-from model_accuracy_eval.config.settings import table
+from model_accuracy_eval.config.table import table
 from model_accuracy_eval.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent

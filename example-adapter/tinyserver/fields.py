@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tinyserver.errors import RequestError
+from tinyserver.http_errors import RequestError
 
 
 class Fields:

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final
 
 from tinyserver.engine import Engine
-from tinyserver.errors import ClientGone, RequestError
+from tinyserver.http_errors import ClientGone, RequestError
 from tinyserver.records import Asked, Whole
 from tinyserver.replies import ChatShape, CompletionShape, Reply
 from tinyserver.requests import Served, read_chat, read_completion, read_text

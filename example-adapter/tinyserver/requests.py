@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tinyserver.errors import RequestError
 from tinyserver.fields import Fields
+from tinyserver.http_errors import RequestError
 from tinyserver.records import Asked, Job
 from tinyserver.sampling import Sampling
 from tinyserver.tokenizer import Tokenizer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tinyserver.errors import RequestError, WeightsError
+from tinyserver.http_errors import RequestError, WeightsError
 from tinyserver.weights import read_json
 
 CHAT_TEMPLATE: Final = "{{ messages[-1]['content'] }}"

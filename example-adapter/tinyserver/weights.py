@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tinyserver.errors import WeightsError
+from tinyserver.http_errors import WeightsError
 
 Floats = npt.NDArray[np.float32]
 Tensors = dict[str, Floats]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tinyserver.errors import ClientGone, RequestError
+from tinyserver.http_errors import ClientGone, RequestError
 from tinyserver.model import Cache, Model
 from tinyserver.records import Job, Piece, Score
 from tinyserver.sampling import log_softmax

@@ -1,3 +1,40 @@
-"""Is this model adapter's inference as accurate as it should be? Answered inside CI, with evidence."""
+"""Tells whether a model adapter's inference is as accurate as it should be.
+
+The Python interface, which the command line uses too:
+
+    from model_accuracy_eval import evaluate
+
+    report = evaluate(endpoint="http://localhost:8000", datasets=("gsm8k",), limit=100)
+    print(report.outcome.sentence)
+
+Importing this package loads nothing else; a name of `__all__` loads what it needs when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from model_accuracy_eval.ports.sink import Published, Sink
+    from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate, rescore
+    from model_accuracy_eval.records import Comparison, Report, Settings
 
 __version__ = "0.1.0"
+__all__ = ["Comparison", "ProgressEvent", "Published", "Report", "Settings", "Sink", "compare", "evaluate", "rescore"]
+
+_HOMES = {
+    "Comparison": "model_accuracy_eval.records",
+    "ProgressEvent": "model_accuracy_eval.python_api",
+    "Published": "model_accuracy_eval.ports.sink",
+    "Report": "model_accuracy_eval.records",
+    "Settings": "model_accuracy_eval.records",
+    "Sink": "model_accuracy_eval.ports.sink",
+    "compare": "model_accuracy_eval.python_api",
+    "evaluate": "model_accuracy_eval.python_api",
+    "rescore": "model_accuracy_eval.python_api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'model_accuracy_eval' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

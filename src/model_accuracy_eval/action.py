@@ -1,50 +1,54 @@
-"""The story of the action: open the check, see who asks, fetch the adapter, run, and tell everybody how it ended."""
+"""The story of the action: open the check, see who asks, fetch the adapter, run, and publish how it ended."""
 
 from model_accuracy_eval import pipeline
-from model_accuracy_eval.errors import EvalError, Refused
-from model_accuracy_eval.ports.action import Job, Site
-from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.reporting import terminal
-from model_accuracy_eval.reporting.verdicts import outcome, outcome_of
-from model_accuracy_eval.stages import admission
-from model_accuracy_eval.stages.announce import Board
+from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
+from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts
+from model_accuracy_eval.ports.sink import Published
+from model_accuracy_eval.records import Outcome
+from model_accuracy_eval.reporting.conclusions import error_outcome
+from model_accuracy_eval.stages import authorization
+from model_accuracy_eval.stages.publish import Publisher
 
 
-def act(job: Job, site: Site) -> int:
-    """The exit code of the step."""
-    board = Board(job, site)
-    board.open()
-    told = _evaluate(job, site)
+def act(context: ActionContext, ports: ActionPorts) -> int:
+    """Runs the step and returns its exit code."""
+    publisher = Publisher(ports.sinks, warn=ports.step.warning)
+    publisher.begin()
     try:
-        return board.close(told)
-    finally:
-        folder = outcome(told).folder
-        if folder:
-            site.step.give_back(folder)
-
-
-def _check_out(job: Job, site: Site, against: list[str]) -> str:
-    try:
-        return site.check_out(job)
-    except Refused as refusal:
-        raise Refused(" ".join([*against, refusal.sentence])) from refusal
-
-
-def _evaluate(job: Job, site: Site) -> Report | Outcome:
-    """The report of the run, or why there is none."""
-    try:
-        against = admission.findings(job, site.forge)
-        with site.step.group("Fetch the adapter"):
-            folder = _check_out(job, site, against) if site.needs_adapter else ""
-        plan, configs = site.plan(folder)
-        ports = site.ports(plan)
-        try:
-            report = pipeline.run(plan, configs, ports, [*against, *admission.devices(job, plan, site)])
-        finally:
-            ports.screen.close()
+        outcome = _evaluate(context, ports, publisher)
     except EvalError as error:
-        told = outcome_of(error)
-        site.step.error(told.sentence, title="No evaluation")
-        return told
-    site.step.say(terminal.as_text(report))
-    return report
+        outcome = error_outcome(error)
+        publisher.publish(outcome, None)
+    return _exit_code(context, ports, outcome, publisher.published)
+
+
+def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
+    objections = authorization.objections(context, ports.github)
+    with ports.step.group("Fetch the adapter"):
+        folder = _check_out(context, ports, objections) if ports.needs_adapter else ""
+    plan = ports.plan(folder)
+    run_ports = ports.run_ports(plan)
+    objections += authorization.devices(context, plan, ports)
+    try:
+        return pipeline.evaluate(plan, run_ports, publisher, objections).outcome
+    finally:
+        run_ports.progress.close()
+
+
+def _check_out(context: ActionContext, ports: ActionPorts, objections: list[str]) -> str:
+    try:
+        return ports.check_out(context)
+    except Refused as refusal:
+        raise Refused(" ".join([*objections, refusal.sentence])) from refusal
+
+
+def _exit_code(context: ActionContext, ports: ActionPorts, outcome: Outcome, published: Published) -> int:
+    """A result that could not be published everywhere fails the step, too."""
+    # GitHub gives the workflows of forks a token that only reads, so that their failures are expected.
+    from_fork = context.pull is not None and context.pull.is_fork
+    failures = [failure for failure in published.failures if failure.sink == "files" or not from_fork]
+    if outcome.exit_code or not failures:
+        return outcome.exit_code
+    sentences = " ".join(failure.sentence for failure in failures)
+    ports.step.error(sentences, title="The result could not be published everywhere")
+    return PublishFailed.exit_code

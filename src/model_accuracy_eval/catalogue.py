@@ -1,4 +1,4 @@
-"""`tasks show` and `tasks prepare`: a dataset looked at, or fetched, without a run."""
+"""`tasks show` and `tasks prepare`: shows a dataset, or fetches its files, without a run."""
 
 from collections.abc import Iterator
 
@@ -6,30 +6,29 @@ import msgspec
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports import Hub, MakeRows
+from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataFile, TaskSpec
-from model_accuracy_eval.tasks import exam, source
+from model_accuracy_eval.tasks import preparation, rows
 from model_accuracy_eval.tasks.library import Library
-from model_accuracy_eval.tasks.rows import Row
 
 
-def show(name: str, data_dir: str | None, hub: Hub, make_rows: MakeRows, library: Library) -> str:
-    """The TaskSpec as JSON, and its first problem as it is sent, if the rows are on this machine; of a group its
-    members, and the first of them."""
-    found = library.find(name)
-    parts = [f"Left aside: {one}" for one in found.ignored]
-    if found.groups or len(found.tasks) > 1:
-        parts.append(f"{name}: {', '.join(task.name for task in found.tasks)}")
-    parts.append(msgspec.json.format(msgspec.json.encode(found.tasks[0]), indent=2).decode())
+def show(name: str, data_dir: str | None, hub: DataHub, make_rows: MakeRows, library: Library) -> str:
+    """The TaskSpec as JSON and, if the rows are on this machine, its first problem as it is sent. For a group, its
+    members' names and the first of them."""
+    named = library.find(name)
+    parts = [f"Ignored: {field}" for field in named.ignored]
+    if named.groups or len(named.tasks) > 1:
+        parts.append(f"{name}: {', '.join(task.name for task in named.tasks)}")
+    parts.append(msgspec.json.format(msgspec.json.encode(named.tasks[0]), indent=2).decode())
     try:
-        parts.append(_first_problem(found.tasks[0], data_dir, hub, make_rows))
+        parts.append(_first_problem(named.tasks[0], data_dir, hub, make_rows))
     except BadData as error:
         parts.append(error.sentence)
     return "\n\n".join(parts)
 
 
-def prepare(names: tuple[str, ...], hub: Hub) -> Iterator[str]:
-    """One line a file: what it is and where it lies."""
+def prepare(names: tuple[str, ...], hub: DataHub) -> Iterator[str]:
+    """For each file one line with its name and its place on this machine."""
     members = [member for name in names for member in (tasks.GROUPS[name].members if name in tasks.GROUPS else (name,))]
     for task in map(tasks.find, members):
         for file in _files(task):
@@ -42,11 +41,11 @@ def _files(task: TaskSpec) -> list[DataFile]:
     return [task.data, *listing, *([fewshot.data] if fewshot and fewshot.data else [])]
 
 
-def _first_problem(task: TaskSpec, data_dir: str | None, hub: Hub, make_rows: MakeRows) -> str:
-    def read(file: DataFile, fields: tuple[str, ...]) -> list[Row]:
-        return source.read(file, fields, data_dir, hub, make_rows)
+def _first_problem(task: TaskSpec, data_dir: str | None, hub: DataHub, make_rows: MakeRows) -> str:
+    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+        return rows.read(file, fields, data_dir, hub, make_rows)
 
-    ready = exam.assemble(task, read, limit=1)
+    ready = preparation.assemble(task, read, limit=1)
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.content}" for message in problem.messages]
     return "\n".join(

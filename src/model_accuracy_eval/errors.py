@@ -1,31 +1,31 @@
-"""Every way a run can fail, as one tree. Each class knows its stage, its exit code and its sentence.
+"""All errors of a run, as one tree. Each class has an exit code and a stage; each error has a sentence for the user.
 
 EvalError
-├── UsageError              2  the command line, the configuration or the data cannot be used as they are
-│   ├── UnknownName            a dataset, setting, metric … that does not exist, with the nearest ones that do
-│   ├── BadValue               a setting whose value is out of its range
-│   ├── Unsupported            a task of another tool that says something we cannot do
-│   ├── BadData                a data file that is missing, unreadable or has the wrong shape
-│   └── BadReuse               a folder that is no run, or a run that asked something else
-├── Refused                 3  turned away before anything was started
-├── AdapterFailed           4  the adapter did not come up, or died
-├── NoHonestScore           5  too many requests failed, so a score would be a guess
-├── PublishFailed           6  the report could not be put where it belongs
-└── Stopped           130/143  somebody asked the run to end
+├── UsageError              2  the command line, the configuration or the data cannot be used
+│   ├── UnknownName            the name of a dataset, setting, metric … does not exist; similar names are shown
+│   ├── BadValue               the value of a setting is not allowed
+│   ├── Unsupported            a task file of another tool uses a feature that is not supported
+│   ├── BadData                a data file is missing, unreadable or has the wrong format
+│   └── BadReuse               a folder is not a run, or its run had other prompts or sampling
+├── Refused                 3  refused before anything was started
+├── AdapterFailed           4  the adapter did not start, or ended too early
+├── NoHonestScore           5  too many requests failed, so there is no reliable score
+├── PublishFailed           6  the report could not be published
+└── Stopped           130/143  a signal stopped the run
 
 A gate that fails (1) or stays undecided (7) is a result, not an error: see `records.Outcome`.
-Errors of libraries and of the operating system are translated once, at the rim.
+Errors of libraries and of the operating system are converted to these by the module that calls the library.
 """
 
 import difflib
 from collections.abc import Iterable
 
 _SHOWN = 20
-"""How many names a sentence lists before it only counts them."""
+"""How many names a sentence lists; it only counts the rest."""
 
 
 class EvalError(Exception):
-    """One sentence a user can act on, with the numbers in it, and the detail that backs it."""
+    """One sentence that the user can act on, with numbers, and further detail such as the end of a log."""
 
     exit_code = 2
     stage = "run"
@@ -33,7 +33,7 @@ class EvalError(Exception):
     def __init__(
         self, sentence: str, *, detail: str = "", stage: str | None = None, about: tuple[str, int] | None = None
     ) -> None:
-        """`about`: the file of the adapter, and its line, where the cure is to be applied."""
+        """`about`: the file of the adapter, and the line in it, where the problem can be fixed."""
         super().__init__(sentence)
         self.sentence = sentence
         self.detail = detail
@@ -42,14 +42,14 @@ class EvalError(Exception):
 
 
 class UsageError(EvalError):
-    """The command line, the configuration or the data cannot be used as they are."""
+    """The command line, the configuration or the data cannot be used."""
 
     exit_code = 2
     stage = "configuration"
 
 
 class UnknownName(UsageError):
-    """A name that no table holds; the nearest ones are shown, because most are typing slips."""
+    """A name that does not exist. Similar names are shown, because most of these errors are typing mistakes."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
         known = sorted(known)
@@ -60,11 +60,11 @@ class UnknownName(UsageError):
 
 
 class BadValue(UsageError):
-    """A setting whose value cannot be meant."""
+    """A value that is not allowed for a setting."""
 
 
 class Unsupported(UsageError):
-    """A task of another tool that says something we cannot do; every reason is named."""
+    """A task file of another tool that uses features that are not supported; the sentence names all of them."""
 
     def __init__(self, task: str, reasons: Iterable[str]) -> None:
         self.reasons = tuple(reasons)
@@ -72,45 +72,45 @@ class Unsupported(UsageError):
 
 
 class BadData(UsageError):
-    """A data file that is missing, unreadable or has the wrong shape; the sentence says where."""
+    """A data file that is missing, unreadable or has the wrong format; the sentence says where."""
 
     stage = "data"
 
 
 class BadReuse(UsageError):
-    """`--reuse` of a folder that is no run, or of a run whose questions were different."""
+    """A folder that is not a run, or a run that cannot be reused because its prompts or sampling were different."""
 
 
 class Refused(EvalError):
-    """Turned away before anything was started."""
+    """Refused before anything was started."""
 
     exit_code = 3
     stage = "preflight"
 
 
 class AdapterFailed(EvalError):
-    """The adapter did not come up, or died; the detail holds the last lines of its log."""
+    """The adapter did not start, or ended too early; the detail contains the last lines of its log."""
 
     exit_code = 4
     stage = "deploy"
 
 
 class NoHonestScore(EvalError):
-    """Too many requests failed: whatever was computed says nothing about accuracy."""
+    """Too many requests failed, so the scores say nothing about accuracy."""
 
     exit_code = 5
     stage = "infer"
 
 
 class PublishFailed(EvalError):
-    """The report could not be put where it belongs."""
+    """The report could not be published."""
 
     exit_code = 6
     stage = "publish"
 
 
 class Stopped(EvalError):
-    """A signal asked the run to end: 128 + the signal's number, as shells have it."""
+    """A signal stopped the run. The exit code is 128 + the signal's number, as in shells."""
 
     def __init__(self, signal_number: int, signal_name: str) -> None:
         super().__init__(f"The run was stopped by {signal_name}; what was answered until then is kept.")

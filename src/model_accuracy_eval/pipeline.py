@@ -1,91 +1,95 @@
-"""The story of a run: clear it, deploy, ask, mark, publish. Whatever fails on the way, a report is left behind."""
+"""The story of a run: preflight, deploy, infer, score, publish. Whatever fails on the way, a report is left behind."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
-from model_accuracy_eval.errors import EvalError, NoHonestScore, PublishFailed, Stopped, UsageError
+from model_accuracy_eval.config import saved_plan
+from model_accuracy_eval.errors import EvalError, UsageError
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import (
-    Clearance,
-    Decision,
-    Exam,
-    GateResult,
-    Outcome,
-    Report,
-    RunPlan,
-    Service,
-    Sheet,
-    Stock,
-)
+from model_accuracy_eval.ports.sink import Sink
+from model_accuracy_eval.records import PreflightResult, Report, RunPlan, Service, WeightsInfo
 from model_accuracy_eval.scoring import gates, groups
-from model_accuracy_eval.stages import deploy, infer, past, preflight, publish, resume, score
-from model_accuracy_eval.stages.diary import Diary
-from model_accuracy_eval.stages.lending import one_sandbox
+from model_accuracy_eval.stages import deploy, infer, outcome, preflight, previous_run, resume, score
+from model_accuracy_eval.stages.publish import Publisher
+from model_accuracy_eval.stages.run_files import FILES
+from model_accuracy_eval.stages.run_progress import StageTimer
+from model_accuracy_eval.stages.shared_sandbox import one_sandbox
 
-_VERDICTS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
-"""What gates decide, the worst first, and the exit codes that tell it."""
 
+def run(plan: RunPlan, ports: Ports, sinks: Sequence[Sink] = FILES) -> Report:
+    """Evaluates and publishes the report to the sinks, in their order.
 
-def run(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str] = ()) -> Report:
-    """`configs` is the source of the file that keeps the plan; `against` what forbids the run already.
-
-    Refusals and errors of usage leave no folder.
+    Raises one error with the sentences of all sinks that failed, after every sink had its turn.
     """
-    with one_sandbox(ports) as shared:
-        return _evaluate(plan, configs, shared, against)
+    publisher = Publisher(sinks)
+    report = evaluate(plan, ports, publisher)
+    publisher.check(report.outcome)
+    return report
 
 
-def _evaluate(plan: RunPlan, configs: str, ports: Ports, against: Sequence[str]) -> Report:
-    diary = Diary(ports.clock, ports.screen.enter)
-    with diary.stage("preflight"):
-        clearance = preflight.clear(plan, ports, against)
-        exams = clearance.exams
-        baseline = past.baseline(plan, exams, ports)
-        store = resume.open_folder(plan, exams, ports)
-    try:
-        store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", configs.encode())
-        trouble, service = _ask(plan, clearance, store, ports, diary)
-        with diary.stage("score"):
-            sheets = () if plan.mode == "infer" else score.mark(plan, exams, store, ports, partial=trouble is not None)
-        trouble = trouble or _stopped(ports) or _too_many_lost(plan, sheets)
-        judged = () if trouble else sheets
-        comparison = past.against(baseline, plan, judged) if baseline and judged else None
-        rows = [*(row for sheet in judged for row in sheet.rows), *groups.all_rows(plan.groups, judged)]
-        results = gates.results(plan.gates, rows, comparison)
-        report = Report(
-            plan=plan,
-            outcome=_outcome(plan, trouble, results, store.root),
-            sheets=sheets,
-            gates=results,
-            comparison=comparison,
-            service=service,
-            seconds=diary.seconds,
-            started=diary.started,
-            finished=diary.now(),
-            environment={**ports.facts, **_weights_facts(clearance.stock)},
-        )
-        _publish(report, exams, store, trouble)
+def evaluate(plan: RunPlan, ports: Ports, publisher: Publisher, objections: Sequence[str] = ()) -> Report:
+    """Does the same, but leaves the failures of sinks to the caller. `objections` forbid the run before it begins.
+
+    Refusals and errors of usage are raised; they leave no folder, and nothing is published.
+    """
+    with ExitStack() as at_exit, one_sandbox(ports) as ports_with_sandbox:
+        report, store = _evaluate(plan, ports_with_sandbox, objections, at_exit)
+        # The sandbox is closed first, because publishing may take all seconds that a stop leaves.
+        at_exit.callback(publisher.publish, report, store)
         return report
-    finally:
-        store.close()
 
 
-def _ask(
-    plan: RunPlan, clearance: Clearance, store: Store, ports: Ports, diary: Diary
+def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: ExitStack) -> tuple[Report, Store]:
+    timer = StageTimer(ports.clock, ports.progress.enter)
+    with timer.stage("preflight"):
+        preflight_result = preflight.check(plan, ports, objections)
+        datasets = preflight_result.datasets
+        baseline = previous_run.baseline(plan, datasets, ports)
+        store = resume.open_folder(plan, datasets, ports)
+        at_exit.callback(store.close)
+    store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
+    trouble, service = _infer(plan, preflight_result, store, ports, timer)
+    with timer.stage("score"):
+        judging = plan.settings.mode != "infer"
+        dataset_results = score.judge(plan, datasets, store, ports, partial=trouble is not None) if judging else ()
+    trouble = trouble or outcome.stopped(ports.clock) or outcome.too_many_lost(plan, dataset_results)
+    judged = () if trouble else dataset_results
+    comparison = previous_run.against(baseline, plan, judged) if baseline and judged else None
+    rows = [row for dataset_result in judged for row in dataset_result.rows]
+    gate_results = gates.results(plan.gates, [*rows, *groups.all_rows(plan.groups, judged)], comparison)
+    report = Report(
+        plan=plan,
+        outcome=outcome.conclude(plan, trouble, gate_results, store.root),
+        datasets=datasets,
+        dataset_results=dataset_results,
+        gates=gate_results,
+        comparison=comparison,
+        service=service,
+        seconds=timer.seconds,
+        started=timer.started,
+        finished=timer.now(),
+        environment={**ports.facts, **_weights_facts(preflight_result.weights)},
+    )
+    return report, store
+
+
+def _infer(
+    plan: RunPlan, preflight_result: PreflightResult, store: Store, ports: Ports, timer: StageTimer
 ) -> tuple[EvalError | None, Service | None]:
-    """Fetches, deploys and asks; what goes wrong is told in the report instead of ending without one."""
+    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, and who answered."""
     service = resume.kept_service(store)
-    if plan.mode == "eval":
+    if plan.settings.mode == "eval":
         return None, service
     try:
         weights = ""
-        if clearance.stock is not None:
-            with diary.stage("weights"):
-                weights = ports.warehouse.fetch(clearance.stock.reference, plan.max_weight_size)
-        with diary.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
+        if preflight_result.weights is not None:
+            with timer.stage("weights"):
+                weights = ports.weights_source.fetch(preflight_result.weights.reference, plan.settings.max_weight_size)
+        with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
             service = live.service
-            resume.note_service(plan, clearance.exams, service, store, diary.started)
-            with diary.stage("infer"):
-                infer.collect(plan, clearance.exams, live, store, ports)
+            resume.note_service(plan, preflight_result.datasets, service, store, timer.started)
+            with timer.stage("infer"):
+                infer.collect(plan, preflight_result.datasets, live, store, ports)
                 ports.clock.check()
     except UsageError:
         raise
@@ -94,71 +98,8 @@ def _ask(
     return None, service
 
 
-def _weights_facts(stock: Stock | None) -> dict[str, str]:
-    if stock is None:
+def _weights_facts(weights_info: WeightsInfo | None) -> dict[str, str]:
+    if weights_info is None:
         return {}
-    return {"weights": f"{stock.reference}, {f'commit {stock.commit}, ' if stock.commit else ''}{stock.shown}"}
-
-
-def _publish(report: Report, exams: tuple[Exam, ...], store: Store, trouble: EvalError | None) -> None:
-    """A report that cannot be written must not hide the trouble that came before it."""
-    try:
-        publish.write(report, exams, store)
-    except PublishFailed as failure:
-        if trouble is None:
-            raise
-        trouble.detail = f"{trouble.detail}\n{failure.sentence}".lstrip()
-        raise trouble from failure
-
-
-def _stopped(ports: Ports) -> Stopped | None:
-    try:
-        ports.clock.check()
-    except Stopped as stop:
-        return stop
-    return None
-
-
-def _too_many_lost(plan: RunPlan, sheets: tuple[Sheet, ...]) -> EvalError | None:
-    planned = sum(sheet.counts.planned for sheet in sheets)
-    lost = sum(sheet.counts.failed + sheet.counts.missing for sheet in sheets)
-    unjudged = sum(sheet.counts.unjudged for sheet in sheets)
-    if lost + unjudged <= plan.max_failed_requests:
-        return None
-    if unjudged:
-        return NoHonestScore(
-            f"{unjudged} of {planned} samples have an answer that could not be judged, {lost} have no answer, and at "
-            f"most {plan.max_failed_requests} may lack a verdict (--max-failed-requests), so the figures are no "
-            "verdict about accuracy; go on with --mode eval --reuse once the judge is well.",
-            stage="score",
-        )
-    return NoHonestScore(
-        f"{lost} of {planned} samples have no answer and at most {plan.max_failed_requests} may lack one "
-        "(--max-failed-requests), so the figures are no verdict about accuracy; "
-        "go on with --reuse once the service is well."
-    )
-
-
-def _outcome(plan: RunPlan, trouble: EvalError | None, results: tuple[GateResult, ...], folder: str) -> Outcome:
-    if trouble is not None:
-        return Outcome(
-            conclusion="stopped" if isinstance(trouble, Stopped) else "broken",
-            exit_code=trouble.exit_code,
-            stage=trouble.stage,
-            sentence=trouble.sentence,
-            detail=trouble.detail,
-            folder=folder,
-            about=trouble.about,
-        )
-    for decision, exit_code in _VERDICTS:
-        told = [result.sentence for result in results if result.decision == decision]
-        if told:
-            return Outcome(
-                conclusion=decision, exit_code=exit_code, stage="gates", sentence=" ".join(told), folder=folder
-            )
-    sentence = "The evaluation is complete."
-    if plan.mode == "infer":
-        sentence = "Every sample was asked; judge them with --mode eval --reuse."
-    if plan.shard:
-        sentence = f"The shard {plan.shard} is complete; `merge` makes one report of all {plan.shard.count}."
-    return Outcome(conclusion="passed", exit_code=0, stage="done", sentence=sentence, folder=folder)
+    commit = f"commit {weights_info.commit}, " if weights_info.commit else ""
+    return {"weights": f"{weights_info.reference}, {commit}{weights_info.shown}"}

@@ -3,13 +3,13 @@
 import pytest
 
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.sandbox.backends import open_sandbox
 
 
 def obstacle(kind: str) -> str | None:
     """Why a sandbox of this kind does not work here."""
     try:
-        open_sandbox(kind, {}, slots=1).end()  # type: ignore[attr-defined]
+        open_sandbox(kind, {}, workers=1).end()  # type: ignore[attr-defined]
     except EvalError as refusal:
         return refusal.sentence
     return None

@@ -226,7 +226,7 @@ def test_a_service_that_takes_the_probe_and_says_nothing_holds_nobody_up(ending:
 
 
 def test_a_killed_run_leaves_nothing_running(tmp_path: Path) -> None:
-    """SIGKILL of the program itself: its warden ends the adapter and frees the port."""
+    """SIGKILL of the program itself: its supervisor ends the adapter and frees the port."""
     port = free_port()
     process = command.start(*adapter_arguments(tmp_path, port, "-n", 20, "--concurrency", 1))
     until(lambda: list(tmp_path.glob(JOURNAL)), "samples are journaled")

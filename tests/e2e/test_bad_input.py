@@ -17,7 +17,7 @@ USAGE = {
     "k > n": ([*ENDPOINT, "--datasets", "demo_gsm8k", "-n", 2, "--k", "1,3"], "k = 3 needs at least 3 samples"),
     "k < 1": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--k", "0"], "'k' cannot be '0'"),
     "unknown mode": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--mode", "evil"], "one of all, infer, eval"),
-    "gate nonsense": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "avg@5 > 3"], "'avg@5 > 3' is no gate"),
+    "gate nonsense": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "avg@5 > 3"], "'avg@5 > 3' is not a gate"),
     "gate on an unknown metric": (
         [*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "demo_gsm8k: avg@4 > 3"],
         "There is no metric called 'avg@4' in the gate 'demo_gsm8k: avg@4 > 3'; did you mean avg@5",
@@ -32,9 +32,9 @@ USAGE = {
     "adapter without weights": ([command.ADAPTER, "--datasets", "demo_gsm8k"], "give their path with --model"),
     "data file that is not there": ([*ENDPOINT, "--datasets", "no/such.jsonl"], "There is no data file 'no/such.jsonl'"),
     "rows that must be fetched first": ([*ENDPOINT, "--datasets", "gsm8k"], "tasks prepare"),
-    "reuse of what is no run": (["--reuse", "docs"], "'docs' is no run that could be reused"),
+    "reuse of what is no run": (["--reuse", "docs"], "'docs' is not a run that could be reused"),
     "configuration file that is not there": (["--config", "no.yaml"], "The configuration file no.yaml cannot be read"),
-    "judging without a run": (["--mode", "eval", "--datasets", "demo_gsm8k"], "name their run with --reuse"),
+    "judging without a run": (["--mode", "eval", "--datasets", "demo_gsm8k"], "name that run with --reuse"),
     "endpoint without a host": (["--endpoint", "http://", "--datasets", "demo_gsm8k"], "must be an http"),
     "endpoint with an impossible port": (["--endpoint", "http://a:99999", "--datasets", "demo_gsm8k"], "must be an http"),
     "endpoint that is no URL": (["--endpoint", "localhost:8000", "--datasets", "demo_gsm8k"], "must be an http"),
@@ -64,7 +64,7 @@ def test_a_proxy_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """It would be found out in the middle of the run, at the first file that is to be fetched."""
     monkeypatch.setenv("HTTPS_PROXY", "socks9://proxy:1")
     told = refuse(tmp_path, 2, *ENDPOINT, "--datasets", "demo_gsm8k")
-    assert "HTTPS_PROXY is 'socks9://proxy:1', which is no proxy" in told
+    assert "HTTPS_PROXY is 'socks9://proxy:1', which is not a proxy" in told
 
 
 DATA = {
@@ -136,5 +136,5 @@ def test_a_reuse_with_other_sampling_shows_the_difference(tmp_path: Path) -> Non
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     done = command.run("run", "--reuse", folder, "-n", 3, "--temperature", 0.5)
     assert done.code == 2
-    assert "sampling.n was 5, is 3; sampling.temperature was not there, is 0.5" in done.err
+    assert "num-return-sequences was 5, is 3; temperature was not there, is 0.5" in done.err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

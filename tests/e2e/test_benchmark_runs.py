@@ -14,9 +14,9 @@ from tests.servers.knowing_model import KnowingModel
 from tests.servers.likelihood_server import VLLM, LikelihoodServer
 
 from model_accuracy_eval import pipeline, wiring
-from model_accuracy_eval.records import Exam, Problem, Report
+from model_accuracy_eval.records import PreparedDataset, Problem, Report
 from model_accuracy_eval.reporting import summary
-from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.tasks import GROUPS, find
 
 SIZE = 4
@@ -55,21 +55,23 @@ def evaluate(url: str, datasets: str, out: Path, **settings: object) -> Report:
         "endpoint": url, "datasets": datasets, "out": str(out), "data-dir": str(REAL), "limit": SIZE,
         "num-return-sequences": 1, **settings,
     }  # fmt: skip
-    plan, configs = wiring.plan(values, {})
-    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+    plan = wiring.plan(values, {})
+    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
 
 
 def figures(report: Report, dataset: str) -> Mapping[str, float | None]:
-    (sheet,) = [sheet for sheet in report.sheets if sheet.dataset == dataset]
-    return {row.metric: row.value for row in sheet.rows}
+    (dataset_result,) = [
+        dataset_result for dataset_result in report.dataset_results if dataset_result.dataset == dataset
+    ]
+    return {row.metric: row.value for row in dataset_result.rows}
 
 
-def written(exams: Iterable[Exam], pick: int) -> Callable[[dict[str, Any]], str]:
+def written(datasets: Iterable[PreparedDataset], pick: int) -> Callable[[dict[str, Any]], str]:
     """A server's answers, by the question that is asked."""
     replies = {
-        problem.messages[-1].content: WRITTEN[exam.task.name][pick](problem)
-        for exam in exams
-        for problem in exam.problems
+        problem.messages[-1].content: WRITTEN[prepared.task.name][pick](problem)
+        for prepared in datasets
+        for problem in prepared.problems
     }
     return lambda request: replies.get(request["messages"][-1]["content"], "ready")
 
@@ -141,9 +143,9 @@ def test_n17_a_task_of_core_without_its_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*WRITTEN, *WEIGHED, "arc", "chat_core"])
 def test_a_benchmark_can_be_looked_at(name: str) -> None:
     """`tasks show` prints its definition and its first problem as it is sent."""
+    first = find(GROUPS[name].members[0] if name in GROUPS else name)
+    (problem,) = built(first, 1).problems
     done = command.run("tasks", "show", name, "--data-dir", REAL)
     assert done.code == 0, done.err
     assert "── right answer ──" in done.out
-    first = find(GROUPS[name].members[0] if name in GROUPS else name)
-    (problem,) = built(first, 1).problems
     assert problem.messages[-1].content in done.out

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 
@@ -70,8 +71,16 @@ def test_a_batch_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path) ->
 def past(folder: Path, number: int, value: float, status: str = "passed", version: str = "abc123") -> None:
     run = folder / f"{number:032x}"
     run.mkdir(parents=True)
-    figures = {"humaneval": {"version": version, "metrics": {"accuracy": value, "pass@5": 99.0}}}
-    whole = {"status": status, "run_id": run.name, "label": "m", "finished": f"2026-01-0{number}", "datasets": figures}
+    metrics = {"accuracy": value, "pass@5": 99.0}
+    dataset = {"version": version, "questions": "q", "problems": 3, "metrics": metrics}
+    whole = {
+        "status": status,
+        "run_id": run.name,
+        "label": "m",
+        "started": f"2026-01-0{number}",
+        "finished": f"2026-01-0{number}",
+        "datasets": {"humaneval": dataset},
+    }
     (run / "run.json").write_text(json.dumps(whole))
 
 
@@ -90,15 +99,30 @@ def test_a18_history_tells_changes_and_the_best_so_far(tmp_path: Path) -> None:
     assert command.run("history", tmp_path / "nothing").code == 2
 
 
+@pytest.mark.parametrize("problems", [(), ("--problems",)], ids=["figures", "problems"])
+def test_runs_of_another_format_do_not_hide_the_others(tmp_path: Path, problems: tuple[str, ...]) -> None:
+    """They are left out with a sentence that names them; the beginning that a crash left is left out in silence."""
+    judged(tmp_path, 1, {0: 5})
+    for name, text in {"foreign": '{"status": "passed"}', "crashed": '{"status": "pas'}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(text)
+    done = command.run("history", tmp_path, *problems)
+    assert done.code == 0, done.err
+    assert "humaneval" in done.out
+    assert done.err.startswith("Left out: ")
+    assert "foreign/run.json" in done.err
+    assert "crashed" not in done.err
+
+
 def judged(folder: Path, number: int, counts: dict[int, int], **more: str) -> None:
     """A run with the count of right samples of five for each problem."""
     past(folder, number, 50.0, **more)
     run = folder / f"{number:032x}"
-    whole = json.loads((run / "run.json").read_bytes())
-    (run / "run.json").write_text(json.dumps({**whole, "started": whole["finished"]}))
+    dataset = json.loads((run / "run.json").read_bytes())["datasets"]["humaneval"]
+    head = {"intervals": {}, "version": dataset["version"], "counts": {}, "notes": [], "speed": {}, "rows": []}
     details = [{"id": problem, "n": 5, "c": count} for problem, count in counts.items()]
     (run / "results/m").mkdir(parents=True)
-    (run / "results/m/humaneval.json").write_text(json.dumps({"details": details}))
+    (run / "results/m/humaneval.json").write_text(json.dumps({**head, "details": details}))
 
 
 def test_a18_history_tells_which_problems_any_run_solves(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from tests.servers.fault_server import FaultServer
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import Attempt, Problem, Report
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.rim.clock import SignalClock
-from model_accuracy_eval.rim.sandbox.opening import IMAGE
-from model_accuracy_eval.rim.sandbox.parsing import parsed
+from model_accuracy_eval.sandbox.backends import IMAGE
+from model_accuracy_eval.sandbox.negate_tests import parse_source
 from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.tasks import find
 from model_accuracy_eval.tasks.bigcodebench import UNFIT
 
@@ -52,7 +52,7 @@ def solved(problem: Problem) -> str:
 
 def idle(problem: Problem) -> str:
     """The solution without its doing: every function of its top level gives None at once."""
-    tree = parsed(solved(problem))
+    tree = parse_source(solved(problem))
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             node.body = [ast.Return(ast.Constant(None))]
@@ -60,7 +60,7 @@ def idle(problem: Problem) -> str:
 
 
 def of_the_standard_library(problem: Problem) -> bool:
-    tree = parsed(f"{solved(problem)}\n{problem.extras['test']}")
+    tree = parse_source(f"{solved(problem)}\n{problem.extras['test']}")
     named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     named |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     return {name.split(".")[0] for name in named} <= sys.stdlib_module_names
@@ -89,7 +89,7 @@ def standing(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def test_tasks_of_the_standard_library_know_right_from_wrong(sandbox: str) -> None:
-    """Each is judged beside the program: its own solution passes, and one that does nothing fails."""
+    """Each is judged in the program's process: its own solution passes, and one that does nothing fails."""
     problems = standing(paper("bigcodebench").problems)
     right, wrong = came_of(sandbox, problems, solved), came_of(sandbox, problems, idle)
     assert {number: one.detail for number, one in right.items() if not one.passed} == {}
@@ -122,8 +122,8 @@ class Coder:
 
     def __init__(self, able: str) -> None:
         self._able = able
-        exams = [paper("bigcodebench"), paper("bigcodebench_instruct")]
-        self._asked = {problem.messages[-1].content: problem for exam in exams for problem in exam.problems}
+        datasets = [paper("bigcodebench"), paper("bigcodebench_instruct")]
+        self._asked = {problem.messages[-1].content: problem for prepared in datasets for problem in prepared.problems}
 
     def __call__(self, request: dict[str, Any]) -> str:
         problem = self._asked.get(request["messages"][-1]["content"])
@@ -136,8 +136,8 @@ def evaluate(server: FaultServer, sandbox: str, out: Path, **settings: object) -
     values = {
         "endpoint": server.url, "data-dir": str(REAL), "out": str(out), "preset": "greedy", "sandbox": sandbox, **settings
     }  # fmt: skip
-    plan, configs = wiring.plan(values, {})
-    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+    plan = wiring.plan(values, {})
+    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
 
 
 @pytest.mark.parametrize(("dataset", "able"), [("bigcodebench_hard", 0), ("bigcodebench_hard_instruct", 1)])
@@ -146,8 +146,11 @@ def test_hard_tasks_from_the_question_to_the_figure(sandbox: str, dataset: str, 
     with FaultServer(Coder(FIRST_HARD[able])) as server:
         report = evaluate(server, sandbox, tmp_path, datasets=dataset, limit=2)
     assert report.outcome.exit_code == 0, report.outcome.sentence
-    (sheet,) = report.sheets
-    assert {row.metric: row.value for row in sheet.rows} == {"accuracy": 50.0}
-    assert (sheet.counts.planned, sheet.counts.unjudged) == (2, 0)
-    assert [tally.why == ("right",) for tally in sheet.tallies] == [able == 0, able == 1]
-    assert any("beside the program" in note for note in sheet.notes)
+    (dataset_result,) = report.dataset_results
+    assert {row.metric: row.value for row in dataset_result.rows} == {"accuracy": 50.0}
+    assert (dataset_result.counts.planned, dataset_result.counts.unjudged) == (2, 0)
+    assert [problem_result.why == ("right",) for problem_result in dataset_result.problem_results] == [
+        able == 0,
+        able == 1,
+    ]
+    assert any("in the program's process" in note for note in dataset_result.notes)

@@ -12,8 +12,8 @@ from tests.servers.fault_server import FaultServer
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.rim.clock import SignalClock
 from model_accuracy_eval.scoring.estimators import pass_at_k
+from model_accuracy_eval.system.clock import SignalClock
 
 DATA = Path(__file__).parents[3] / "shared/data"
 FILE = DATA / "humaneval/HumanEval.jsonl.gz"
@@ -51,12 +51,12 @@ class Solver:
 
 def evaluate(server: FaultServer, out: Path, **settings: object) -> Report:
     values = {"endpoint": server.url, "datasets": "humaneval", "data-dir": str(DATA), "out": str(out), **settings}
-    plan, configs = wiring.plan(values, {})
-    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+    plan = wiring.plan(values, {})
+    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
 
 
 def figures(report: Report) -> dict[str, float | None]:
-    return {row.metric: row.value for row in report.sheets[0].rows}
+    return {row.metric: row.value for row in report.dataset_results[0].rows}
 
 
 def test_reference_solutions_are_worth_100(sandbox: str, tmp_path: Path) -> None:
@@ -65,9 +65,9 @@ def test_reference_solutions_are_worth_100(sandbox: str, tmp_path: Path) -> None
         report = evaluate(server, tmp_path, preset="greedy", sandbox=sandbox)
     assert figures(report) == {"accuracy": 100.0, "best of n": 100.0}
     assert report.outcome.exit_code == 0, report.outcome.sentence
-    (note,) = [note for note in report.sheets[0].notes if note.startswith("Programs ran")]
+    (note,) = [note for note in report.dataset_results[0].notes if note.startswith("Programs ran")]
     assert "judged out of the program's reach" in note
-    assert "beside the program" not in note
+    assert "in the program's process" not in note
 
 
 def test_broken_solutions_are_worth_0(sandbox: str, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_broken_solutions_are_worth_0(sandbox: str, tmp_path: Path) -> None:
     with FaultServer(Solver(lambda row, index: False)) as server:
         report = evaluate(server, tmp_path, preset="greedy", sandbox=sandbox)
     assert figures(report) == {"accuracy": 0.0, "best of n": 0.0}
-    assert report.sheets[0].counts.unjudged == 0
+    assert report.dataset_results[0].counts.unjudged == 0
 
 
 def test_a20_two_services_are_compared_on_the_same_prompts(sandbox: str, tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ def test_a_run_that_goes_on_runs_nothing_twice(sandbox: str, tmp_path: Path) -> 
     (folder,) = tmp_path.iterdir()
     (kept,) = folder.glob("predictions/*/humaneval_findings.jsonl")
     before = kept.read_bytes()
-    plan, configs = wiring.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA)}, {})
-    again = pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+    plan = wiring.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA)}, {})
+    again = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
     assert figures(again) == figures(first)
     assert kept.read_bytes() == before
     assert 0 < len(before.splitlines()) <= 40
@@ -130,13 +130,13 @@ def test_without_a_sandbox_nothing_is_asked(tmp_path: Path) -> None:
     """A run of code tasks is refused before its first request where the wanted sandbox cannot be had."""
     solver = Solver(lambda row, index: True)
     with FaultServer(solver) as server:
-        plan, configs = wiring.plan(
+        plan = wiring.plan(
             {"endpoint": server.url, "datasets": "humaneval", "data-dir": str(DATA), "out": str(tmp_path)}
             | {"sandbox": "docker"}, {},
         )  # fmt: skip
         nowhere = {"DOCKER_HOST": "unix:///nowhere/docker.sock", "PATH": "/nowhere"}
         with pytest.raises(EvalError) as refusal:
-            pipeline.run(plan, configs, wiring.ports(plan, nowhere, SignalClock()))
+            pipeline.run(plan, wiring.ports(plan, nowhere, SignalClock()))
     assert refusal.value.exit_code == 3
     assert solver.asked == {}
     assert list(tmp_path.iterdir()) == []

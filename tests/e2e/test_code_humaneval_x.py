@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.test_code_references import DATA, exam_of
 from tests.sandboxed import EVERY, lacks, run_all
 
-from model_accuracy_eval.records import Attempt, Exam
+from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.scoring.scorecard import Scorecard
 
@@ -18,11 +18,11 @@ LANGUAGES = ("cpp", "go", "java", "js", "python", "rust")
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
 
 
-def programs(exam: Exam, replies: dict[int, str]) -> list[Program]:
-    card = Scorecard(exam.task, 1, (1,))
+def programs(prepared: PreparedDataset, replies: dict[int, str]) -> list[Program]:
+    card = Scorecard(prepared.task, 1, (1,))
     return [
         ask
-        for problem in exam.problems
+        for problem in prepared.problems
         if problem.id in replies
         for ask in card.asks(problem, [Attempt(problem=problem.id, index=0, text=replies[problem.id])])
         if isinstance(ask, Program)
@@ -89,9 +89,9 @@ REPLIES = {
 
 def assert_judged(short: str, kind: str) -> None:
     """The reply passes, and fails when it compares the wrong way round."""
-    exam = exam_of(f"humaneval_x_{short}", 1)
+    prepared = exam_of(f"humaneval_x_{short}", 1)
     texts = [f"Sure!\n```\n{reply}```\n" for reply in (REPLIES[short], REPLIES[short].replace("< t", ">= t"))]
-    found = run_all(kind, [one for text in texts for one in programs(exam, {0: text})], IMAGE)
+    found = run_all(kind, [one for text in texts for one in programs(prepared, {0: text})], IMAGE)
     assert found[0].verdict == "passed", found[0]
     assert found[1].verdict in {"failed", "crashed"}, found[1]
 
@@ -117,13 +117,13 @@ in_image = pytest.mark.skipif(
 @pytest.mark.parametrize("short", LANGUAGES)
 def test_every_reference_solution_passes_in_the_image(short: str) -> None:
     """But for those whose own authors' tests refute them."""
-    exam = exam_of(f"humaneval_x_{short}", None)
+    prepared = exam_of(f"humaneval_x_{short}", None)
     found = run_all(
-        "docker", programs(exam, {one.id: f"```\n{one.references[0]}\n```" for one in exam.problems}), IMAGE
+        "docker", programs(prepared, {one.id: f"```\n{one.references[0]}\n```" for one in prepared.problems}), IMAGE
     )
     wrong = {
         one.id: (run.verdict, run.detail, run.output)
-        for one, run in zip(exam.problems, found, strict=True)
+        for one, run in zip(prepared.problems, found, strict=True)
         if not run.passed
     }
     assert list(wrong) == ([112, 155] if short == "js" else []), wrong
@@ -134,9 +134,9 @@ def test_every_reference_solution_passes_in_the_image(short: str) -> None:
 @pytest.mark.parametrize("short", LANGUAGES)
 def test_solutions_of_other_problems_fail_in_the_image(short: str) -> None:
     """Every tenth problem with the body of the next one: it compiles or not, and passes in no case."""
-    exam = exam_of(f"humaneval_x_{short}", None)
-    texts = {one.id: f"```\n{exam.problems[one.id + 1].references[0]}\n```" for one in exam.problems[:-1:10]}
-    assert {one.passed for one in run_all("docker", programs(exam, texts), IMAGE)} == {False}
+    prepared = exam_of(f"humaneval_x_{short}", None)
+    texts = {one.id: f"```\n{prepared.problems[one.id + 1].references[0]}\n```" for one in prepared.problems[:-1:10]}
+    assert {one.passed for one in run_all("docker", programs(prepared, texts), IMAGE)} == {False}
 
 
 @in_image

@@ -5,15 +5,15 @@ import shutil
 
 import pytest
 from tests.e2e.test_code_references import DATA, exam_of
+from tests.fake_ports import fake_ports
 from tests.sandboxed import run_all
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.records import Attempt, Patience, RunPlan, Sampling
+from model_accuracy_eval.records import Attempt, ClientLimits, RunPlan, Sampling
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.stages import trial
-from model_accuracy_eval.testing import twins
+from model_accuracy_eval.stages.shared_sandbox import check_sandbox
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
 
@@ -34,10 +34,12 @@ def programs(name: str, limit: int, *, wrong: bool = False) -> list[Program]:
 
 def test_bigcodebench_without_its_libraries_is_refused_with_their_names(sandbox: str) -> None:
     """Before anything is asked: a model is not to blame for an image that lacks pandas."""
-    exam = exam_of("bigcodebench", None)
-    plan = RunPlan(run_id="0" * 32, stamp="s", tasks=(exam.task,), sampling=Sampling(), patience=Patience())
+    prepared = exam_of("bigcodebench", None)
+    plan = RunPlan(
+        run_id="0" * 32, stamp="s", tasks=(prepared.task,), sampling=Sampling(), client_limits=ClientLimits()
+    )
     with pytest.raises(Refused, match=r"cannot judge bigcodebench.*lacks .*folium.*--sandbox-image"):
-        trial.hold(plan, [exam], twins(open_sandbox=lambda: open_sandbox(sandbox, {})))
+        check_sandbox(plan, [prepared], fake_ports(open_sandbox=lambda: open_sandbox(sandbox, {})))
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")

@@ -13,10 +13,10 @@ from tests.integration.sandbox.benchmarks import spoiled
 from tests.sandboxed import EVERY, run_all
 
 from model_accuracy_eval import tasks
-from model_accuracy_eval.records import Attempt, Exam, Problem, TaskSpec
+from model_accuracy_eval.records import Attempt, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import exam
+from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.rows import parse
 
 DATA = Path(__file__).parents[3] / "shared/data"
@@ -33,10 +33,10 @@ def suite_alone(task: TaskSpec) -> TaskSpec:
     return msgspec.structs.replace(task, pipelines=(msgspec.structs.replace(pipeline, metrics=metrics),))
 
 
-def exam_of(name: str, limit: int | None) -> Exam:
+def exam_of(name: str, limit: int | None) -> PreparedDataset:
     task = suite_alone(tasks.find(name))
     source = gzip.decompress((DATA / f"{task.data.name}.gz").read_bytes())
-    return exam.build(task, parse(task.data.name, source, task.fields), [], limit)
+    return preparation.build(task, parse(task.data.name, source, task.fields), [], limit)
 
 
 def reply(name: str, problem: Problem) -> str:

@@ -1,4 +1,4 @@
-"""Two real runs of the example adapter, compared, gated on one another, and told again."""
+"""Two real runs of the example adapter, compared, gated on one another, and rendered again."""
 
 import json
 import shutil
@@ -108,8 +108,8 @@ def test_what_cannot_be_read_is_one_sentence(runs: tuple[Path, Path], tmp_path: 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_report_is_told_again_byte_by_byte(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """Lost pages are back as they were; replies that were edited are not told again."""
+def test_a_report_is_rendered_again_byte_by_byte(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    """Lost pages are back as they were; edited replies are refused."""
     folder = Path(shutil.copytree(runs[0], tmp_path / runs[0].name))
     command.run("report", folder)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -125,7 +125,7 @@ def test_a_report_is_told_again_byte_by_byte(runs: tuple[Path, Path], tmp_path: 
     assert f"--mode eval --reuse {folder}" in done.err
 
 
-def test_a_fresh_report_told_again_is_the_one_the_run_left(runs: tuple[Path, Path]) -> None:
+def test_a_fresh_report_rendered_again_is_the_one_the_run_left(runs: tuple[Path, Path]) -> None:
     """In the run's own place nothing changes at all, the manifest included."""
     before = {path: path.read_bytes() for path in runs[1].rglob("*") if path.is_file()}
     assert command.run("report", runs[1]).code == 0

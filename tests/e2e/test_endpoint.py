@@ -12,7 +12,7 @@ from tests.servers.fault_server import FaultServer, Style
 
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.system.clock import SignalClock
 
 JSON = dict[str, Any]
 PROBLEMS = 6
@@ -55,12 +55,12 @@ def evaluate(server: FaultServer, questions: Path, out: Path, **settings: object
     """The real thing in this process: real plan, real ports."""
     limits = {"first-token-timeout": 1, "idle-timeout": 1, "total-timeout": 3}
     values = {"endpoint": server.url, "datasets": str(questions), "out": str(out), **limits, **settings}
-    plan, configs = wiring.plan(values, {})
-    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+    plan = wiring.plan(values, {})
+    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
 
 
 def figures(report: Report) -> dict[str, float | None]:
-    return {row.metric: row.value for row in report.sheets[0].rows}
+    return {row.metric: row.value for row in report.dataset_results[0].rows}
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_what_a_retry_can_cure_does_not_move_the_score(
         report = evaluate(server, questions, tmp_path / "out")
     assert figures(report) == undisturbed
     assert report.outcome.exit_code == 0
-    assert report.sheets[0].counts.answered == PROBLEMS * 5
+    assert report.dataset_results[0].counts.answered == PROBLEMS * 5
 
 
 STYLES = {
@@ -131,7 +131,7 @@ def test_what_no_retry_cures_is_counted_and_ends_in_exit_code_5(fault: str, ques
     with FaultServer(answer, plan=plan) as server:
         report = evaluate(server, questions, tmp_path / "out", retries=1)
     assert (report.outcome.exit_code, report.outcome.conclusion) == (5, "broken")
-    assert (report.sheets[0].counts.failed, report.sheets[0].counts.answered) == (5, 25)
+    assert (report.dataset_results[0].counts.failed, report.dataset_results[0].counts.answered) == (5, 25)
     failed = tmp_path / "out" / report.plan.run_id / f"predictions/{command.LABEL}/lengths_failed.jsonl"
     assert len(failed.read_bytes().splitlines()) == 5
 
@@ -145,18 +145,18 @@ def test_a_run_with_failures_is_completed_by_reuse(
         broken = evaluate(server, questions, out, retries=0, concurrency=1)
     assert broken.outcome.exit_code == 5
     with FaultServer(answer) as server:
-        plan, configs = wiring.plan({"reuse": str(out / broken.plan.run_id), "endpoint": server.url}, {})
-        mended = pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+        plan = wiring.plan({"reuse": str(out / broken.plan.run_id), "endpoint": server.url}, {})
+        mended = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
         asked = sum(request.get("n", 1) for request in server.chats) - 1  # the probe
     assert (mended.outcome.exit_code, figures(mended)) == (0, undisturbed)
-    assert asked == broken.sheets[0].counts.failed
+    assert asked == broken.dataset_results[0].counts.failed
 
 
 def test_greedy_servers_are_found_out(questions: Path, tmp_path: Path) -> None:
     """Equal samples in spite of temperature 1 are told, because pass@k means nothing then."""
     with FaultServer(lambda request: ["#### 1"] * request.get("n", 1)) as server:
         report = evaluate(server, questions, tmp_path / "out")
-    assert any("decodes greedily" in note for note in report.sheets[0].notes)
+    assert any("decodes greedily" in note for note in report.dataset_results[0].notes)
 
 
 def test_answers_that_stand_in_the_reasoning_are_reported_and_can_be_judged(questions: Path, tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_answers_that_stand_in_the_reasoning_are_reported_and_can_be_judged(ques
     with FaultServer(answer, style=Style(reasoning="reasoning")) as server:
         silent = evaluate(server, questions, tmp_path / "a")
         judged = evaluate(server, questions, tmp_path / "b", **{"score-reasoning": True})
-    assert silent.sheets[0].counts.reasoning_only == 30
-    assert any("--score-reasoning" in note for note in silent.sheets[0].notes)
+    assert silent.dataset_results[0].counts.reasoning_only == 30
+    assert any("--score-reasoning" in note for note in silent.dataset_results[0].notes)
     assert (figures(silent)["avg@5"], (figures(judged)["avg@5"] or 0) > 0) == (0.0, True)
 
 

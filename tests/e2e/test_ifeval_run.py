@@ -10,7 +10,7 @@ from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.tasks import find
 
 SIZE = 30
@@ -31,8 +31,8 @@ def evaluate(url: str, out: Path) -> Report:
         "endpoint": url, "datasets": "ifeval", "out": str(out), "data-dir": str(REAL), "limit": SIZE,
         "num-return-sequences": 1, "gate": "ifeval: inst_level_strict_acc >= 50",
     }  # fmt: skip
-    plan, configs = wiring.plan(values, {})
-    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+    plan = wiring.plan(values, {})
+    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
 
 
 def reply(row: dict[str, Any], number: int) -> str:
@@ -49,15 +49,15 @@ def test_a_run_tells_the_four_figures(tmp_path: Path) -> None:
     whole, introduced = asked[::3], asked[1::3]
     kept = [[name for name in names if name not in SPOILT] for names in introduced]
     instructions = sum(map(len, asked))
-    (sheet,) = report.sheets
-    assert {row.metric: row.value for row in sheet.rows} == {
+    (dataset_result,) = report.dataset_results
+    assert {row.metric: row.value for row in dataset_result.rows} == {
         "prompt_level_strict_acc": pytest.approx(100 * (len(whole) + _same(kept, introduced)) / SIZE),
         "inst_level_strict_acc": pytest.approx(100 * sum(map(len, whole + kept)) / instructions),
         "prompt_level_loose_acc": pytest.approx(100 * len(whole + introduced) / SIZE),
         "inst_level_loose_acc": pytest.approx(100 * sum(map(len, whole + introduced)) / instructions),
     }
-    assert all(row.stderr for row in sheet.rows)
-    assert sheet.counts.empty == SIZE // 3
+    assert all(row.stderr for row in dataset_result.rows)
+    assert dataset_result.counts.empty == SIZE // 3
     assert report.outcome.sentence.startswith("ifeval: inst_level_strict_acc >= 50 passed")
 
 

@@ -67,3 +67,66 @@ def test_a_task_that_wants_a_judge_says_so_before_anything_is_asked(tmp_path: Pa
         )
         assert (done.code, served.requests) == (2, [])
     assert "capitals is judged by a model: name it with --judge-endpoint and --judge-model." in done.err
+
+
+def setup_files(folder: Path) -> list[object]:
+    (folder / "capitals.yaml").write_text(TASK)
+    (folder / "capitals.jsonl").write_text(ROWS)
+    return ["--datasets", folder / "capitals.yaml", "--data-dir", folder, "--out", folder / "out", "-n", "2"]
+
+
+def test_model_and_judge_on_one_url_get_their_own_keys(tmp_path: Path) -> None:
+    """What the judge is asked carries the judge's key, all else the model's, although both are the same service."""
+    common = setup_files(tmp_path)
+
+    def both(request: dict[str, Any]) -> list[str]:
+        return judge(request) if request["model"] == "wise" else model(request)
+
+    with FaultServer(both) as served:
+        done = command.run(
+            "run", "--endpoint", served.url, "--judge-endpoint", served.url, "--judge-model", "wise", *common, **KEYS
+        )
+        assert (done.code, "50.00" in done.out) == (0, True), done.err
+        by_judging: dict[bool, set[str | None]] = {True: set(), False: set()}
+        for exchange in served.requests:
+            judging = b'"wise"' in exchange.body
+            by_judging[judging].add(exchange.headers.get("authorization"))
+    assert by_judging == {True: {"Bearer marker-judge-key"}, False: {"Bearer marker-model-key"}}
+
+
+def test_replies_are_collected_first_and_judged_later_by_any_judge(tmp_path: Path) -> None:
+    """--mode infer needs no judge; --mode eval names one, then another, and the model is not asked again."""
+    common = setup_files(tmp_path)
+
+    def never(_request: dict[str, Any]) -> list[str]:
+        return ["no"]
+
+    with FaultServer(model) as served, FaultServer(judge) as first, FaultServer(never) as second:
+        done = command.run("run", "--mode", "infer", "--endpoint", served.url, *common)
+        assert done.code == 0, done.err
+        asked, run = len(served.requests), command.only_run(tmp_path / "out")
+        for server, name, share in ((first, "wise", "50.00"), (second, "stern", "0.00")):
+            again = command.run(
+                "run", "--mode", "eval", "--reuse", run, "--judge-endpoint", server.url, "--judge-model", name
+            )
+            assert again.code == 0, again.err
+            assert f"{share} " in again.out, again.out
+            assert [chat["model"] for chat in server.chats] == [name, name]
+        assert len(served.requests) == asked
+
+
+def test_another_question_is_refused_where_another_judge_is_not(tmp_path: Path) -> None:
+    """With the difference, and before the judge is asked anything."""
+    common = setup_files(tmp_path)
+    with FaultServer(model) as served, FaultServer(judge) as judging:
+        command.run("run", "--mode", "infer", "--endpoint", served.url, *common)
+        run = command.only_run(tmp_path / "out")
+        judged = ["run", "--mode", "eval", "--reuse", run, "--judge-endpoint", judging.url, "--judge-model", "wise"]
+        done = command.run(*judged, "--temperature", "0.5")
+        assert done.code == 2
+        assert "asked something else, so its replies cannot be reused: temperature was not there, is 0.5." in done.err
+        (tmp_path / "capitals.yaml").write_text(TASK.replace("{{question}}", "Q: {{question}}"))
+        done = command.run(*judged)
+        assert done.code == 2
+        assert "datasets.capitals.prompt.question was '" in done.err
+        assert judging.requests == []

@@ -46,7 +46,7 @@ def test_an_out_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     with FaultServer() as server:
         done = command.run("run", "--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", tmp_path / "file")
     assert done.code == 2
-    assert "cannot be made: Not a directory." in done.err
+    assert "cannot be created: Not a directory." in done.err
 
 
 def test_a_defect_of_ours_is_no_failed_gate(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_task_that_nobody_can_judge_here_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_dataset_with_parts_judges_as_a_whole(tmp_path: Path) -> None:
-    """A kept reply does not say which subject it belongs to."""
+    """A saved reply does not say which subject it belongs to."""
     kept = tmp_path / "plain.jsonl"
     kept.write_text(
         '{"id": 1, "prediction": "ANSWER: B", "gold": "B"}\n{"id": 2, "prediction": "ANSWER: B", "gold": "A"}\n'

@@ -79,7 +79,7 @@ def test_without_results_the_difference_is_explained(tmp_path: Path) -> None:
     """The samples alone do not say how lenient the metric was."""
     (result,) = rescored(kept(tmp_path, lenient("whole"), None))
     assert (result["differing"], result["figures"][0]["ours"]) == (2, 0.0)
-    assert result["scoring"].endswith("without settings (no results beside it)")
+    assert result["scoring"].endswith("without settings (there is no results file)")
 
 
 def test_results_of_another_run_are_not_taken(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_refusals_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / f"results_{STAMP}.json").write_text("{")
     done = command.run("rescore", file)
     assert (done.code, done.out) == (2, "")
-    assert f"results_{STAMP}.json: this is no file of lm-eval's results" in done.err
+    assert f"results_{STAMP}.json: this is not a results file of lm-eval" in done.err
     kept(tmp_path, [sample(0, "seven", own=1.0)], config({"metric": "own"}))
     done = command.run("rescore", file)
     assert (done.code, done.out) == (2, "")

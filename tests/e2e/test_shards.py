@@ -74,11 +74,11 @@ def test_what_is_no_whole_run_is_not_merged(tmp_path: Path, questions: Path) -> 
         whole = evaluated(server, questions, tmp_path / "whole")
     out = tmp_path / "merged"
     for folders, sentence in (
-        ((zero, one), "merged of 0/3, 1/3, 2/3, but there are 0/3, 1/3"),
+        ((zero, one), "merged from 0/3, 1/3, 2/3, but there are 0/3, 1/3"),
         ((zero, zero), "at least two shards"),
-        ((zero, one, other), "sampling.temperature was not there, is 0.5"),
-        ((whole, zero), "is no shard: it was run without --shard"),
-        ((tmp_path, zero), "is no folder of a run"),
+        ((zero, one, other), "temperature was not there, is 0.5"),
+        ((whole, zero), "is not a shard: it was run without --shard"),
+        ((tmp_path, zero), "is not the folder of a run"),
     ):
         done = command.run("merge", *folders, "--out", out)
         assert (done.code, sentence in done.err) == (2, True), done.err

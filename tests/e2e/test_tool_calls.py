@@ -11,7 +11,7 @@ from tests.servers.tool_server import HABITS, JSON, USAGE, Said, ToolServer, cal
 
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.rim.clock import SignalClock
+from model_accuracy_eval.system.clock import SignalClock
 
 EXPRESSIONS = ["12*34", "1,000/8", "(3+4)*-2"]
 RESULTS = ["408", "125", "-14"]
@@ -41,8 +41,8 @@ def task(tmp_path: Path) -> Path:
 def evaluate(url: str, task: Path, **settings: object) -> Report:
     """The real thing in this process: real plan, real ports."""
     values = {"endpoint": url, "datasets": str(task), "out": str(task.parent / "out"), "retries": 0, **settings}
-    plan, configs = wiring.plan(values, {})
-    return pipeline.run(plan, configs, wiring.ports(plan, {}, SignalClock()))
+    plan = wiring.plan(values, {})
+    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
 
 
 def lines(task: Path, report: Report) -> list[JSON]:
@@ -52,7 +52,7 @@ def lines(task: Path, report: Report) -> list[JSON]:
 
 
 def accuracy(report: Report) -> float | None:
-    return report.sheets[0].rows[0].value
+    return report.dataset_results[0].rows[0].value
 
 
 def test_n10_a_model_that_calls_the_calculator_is_told_what_it_says(task: Path) -> None:
@@ -70,15 +70,15 @@ def test_n10_a_model_that_calls_the_calculator_is_told_what_it_says(task: Path) 
     said = {"text": "Let me see.", "reasoning": "I had better not guess."}
     assert first["rounds"] == [{**said, "uses": [{"call": call, "result": "408"}]}]
     assert first["usage"]["prompt_tokens"] == 2 * USAGE["prompt_tokens"]
-    assert report.sheets[0].speed.completion_tokens == 12 * USAGE["completion_tokens"]
+    assert report.dataset_results[0].speed.completion_tokens == 12 * USAGE["completion_tokens"]
 
 
 def test_the_report_says_how_many_answers_used_the_tools(task: Path) -> None:
     """Beside the figures, because a figure without tools is another one."""
     with ToolServer() as server:
         report = evaluate(server.url, task)
-    assert report.sheets[0].counts.used_tools == 6
-    assert "6 of 6 answers used the tools on offer (calculator)." in report.sheets[0].notes
+    assert report.dataset_results[0].counts.used_tools == 6
+    assert "6 of 6 answers used the tools on offer (calculator)." in report.dataset_results[0].notes
 
 
 @pytest.mark.parametrize("habit", HABITS)
@@ -113,10 +113,10 @@ def test_a_model_that_calls_without_end_is_counted_apart(task: Path) -> None:
     with ToolServer(stubborn) as server:
         report = evaluate(server.url, task)
         assert len(server.chats) == 6 * 3
-    counts = report.sheets[0].counts
+    counts = report.dataset_results[0].counts
     assert (accuracy(report), counts.unfinished, counts.answered, counts.not_found) == (0.0, 6, 6, 6)
     assert {line["finish_reason"] for line in lines(task, report)} == {"tool_rounds"}
-    assert any("6 of 6 samples still called tools after 2 rounds" in note for note in report.sheets[0].notes)
+    assert any("6 of 6 samples still called tools after 2 rounds" in note for note in report.dataset_results[0].notes)
 
 
 def clumsy(request: JSON) -> Said:
@@ -160,7 +160,9 @@ def test_a_server_that_ignores_tools_is_judged_by_its_answers(task: Path) -> Non
         assert len(server.chats) == 1 + 6
     assert accuracy(report) == pytest.approx(100 / 3)
     assert "rounds" not in lines(task, report)[0]
-    assert any(note.startswith("None of the 6 answers used the tools on offer") for note in report.sheets[0].notes)
+    assert any(
+        note.startswith("None of the 6 answers used the tools on offer") for note in report.dataset_results[0].notes
+    )
 
 
 def test_a_conversation_that_broke_off_is_had_again(task: Path) -> None:
@@ -173,7 +175,7 @@ def test_a_conversation_that_broke_off_is_had_again(task: Path) -> None:
 
     with ToolServer(breaks) as server:
         broken = evaluate(server.url, task)
-    assert (broken.outcome.exit_code, broken.sheets[0].counts.failed) == (5, 2)
+    assert (broken.outcome.exit_code, broken.dataset_results[0].counts.failed) == (5, 2)
     with ToolServer() as server:
         report = evaluate(server.url, task, reuse=str(task.parent / "out" / broken.plan.run_id))
         asked = [chat["messages"] for chat in server.chats]

@@ -6,29 +6,41 @@ import math
 
 import pytest
 from tests.example_adapter.client import Server
-from tests.servers.asking import PATIENCE
+from tests.servers.asking import LIMITS
 from tests.servers.loops import run
 
+from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.errors import NoHonestScore
-from model_accuracy_eval.records import Ballot, Candidate, Message, Reply, Request, Service, Weigh
-from model_accuracy_eval.rim.service.chat import connect
+from model_accuracy_eval.records import (
+    Candidate,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    Message,
+    Reply,
+    Request,
+    Service,
+)
 
 
-def weigh(server: Server, *ballots: Ballot, wish: Weigh = "auto") -> tuple[tuple[str, ...], list[Reply]]:
+def weigh(
+    server: Server, *likelihood_requests: LoglikelihoodRequest, wish: LoglikelihoodSetting = "auto"
+) -> tuple[tuple[str, ...], list[Reply]]:
     async def conversation() -> tuple[tuple[str, ...], list[Reply]]:
-        chat = connect(Service(base_url=f"http://127.0.0.1:{server.port}", model=server.model), PATIENCE)
+        chat = connect(Service(base_url=f"http://127.0.0.1:{server.port}", model=server.model), LIMITS)
         try:
-            scale = await chat.scale(wish, {})
-            return scale.findings, [await scale.weigh(ballot) for ballot in ballots]
+            scale = await chat.loglikelihood_client(wish, {})
+            return scale.findings, [
+                await scale.loglikelihood(likelihood_request) for likelihood_request in likelihood_requests
+            ]
         finally:
             await chat.close()
 
     return run(conversation())
 
 
-def sums(pair: tuple[int, int], *answers: int) -> Ballot:
+def sums(pair: tuple[int, int], *answers: int) -> LoglikelihoodRequest:
     question = f"{pair[0]}+{pair[1]}="
-    return Ballot(
+    return LoglikelihoodRequest(
         request=Request(messages=(Message(role="user", content=question),)),
         candidates=tuple(Candidate(context=question, continuation=str(answer)) for answer in answers),
         options=len(answers),
@@ -49,8 +61,8 @@ def test_tokens_are_numbers_of_the_vocabulary(server: Server) -> None:
 def test_l40_endings_weigh_what_the_server_says_of_them(server: Server) -> None:
     """Summed by hand from an echo without any generation."""
     findings, (reply,) = weigh(server, sums((27, 58), 85, 84, 8))
-    assert findings == ("echo: tokens are counted by the service's tokenizer, 2048 at once.",)
-    for answer, found in zip(("85", "84", "8"), reply.weighed, strict=True):
+    assert findings == ("echo: token ids come from the service's tokenizer, context length 2048.",)
+    for answer, found in zip(("85", "84", "8"), reply.loglikelihoods, strict=True):
         echo = server.complete(f"27+58={answer}", echo=True, logprobs=1, max_tokens=0).json["choices"][0]["logprobs"]
         assert found is not None
         assert math.isclose(found.logprob, sum(echo["token_logprobs"][6:]), abs_tol=1e-6)
@@ -63,7 +75,7 @@ def test_the_right_sum_is_the_likeliest_option(server: Server, held_out: list[tu
     _, replies = weigh(server, *(sums(pair, *(sum(pair) + by for by in (0, 1, -1, 10, 2))) for pair in pairs))
     right = 0
     for reply in replies:
-        told = [one.logprob for one in reply.weighed if one is not None]
+        told = [one.logprob for one in reply.loglikelihoods if one is not None]
         right += told.index(max(told)) == 0
     assert right / len(pairs) > 0.8
 
@@ -71,16 +83,16 @@ def test_the_right_sum_is_the_likeliest_option(server: Server, held_out: list[tu
 def test_l22_l26_a_whole_text_begins_behind_a_token_that_opens_it(server: Server) -> None:
     """This model's tokenizer adds none, and `<eos>` is the one that it knows; windows come together to the whole."""
     text = "27+58=85\n" * 300
-    asked = Ballot(
+    asked = LoglikelihoodRequest(
         request=sums((1, 1)).request, candidates=(Candidate(context="", continuation=text),), options=1, rolling=True
     )
     _, (reply,) = weigh(server, asked)
     assert reply.fault is None
-    assert reply.weighed[0] is not None
-    assert reply.weighed[0].tokens == len(text)
+    assert reply.loglikelihoods[0] is not None
+    assert reply.loglikelihoods[0].tokens == len(text)
 
 
 def test_n7_a_model_that_knows_no_letters_weighs_none(server: Server) -> None:
     """This one has only ever seen sums: what chat tells of its first token is about digits."""
-    with pytest.raises(NoHonestScore, match="no letter is among the 20 likeliest first tokens of an answer"):
+    with pytest.raises(NoHonestScore, match="no letter is among the 20 most likely first tokens of an answer"):
         weigh(server, wish="top-logprobs")

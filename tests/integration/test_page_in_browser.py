@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.unit.reporting.test_page import HOSTILE, MIXED, QUESTIONS, Page, report, sheet, tally
+from tests.unit.reporting.test_page import HOSTILE, MIXED, QUESTIONS, Page, dataset_result, problem_result, report
 
 from model_accuracy_eval.reporting import page
 
@@ -41,34 +41,40 @@ def shown(dom: str) -> list[str | None]:
 
 def test_filter_from_the_address(chromium: str, tmp_path: Path) -> None:
     """`#show=wrong` in the address shows the wrong problems alone, and the status says how many there are."""
-    dom = browse(chromium, tmp_path, page.as_html(report(sheet(MIXED)), QUESTIONS), "--dump-dom", at="#show=wrong")
+    dom = browse(
+        chromium, tmp_path, page.as_html(report(dataset_result(MIXED)), QUESTIONS), "--dump-dom", at="#show=wrong"
+    )
     assert shown(dom) == ["wrong", "wrong"]
     assert "2 of 4 shown" in Page(dom.encode()).text
 
 
 def test_search_from_the_address(chromium: str, tmp_path: Path) -> None:
     """`#find=…` finds problems by the words of their question."""
-    dom = browse(chromium, tmp_path, page.as_html(report(sheet(MIXED)), QUESTIONS), "--dump-dom", at="#find=2+%2B+2")
+    dom = browse(
+        chromium, tmp_path, page.as_html(report(dataset_result(MIXED)), QUESTIONS), "--dump-dom", at="#find=2+%2B+2"
+    )
     assert shown(dom) == ["right"]
 
 
 def test_hostile_text_does_nothing(chromium: str, tmp_path: Path) -> None:
     """Scripts in questions, answers and notes are shown as text and run nowhere; the filter still works."""
-    strange = sheet((tally(0, ("right", "wrong"), gold=HOSTILE, wrong=HOSTILE[:60]),), notes=(HOSTILE,))
+    strange = dataset_result(
+        (problem_result(0, ("right", "wrong"), gold=HOSTILE, wrong=HOSTILE[:60]),), notes=(HOSTILE,)
+    )
     dom = browse(
         chromium, tmp_path, page.as_html(report(strange, detail=HOSTILE), {"sums": {0: HOSTILE}}), "--dump-dom"
     )
-    assert "<title>Done" in dom
+    assert "<title>Complete, no gate" in dom
     assert Page(dom.encode()).all("img") == []
     assert "1 of 1 shown" in dom
 
 
 def test_policy_stops_scripts_that_are_not_ours(chromium: str, tmp_path: Path) -> None:
     """Even if something got past the escaping, the page's policy keeps it from running."""
-    html = page.as_html(report(sheet(MIXED)), QUESTIONS)
+    html = page.as_html(report(dataset_result(MIXED)), QUESTIONS)
     planted = b"<script>document.title='owned'</script><img src=\"data:,\" onerror=\"document.title='owned'\"></main>"
     dom = browse(chromium, tmp_path, html.replace(b"</main>", planted), "--dump-dom")
-    assert "<title>Done" in dom
+    assert "<title>Complete, no gate" in dom
     assert "4 of 4 shown" in dom
 
 
@@ -76,7 +82,7 @@ def test_policy_stops_scripts_that_are_not_ours(chromium: str, tmp_path: Path) -
 def test_nothing_sticks_out(chromium: str, tmp_path: Path, width: int) -> None:
     """Long words without a blank do not make the page wider than the window."""
     long = "x" * 1500
-    wide = sheet((tally(0, ("right", "wrong"), gold=long, wrong=long[:900]),), notes=(long,))
+    wide = dataset_result((problem_result(0, ("right", "wrong"), gold=long, wrong=long[:900]),), notes=(long,))
     html = page.as_html(report(wide, detail=long), {"sums": {0: long}})
     # The page's own policy is what keeps this probe from running in it, so it is taken out first.
     html = html.replace(b"Content-Security-Policy", b"x-none")
@@ -89,6 +95,6 @@ def test_nothing_sticks_out(chromium: str, tmp_path: Path, width: int) -> None:
 def test_screenshot_has_content(chromium: str, tmp_path: Path) -> None:
     """The page draws: its picture is no blank sheet."""
     picture = tmp_path / "page.png"
-    html = page.as_html(report(sheet(MIXED)), QUESTIONS)
+    html = page.as_html(report(dataset_result(MIXED)), QUESTIONS)
     browse(chromium, tmp_path, html, f"--screenshot={picture}", "--window-size=1280,900")
     assert picture.stat().st_size > 20_000

@@ -9,11 +9,11 @@ import pytest
 from tests.parity import next_manner, sides
 from tests.parity.conftest import Oracle
 
-from model_accuracy_eval.records import Exam, TaskSpec
+from model_accuracy_eval.records import PreparedDataset, TaskSpec
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.scoring.scorers import measures
-from model_accuracy_eval.tasks.lm_eval.reading import Fields
+from model_accuracy_eval.scoring.scorers import metric_uses
+from model_accuracy_eval.tasks.lm_eval.yaml_files import TaskFields
 
 _OF_SAMPLES = re.compile(r"(pass@\d+)\((.+)\)")
 _SIZES = {1, 3, 5, 10, 20, 50}
@@ -24,68 +24,68 @@ _SIZES = {1, 3, 5, 10, 20, 50}
 class Compared:
     """Both sides of every task, by its name."""
 
-    plain: dict[str, Exam]
+    plain: dict[str, PreparedDataset]
     """As this package has them."""
-    ours: dict[str, Exam]
+    ours: dict[str, PreparedDataset]
     """The same in the manner of the version."""
     theirs: Mapping[str, Any]
     replies: dict[str, list[str]]
 
 
-def both(oracle: Oracle, fields_of: Mapping[str, Fields], job: sides.Job, *, trusted: bool = False) -> Compared:
-    def exam(fields: Fields, change: sides.Change | None = None) -> Exam:
+def both(oracle: Oracle, fields_of: Mapping[str, TaskFields], job: sides.Job, *, trusted: bool = False) -> Compared:
+    def prepared(fields: TaskFields, change: sides.Change | None = None) -> PreparedDataset:
         return sides.ours(fields, job.data, trusted=trusted, limit=job.limit, change=change)
 
-    plain = {name: exam(fields) for name, fields in fields_of.items()}
+    plain = {name: prepared(fields) for name, fields in fields_of.items()}
     ours = plain
     if oracle.is_next:
-        ours = {name: next_manner.exam(exam(fields, next_manner.task)) for name, fields in fields_of.items()}
+        ours = {name: next_manner.prepared(prepared(fields, next_manner.task)) for name, fields in fields_of.items()}
     told = {prompt: texts for name in ours for prompt, texts in sides.replies(ours[name], plain[name]).items()}
     return Compared(plain, ours, sides.ask_lm_eval(oracle.python, replace(job, replies=told)), told)
 
 
 def check_prompts(found: Compared) -> None:
-    for name, exam in found.ours.items():
-        assert len(exam.problems) >= sides.LIMIT, name
-        for ours, theirs in zip(sides.asked(exam), found.theirs[name]["asked"], strict=True):
+    for name, prepared in found.ours.items():
+        assert len(prepared.problems) >= sides.LIMIT, name
+        for ours, theirs in zip(sides.asked(prepared), found.theirs[name]["asked"], strict=True):
             assert ours == theirs, name
 
 
 def check_scores(found: Compared) -> None:
-    for name, exam in found.ours.items():
-        assert _values(judged(exam, found)) == _near(scores(found.theirs[name]["scores"], exam.task)), name
+    for name, prepared in found.ours.items():
+        assert _values(judged(prepared, found)) == _near(scores(found.theirs[name]["scores"], prepared.task)), name
 
 
 def check_errors(found: Compared) -> None:
-    for name, exam in found.ours.items():
-        theirs = scores(found.theirs[name]["scores"], exam.task, "_stderr")
-        ours = {row.metric: row.stderr for row in judged(exam, found).rows("000000")}
+    for name, prepared in found.ours.items():
+        theirs = scores(found.theirs[name]["scores"], prepared.task, "_stderr")
+        ours = {row.metric: row.stderr for row in judged(prepared, found).rows("000000")}
         assert {metric: ours[metric] for metric in theirs} == _near(theirs), name
 
 
 def check_directions(found: Compared) -> None:
     """Which way is better."""
-    for name, exam in found.ours.items():
-        rows = judged(exam, found).rows("000000")
+    for name, prepared in found.ours.items():
+        rows = judged(prepared, found).rows("000000")
         ours = {row.metric.partition(",")[0]: row.higher_is_better for row in rows if not re.search("[(@]", row.metric)}
         assert ours.items() <= found.theirs[name]["better"].items(), name
 
 
 def unlike(found: Compared) -> Iterator[str]:
     """Tasks of which a prompt or a figure differs from what this package has on its own account."""
-    for name, exam in found.plain.items():
+    for name, prepared in found.plain.items():
         theirs = found.theirs[name]
-        if sides.asked(exam) != theirs["asked"] or _values(judged(exam, found)) != _near(
-            scores(theirs["scores"], exam.task)
+        if sides.asked(prepared) != theirs["asked"] or _values(judged(prepared, found)) != _near(
+            scores(theirs["scores"], prepared.task)
         ):
             yield name
 
 
-def judged(exam: Exam, found: Compared) -> Scorecard:
-    n = exam.task.repeats or 1
-    card = Scorecard(exam.task, n, sorted({n, *_SIZES}))
-    for problem in exam.problems:
-        card.take(problem, sides.attempts(exam, problem, found.replies))
+def judged(prepared: PreparedDataset, found: Compared) -> Scorecard:
+    n = prepared.task.repeats or 1
+    card = Scorecard(prepared.task, n, sorted({n, *_SIZES}))
+    for problem in prepared.problems:
+        card.judge(problem, sides.attempts(prepared, problem, found.replies))
     return card
 
 
@@ -99,7 +99,7 @@ def _near(theirs: dict[str, float]) -> Any:
 
 def scores(theirs: Mapping[str, float], task: TaskSpec, suffix: str = "") -> dict[str, float]:
     """lm-eval's figures under our names; shares are shown times 100 here."""
-    shares = {measure.label or measure.name: metric(measure.name).share for measure in measures(task)}
+    shares = {measure.label or measure.name: metric(measure.name).share for measure in metric_uses(task)}
     told = {}
     for key, value in theirs.items():
         name, _, pipeline = key.partition(",")

@@ -5,9 +5,18 @@
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.records import Candidate, Exam, FewShot, Measure, Pipeline, Problem, Step, TaskSpec
+from model_accuracy_eval.records import (
+    Candidate,
+    FewShot,
+    MetricUse,
+    Pipeline,
+    PreparedDataset,
+    Problem,
+    Step,
+    TaskSpec,
+)
 from model_accuracy_eval.scoring.scorers import pipelines
-from model_accuracy_eval.tasks.lm_eval.reading import Fields
+from model_accuracy_eval.tasks.lm_eval.yaml_files import TaskFields
 
 LEFT_OUT = {
     "global_piqa/nonparallel_cloze/eng_latn": "not shipped",
@@ -67,7 +76,7 @@ UNLIKE_OF_OUR_OWN = {
 UNLIKE_WITH_PYTHON = {"copa": "two blanks in front of an ending"}
 
 
-def task(asked: TaskSpec, fields: Fields) -> TaskSpec:
+def task(asked: TaskSpec, fields: TaskFields) -> TaskSpec:
     """Its examples may be the question itself where the first are taken, and several right answers have to be announced."""
     prompt = asked.prompt
     if prompt.fewshot and prompt.fewshot.sampler.name == "first":
@@ -96,7 +105,7 @@ def _pipeline(one: Pipeline, asked: TaskSpec) -> Pipeline:
 _WHOLE_TEXT = {"first_token": (Step(name="remove_whitespace"),), "choice_match": (Step(name="noop"),)}
 
 
-def _measure(measure: Measure, reduction: str) -> Measure:
+def _measure(measure: MetricUse, reduction: str) -> MetricUse:
     """Its likelihood is a logarithm, and averaged by a function that a bootstrap draws for."""
     if measure.name == "likelihood":
         return replace(measure, name="logprob", label="likelihood", aggregation="nanmean")
@@ -107,7 +116,7 @@ def _with_itself(shown: FewShot) -> FewShot:
     return replace(shown, without_itself=False)
 
 
-def exam(asked: Exam) -> Exam:
+def prepared(asked: PreparedDataset) -> PreparedDataset:
     """Options are parted from their context only where neither has a blank there, and are as long as what is weighed."""
     if asked.task.kind not in ("choice", "schema"):
         return asked

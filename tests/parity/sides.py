@@ -15,16 +15,16 @@ from tests.parity import families, own_rows
 from tests.parity.families import REAL_ROWS
 from tests.parity.oracle_words import weigh
 
-from model_accuracy_eval.records import Attempt, DataFile, Exam, Likelihood, Problem, TaskSpec
-from model_accuracy_eval.rim.hubs.hub import FileHub
-from model_accuracy_eval.rim.python_tasks.rows import TrustedPython
-from model_accuracy_eval.rim.task_files import TaskFiles
-from model_accuracy_eval.tasks import exam, rows, source
-from model_accuracy_eval.tasks.lm_eval.converting import convert
-from model_accuracy_eval.tasks.lm_eval.reading import Fields, load
+from model_accuracy_eval.hubs.file_hub import FileHub
+from model_accuracy_eval.records import Attempt, DataFile, Loglikelihood, PreparedDataset, Problem, TaskSpec
+from model_accuracy_eval.system.local_files import TaskFiles
+from model_accuracy_eval.tasks import preparation, rows
+from model_accuracy_eval.tasks.lm_eval.convert_task import convert
+from model_accuracy_eval.tasks.lm_eval.yaml_files import TaskFields, load
+from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
 
 ROWS = families.ROWS | own_rows.ROWS
-Change = Callable[[TaskSpec, Fields], TaskSpec]
+Change = Callable[[TaskSpec, TaskFields], TaskSpec]
 
 LIMIT = 9
 REAL_LIMIT = 60
@@ -32,7 +32,7 @@ BENCHMARKS = Path(__file__).parents[2].parent / "shared" / "data"
 ROWS_A_SPLIT = 24
 
 
-def task_fields(folder: Path, tasks: Iterable[str]) -> dict[str, tuple[Path, Fields]]:
+def task_fields(folder: Path, tasks: Iterable[str]) -> dict[str, tuple[Path, TaskFields]]:
     """Name of every task → its file and its fields."""
     found = {}
     for name in tasks:
@@ -42,7 +42,7 @@ def task_fields(folder: Path, tasks: Iterable[str]) -> dict[str, tuple[Path, Fie
     return found
 
 
-def write_rows(data: Path, fields: Fields) -> None:
+def write_rows(data: Path, fields: TaskFields) -> None:
     """A file for every split that the task names."""
     splits = {fields.get(f"{kind}_split") for kind in ("training", "validation", "test", "fewshot")}
     path, name = fields["dataset_path"], fields.get("dataset_name")
@@ -79,20 +79,20 @@ def write_real_rows(data: Path) -> None:
         (data / f"{split}.jsonl").write_text(text, encoding="utf-8")
 
 
-def ours(fields: Fields, data: Path, *, trusted: bool, limit: int, change: Change | None = None) -> Exam:
+def ours(fields: TaskFields, data: Path, *, trusted: bool, limit: int, change: Change | None = None) -> PreparedDataset:
     """The exam that the task file gives over the rows in the folder; `change` is what another version does to the task."""
     task = convert(fields, trusted=trusted).task
     task = change(task, fields) if change else task
     fewshot = task.prompt.fewshot
     shots = _rows(task, fewshot.data, data) if fewshot and fewshot.data else []
-    return exam.build(task, _rows(task, task.data, data), shots, limit)
+    return preparation.build(task, _rows(task, task.data, data), shots, limit)
 
 
-def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[rows.Row]:
-    return source.read(file, task.fields, str(data), FileHub({}), TrustedPython(os.environ))
+def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[rows.DataRow]:
+    return rows.read(file, task.fields, str(data), FileHub({}), TrustedRows(os.environ))
 
 
-def asked(exam_: Exam) -> list[list[list[str]]]:
+def asked(exam_: PreparedDataset) -> list[list[list[str]]]:
     """What is asked of the model for each problem, in lm-eval's shape."""
     return [_asked(exam_.task, problem) for problem in exam_.problems]
 
@@ -106,7 +106,7 @@ def _asked(task: TaskSpec, problem: Problem) -> list[list[str]]:
     return [[one.context, one.continuation] for one in problem.candidates]
 
 
-def replies(exam_: Exam, plain: Exam) -> dict[str, list[str]]:
+def replies(exam_: PreparedDataset, plain: PreparedDataset) -> dict[str, list[str]]:
     """For every prompt what the scripted model answers: right, nearly right, and wrong answers to the plain exam in turn."""
     n = exam_.task.repeats or 1
     return {
@@ -116,7 +116,7 @@ def replies(exam_: Exam, plain: Exam) -> dict[str, list[str]]:
     }
 
 
-def _reply(exam_: Exam, problem: Problem, number: int) -> str:
+def _reply(exam_: PreparedDataset, problem: Problem, number: int) -> str:
     right = problem.references[(problem.id + number) % len(problem.references)]
     other = exam_.problems[(problem.id + 1) % len(exam_.problems)].references[0]
     forms = (
@@ -133,20 +133,20 @@ def _reply(exam_: Exam, problem: Problem, number: int) -> str:
     return forms[(problem.id + 4 * number) % len(forms)].format(right=right, other=other)
 
 
-def attempts(exam_: Exam, problem: Problem, told: dict[str, list[str]]) -> list[Attempt]:
+def attempts(exam_: PreparedDataset, problem: Problem, told: dict[str, list[str]]) -> list[Attempt]:
     if exam_.task.kind == "generate":
         texts = told[problem.messages[0].content]
         return [Attempt(problem=problem.id, index=index, text=text) for index, text in enumerate(texts)]
     weighed = tuple(_likelihood(one.context, one.continuation) for one in problem.candidates)
-    return [Attempt(problem=problem.id, index=0, rung="echo", weighed=weighed)]
+    return [Attempt(problem=problem.id, index=0, method="echo", loglikelihoods=weighed)]
 
 
-def _likelihood(context: str, continuation: str) -> Likelihood:
+def _likelihood(context: str, continuation: str) -> Loglikelihood:
     logprob, greedy = weigh(context, continuation)
-    return Likelihood(logprob=logprob, greedy=greedy)
+    return Loglikelihood(logprob=logprob, greedy=greedy)
 
 
-def with_examples(fields: Fields, count: int) -> Fields:
+def with_examples(fields: TaskFields, count: int) -> TaskFields:
     """As lm-eval's `--num_fewshot` has it: a file that says 0 keeps its 0."""
     return fields if fields.get("num_fewshot") == 0 else {**fields, "num_fewshot": count}
 

@@ -13,8 +13,7 @@ from tests.real_data import built, rows
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.records import Attempt, Problem
-from model_accuracy_eval.scoring.ifeval import CHECKERS
-from model_accuracy_eval.scoring.ifeval.following import followed
+from model_accuracy_eval.scoring.ifeval import CHECKERS, followed
 from model_accuracy_eval.scoring.scorecard import Scorecard
 
 TASK = tasks.find("ifeval")
@@ -75,7 +74,7 @@ def test_the_four_figures_are_the_same(compared: Compared) -> None:
     card = Scorecard(TASK, PLANNED, (1,))
     for problem, told in zip(compared.problems, compared.replies, strict=True):
         attempts = [Attempt(problem=problem.id, index=at, text=text) for at, text in enumerate(told[:PLANNED])]
-        card.take(problem, attempts)
+        card.judge(problem, attempts)
     ours = {row.metric.removesuffix(f" ({PLANNED} runs average)"): row.value for row in card.rows("000000")}
     for name, value in compared.theirs["figures"].items():
         assert ours[name] == pytest.approx(100 * value, rel=1e-9), name

@@ -13,8 +13,8 @@ from tests.parity.conftest import Oracle
 from tests.parity.families import REAL_TASKS, TASKS, TRUSTED_TASKS
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.rim.python_tasks.functions import TrustedFunctions
-from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring import function_paths
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 
 
 def _compare(
@@ -50,7 +50,7 @@ def compared_with_examples(oracle: Oracle, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def compared_with_python(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Compared:
-    paths.LOADER.set(TrustedFunctions(os.environ))
+    function_paths.LOADER.set(TrustedFunctions(os.environ))
     names = TRUSTED_TASKS + (next_manner.READ_NOW if oracle.is_next else [])
     return _compare(oracle, tmp_path_factory.mktemp("rows"), names, trusted=True)
 
@@ -79,7 +79,7 @@ def test_real_rows_give_the_same(oracle: Oracle, tmp_path: Path) -> None:
     if not sides.BENCHMARKS.is_dir():
         pytest.skip(f"There are no benchmark files at {sides.BENCHMARKS}.")
     found = _compare(oracle, tmp_path, REAL_TASKS, limit=sides.REAL_LIMIT)
-    assert all(len(exam.problems) == sides.REAL_LIMIT for exam in found.ours.values())
+    assert all(len(prepared.problems) == sides.REAL_LIMIT for prepared in found.ours.values())
     check_prompts(found)
     check_scores(found)
 
@@ -96,12 +96,12 @@ def test_scores_over_rows_made_by_python_are_the_same(compared_with_python: Comp
 
 def test_sampling_and_stops_are_the_same(compared: Compared) -> None:
     """L39: until, temperature and the longest reply, as lm-eval passes them to an API."""
-    for name, exam in compared.ours.items():
-        if exam.task.kind == "generate":
+    for name, prepared in compared.ours.items():
+        if prepared.task.kind == "generate":
             given = compared.theirs[name]["generation"]
-            assert exam.task.stop == tuple(given["until"]), name
-            assert exam.task.max_tokens == given.get("max_gen_toks", 256), name
-            assert exam.task.temperature == given.get("temperature", 0), name
+            assert prepared.task.stop == tuple(given["until"]), name
+            assert prepared.task.max_tokens == given.get("max_gen_toks", 256), name
+            assert prepared.task.temperature == given.get("temperature", 0), name
 
 
 def test_no_other_task_is_unlike_in_the_next_version(
@@ -118,8 +118,8 @@ def test_the_next_version_stops_at_some_of_its_own_files(next_oracle: Oracle, tm
     found = sides.task_fields(next_oracle.folder, next_manner.STOPS)
     for _, fields in found.values():
         sides.write_rows(tmp_path, fields)
-    exams = [sides.ours(fields, tmp_path, trusted=False, limit=sides.LIMIT) for _, fields in found.values()]
-    told = {prompt: texts for exam in exams for prompt, texts in sides.replies(exam, exam).items()}
+    datasets = [sides.ours(fields, tmp_path, trusted=False, limit=sides.LIMIT) for _, fields in found.values()]
+    told = {prompt: texts for prepared in datasets for prompt, texts in sides.replies(prepared, prepared).items()}
     job = sides.Job({name: path.parent for name, (path, _) in found.items()}, tmp_path, told, alone=True)
     stopped = sides.ask_lm_eval(next_oracle.python, job)
     for sentence, why in zip(next_manner.STOPS.values(), stopped.values(), strict=True):
@@ -128,13 +128,13 @@ def test_the_next_version_stops_at_some_of_its_own_files(next_oracle: Oracle, tm
 
 def test_what_is_left_out_of_the_next_version_stops_here_too(next_oracle: Oracle, tmp_path: Path) -> None:
     """Rows without options, and Python that wants a pair where it is given a number."""
-    paths.LOADER.set(TrustedFunctions(os.environ))
+    function_paths.LOADER.set(TrustedFunctions(os.environ))
     found = sides.task_fields(next_oracle.folder, ["bigbench/multiple_choice/causal_judgment", "wikitext/wikitext"])
     for _, fields in found.values():
         sides.write_rows(tmp_path, fields)
     options, texts = (fields for _, fields in found.values())
     with pytest.raises(BadData, match="is not in list"):
         sides.ours(options, tmp_path, trusted=True, limit=sides.LIMIT)
-    exam = sides.ours(texts, tmp_path, trusted=True, limit=sides.LIMIT)
+    prepared = sides.ours(texts, tmp_path, trusted=True, limit=sides.LIMIT)
     with pytest.raises(BadData, match="cannot unpack non-iterable float"):
-        judged(exam, Compared({}, {}, {}, {}))
+        judged(prepared, Compared({}, {}, {}, {}))

@@ -18,11 +18,11 @@ from tests.parity.comparing import (
 )
 from tests.parity.conftest import Oracle
 
-from model_accuracy_eval.records import Counts, Row, Sheet
-from model_accuracy_eval.rim.task_files import TaskFiles
+from model_accuracy_eval.records import Counts, DatasetResult, SummaryRow
 from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.scoring.reductions import reduction
-from model_accuracy_eval.tasks.lm_eval.groups import from_file
+from model_accuracy_eval.system.local_files import TaskFiles
+from model_accuracy_eval.tasks.lm_eval.task_groups import from_file
 
 OWN = Path(__file__).parent / "own"
 FILES = sorted({path.stem for path in OWN.glob("*.yaml")} - {"group"} - next_manner.STOPS_AT_OUR_OWN.keys())
@@ -60,18 +60,20 @@ def test_no_other_file_is_unlike(compared: Compared) -> None:
     assert set(unlike(compared)) == next_manner.UNLIKE_OF_OUR_OWN.keys()
 
 
-def _group_rows(compared: Compared) -> dict[str, dict[str, Row]]:
+def _group_rows(compared: Compared) -> dict[str, dict[str, SummaryRow]]:
     found = from_file(TaskFiles(), str(OWN / "group.yaml"))
-    sheets = [_sheet(compared, one.task.name) for one in found.tasks]
-    rows = groups.all_rows(found.groups, sheets)
+    dataset_results = [_dataset_result(compared, one.task.name) for one in found.tasks]
+    rows = groups.all_rows(found.groups, dataset_results)
     return {name: {row.metric: row for row in rows if row.dataset == name} for name in {row.dataset for row in rows}}
 
 
-def _sheet(compared: Compared, name: str) -> Sheet:
-    exam = compared.plain[name]
-    rows = judged(exam, compared).rows(exam.version)
-    tallies = tuple(judged(exam, compared).take(problem, [None]) for problem in exam.problems)
-    return Sheet(dataset=name, version=exam.version, rows=rows, tallies=tallies, counts=Counts())
+def _dataset_result(compared: Compared, name: str) -> DatasetResult:
+    prepared = compared.plain[name]
+    rows = judged(prepared, compared).rows(prepared.version)
+    problem_results = tuple(judged(prepared, compared).judge(problem, [None]) for problem in prepared.problems)
+    return DatasetResult(
+        dataset=name, version=prepared.version, rows=rows, problem_results=problem_results, counts=Counts()
+    )
 
 
 def test_l35_groups_are_the_same(compared: Compared) -> None:
@@ -122,8 +124,8 @@ def test_files_that_follow_its_documentation_stop_there(next_oracle: Oracle, tmp
     found = sides.task_fields(OWN, next_manner.STOPS_AT_OUR_OWN)
     for _, fields in found.values():
         sides.write_rows(tmp_path, fields)
-    exams = [sides.ours(fields, tmp_path, trusted=False, limit=sides.LIMIT) for _, fields in found.values()]
-    assert all(exam.problems for exam in exams)
+    datasets = [sides.ours(fields, tmp_path, trusted=False, limit=sides.LIMIT) for _, fields in found.values()]
+    assert all(prepared.problems for prepared in datasets)
     stopped = sides.ask_lm_eval(next_oracle.python, sides.Job(dict.fromkeys(found, OWN), tmp_path, alone=True))
     for sentence, why in zip(next_manner.STOPS_AT_OUR_OWN.values(), stopped.values(), strict=True):
         assert sentence in why

@@ -11,7 +11,7 @@ import pytest
 from tests.parity import sides
 from tests.parity.conftest import Oracle
 
-from model_accuracy_eval.records import Attempt, Exam
+from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.tasks import formats
 from model_accuracy_eval.tasks.formats import FORMATS
@@ -24,7 +24,7 @@ LETTERS = "ABCD"
 class Asked:
     """The same task in every format."""
 
-    ours: dict[str, Exam]
+    ours: dict[str, PreparedDataset]
     theirs: dict[str, Any]
     job: sides.Job
 
@@ -41,7 +41,7 @@ def asked(next_oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Aske
 
 
 def _in(form: str) -> sides.Change:
-    return lambda task, _: formats.asked(task, form)
+    return lambda task, _: formats.task_in_format(task, form)
 
 
 @pytest.mark.parametrize("form", ["cloze", "mcqa"])
@@ -68,7 +68,7 @@ def test_the_same_letters_give_the_same_figure(next_oracle: Oracle, asked: Asked
     said = [LETTERS[place % 4] for place in range(sides.LIMIT)]
     card = Scorecard(ours.task, 1, (1,))
     for problem, letter in zip(ours.problems, said, strict=True):
-        card.take(problem, [Attempt(problem=problem.id, index=0, text=f"The best answer is {letter}.")])
+        card.judge(problem, [Attempt(problem=problem.id, index=0, text=f"The best answer is {letter}.")])
     told = {row[0][0]: [f" {letter}.\n"] for row, letter in zip(theirs["asked"], said, strict=True)}
     heard = sides.ask_lm_eval(next_oracle.python, replace(asked.job, replies=told))["own_generate"]["scores"]
     assert card.rows("000000")[0].value == pytest.approx(100 * heard["exact_match,none"], abs=1e-9)

@@ -13,13 +13,13 @@ from tests.parity.comparing import Compared, both, check_prompts, check_scores
 from tests.parity.conftest import STABLE, Oracle, find
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.rim.python_tasks.functions import TrustedFunctions
-from model_accuracy_eval.rim.task_files import TaskFiles
-from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring import function_paths
+from model_accuracy_eval.scoring.lm_eval_filters import format_span, regex_pos
 from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.spans import format_span, regex_pos
-from model_accuracy_eval.tasks.lm_eval.converting import convert
-from model_accuracy_eval.tasks.lm_eval.reading import load
+from model_accuracy_eval.system.local_files import TaskFiles
+from model_accuracy_eval.tasks.lm_eval.convert_task import convert
+from model_accuracy_eval.tasks.lm_eval.yaml_files import load
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 
 TASKS = [
     "afrobench/masakhaner/prompt_1/masakhaner_am",
@@ -58,9 +58,9 @@ def stable() -> Oracle:
 @pytest.fixture(scope="module", autouse=True)
 def trusted() -> Iterator[None]:
     functions = TrustedFunctions(os.environ)
-    token = paths.LOADER.set(functions)
+    token = function_paths.LOADER.set(functions)
     yield
-    paths.LOADER.reset(token)
+    function_paths.LOADER.reset(token)
     functions.close()
 
 
@@ -115,12 +115,12 @@ def test_pairs_of_tags_are_what_the_tasks_aggregation_is_written_for(stable: Ora
     sides.write_rows(tmp_path, fields)
     job = sides.Job({str(fields["task"]): path.parent}, tmp_path, {}, alone=True)
     assert "'float' object is not iterable" in str(sides.ask_lm_eval(stable.python, job))
-    exam = sides.ours(fields, tmp_path, trusted=True, limit=sides.LIMIT)
+    prepared = sides.ours(fields, tmp_path, trusted=True, limit=sides.LIMIT)
     (pipeline,) = convert(fields, trusted=True).task.pipelines
     (measure,) = pipeline.metrics
     replies = ["[('She', 'PRON'), ('runs', 'VERB'), ('1', 'ADP')]", "no tags", "('She', 'NOUN') ('runs', 'VERB')"]
     pairs = []
-    for problem in exam.problems:
+    for problem in prepared.problems:
         answer = regex_pos(replies[problem.id % 3], problem)
         pairs.append(metric(measure.name).score(answer or "", problem.references, **measure.args))
     theirs = float(_theirs(stable, FIGURE, pairs, str(path.with_name("utils.py"))))

@@ -8,10 +8,10 @@ from tests.parity.conftest import Oracle
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.rescoring.rescore import Rescored
-from model_accuracy_eval.rim.task_files import TaskFiles
-from model_accuracy_eval.tasks.lm_eval.reading import load
-from model_accuracy_eval.tasks.mmlu_areas import AREAS
-from model_accuracy_eval.wiring import rescoring
+from model_accuracy_eval.system.local_files import TaskFiles
+from model_accuracy_eval.tasks.lm_eval.yaml_files import load
+from model_accuracy_eval.tasks.mmlu import AREAS
+from model_accuracy_eval.wiring import rescore_parts
 
 TASKS = {
     "gsm8k": ("gsm8k/gsm8k", {"exact_match,strict-match", "exact_match,flexible-extract"}),
@@ -30,8 +30,8 @@ def kept(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     found = sides.task_fields(oracle.folder, [file for file, _ in TASKS.values()])
     for _, fields in found.values():
         sides.write_rows(data, fields)
-    exams = [sides.ours(fields, data, trusted=False, limit=sides.ROWS_A_SPLIT) for _, fields in found.values()]
-    told = {prompt: texts for exam in exams for prompt, texts in sides.replies(exam, exam).items()}
+    datasets = [sides.ours(fields, data, trusted=False, limit=sides.ROWS_A_SPLIT) for _, fields in found.values()]
+    told = {prompt: texts for prepared in datasets for prompt, texts in sides.replies(prepared, prepared).items()}
     files = {name: path.parent for name, (path, _) in found.items()}
     theirs = sides.ask_lm_eval(oracle.python, sides.Job(files, data, told, limit=sides.ROWS_A_SPLIT, keep=keep))
     return keep, {name: one["scores"] for name, one in theirs.items()}
@@ -40,7 +40,7 @@ def kept(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
 def _rescored(keep: Path, name: str, task: str | None) -> list[Rescored]:
     (file,) = keep.rglob(f"samples_{name}_*.jsonl")
     return list(
-        rescoring.rescored(
+        rescore_parts.rescored(
             str(file), task=task, library=wiring.library({}, None, (), trusted=False), k=(), claimed=None
         )
     )

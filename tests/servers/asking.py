@@ -6,10 +6,10 @@ from typing import Any
 
 from tests.servers.loops import run
 
-from model_accuracy_eval.records import Message, Patience, Reply, Request, Service
-from model_accuracy_eval.rim.service.chat import StreamingChat, connect
+from model_accuracy_eval.client.chat import StreamingChat, connect
+from model_accuracy_eval.records import ClientLimits, Message, Reply, Request, Service
 
-PATIENCE = Patience(
+LIMITS = ClientLimits(
     retries=2, connect_timeout=2.0, first_token_timeout=2.0, idle_timeout=2.0, total_timeout=10.0, gone_after=0.2
 )
 
@@ -39,7 +39,7 @@ async def ask_all(chat: StreamingChat, requests: Sequence[Request]) -> list[Repl
 def ask(
     url: str,
     *requests: Request,
-    patience: Patience = PATIENCE,
+    limits: ClientLimits = LIMITS,
     loop: str = "asyncio",
     model: str | None = "m",
     naps: Naps | None = None,
@@ -49,7 +49,7 @@ def ask(
 
     async def conversation() -> list[Reply]:
         service = Service(base_url=url, model=model)
-        chat = connect(service, patience, sleep=naps or Naps(), chance=lambda: 1.0, **more)
+        chat = connect(service, limits, sleep=naps or Naps(), chance=lambda: 1.0, **more)
         return await ask_all(chat, requests or [question()])
 
     return run(conversation(), loop)

@@ -104,7 +104,7 @@ class FakeGitHub(Memory):
         exchange.reply(status, body, {"x-github-request-id": "FAKE:1", **headers}, kind=kind)
 
     def _reply(self, exchange: Exchange, path: str, query: str, objections: list[str]) -> Reply:
-        if exchange.headers.get("authorization") != f"token {TOKEN}":
+        if exchange.headers.get("authorization") != f"Bearer {TOKEN}":
             return 401, {"message": "Bad credentials"}, {}
         if path.endswith("/graphql"):
             return 200, {"data": {"viewer": {"login": self.login}}}, {}

@@ -2,7 +2,7 @@
 
 `Vocabulary(pieces)` reads UTF-8 greedily, longest piece first; every single byte is a token too, so that characters
 may be split, and pieces may straddle any boundary. Ids: 0–255 the bytes, then the pieces, then `<s>`.
-`HashModel(vocabulary)` gives `logprobs(ids) → array over the vocabulary` and `weigh(ids, begin) → (sum, greedy)`,
+`HashModel(vocabulary)` gives `logprobs(ids) → array over the vocabulary` and `loglikelihood(ids, begin) → (sum, greedy)`,
 which is the oracle for everything that a server says about the same model.
 """
 
@@ -81,7 +81,7 @@ class HashModel:
         row: npt.NDArray[np.float64] = scores - np.log(np.exp(scores).sum())
         return row
 
-    def weigh(self, ids: Sequence[int], begin: int) -> tuple[float, bool]:
+    def loglikelihood(self, ids: Sequence[int], begin: int) -> tuple[float, bool]:
         """Sum over the tokens from `begin` on, and whether each is the likeliest at its place."""
         rows = [(self.logprobs(ids[:place]), ids[place]) for place in range(begin, len(ids))]
         return float(sum(row[token] for row, token in rows)), all(int(row.argmax()) == token for row, token in rows)

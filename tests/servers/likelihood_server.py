@@ -1,7 +1,7 @@
-"""A server that tells log-probabilities of a `HashModel`, in as many or as few ways as real servers do.
+"""A server that returns log-probabilities of a `HashModel`, in as many or as few ways as real servers do.
 
     with LikelihoodServer(style=VLLM) as server:
-        ... server.url ... server.requests ... server.model (the oracle: `weigh(ids, begin)`) ...
+        ... server.url ... server.requests ... server.model (the oracle: `loglikelihood(ids, begin)`) ...
 
 `/v1/completions` (echo, logprobs, prompt_logprobs; text, ids and lists of them), `/v1/chat/completions` (logprobs,
 top_logprobs, constrained choice, streamed or not), `/tokenize`, `/v1/models`. `style` says what of it there is:
@@ -166,14 +166,14 @@ class LikelihoodServer(HttpServer):
         offsets, rows = [0], [self.model.logprobs(ids[: place + ahead]) for place in range(begin, len(ids))]
         for token in tokens[:-1]:
             offsets.append(offsets[-1] + len(token))
-        told = [float(row[token]) for row, token in zip(rows, ids[begin:], strict=True)]
+        logprobs = [float(row[token]) for row, token in zip(rows, ids[begin:], strict=True)]
         best = [{name(int(row.argmax())): float(row.max())} for row in rows]
-        tops = [top | {token: value} for top, token, value in zip(best, tokens, told, strict=True)]
+        tops = [top | {token: value} for top, token, value in zip(best, tokens, logprobs, strict=True)]
         first = [None] if null_first else []
         return {
             "tokens": tokens,
             "text_offset": offsets,
-            "token_logprobs": [*first, *told[len(first) :]],
+            "token_logprobs": [*first, *logprobs[len(first) :]],
             "top_logprobs": [*first, *tops[len(first) :]],
         }
 
@@ -223,7 +223,7 @@ class LikelihoodServer(HttpServer):
             if options:
                 vocabulary = self.model.vocabulary
                 likeliest = max(
-                    options, key=lambda option: self.model.weigh(ids + vocabulary.encode(option), len(ids))[0]
+                    options, key=lambda option: self.model.loglikelihood(ids + vocabulary.encode(option), len(ids))[0]
                 )
                 return msgspec.json.encode({"answer": likeliest}).decode() if field == "response_format" else likeliest
         return None

@@ -1,27 +1,27 @@
-"""The whole story on twins: every ending has its conclusion, its exit code and its report."""
+"""The whole story on fake ports: every ending has its conclusion, its exit code and its report."""
 
 import re
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.fake_ports import (
+    FakeLauncher,
+    FakeWeightsSource,
+    ManualClock,
+    MemoryHub,
+    MemoryStore,
+    ScriptedAnswer,
+    ScriptedChat,
+    fake_ports,
+)
 
 from model_accuracy_eval import pipeline
 from model_accuracy_eval.errors import BadData, BadReuse, Refused
 from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.records import Fault, Patience, Report, Request, RunPlan, Sampling
+from model_accuracy_eval.records import ClientLimits, Fault, Report, Request, RunPlan, Sampling, Settings
 from model_accuracy_eval.scoring import gates
-from model_accuracy_eval.tasks import demo_gsm8k
-from model_accuracy_eval.testing import (
-    Answer,
-    ManualClock,
-    MemoryHub,
-    MemoryStore,
-    ScriptedChat,
-    TwinLauncher,
-    TwinWarehouse,
-    twins,
-)
+from model_accuracy_eval.tasks import demo
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(4))
 
@@ -30,15 +30,17 @@ def plan(*, gate: str = "", mode: str = "all", n: int = 5, adapter: str | None =
     return RunPlan(
         run_id="0" * 32,
         stamp="20260326_151326",
-        mode=mode,  # type: ignore[arg-type]
-        endpoint=None if adapter else "http://twin",
-        adapter=adapter,
-        model=adapter,
-        tasks=(demo_gsm8k.TASK,),
+        settings=Settings(
+            mode=mode,  # type: ignore[arg-type]
+            endpoint=None if adapter else "http://fake-service",
+            adapter=adapter,
+            model=adapter,
+        ),
+        tasks=(demo.WORD_PROBLEMS,),
         sampling=Sampling(n=n),
         k=(n,),
         gates=gates.parse(gate),
-        patience=Patience(concurrency=2),
+        client_limits=ClientLimits(concurrency=2),
     )
 
 
@@ -59,15 +61,15 @@ def half_right(request: Request, choice: int) -> str:
     return right(request, choice) if choice < 3 and asked(request) % 2 == 0 else "#### 99"
 
 
-def evaluate(the_plan: RunPlan, answer: Answer, **parts: object) -> tuple[Report, MemoryStore]:
+def evaluate(the_plan: RunPlan, answer: ScriptedAnswer, **parts: object) -> tuple[Report, MemoryStore]:
     store = MemoryStore()
-    hub = MemoryHub({demo_gsm8k.TASK.data.name: ROWS})
-    ports = twins(**({"chat": ScriptedChat(answer), "hub": hub, "open_store": lambda _root: store} | parts))
-    return pipeline.run(the_plan, "plan = {}\n", ports), store
+    hub = MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS})
+    ports = fake_ports(**({"chat": ScriptedChat(answer), "hub": hub, "open_store": lambda _root: store} | parts))
+    return pipeline.run(the_plan, ports), store
 
 
 def figures(report: Report) -> dict[str, float | None]:
-    return {row.metric: row.value for row in report.sheets[0].rows}
+    return {row.metric: row.value for row in report.dataset_results[0].rows}
 
 
 def test_the_designed_files_are_written() -> None:
@@ -137,7 +139,7 @@ def test_lost_samples_make_no_verdict() -> None:
     assert (report.outcome.conclusion, report.outcome.exit_code) == ("broken", 5)
     assert "5 of 20 samples have no answer" in report.outcome.sentence
     assert figures(report)["avg@5"] == 75.0
-    assert (report.sheets[0].counts.failed, report.sheets[0].counts.answered) == (5, 15)
+    assert (report.dataset_results[0].counts.failed, report.dataset_results[0].counts.answered) == (5, 15)
     assert [result.decision for result in report.gates] == ["undecided"]
     assert msgspec.json.decode(store.files["run.json"])["exit_code"] == 5
 
@@ -149,7 +151,7 @@ def test_allowed_losses_leave_a_verdict() -> None:
         lost = request.messages[-1].content.startswith("What is 3")
         return Fault(kind="failed", sentence="HTTP 503", status=503) if lost else right(request, choice)
 
-    report, _ = evaluate(msgspec.structs.replace(plan(), max_failed_requests=5), lossy)
+    report, _ = evaluate(plan().with_settings(max_failed_requests=5), lossy)
     assert (report.outcome.exit_code, figures(report)["avg@5"]) == (0, 75.0)
 
 
@@ -162,7 +164,7 @@ def test_a_rejected_item_is_not_correct_but_no_infrastructure_fault() -> None:
 
     report, _ = evaluate(plan(), picky)
     assert (report.outcome.exit_code, figures(report)["avg@5"]) == (0, 75.0)
-    assert report.sheets[0].counts.rejected == 5
+    assert report.dataset_results[0].counts.rejected == 5
 
 
 def test_a_stop_leaves_a_partial_report() -> None:
@@ -176,9 +178,9 @@ def test_a_stop_leaves_a_partial_report() -> None:
 
     report, store = evaluate(plan(), stopping, clock=clock)
     assert (report.outcome.conclusion, report.outcome.exit_code) == ("stopped", 143)
-    assert 0 < len(report.sheets[0].tallies) < 4
+    assert 0 < len(report.dataset_results[0].problem_results) < 4
     assert figures(report)["avg@5"] == 100.0
-    assert "ended early" in report.sheets[0].notes[0]
+    assert "ended early" in report.dataset_results[0].notes[0]
     assert "report.html" in store.files
 
 
@@ -186,7 +188,7 @@ def test_infer_and_eval_run_apart(tmp_path: Path) -> None:
     """Asking first and judging later gives what doing both at once gives, and judging asks nobody."""
     together, _ = evaluate(plan(), half_right)
     asked, store = evaluate(plan(mode="infer"), half_right)
-    assert (asked.sheets, asked.outcome.exit_code) == ((), 0)
+    assert (asked.dataset_results, asked.outcome.exit_code) == ((), 0)
     silent = ScriptedChat(half_right)
     judged, _ = evaluate(plan(mode="eval"), half_right, open_store=lambda _root: store, chat=silent)
     assert figures(judged) == figures(together)
@@ -203,7 +205,7 @@ def test_judging_where_nothing_was_asked_is_refused() -> None:
 def test_changed_questions_are_refused() -> None:
     """When the data changed since the journal was written, nothing is mixed."""
     _, store = evaluate(plan(), right)
-    changed = MemoryHub({demo_gsm8k.TASK.data.name: ROWS.replace(b"What", b"How much")})
+    changed = MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS.replace(b"What", b"How much")})
     with pytest.raises(BadReuse, match="questions of 'demo_gsm8k'"):
         evaluate(plan(), right, open_store=lambda _root: store, hub=changed)
 
@@ -212,13 +214,13 @@ def test_another_model_is_refused() -> None:
     """A service that now serves another model may not go on with the replies of the first."""
     _, store = evaluate(plan(mode="infer"), right)
     other = ScriptedChat(right, names=("other",))
-    with pytest.raises(BadReuse, match="asked the model 'twin'.*now serves 'other'"):
+    with pytest.raises(BadReuse, match="asked the model 'fake-model'.*now serves 'other'"):
         evaluate(plan(), right, open_store=lambda _root: store, chat=other)
 
 
 def refused(ports: Ports, the_plan: RunPlan) -> str:
     with pytest.raises(Refused) as caught:
-        pipeline.run(the_plan, "", ports)
+        pipeline.run(the_plan, ports)
     assert caught.value.exit_code == 3
     return caught.value.sentence
 
@@ -226,13 +228,13 @@ def refused(ports: Ports, the_plan: RunPlan) -> str:
 def test_all_findings_about_an_adapter_come_at_once(tmp_path: Path) -> None:
     """A missing deploy.sh, missing weights and a taken port are told together, and no folder is made."""
     stores: list[str] = []
-    ports = twins(
-        hub=MemoryHub({demo_gsm8k.TASK.data.name: ROWS}),
-        launcher=TwinLauncher(owner="python3, pid 4711"),
-        warehouse=TwinWarehouse("The weights 'gone' are not there."),
+    ports = fake_ports(
+        hub=MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS}),
+        launcher=FakeLauncher(owner="python3, pid 4711"),
+        weights_source=FakeWeightsSource("The weights 'gone' are not there."),
         open_store=lambda root: stores.append(root) or MemoryStore(root),  # type: ignore[func-returns-value]
     )
-    the_plan = msgspec.structs.replace(plan(adapter=str(tmp_path)), model=str(tmp_path / "gone"))
+    the_plan = plan(adapter=str(tmp_path)).with_settings(model=str(tmp_path / "gone"))
     sentence = refused(ports, the_plan)
     assert "no deploy.sh" in sentence
     assert "The weights 'gone' are not there." in sentence
@@ -243,22 +245,22 @@ def test_all_findings_about_an_adapter_come_at_once(tmp_path: Path) -> None:
 def test_bad_data_starts_nothing(tmp_path: Path) -> None:
     """A data file that cannot be used is found before anything is started."""
     (tmp_path / "deploy.sh").write_text("")
-    launcher = TwinLauncher()
-    ports = twins(hub=MemoryHub({demo_gsm8k.TASK.data.name: b'{"question": 1}\n'}), launcher=launcher)
+    launcher = FakeLauncher()
+    ports = fake_ports(hub=MemoryHub({demo.WORD_PROBLEMS.data.name: b'{"question": 1}\n'}), launcher=launcher)
     with pytest.raises(BadData, match="line 1: the field 'answer' is missing"):
-        pipeline.run(plan(adapter=str(tmp_path)), "", ports)
+        pipeline.run(plan(adapter=str(tmp_path)), ports)
     assert launcher.started == []
 
 
 def test_the_adapter_is_stopped_however_the_run_ends(tmp_path: Path) -> None:
     """After a good end, a stop, and a death the launcher was told to stop."""
     (tmp_path / "deploy.sh").write_text("")
-    good = TwinLauncher()
+    good = FakeLauncher()
     report, _ = evaluate(plan(adapter=str(tmp_path)), right, launcher=good)
     assert (report.outcome.exit_code, good.running.stopped) == (0, True)
     assert good.started[0]["model_path"] == str(tmp_path)
 
-    dead = TwinLauncher()
+    dead = FakeLauncher()
     dead.running.code, dead.running.log = 3, "no NPU"
     broken = always_refused()
     report, _ = evaluate(plan(adapter=str(tmp_path)), broken, launcher=dead)
@@ -267,7 +269,7 @@ def test_the_adapter_is_stopped_however_the_run_ends(tmp_path: Path) -> None:
     assert report.outcome.detail == "no NPU"
 
 
-def always_refused() -> Answer:
+def always_refused() -> ScriptedAnswer:
     return lambda _request, _choice: Fault(kind="refused", sentence="connection refused")
 
 
@@ -286,3 +288,12 @@ def test_a_service_that_never_answers_runs_into_the_limit(tmp_path: Path) -> Non
     report, _ = evaluate(plan(adapter=str(tmp_path)), always_refused())
     assert report.outcome.exit_code == 4
     assert "within 1800 s; the last try said: connection refused" in report.outcome.sentence
+
+
+def test_a_run_whose_adapter_never_came_up_can_be_resumed(tmp_path: Path) -> None:
+    """No model had answered yet, so the one that is served later is not another one."""
+    (tmp_path / "deploy.sh").write_text("")
+    broken, store = evaluate(plan(adapter=str(tmp_path)), always_refused())
+    assert broken.outcome.exit_code == 4
+    resumed, _ = evaluate(plan(adapter=str(tmp_path)), right, open_store=lambda _root: store)
+    assert (resumed.outcome.exit_code, resumed.outcome.conclusion) == (0, "passed")

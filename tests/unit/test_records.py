@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.unit.reporting.fixed_report import exams, many, single
+from tests.unit.reporting.fixed_report import datasets, many, single
 
 from model_accuracy_eval import records
 from model_accuracy_eval.records import Fault, Gate, Record, RunPlan, Sampling
 from model_accuracy_eval.tasks import TASKS, find
 
-SAMPLES: list[Record] = [many(), single(), *exams(), *(find(name) for name in TASKS)]
+SAMPLES: list[Record] = [many(), single(), *datasets(), *(find(name) for name in TASKS)]
 
 
 @pytest.mark.parametrize("noun", SAMPLES, ids=lambda noun: type(noun).__name__)
@@ -37,7 +37,7 @@ def test_frozen_means_frozen() -> None:
     """Setting a field of a plan fails."""
     plan = RunPlan(run_id="0" * 32, stamp="x", tasks=())
     with pytest.raises(AttributeError):
-        plan.limit = 5  # type: ignore[misc]
+        plan.settings.limit = 5  # type: ignore[misc]
 
 
 def test_unknown_and_wrong_fields_are_refused() -> None:

@@ -1,52 +1,41 @@
-"""What the action takes beyond the settings of a run: whose adapter, who may start it, and where its verdict goes.
+"""The inputs of the action that are not settings of a run: the adapter to check out, and where to publish the result.
 
-The rows are of the same kind as those of `settings`. Tokens are no rows: they travel as secrets, in no table.
+They are described like settings. Tokens are not among them: they are read as secrets and stand in no table.
 """
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from model_accuracy_eval.config.settings import about
 from model_accuracy_eval.records import Record
-
-_WHOSE, _WHERE = "Whose adapter", "Where the verdict goes"
+from model_accuracy_eval.records.settings import about
 
 SECRETS = ("token", "adapter-token", "model-token")
 
 
 class ActionInputs(Record, frozen=True, kw_only=True):
-    """Everything that only the action asks for."""
+    """The inputs that only the action has."""
 
-    adapter_repository: Annotated[str, about("Repository of the adapter, as owner/name.", _WHOSE)] = ""
+    adapter_repository: Annotated[str, about("Repository of the adapter, as owner/name.")] = ""
     adapter_ref: Annotated[
-        str,
-        about(
-            "Commit of the adapter; empty means the pull request's head commit, else the commit of the event.", _WHOSE
-        ),
+        str, about("Commit of the adapter; default: the pull request's head commit, otherwise the commit of the event.")
     ] = ""
-    adapter_path: Annotated[str, about("Folder with deploy.sh inside the adapter repository.", _WHOSE)] = "."
-    adapter_submodules: Annotated[bool, about("Whether the adapter's submodules are checked out too.", _WHOSE)] = False
-    adapter_lfs: Annotated[bool, about("Whether the adapter's LFS files are fetched too.", _WHOSE)] = False
+    adapter_path: Annotated[str, about("Folder inside the adapter repository that contains deploy.sh.")] = "."
+    adapter_submodules: Annotated[bool, about("Whether to check out the adapter's submodules.")] = False
+    adapter_lfs: Annotated[bool, about("Whether to download the adapter's Git LFS files.")] = False
     hardware: Annotated[
-        str,
-        about("Hardware type that the repository must have been given by its owners; `any` checks nothing.", _WHOSE),
+        str, about("Hardware type that the repository's owners must have declared for it; `any` skips the check.")
     ] = "npu"
-    comment: Annotated[
-        bool, about("Whether the pull request gets a comment, which later runs keep up to date.", _WHERE)
-    ] = True
-    check: Annotated[bool, about("Whether the commit gets a check run.", _WHERE)] = True
+    comment: Annotated[bool, about("Whether to comment on the pull request; later runs update the comment.")] = True
+    check: Annotated[bool, about("Whether to create a check run for the commit.")] = True
     status: Annotated[
         Literal["auto", "true", "false"],
-        about(
-            "Whether the commit gets a status, as `true`, `false` or `auto` (only where no check run could be made).",
-            _WHERE,
-        ),
+        about("Whether to set a commit status: `true`, `false` or `auto` (only if no check run could be created)."),
     ] = "auto"
     artifact_name: Annotated[
-        str, about("Name of the artifact that holds the run's folder; empty uploads nothing.", _WHERE)
+        str, about("Name of the artifact that contains the run's folder; empty uploads nothing.")
     ] = "model-accuracy-eval"
     retention_days: Annotated[
         Annotated[int, Meta(ge=1, le=400)] | None,
-        about("Days that the artifact is kept; empty means as long as the repository says.", _WHERE),
+        about("Days to keep the artifact; default: the repository's setting."),
     ] = None

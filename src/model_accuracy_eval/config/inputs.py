@@ -1,29 +1,39 @@
-"""What a user wrote (flags, a YAML file, earlier settings) → typed Settings. Pure: it is given mappings and texts."""
+"""Flags, a YAML file and earlier settings → typed Settings."""
 
 import math
-import types
-import typing
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import msgspec
 
-from model_accuracy_eval.config.presets import unfolded
-from model_accuracy_eval.config.settings import Setting, Settings, table
+from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.optional import yaml
+from model_accuracy_eval.records import JSONObject, Settings
 
 _TABLE = {setting.field: setting for setting in table()}
 
+_SAMPLED: JSONObject = {"temperature": 0.8, "generation": {"top_k": 40}}
+PRESETS: dict[str, JSONObject] = {
+    "greedy": {"num_return_sequences": 1, "temperature": 0.0, "k": (1,)},
+    "pass@1": {"num_return_sequences": 10, "k": (1,), **_SAMPLED},
+    "pass@10": {"num_return_sequences": 100, "k": (1, 10), **_SAMPLED},
+}
+"""Sampling protocols of code benchmarks."""
+
 
 def merge(*layers: Mapping[str, Any]) -> Settings:
-    """Later layers win; each layer came from `read`."""
-    return Settings(**{field: value for layer in layers for field, value in unfolded(layer).items()})
+    """Merges layers that `read` returned. Later layers win; within a layer, single settings win over its preset."""
+    values: JSONObject = {}
+    for layer in layers:
+        values |= PRESETS.get(layer.get("preset") or "", {}) | dict(layer)
+    return Settings(**values)
 
 
-def read(values: Mapping[str, Any], source: str, rows: Mapping[str, Setting] = _TABLE) -> dict[str, Any]:
-    """One layer: known names only, every value of its type and within its bounds.
+def read(values: Mapping[str, Any], source: str, rows: Mapping[str, Setting] = _TABLE) -> JSONObject:
+    """Returns typed and checked values by field name; unknown names and bad values are refused.
 
-    Texts are read as the command line writes them: "1,2,5" for a list, "none" for no value, "{…}" for an object.
+    Values may be texts as on the command line: "1,2,5" for a list, "none" for no value, "{…}" for an object.
     """
     layer = {}
     for key, value in values.items():
@@ -34,14 +44,12 @@ def read(values: Mapping[str, Any], source: str, rows: Mapping[str, Setting] = _
     return layer
 
 
-def yaml_values(text: str, source: str) -> dict[str, Any]:
-    """The settings of a YAML file, still untyped."""
-    import yaml  # noqa: PLC0415 - only runs with --config pay for it
-
+def yaml_values(text: str, source: str) -> JSONObject:
+    """Returns the settings of a YAML file, not yet checked."""
     try:
         values = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise BadValue(f"{source} is no YAML: {' '.join(str(error).split())}.") from error
+        raise BadValue(f"{source} is not YAML: {' '.join(str(error).split())}.") from error
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -51,20 +59,22 @@ def yaml_values(text: str, source: str) -> dict[str, Any]:
 
 def _typed(setting: Setting, value: Any, source: str) -> Any:
     try:
-        typed = msgspec.convert(_spelled_out(setting, value), type=setting.type, strict=False)
+        typed = msgspec.convert(_from_text(setting, value), type=setting.type, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         reason = str(error).replace("`", "'").split(" - at")[0]
-        expected = f"expected one of {', '.join(setting.choices)}" if setting.choices else _lower_first(reason)
+        expected = reason[:1].lower() + reason[1:]
+        if setting.choices:
+            expected = f"expected one of {', '.join(setting.choices)}"
         raise BadValue(f"The setting '{setting.name}' cannot be {value!r} ({source}): {expected}.") from error
     if typed in (math.inf, -math.inf):
         raise BadValue(f"The setting '{setting.name}' cannot be {value!r} ({source}): expected a finite number.")
     return typed
 
 
-def _spelled_out(setting: Setting, value: Any) -> Any:
-    """A text from the command line → the value that a YAML file would hold."""
-    kind = _kind(setting.type)
-    if isinstance(value, str) and _may_be_none(setting.type) and value.lower() in {"none", "null"}:
+def _from_text(setting: Setting, value: Any) -> Any:
+    """Converts a text from the command line to the value that a YAML file would contain."""
+    kind = get_origin(setting.bare) or setting.bare
+    if isinstance(value, str) and type(None) in get_args(setting.bare) and value.lower() in {"none", "null"}:
         return None
     if kind is str and isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # YAML reads `devices: 3` as a number
@@ -72,25 +82,12 @@ def _spelled_out(setting: Setting, value: Any) -> Any:
         return msgspec.json.decode(value)
     if kind is tuple and value is not None:
         separator = "\n" if setting.field == "gate" else ","
-        items = [value] if not isinstance(value, list | tuple) else value
-        texts = [part.strip() for item in items for part in _text(item).split(separator)]
-        return [text for text in texts if text]
+        items = value if isinstance(value, list | tuple) else [value]
+        parts = [part.strip() for item in items for part in _line(item).split(separator)]
+        return [part for part in parts if part]
     return value
 
 
-def _text(item: Any) -> str:
-    """YAML reads the unquoted gate `demo_arithmetic: avg@5 >= 60` as a mapping; it is the same line."""
+def _line(item: Any) -> str:
+    """Returns a list item as text. YAML reads the unquoted gate `demo_arithmetic: avg@5 >= 60` as a mapping."""
     return "\n".join(f"{key}: {value}" for key, value in item.items()) if isinstance(item, dict) else str(item)
-
-
-def _kind(annotation: Any) -> Any:
-    return typing.get_origin(annotation) or annotation
-
-
-def _may_be_none(annotation: Any) -> bool:
-    bare = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
-    return _kind(bare) in {types.UnionType, typing.Union} and type(None) in typing.get_args(bare)
-
-
-def _lower_first(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

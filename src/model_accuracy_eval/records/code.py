@@ -1,10 +1,10 @@
-"""The nouns of running code that a model wrote: a program with its tests, and what came of it."""
+"""Programs that models wrote, with their tests, and the results of running them."""
 
 from typing import Literal
 
 from model_accuracy_eval.records import Record
 
-Verdict = Literal[
+ExecutionVerdict = Literal[
     "passed",
     "failed",
     "error",
@@ -16,71 +16,72 @@ Verdict = Literal[
     "tampered",
     "harness_error",
 ]
-"""`harness_error` says nothing about the program; all others but `passed` say that it is not right."""
+"""`harness_error` says nothing about the program; all others except `passed` mean that it is wrong."""
 
 Mode = Literal["split", "shared"]
-"""Where the tests run: in another process than the program, or in the same one because they look into its objects.
-It belongs to the task, and is found with the reference solution: a program that could choose would choose `shared`."""
+"""Whether the tests run in another process than the program, or in the same one because they need its objects. The mode
+belongs to the task and is detected with the reference solution, never with the program that is judged."""
 
 Isolation = Literal["container", "namespace", "uid", "none"]
 
 Integrity = Literal["split", "shared+control", "shared", "exit code"]
-"""How sure a `passed` is: cannot be forged; forgeries of the usual kinds are noticed; can be forged."""
+"""How reliable a `passed` is. `split`: it cannot be forged. `shared+control`: the usual forgeries are detected. The
+others: it can be forged."""
 
 
 class Limits(Record, frozen=True, kw_only=True):
-    """What one program may use. There is no network, and no limit that would open it."""
+    """Resource limits of one program. It never has a network."""
 
     wall_seconds: float = 10.0
-    """Less the time that the program waited for a core of a busy machine, up to three times this."""
+    """Time that the program waited for a CPU on a busy machine does not count, up to three times this value."""
     compile_seconds: float = 60.0
-    """For a compiler, before the program's own time begins; counted in the same way."""
+    """Time for a compiler, before the program's own time begins; counted in the same way."""
     memory_mb: int = 512
     processes: int = 24
-    """Threads count too."""
+    """The maximum number of processes and threads."""
     file_mb: int = 16
-    """For one file; all files together have four times this."""
+    """Size of one file; all files together may have four times this."""
     output_kb: int = 4096
 
 
 class Program(Record, frozen=True, kw_only=True):
-    """One piece of code, and the tests that tell whether it is right."""
+    """Code, and the tests that decide whether it is right."""
 
     code: str
     tests: str
-    """Python source that ends well if and only if the code is right, such as `assert add(1, 2) == 3`."""
+    """Python source that ends without an error if and only if the code is right, such as `assert add(1, 2) == 3`."""
     entry_points: tuple[str, ...] = ()
     """Names that the tests take from the code even where Python has a builtin or a module of that name."""
     mode: Mode = "split"
     reference: str = ""
-    """A solution that is known to be right; where there is one, the mode is found with it, whatever `mode` says."""
+    """A correct solution. If there is one, the mode is detected with it, and `mode` is ignored."""
     files: dict[str, str] = {}
-    """Files beside the program, in the folder that it runs in: relative path → text. Python finds modules there."""
+    """Files in the program's working folder: relative path → text. Python can import modules from there."""
     language: str = "python"
-    """Another language: code and tests become one file, whose exit code decides."""
+    """In other languages, code and tests become one file, whose exit code decides."""
     limits: Limits = Limits()
 
 
 class Execution(Record, frozen=True, kw_only=True):
-    """What came of one program, with the conditions that it was found under."""
+    """The result of one program, and the environment it ran in."""
 
-    verdict: Verdict
+    verdict: ExecutionVerdict
     detail: str = ""
     output: str = ""
-    """The first 4 KiB that the program printed."""
+    """The first 4 KiB of the program's output."""
     output_bytes: int = 0
     wall_seconds: float | None = None
     cpu_seconds: float | None = None
     memory_mb: float | None = None
-    """The most that the program's own process held at one time."""
+    """Peak memory of the program's own process."""
     isolation: Isolation
     integrity: Integrity
     image: str = ""
-    """What it ran on: an image's digest, or the interpreter of this machine."""
+    """The digest of the image that it ran in, or the interpreter of this machine."""
     attempts: int = 1
-    """Two when the first worker was lost."""
+    """Two if the first worker was lost."""
 
     @property
     def passed(self) -> bool | None:
-        """None when nothing is known about the program."""
+        """Returns None if nothing is known about the program."""
         return None if self.verdict == "harness_error" else self.verdict == "passed"

@@ -1,44 +1,114 @@
-"""One row made neutral."""
+"""Where the rows of a dataset come from, and one row as a problem, which no longer depends on its file."""
 
 from typing import Literal
 
 from model_accuracy_eval.records.base import JSONObject, Record
 
 
+class Transform(Record, frozen=True, kw_only=True):
+    """A function of UltraEval that turns a row into its question, its text as an example, and its right answers."""
+
+    function: str
+    """`module.function`, called with a row, the number of examples, a generator of random numbers, and the task."""
+    shots: int
+    task: str
+    seed: int = 1234
+    """Seed of the first row's generator; every row has its own."""
+
+
+class Recipe(Record, frozen=True, kw_only=True):
+    """Python of a task file that produces its rows. It runs in another process, and only if the user trusts it."""
+
+    folder: str
+    """The folder that contains the modules."""
+    loader: str | None = None
+    """`module.function` that returns all rows, such as `utils.load_dataset`; no data file is read then."""
+    loader_args: JSONObject = {}
+    """Keyword arguments of that function."""
+    split: str | None = None
+    """The split to use, if the function returns several splits by name."""
+    rows: str | None = None
+    """`module.function` over all rows of the file, such as `utils.process_docs`."""
+    columns: dict[str, str] = {}
+    """Additional columns: name → `module.function` of one row."""
+    transform: Transform | None = None
+    """Adds the columns `input`, `output` and `answers`."""
+
+
+class DataFile(Record, frozen=True, kw_only=True):
+    """The file with the rows of one split: in `--data-dir`, in the package, or downloaded and checked."""
+
+    name: str
+    """File name inside `--data-dir`, such as `gsm8k/test.jsonl` (also found with `.gz`), or a path. Without a suffix,
+    all kinds of data files are tried."""
+    recipe: Recipe | None = None
+    """Changes the file's rows before anything else reads them."""
+    bundled: str | None = None
+    """File inside the package, for this project's own datasets."""
+    listed: "Listing | None" = None
+    """A list in another file that says which rows to use."""
+    hub: str | None = None
+    """Pinned address for downloading, such as `github:openai/grade-school-math@<commit>/<path>`."""
+    sha256: str | None = None
+    """Hash of the uncompressed bytes; a file with another hash is refused."""
+
+
+class Listing(Record, frozen=True, kw_only=True):
+    """A text file with one value of a column per line: rows with other values are left out."""
+
+    field: str
+    data: DataFile
+
+
+class Slice(Record, frozen=True, kw_only=True):
+    """A selection of rows by position, like a Python slice."""
+
+    start: int = 0
+    stop: int | None = None
+    step: int = 1
+
+
+class Step(Record, frozen=True, kw_only=True):
+    """A function by its name in one of the tables of `scoring` and `tasks`, with its arguments."""
+
+    name: str
+    args: JSONObject = {}
+
+
 class Message(Record, frozen=True, kw_only=True):
-    """One turn of the conversation that is sent."""
+    """One message of a conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """A text whose ending is weighed: how likely the model finds `continuation` after `context`."""
+    """A text for a log-likelihood: how likely is `continuation` after `context`?"""
 
     context: str
     continuation: str
 
 
 class Problem(Record, frozen=True, kw_only=True):
-    """One row made neutral: all that asking and judging need, whatever file it came from."""
+    """One row, with everything that prompting and scoring need, whatever file it came from."""
 
     id: int
-    """Position of the row in its file, so that slices and limits never rename a problem."""
+    """Position of the row in its file, so that slices and limits do not change it."""
     messages: tuple[Message, ...]
     text: str = ""
-    """The same as one text, where that is what is sent or weighed."""
+    """The prompt as one text, for completions and log-likelihoods."""
     references: tuple[str, ...]
     choices: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
-    """One for every option; behind them, where a metric wants it, the same endings after nothing."""
+    """One for every option, then, if a metric needs them, the same continuations after an empty context."""
     gold: tuple[int, ...] = ()
     """Positions of the right options."""
     category: str | None = None
     part: tuple[int, ...] = ()
-    """Where its task stands among the parts, and among theirs; empty: it is the exam's own."""
+    """Index of its task among the dataset's parts, then among that task's parts, and so on; empty without parts."""
     extras: JSONObject = {}
 
     @property
     def right(self) -> tuple[str, ...]:
-        """The right answers as people read them: of weighed options their texts."""
-        return tuple(self.choices[place] for place in self.gold if place in range(len(self.choices))) or self.references
+        """The right answers as readers see them; for options, their texts."""
+        return tuple(self.choices[index] for index in self.gold if index in range(len(self.choices))) or self.references

@@ -1,18 +1,79 @@
-"""How it ended, and all that a reader wants to know of it."""
+"""How a run ended, how it compares with another run, and everything else that is in a report."""
 
 from typing import Literal
 
 from model_accuracy_eval.records.base import Record
-from model_accuracy_eval.records.change import Comparison
-from model_accuracy_eval.records.marks import Interval, Sheet
+from model_accuracy_eval.records.exchange import Service
 from model_accuracy_eval.records.plan import Gate, RunPlan
-from model_accuracy_eval.records.reply import Service
+from model_accuracy_eval.records.scores import Counts, DatasetResult, Interval, Speed
+from model_accuracy_eval.records.task import PreparedDataset
+
+
+class Difference(Record, frozen=True, kw_only=True):
+    """One score of two runs, over the problems that both have."""
+
+    metric: str
+    old: float | None
+    new: float | None
+    points: float | None = None
+    """New minus old; None if one of them is missing."""
+    interval: Interval | None = None
+    """95 % interval of the points, paired by problem; None if the score is not a mean over problems."""
+
+
+class Flips(Record, frozen=True, kw_only=True):
+    """Problems with more right samples than before (gained) or fewer (lost)."""
+
+    gained: int
+    lost: int
+    first_gained: tuple[int, ...]
+    """Ids of those that changed most."""
+    first_lost: tuple[int, ...]
+    p: float
+    """p-value of the exact two-sided sign test on the changed problems."""
+
+
+class DatasetChange(Record, frozen=True, kw_only=True):
+    """One dataset in two runs."""
+
+    dataset: str
+    old_version: str
+    new_version: str
+    problems: int
+    """How many problems both runs have."""
+    differences: tuple[Difference, ...]
+    flips: Flips | None = None
+    """None if nothing can be right or wrong, or if the versions differ."""
+    old_counts: Counts
+    new_counts: Counts
+    old_speed: Speed
+    new_speed: Speed
+    notes: tuple[str, ...] = ()
+
+
+class Comparison(Record, frozen=True, kw_only=True):
+    """The differences between two runs, dataset by dataset."""
+
+    base: str
+    """Id of the older run."""
+    new: str
+    changes: tuple[DatasetChange, ...]
+    only_base: tuple[str, ...] = ()
+    only_new: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def find(self, dataset: str, metric: str) -> Difference | None:
+        """Returns None if one of the runs lacks the dataset or both lack the metric."""
+        changes = (change for change in self.changes if change.dataset == dataset)
+        differences = (difference for change in changes for difference in change.differences)
+        return next((difference for difference in differences if difference.metric == metric), None)
+
 
 Decision = Literal["passed", "failed", "undecided"]
 
 
 class GateResult(Record, frozen=True, kw_only=True):
-    """A gate, the figure it met, and what follows."""
+    """A gate, the score that it was applied to, and the decision."""
 
     gate: Gate
     value: float | None
@@ -25,7 +86,7 @@ Conclusion = Literal["passed", "failed", "undecided", "refused", "broken", "stop
 
 
 class Outcome(Record, frozen=True, kw_only=True):
-    """How it ended: the conclusion, the stage it ended in, one sentence, and the exit code."""
+    """How a run ended: the conclusion, the last stage, one sentence, and the exit code."""
 
     conclusion: Conclusion
     exit_code: int
@@ -34,21 +95,35 @@ class Outcome(Record, frozen=True, kw_only=True):
     detail: str = ""
     folder: str | None = None
     about: tuple[str, int] | None = None
-    """File of the adapter, and its line, where the cure is to be applied."""
+    """File of the adapter, and the line in it, where the problem can be fixed."""
 
 
 class Report(Record, frozen=True, kw_only=True):
-    """All that a reader wants to know of a run; `reporting` renders it to files and pages."""
+    """Everything about a run that is reported; `reporting` renders it to files and pages."""
 
     plan: RunPlan
     outcome: Outcome
-    sheets: tuple[Sheet, ...]
+    datasets: tuple[PreparedDataset, ...] = ()
+    """What was asked; empty in a report that is read from a folder."""
+    dataset_results: tuple[DatasetResult, ...]
     gates: tuple[GateResult, ...] = ()
     comparison: Comparison | None = None
-    """With the baseline, where there is one and the run is a verdict."""
+    """The comparison with the baseline, if there is one and the run was completed."""
     service: Service | None = None
     seconds: dict[str, float] = {}
     """Stage → wall seconds."""
     started: str
     finished: str
     environment: dict[str, str] = {}
+
+
+class DoctorFinding(Record, frozen=True, kw_only=True):
+    """The result of one check of `doctor`; the sentence says what it means or what to do.
+
+    PASS: it works. WARN: runs work, with a drawback. FAIL: runs will fail. SKIP: it could not be checked, or only some
+    runs need it.
+    """
+
+    name: str
+    state: Literal["PASS", "WARN", "FAIL", "SKIP"]
+    sentence: str

@@ -1,35 +1,34 @@
-"""What is asked and how replies are judged: a task as pure data."""
+"""A task as data: prompts and scoring."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from model_accuracy_eval.records.base import JSONObject, Record
-from model_accuracy_eval.records.data import DataFile, Slice, Step
-from model_accuracy_eval.records.problem import Problem
-from model_accuracy_eval.records.tools import ToolName
+from model_accuracy_eval.records.base import FREE, JSONObject, Record
+from model_accuracy_eval.records.exchange import ToolName
+from model_accuracy_eval.records.problem import DataFile, Problem, Slice, Step
 
 
 class FewShot(Record, frozen=True, kw_only=True):
     """Solved examples shown before the question."""
 
     data: DataFile | None = None
-    """None: the other rows of the questions' own file."""
+    """The file of the examples; None: the other rows of the questions' file."""
     rows: tuple[JSONObject, ...] = ()
-    """The examples themselves, where the task carries them."""
+    """The examples themselves, if the task contains them."""
     fields: tuple[str, ...] | None = None
     """Columns that every example must have; None: those of the questions."""
     count: int
     without_itself: bool | None = None
-    """Whether a question's own row is no example for it; None: where they are of one file."""
+    """Whether a question's own row is left out of its examples; None: if both come from the same file."""
     question: str | None = None
-    """How an example's question reads; None: as the question itself."""
+    """Template of an example's question; None: the question's template."""
     answer_delimiter: str | None = None
-    """Between an example's question and its answer; None: as between question and answer."""
+    """Text between an example's question and answer; None: the prompt's delimiter."""
     sampler: Step = Step(name="first")
     """How examples are chosen: a function of `tasks.fewshot`."""
     delimiter: str = "\n\n"
-    """Between examples, where they are one text."""
+    """Text between examples, if they are one text."""
     turns: bool = True
-    """As earlier turns of the conversation; False: in front of the question, in one text with it."""
+    """Whether examples are earlier turns of the conversation; if not, they are text before the question."""
 
 
 class Prompt(Record, frozen=True, kw_only=True):
@@ -37,133 +36,132 @@ class Prompt(Record, frozen=True, kw_only=True):
 
     question: str
     answer: str = ""
-    """The reply that a solved example shows; empty: its right option, else its first right answer. Where contexts are
-    weighed, the ending that follows them."""
+    """The answer of a solved example; empty: its right option, otherwise its first right answer. For `schema` tasks,
+    the continuation of the contexts."""
     system: str | None = None
     dialogue: str | None = None
-    """Column of messages that are sent before the question; an empty question is left out behind them."""
+    """Column with messages to send before the question; an empty question after them is left out."""
     description: str = ""
-    """In front of everything; in the system message where there are turns."""
+    """Text before everything else; in a conversation, part of the system message."""
     prefix: str = ""
-    """How the reply is made to begin."""
+    """Text that the reply has to start with."""
     lettered: str = ""
-    """The question for services that weigh no options: it lists them by letter; empty: as `prompts` lists them."""
+    """The question with lettered options, for services without log-likelihoods; empty: written by `tasks.prompts`."""
     delimiter: str = " "
-    """Between question and answer, where both are one text."""
+    """Text between question and answer, if both are one text."""
     fewshot: FewShot | None = None
     strategies: dict[str, str] = {}
-    """Other manners of asking the same: name → question."""
+    """Other prompt styles: name → question."""
 
 
-class Measure(Record, frozen=True, kw_only=True):
-    """One metric of a pipeline; None leaves to the table of metrics what it knows best."""
+class MetricUse(Record, frozen=True, kw_only=True):
+    """One metric of a pipeline; None: what the table of metrics says."""
 
     name: str
     label: str = ""
-    """What the report calls it; empty: its name."""
+    """Its name in the report; empty: `name`."""
     args: JSONObject = {}
     reduction: str | None = None
-    """How the values of one problem's samples become one."""
+    """How the values of a problem's samples are combined."""
     k: tuple[int, ...] = ()
     aggregation: str | None = None
-    """How the values of the problems become one."""
+    """How the values of the problems are combined."""
     higher_is_better: bool | None = None
 
 
 class Pipeline(Record, frozen=True, kw_only=True):
-    """How replies become figures: filters read the answers out of the texts, and metrics judge these."""
+    """How replies become scores: filters extract the answers, and metrics score them."""
 
     name: str = "none"
     filters: tuple[Step, ...] = ()
-    metrics: tuple[Measure, ...] = ()
-    """Empty: the metrics of the task's scorer, else those that suit what is asked."""
+    metrics: tuple[MetricUse, ...] = ()
+    """Empty: the metrics of the task's scorer, otherwise the default ones for the task's kind."""
 
 
 WHOLE_ROW = ("*",)
-"""The extras of a task whose judging may look at every column."""
+"""The extras of a task whose scoring may use every column."""
 
-Kind = Literal["generate", "choice", "schema", "target", "rolling"]
-"""What is asked for: a text; which option is likeliest; which context makes the ending likeliest; how likely the
-reference is; how likely the whole text is."""
+RequestKind = Literal["generate", "choice", "schema", "target", "rolling"]
+"""What the model has to do: write a text; then by log-likelihood: choose an option, choose a context for one
+continuation, rate the reference, rate the whole text."""
 
 
 class Grouping(Record, frozen=True, kw_only=True):
-    """Figures of parts of a dataset, and the mean over the parts."""
+    """Scores of parts of a dataset, and their mean."""
 
     by: str = "category"
     weight_by_size: bool = True
     areas: dict[str, str] = {}
-    """Part → the area that it belongs to; every area has a figure, too, over all its problems."""
+    """Part → its area. Every area has a score, too, over all its problems."""
 
 
 class TaskSpec(Record, frozen=True, kw_only=True):
-    """One dataset as data: where its rows are, how they are asked, how replies are judged."""
+    """One dataset as data: where its rows are, how they become prompts, how replies are scored."""
 
     name: str
-    about: str
-    home: str = ""
-    licence: str = ""
-    data: DataFile
+    about: Annotated[str, FREE]
+    home: Annotated[str, FREE] = ""
+    licence: Annotated[str, FREE] = ""
+    data: Annotated[DataFile, FREE]
     views: tuple[Step, ...] = ()
-    """What is made of the file's rows before they are sliced: functions of `tasks.views`."""
+    """Functions of `tasks.views` that change the rows before they are sliced."""
     slice: Slice = Slice()
-    fields: tuple[str, ...]
+    fields: Annotated[tuple[str, ...], FREE]
     """Columns that every row must have."""
     prompt: Prompt
-    reference: str
-    """Jinja template of the right answer; where options are weighed, its position, its letter or its text."""
-    references: str | None = None
-    """Jinja template that gives a JSON list of all right answers, where there may be several."""
-    choices: str | None = None
-    """Jinja template that gives a JSON list of the options, for multiple choice."""
-    category: str | None = None
-    """The column that tells a row's part of the dataset."""
-    extras: tuple[str, ...] = ()
-    """Columns that judging needs beyond the references; `*` alone: all that a row has."""
-    kind: Kind = "generate"
+    reference: Annotated[str, FREE]
+    """Jinja template of the right answer; for options, its position, its letter or its text."""
+    references: Annotated[str | None, FREE] = None
+    """Jinja template of a JSON list of all right answers, if there may be several."""
+    choices: Annotated[str | None, FREE] = None
+    """Jinja template of a JSON list of the options, for multiple choice."""
+    category: Annotated[str | None, FREE] = None
+    """The column with the name of a row's part of the dataset."""
+    extras: Annotated[tuple[str, ...], FREE] = ()
+    """Columns that scoring needs besides the references; `*` alone: all columns."""
+    kind: RequestKind = "generate"
     mode: Literal["chat", "text"] = "chat"
-    """Whether texts are asked of `/v1/chat/completions` or `/v1/completions`."""
+    """Whether requests go to `/v1/chat/completions` or `/v1/completions`."""
     tools: tuple[ToolName, ...] = ()
-    """What the model may use before it answers."""
+    """Tools that the model may call before it answers."""
     tool_rounds: int = 8
-    """Replies with calls of tools that are answered; one more ends the sample."""
+    """How many replies with tool calls are answered; one more ends the sample."""
     boundary: Literal["context", "shared"] = "context"
-    """What of an option is weighed: what follows its context, or what follows the tokens that all options share."""
+    """The measured part of an option: after its context, or after the tokens that all options have in common."""
     repeats: int | None = None
-    """Samples of every problem; None: as many as the run asks for."""
+    """Samples per problem; None: what the settings say."""
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
     generation: JSONObject = {}
-    """Further request fields that the task asks for."""
-    scorer: Step | None = None
-    """Filters and metrics under one name, for pipelines that have none of their own."""
-    pipelines: tuple[Pipeline, ...] = ()
-    grouping: Grouping | None = None
-    baseline: float | None = None
-    """Share, 0..1, that guessing reaches; centred figures count from there."""
+    """Additional request fields."""
+    scorer: Annotated[Step | None, FREE] = None
+    """Filters and metrics under one name, for pipelines without their own."""
+    pipelines: Annotated[tuple[Pipeline, ...], FREE] = ()
+    grouping: Annotated[Grouping | None, FREE] = None
+    baseline: Annotated[float | None, FREE] = None
+    """Score that guessing reaches, 0..1; centred scores start there."""
     # The whole annotation is quoted: Python 3.10 reads no quotes inside of it.
     parts: "tuple[TaskSpec, ...]" = ()
-    """Other tasks that make up this one, each asked and judged in its own way; one that stands here twice weighs
-    double."""
+    """Tasks that this one consists of, each with its own prompts and scoring; one that is listed twice counts twice."""
     arrangement: Literal["sequence", "mixture"] = "sequence"
-    """The problems of the parts one after the other, or shuffled, always in the same way."""
+    """The parts' problems one after the other, or shuffled, always in the same order."""
 
-    def of(self, problem: "Problem") -> "TaskSpec":
-        """The task that a problem comes from: a part, or this one."""
+    def of(self, problem: Problem) -> "TaskSpec":
+        """Returns the task that a problem belongs to: a part, or this task."""
         task = self
-        for at in problem.part:
-            task = task.parts[at]
+        for index in problem.part:
+            task = task.parts[index]
         return task
 
 
 class GroupMean(Record, frozen=True, kw_only=True):
-    """One figure of a group: the mean of its datasets' figures."""
+    """One score of a group: the mean of its datasets' scores."""
 
     metric: str
     pipelines: tuple[str, ...] = ()
-    """Names of the pipelines it is taken from; empty: all."""
+    """Names of the pipelines to use; empty: all."""
     weight_by_size: bool = True
 
 
@@ -174,3 +172,19 @@ class TaskGroup(Record, frozen=True, kw_only=True):
     members: tuple[str, ...]
     """Names of datasets and of other groups."""
     means: tuple[GroupMean, ...] = ()
+
+
+class PreparedDataset(Record, frozen=True, kw_only=True):
+    """One dataset ready for evaluation: its task, its problems, and their identity."""
+
+    task: TaskSpec
+    problems: tuple[Problem, ...]
+    version: str
+    """Six hex digits of a hash over data, prompts and scoring."""
+    questions: str
+    """Hash over the prompts only, so that old replies can be scored in a new way."""
+
+    @property
+    def tasks(self) -> list[TaskSpec]:
+        """The tasks of the problems: those of the task's parts, or the task itself."""
+        return list({problem.part: self.task.of(problem) for problem in self.problems}.values())

@@ -1,38 +1,39 @@
 """What reviewers read: the comment on the pull request, the job summary and the check, from one report.
 
 The verdict comes first, then the figures, then what counts against them. Everything else is folded. An outcome
-alone, such as a refusal, is told in the same form.
+without a report, such as a refusal, has the same form.
 """
 
 from collections.abc import Iterator
 
-from model_accuracy_eval.records import GateResult, Outcome, Record, Report, RunPlan, Sheet
-from model_accuracy_eval.reporting import advice, comparison, figures, fitting, foreign, summary
-from model_accuracy_eval.reporting.figures import Figures
-from model_accuracy_eval.reporting.fitting import Part
-from model_accuracy_eval.reporting.verdicts import VERDICTS, CheckConclusion, outcome, title
+from model_accuracy_eval.records import DatasetResult, GateResult, Outcome, Record, Report, RunPlan
+from model_accuracy_eval.records.github import CheckConclusion
+from model_accuracy_eval.reporting import advice, comment_figures, comparison, size_limit, summary, untrusted_text
+from model_accuracy_eval.reporting.comment_figures import Figures
+from model_accuracy_eval.reporting.conclusions import CONCLUSIONS, is_verdict, outcome, title
+from model_accuracy_eval.reporting.size_limit import MarkdownPart, MeasureText
 
 LONGEST_COMMENT = 65_536 - 100
-"""GitHub takes 65,536 characters; the marker stands above."""
+"""GitHub takes 65,536 characters."""
 LONGEST_CHECK = 65_535
 """Bytes, not characters."""
 LONGEST_SUMMARY = 1024 * 1024
 
-_LINES_SEEN = 10
+_LINES_SHOWN = 10
 _DECISIONS = {"failed": "❌", "undecided": "❔", "passed": "✅"}
 """The worst first."""
 
 
 class Links(Record, frozen=True, kw_only=True):
-    """Where more is to be found; empty where there is nothing."""
+    """Addresses of the artifact, the check and the workflow run; empty where there is none."""
 
     artifact: str = ""
     check: str = ""
     run: str = ""
 
 
-class Check(Record, frozen=True, kw_only=True):
-    """What a check run is completed with."""
+class CheckText(Record, frozen=True, kw_only=True):
+    """The end of a check run."""
 
     conclusion: CheckConclusion
     title: str
@@ -40,119 +41,126 @@ class Check(Record, frozen=True, kw_only=True):
 
 
 def as_comment(
-    told: Report | Outcome, *, key: str, commit: str = "", links: Links | None = None, before: Figures | None = None
+    result: Report | Outcome, *, key: str, commit: str = "", links: Links | None = None, before: Figures | None = None
 ) -> str:
-    """`key` is `figures.key_of(…)`; `before` what the last comment carried, or a baseline."""
-    now = figures.of_report(told, commit[:12]) if isinstance(told, Report) else None
-    # A run without a verdict hands on what it was to be compared with.
-    opening = f"{figures.marker(key, now or before)}\n{_opening(told, commit)}"
-    return _page(told, opening, links, before, limit=LONGEST_COMMENT, size=fitting.characters)
+    """The comment. `key` is `comment_figures.key_of(…)`, `before` the figures in the comment of the last run."""
+    now = comment_figures.of_report(result, commit[:12]) if isinstance(result, Report) else None
+    # A run without a verdict leaves the earlier figures in the comment, for the next run to compare with.
+    opening = f"{comment_figures.marker(key, now or before)}\n{_opening(result, commit)}"
+    return _page(result, opening, links, before, limit=LONGEST_COMMENT, measure=size_limit.characters)
 
 
 def as_summary(
-    told: Report | Outcome,
+    result: Report | Outcome,
     *,
     commit: str = "",
     links: Links | None = None,
     before: Figures | None = None,
     limit: int = LONGEST_SUMMARY,
 ) -> str:
-    """The job summary: the same without a marker, in bytes."""
-    return _page(told, _opening(told, commit), links, before, limit=limit, size=fitting.octets)
+    """The job summary: the same without a marker. `limit` is in bytes."""
+    return _page(result, _opening(result, commit), links, before, limit=limit, measure=size_limit.octets)
 
 
 def as_check(
-    told: Report | Outcome, *, commit: str = "", links: Links | None = None, before: Figures | None = None
-) -> Check:
-    return Check(
-        conclusion=VERDICTS[outcome(told).conclusion].check,
-        title=title(told),
-        summary=as_summary(told, commit=commit, links=links, before=before, limit=LONGEST_CHECK),
+    result: Report | Outcome, *, commit: str = "", links: Links | None = None, before: Figures | None = None
+) -> CheckText:
+    return CheckText(
+        conclusion=CONCLUSIONS[outcome(result).conclusion].check,
+        title=title(result),
+        summary=as_summary(result, commit=commit, links=links, before=before, limit=LONGEST_CHECK),
     )
 
 
 def _page(
-    told: Report | Outcome, opening: str, links: Links | None, before: Figures | None, *, limit: int, size: fitting.Size
+    result: Report | Outcome,
+    opening: str,
+    links: Links | None,
+    before: Figures | None,
+    *,
+    limit: int,
+    measure: MeasureText,
 ) -> str:
-    ended = outcome(told)
-    parts = [*_parts(told, before)] if isinstance(told, Report) else []
-    detail = tuple(foreign.block_line(line) for line in ended.detail.splitlines())
-    parts.append(
-        Part(title="Detail", lines=detail, rank=5, head=("<pre>",), foot=("</pre>",), last=True),
-    )
-    return fitting.page(opening, parts, _links(links or Links()), limit=limit, size=size)
+    parts = [*_parts(result, before)] if isinstance(result, Report) else []
+    detail = tuple(untrusted_text.block_line(line) for line in outcome(result).detail.splitlines())
+    parts.append(MarkdownPart(title="Detail", lines=detail, rank=5, head=("<pre>",), foot=("</pre>",), keep_end=True))
+    return size_limit.fit(opening, parts, _links(links or Links()), limit=limit, measure=measure)
 
 
-def _opening(told: Report | Outcome, commit: str) -> str:
-    ended = outcome(told)
-    verdict = VERDICTS[ended.conclusion]
-    label = f" · {foreign.text(told.plan.label, 100)}" if isinstance(told, Report) else ""
-    place = f" Commit: {foreign.code(commit[:12])}." if commit else ""
-    sentence = foreign.text(ended.sentence, 2000)
+def _opening(result: Report | Outcome, commit: str) -> str:
+    ending = outcome(result)
+    verdict = CONCLUSIONS[ending.conclusion]
+    label = f" · {untrusted_text.text(result.plan.settings.label, 100)}" if isinstance(result, Report) else ""
+    place = f" Commit: {untrusted_text.code(commit[:12])}." if commit else ""
+    sentence = untrusted_text.text(ending.sentence, 2000)
     return (
         f"### {verdict.mark} Model accuracy: {verdict.words}{label}\n\n"
-        f"{sentence}\n\nStage: {foreign.text(ended.stage, 60)}. Exit code: {ended.exit_code}.{place}"
+        f"{sentence}\n\nStage: {untrusted_text.text(ending.stage, 60)}. Exit code: {ending.exit_code}.{place}"
     )
 
 
-def _parts(report: Report, before: Figures | None) -> Iterator[Part]:
-    """In reading order; ranks say who gets room first."""
-    whole = report.outcome.conclusion in {"passed", "failed", "undecided"}
-    before = (figures.of_baseline(report) or before) if whole else None
-    yield comparison.table(summary.all_rows(report), before, report.comparison)
+def _parts(report: Report, before: Figures | None) -> Iterator[MarkdownPart]:
+    """The parts in reading order; their ranks say which get their space first."""
+    before = (comment_figures.of_baseline(report) or before) if is_verdict(report.outcome.conclusion) else None
+    yield comment_figures.table(summary.all_rows(report), before, report.comparison)
     gates = sorted(report.gates, key=lambda result: list(_DECISIONS).index(result.decision))
-    yield Part(title="Gates", lines=tuple(map(_gate, gates)), rank=1, shown=_LINES_SEEN)
-    yield Part(title="Samples", lines=tuple(map(_counts, report.sheets)), rank=2, shown=_LINES_SEEN)
-    notes = [*comparison.other_versions(report, before), *_notes(report), *comparison.remarks(report)]
-    yield Part(title="Notes", lines=tuple(notes), rank=3, shown=_LINES_SEEN)
-    yield Part(title="How to read the figures", lines=tuple(_advice(report)), rank=6)
-    yield Part(title="What ran", lines=tuple(_facts(report)), rank=4)
+    yield MarkdownPart(title="Gates", lines=tuple(map(_gate, gates)), rank=1, shown=_LINES_SHOWN)
+    yield MarkdownPart(title="Samples", lines=tuple(map(_counts, report.dataset_results)), rank=2, shown=_LINES_SHOWN)
+    notes = [*comment_figures.other_versions(report, before), *_notes(report)]
+    yield MarkdownPart(title="Notes", lines=tuple(notes), rank=3, shown=_LINES_SHOWN)
+    yield MarkdownPart(title="How to read the figures", lines=tuple(_advice(report)), rank=6)
+    yield MarkdownPart(title="What ran", lines=tuple(_facts(report)), rank=4)
 
 
 def _gate(result: GateResult) -> str:
-    return f"- {_DECISIONS[result.decision]} {foreign.text(result.sentence, 500)}"
+    return f"- {_DECISIONS[result.decision]} {untrusted_text.text(result.sentence, 500)}"
 
 
-def _counts(sheet: Sheet) -> str:
-    counts = sheet.counts
-    told = "".join(f", {part}" for part in summary.remarkable(counts))
-    return f"- {foreign.text(sheet.dataset, 100)}: {counts.answered} of {counts.planned} samples answered{told}"
+def _counts(result: DatasetResult) -> str:
+    remarks = "".join(f", {remark}" for remark in summary.count_remarks(result.counts))
+    name = untrusted_text.text(result.dataset, 100)
+    return f"- {name}: {result.counts.answered} of {result.counts.planned} samples answered{remarks}"
 
 
 def _notes(report: Report) -> Iterator[str]:
-    for sheet in report.sheets:
-        for note in sheet.notes:
-            yield f"- {foreign.text(sheet.dataset, 100)}: {foreign.text(note, 600)}"
+    for result in report.dataset_results:
+        for note in result.notes:
+            yield f"- {untrusted_text.text(result.dataset, 100)}: {untrusted_text.text(note, 600)}"
+    if report.comparison:
+        yield from (f"- {line}" for line in comparison.lines(report.comparison))
 
 
 def _advice(report: Report) -> Iterator[str]:
     for piece in advice.advise(summary.all_rows(report)):
-        yield f"- {foreign.text(piece.dataset, 100)}: {piece.profile} {piece.next_steps}"
+        yield f"- {untrusted_text.text(piece.dataset, 100)}: {piece.profile} {piece.next_steps}"
 
 
 def _facts(report: Report) -> Iterator[str]:
-    plan = report.plan
+    settings = report.plan.settings
+    datasets = [f"{result.dataset} ({result.version})" for result in report.dataset_results]
     facts = {
-        "model": (report.service.model if report.service else None) or plan.model or plan.model_name or "-",
+        "model": (report.service.model if report.service else None) or settings.model or settings.model_name or "-",
         "service": report.service.base_url if report.service else "-",
-        "samples of every problem": _samples(plan),
-        "datasets": ", ".join(f"{sheet.dataset} ({sheet.version})" for sheet in report.sheets) or "-",
+        "samples per problem": _samples(report.plan),
+        "datasets": ", ".join(datasets) or "-",
         "started and finished": f"{report.started} – {report.finished}",
         "seconds": ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items()) or "-",
         **report.environment,
     }
-    yield f"- run: {foreign.code(plan.run_id)}"
-    yield from (f"- {foreign.text(name, 60)}: {foreign.text(value, 400)}" for name, value in facts.items())
+    yield f"- run: {untrusted_text.code(report.plan.run_id)}"
+    for name, value in facts.items():
+        yield f"- {untrusted_text.text(name, 60)}: {untrusted_text.text(value, 400)}"
 
 
 def _samples(plan: RunPlan) -> str:
-    asked = {task.name: plan.sampling.of(task) for task in plan.tasks}
-    told = {f"{sampling.n} (temperature {sampling.temperature:g})" for sampling in asked.values()}
-    if len(told) == 1:
-        return told.pop()
-    return ", ".join(f"{name}: {one.n} (temperature {one.temperature:g})" for name, one in asked.items())
+    """Their number and temperature, by dataset where these differ."""
+    by_task = {task.name: plan.sampling.of(task) for task in plan.tasks}
+    texts = {name: f"{sampling.n} (temperature {sampling.temperature:g})" for name, sampling in by_task.items()}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return ", ".join(f"{name}: {text}" for name, text in texts.items())
 
 
 def _links(links: Links) -> str:
-    named = {"Full report (artifact)": links.artifact, "Check": links.check, "Workflow run": links.run}
-    return " · ".join(foreign.link(words, url[:2000]) for words, url in named.items() if url)
+    urls = {"Full report (artifact)": links.artifact, "Check": links.check, "Workflow run": links.run}
+    return " · ".join(untrusted_text.link(words, url[:2000]) for words, url in urls.items() if url)

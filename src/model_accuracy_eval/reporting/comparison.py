@@ -1,63 +1,121 @@
-"""Figures beside those of an earlier run: what changed, and where nothing can be said to have changed."""
+"""The comparison of two runs as text for the terminal, as Markdown, and as JSON for programs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from model_accuracy_eval.records import Comparison, Report, Row
-from model_accuracy_eval.reporting import compared, foreign, summary
-from model_accuracy_eval.reporting.figures import Figures
-from model_accuracy_eval.reporting.fitting import Part
+import msgspec
 
-_ROWS_SEEN = 20
+from model_accuracy_eval.records import Comparison, Counts, DatasetChange, Difference, Flips, Speed, Spread
+from model_accuracy_eval.reporting import summary, untrusted_text
 
-
-def table(rows: Sequence[Row], before: Figures | None, comparison: Comparison | None = None) -> Part:
-    """`comparison` is with the baseline that `before` comes from: its intervals stand beside the changes."""
-    head = ["dataset", "metric", "value", "95 % interval"]
-    rule = ["---", "---", "--:", "--:"]
-    if before:
-        word = "baseline" if comparison else "before"
-        head += [f"{word}{f' ({foreign.code(before.of[:20])})' if before.of else ''}", "change"]
-        rule += ["--:", "--:"]
-    lines = tuple(_line(_cells(row, before, comparison)) for row in rows)
-    return Part(title="Figures", lines=lines, rank=0, shown=_ROWS_SEEN, head=(_line(head), _line(rule)), heading=False)
+HEAD = ("dataset", "metric", "old", "new", "points", "95 % interval")
+_NOTHING = "Nothing to compare: the runs have no dataset in common."
 
 
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def as_json(comparison: Comparison) -> str:
+    return msgspec.json.format(msgspec.json.encode(comparison), indent=2).decode()
 
 
-def _cells(row: Row, before: Figures | None, comparison: Comparison | None) -> list[str]:
-    name = [foreign.text(row.dataset, 100), row.metric if row.metric == "-" else foreign.text(row.metric, 60)]
-    value = summary.number(row.value)
-    cells = [*name, f"**{value}**" if row.value is not None else value, summary.span(row.interval)]
-    return cells if before is None else [*cells, *_change(row, before, comparison)]
+def as_text(comparison: Comparison) -> str:
+    blocks = [f"Old: {comparison.base}\nNew: {comparison.new}"]
+    blocks += [summary.as_plain([HEAD, *cells(comparison)]) if comparison.changes else _NOTHING]
+    blocks += ["\n".join([f"{change.dataset}:", *(f"  {line}" for line in remarks(change))])
+               for change in comparison.changes]  # fmt: skip
+    blocks.append("\n".join(run_remarks(comparison)))
+    return "\n\n".join(block for block in blocks if block)
 
 
-def _change(row: Row, before: Figures, comparison: Comparison | None) -> list[str]:
-    """Figures of different versions answer different questions, so no difference is told."""
-    paired = comparison.find(row.dataset, row.metric) if comparison else None
-    if paired is not None and paired.interval is not None:
-        return [summary.number(paired.old), f"{compared.points(paired)} ({compared.span(paired)})"]
-    old = before.find(row)
-    if old is None:
-        return ["-", "-"]
-    if old.version != row.version or row.value is None:
-        return [summary.number(old.value), "-"]
-    difference = round(row.value, 2) - round(old.value, 2)
-    return [summary.number(old.value), f"{difference:+.2f}" if abs(difference) >= 0.005 else "0.00"]
+def as_markdown(comparison: Comparison) -> str:
+    """A table and lists, without a heading of their own."""
+    table = summary.as_markdown([HEAD, *cells(comparison)]) if comparison.changes else f"{_NOTHING}\n"
+    runs = f"Old: run `{comparison.base}`. New: run `{comparison.new}`."
+    return "\n".join([runs, "", table, *(f"- {line}" for line in lines(comparison))]).rstrip() + "\n"
 
 
-def remarks(report: Report) -> Iterator[str]:
-    """What the comparison with the baseline has to say beside its figures."""
-    if report.comparison:
-        yield from (f"- {line}" for line in compared.lines(report.comparison))
+def lines(comparison: Comparison) -> Iterator[str]:
+    """Everything but the figures, as sentences that start with their dataset; safe inside Markdown."""
+    for change in comparison.changes:
+        name = untrusted_text.text(change.dataset, 100)
+        yield from (f"{name}: {untrusted_text.text(line, 1000)}" for line in remarks(change))
+    yield from (untrusted_text.text(line, 1000) for line in run_remarks(comparison))
 
 
-def other_versions(report: Report, before: Figures | None) -> Iterator[str]:
-    for sheet in report.sheets:
-        olds = {old.version for old in (before.rows if before else ()) if old.dataset == sheet.dataset}
-        if olds and sheet.version not in olds:
-            yield (
-                f"- {foreign.text(sheet.dataset, 100)} is version {foreign.text(sheet.version, 20)} and was "
-                f"{foreign.text(' and '.join(sorted(olds)), 40)}: another question, so there is no change to tell."
-            )
+def cells(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The lines below `HEAD`, one for every metric of every dataset."""
+    return [
+        (
+            change.dataset,
+            difference.metric,
+            summary.number(difference.old),
+            summary.number(difference.new),
+            points(difference),
+            points_interval(difference),
+        )
+        for change in comparison.changes
+        for difference in change.differences
+    ]
+
+
+def points(difference: Difference) -> str:
+    return "-" if difference.points is None else signed(difference.points)
+
+
+def signed(points: float) -> str:
+    """Two digits with a sign; zero has none."""
+    return f"{points:+.2f}" if abs(points) >= 0.005 else "0.00"
+
+
+def points_interval(difference: Difference) -> str:
+    interval = difference.interval
+    return "-" if interval is None else f"{interval.low:+.2f} .. {interval.high:+.2f}"
+
+
+def remarks(change: DatasetChange) -> Iterator[str]:
+    """Sentences about one dataset: notes, flips, samples and speed."""
+    yield from change.notes
+    if change.flips is not None:
+        yield from _flips(change.flips, change.problems)
+    yield from _counts(change.old_counts, change.new_counts)
+    yield from _speed(change.old_speed, change.new_speed)
+
+
+def run_remarks(comparison: Comparison) -> Iterator[str]:
+    """Sentences about the two runs as a whole."""
+    yield from comparison.notes
+    if comparison.only_base:
+        yield f"Only in the old run: {', '.join(comparison.only_base)}."
+    if comparison.only_new:
+        yield f"Only in the new run: {', '.join(comparison.only_new)}."
+
+
+def _flips(flips: Flips, problems: int) -> Iterator[str]:
+    yield (
+        f"Of {problems} problems, {flips.gained} have more right samples than before and {flips.lost} fewer "
+        f"(sign test: p = {flips.p:.2g})."
+    )
+    for word, ids, number in (("Gained", flips.first_gained, flips.gained), ("Lost", flips.first_lost, flips.lost)):
+        if ids:
+            more = f" and {number - len(ids)} more" if number > len(ids) else ""
+            yield f"{word}: {', '.join(map(str, ids))}{more}."
+
+
+def _counts(old: Counts, new: Counts) -> Iterator[str]:
+    pairs = {
+        "failed": (old.failed, new.failed),
+        "rejected": (old.rejected, new.rejected),
+        "missing": (old.missing, new.missing),
+        "with no answer found": (old.not_found, new.not_found),
+        "cut by length": (old.cut, new.cut),
+    }
+    changes = [f"{before} → {after} {what}" for what, (before, after) in pairs.items() if before or after]
+    yield f"Samples: {', '.join([f'{old.planned} → {new.planned} planned', *changes])}."
+
+
+def _speed(old: Speed, new: Speed) -> Iterator[str]:
+    for what, before, after in (("First text", old.ttft, new.ttft), ("Whole answer", old.e2e, new.e2e)):
+        if before is not None and after is not None:
+            yield f"{what}: {_seconds(before, after)}."
+
+
+def _seconds(before: Spread, after: Spread) -> str:
+    pairs = {"median": (before.p50, after.p50), "p99": (before.p99, after.p99)}
+    return ", ".join(f"{name} {old:.3f} → {new:.3f} s" for name, (old, new) in pairs.items())

@@ -1,57 +1,56 @@
-"""The journal `predictions/<label>/<dataset>.jsonl`: AISBench's fields of a sample, and ours behind them.
+"""The journal `predictions/<label>/<dataset>.jsonl` (AISBench's fields of a sample, then ours), and its sorted view.
 
-Answered samples stand in the journal, once each. Samples without an answer stand in `<dataset>_failed.jsonl`, as
-AISBench has it; they are asked again when a run goes on.
+Each answered sample has one line in the journal. Samples without an answer are in `<dataset>_failed.jsonl`, as AISBench
+does it; they are asked again when the run is resumed.
 """
+
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from model_accuracy_eval.records import (
     Attempt,
-    Exam,
     Fault,
     FaultKind,
-    Likelihood,
+    JSONObject,
+    Loglikelihood,
+    LoglikelihoodSetting,
+    PreparedDataset,
     Problem,
-    Rung,
+    RequestMethod,
     Timings,
     ToolRound,
     Usage,
-    Weigh,
 )
 
-_TEXTS = frozenset({"text", "echo", "prompt-logprobs"})
+_TEXT_METHODS = frozenset({"text", "echo", "prompt-logprobs"})
 _ROLES = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
 
 
-class _Turn(msgspec.Struct):
+class Turn(msgspec.Struct):
+    """One message of a prompt, under AISBench's names."""
+
     role: str
     prompt: str
 
 
-class _Weight(msgspec.Struct, array_like=True):
-    """`[-1.25, 3, true]`: logarithm, tokens, whether greedy; where the context was cropped, to how many tokens."""
+class AnswerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A line of the journal."""
 
-    logprob: float
-    tokens: int | None = None
-    greedy: bool | None = None
-    cropped_to: int | None = None
-
-
-class _Line(msgspec.Struct, omit_defaults=True):
     data_abbr: str
     id: int
     success: bool
     uuid: str
-    origin_prompt: list[_Turn]
+    origin_prompt: msgspec.Raw
+    """A list of `Turn`, which is long and rarely needed, so it is decoded only when it is."""
     prediction: str
     gold: str
     index: int = -1
     reasoning: str = ""
     finish_reason: str | None = None
     rounds: tuple[ToolRound, ...] = ()
-    rung: Rung = "chat"
-    weighed: list[tuple[float | None, ...] | None] = []
+    method: RequestMethod = "chat"
+    loglikelihoods: tuple[Loglikelihood | None, ...] = ()
     timings: Timings | None = None
     usage: Usage | None = None
     request: str = ""
@@ -59,64 +58,42 @@ class _Line(msgspec.Struct, omit_defaults=True):
     tries: int = 1
 
 
-class _Kept(msgspec.Struct):
-    """What judging needs of a line; the rest is skipped while decoding."""
+class FailureLine(msgspec.Struct, kw_only=True):
+    """A line of the failures file."""
 
-    id: int
-    index: int
-    prediction: str
-    reasoning: str = ""
-    finish_reason: str | None = None
-    rounds: tuple[ToolRound, ...] = ()
-    rung: Rung = "chat"
-    weighed: list[_Weight | None] = []
-    timings: Timings | None = None
-    usage: Usage | None = None
-    request: str = ""
-    seed: int | None = None
-    tries: int = 1
-
-
-class _Failure(msgspec.Struct):
     data_abbr: str
     id: int
     index: int
-    input: list[_Turn]
-    error_info: str
-    kind: FaultKind
-    status: int | None
-    tries: int
-
-
-class _Key(msgspec.Struct):
-    id: int
-    index: int
-
-
-class _Way(msgspec.Struct):
-    rung: Rung = "chat"
-
-
-class _Asked(msgspec.Struct):
-    id: int
-    origin_prompt: list[_Turn] = []
-    input: list[_Turn] = []
-
-
-class _KeptFailure(msgspec.Struct):
-    id: int
-    index: int
+    input: msgspec.Raw
+    """A list of `Turn`."""
     error_info: str
     kind: FaultKind
     status: int | None = None
+    tries: int = 1
+
+
+class SampleKey(msgspec.Struct):
+    """Fields of both kinds of lines that say which sample it is; decoding them alone takes a third of the time."""
+
+    id: int
+    index: int
+    method: RequestMethod = "chat"
+
+
+class PredictionEntry(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One problem in the view `<dataset>.json`."""
+
+    origin_prompt: msgspec.Raw
+    prediction: list[str | None] | str | None
+    gold: str
+    loglikelihoods: list[JSONObject | None] = []
 
 
 _encode = msgspec.json.Encoder().encode
-_decode_kept = msgspec.json.Decoder(_Kept).decode
-_decode_key = msgspec.json.Decoder(_Key).decode
-_decode_way = msgspec.json.Decoder(_Way).decode
-_decode_asked = msgspec.json.Decoder(_Asked).decode
-_decode_failure = msgspec.json.Decoder(_KeptFailure).decode
+_decode_answer = msgspec.json.Decoder(AnswerLine).decode
+_decode_failure = msgspec.json.Decoder(FailureLine).decode
+_decode_key = msgspec.json.Decoder(SampleKey).decode
+_decode_turns = msgspec.json.Decoder(list[Turn]).decode
 
 
 def file(label: str, dataset: str) -> str:
@@ -127,106 +104,140 @@ def failures_file(label: str, dataset: str) -> str:
     return f"predictions/{label}/{dataset}_failed.jsonl"
 
 
-def _turns(problem: Problem, rung: Rung = "chat") -> list[_Turn]:
-    """What was sent: the conversation, or the one text."""
-    if rung in _TEXTS and problem.text:
-        return [_Turn("HUMAN", problem.text)]
-    return [_Turn(_ROLES[message.role], message.content) for message in problem.messages]
+def view_file(label: str, dataset: str) -> str:
+    return f"predictions/{label}/{dataset}.json"
 
 
-def line(exam: Exam, problem: Problem, attempt: Attempt) -> bytes:
-    """An answered sample."""
-    return (
-        _encode(
-            _Line(
-                data_abbr=exam.task.name,
-                id=attempt.problem,
-                success=True,
-                uuid=f"{attempt.request[:28]}{attempt.index:04x}",
-                origin_prompt=_turns(problem, attempt.rung),
-                prediction=attempt.text,
-                gold=problem.right[0],
-                index=attempt.index,
-                reasoning=attempt.reasoning,
-                finish_reason=attempt.finish_reason,
-                rounds=attempt.rounds,
-                rung=attempt.rung,
-                weighed=[_weight(one) for one in attempt.weighed],
-                timings=attempt.timings,
-                usage=attempt.usage,
-                request=attempt.request,
-                seed=attempt.seed,
-                tries=attempt.tries,
-            )
-        )
-        + b"\n"
+def line(prepared: PreparedDataset, problem: Problem, attempt: Attempt) -> bytes:
+    """The line of an answered sample."""
+    answer = AnswerLine(
+        data_abbr=prepared.task.name,
+        id=attempt.problem,
+        success=True,
+        uuid=f"{attempt.request[:28]}{attempt.index:04x}",
+        origin_prompt=_turns(problem, attempt.method),
+        prediction=attempt.text,
+        gold=problem.right[0],
+        index=attempt.index,
+        reasoning=attempt.reasoning,
+        finish_reason=attempt.finish_reason,
+        rounds=attempt.rounds,
+        method=attempt.method,
+        loglikelihoods=attempt.loglikelihoods,
+        timings=attempt.timings,
+        usage=attempt.usage,
+        request=attempt.request,
+        seed=attempt.seed,
+        tries=attempt.tries,
     )
+    return _encode(answer) + b"\n"
 
 
-def _weight(found: Likelihood | None) -> tuple[float | None, ...] | None:
-    """What `_Weight` reads; the last entry is written where there is something to say."""
-    if found is None:
-        return None
-    told = (found.logprob, found.tokens, found.greedy)
-    return told if found.cropped_to is None else (*told, found.cropped_to)
+def failure_line(prepared: PreparedDataset, problem: Problem, attempt: Attempt, fault: Fault) -> bytes:
+    """The line of a sample without an answer, with the reason."""
+    failed = FailureLine(
+        data_abbr=prepared.task.name,
+        id=attempt.problem,
+        index=attempt.index,
+        input=_turns(problem),
+        error_info=fault.sentence,
+        kind=fault.kind,
+        status=fault.status,
+        tries=attempt.tries,
+    )
+    return _encode(failed) + b"\n"
 
 
-def _likelihood(kept: _Weight | None) -> Likelihood | None:
-    return None if kept is None else Likelihood(**msgspec.structs.asdict(kept))
-
-
-def failure_line(exam: Exam, problem: Problem, attempt: Attempt, fault: Fault) -> bytes:
-    """A sample that got no answer, and why."""
-    failure = _Failure(
-        exam.task.name, attempt.problem, attempt.index, _turns(problem),
-        fault.sentence, fault.kind, fault.status, attempt.tries,
-    )  # fmt: skip
-    return _encode(failure) + b"\n"
-
-
-def key(source: bytes) -> tuple[int, int]:
-    """(problem, index) of a line of either file."""
-    found = _decode_key(source)
-    return found.id, found.index
-
-
-def way(source: bytes) -> Weigh | None:
-    """How the options of a line of the journal were weighed; None where nothing was."""
-    match _decode_way(source).rung:
-        case "chat" | "text":
-            return None
-        case rung:
-            return rung
-
-
-def question(source: bytes) -> tuple[int, str]:
-    """(problem, the last turn that was asked) of a line of either file."""
-    found = _decode_asked(source)
-    return found.id, next((turn.prompt for turn in reversed(found.origin_prompt or found.input)), "")
+def _turns(problem: Problem, method: RequestMethod = "chat") -> msgspec.Raw:
+    """What was sent: the conversation, or the one text."""
+    if method in _TEXT_METHODS and problem.text:
+        turns = [Turn("HUMAN", problem.text)]
+    else:
+        turns = [Turn(_ROLES[message.role], message.content) for message in problem.messages]
+    return msgspec.Raw(_encode(turns))
 
 
 def attempt(source: bytes) -> Attempt:
-    """The sample that a line of the journal keeps."""
-    kept = _decode_kept(source)
+    """The sample in a line of the journal."""
+    answer = _decode_answer(source)
     return Attempt(
-        problem=kept.id,
-        index=kept.index,
-        text=kept.prediction,
-        reasoning=kept.reasoning,
-        finish_reason=kept.finish_reason,
-        rounds=kept.rounds,
-        rung=kept.rung,
-        weighed=tuple(_likelihood(one) for one in kept.weighed),
-        timings=kept.timings,
-        usage=kept.usage,
-        request=kept.request,
-        seed=kept.seed,
-        tries=kept.tries,
+        problem=answer.id,
+        index=answer.index,
+        text=answer.prediction,
+        reasoning=answer.reasoning,
+        finish_reason=answer.finish_reason,
+        rounds=answer.rounds,
+        method=answer.method,
+        loglikelihoods=answer.loglikelihoods,
+        timings=answer.timings,
+        usage=answer.usage,
+        request=answer.request,
+        seed=answer.seed,
+        tries=answer.tries,
     )
 
 
 def failure(source: bytes) -> Attempt:
-    """The sample without an answer that a line of the failures file keeps."""
-    kept = _decode_failure(source)
-    fault = Fault(kind=kept.kind, sentence=kept.error_info, status=kept.status)
-    return Attempt(problem=kept.id, index=kept.index, fault=fault)
+    """The sample in a line of the failures file, without an answer."""
+    failed = _decode_failure(source)
+    fault = Fault(kind=failed.kind, sentence=failed.error_info, status=failed.status)
+    return Attempt(problem=failed.id, index=failed.index, fault=fault)
+
+
+def key(source: bytes) -> tuple[int, int]:
+    """(problem, index) of a line of either file."""
+    sample = _decode_key(source)
+    return sample.id, sample.index
+
+
+def loglikelihood_method(source: bytes) -> LoglikelihoodSetting | None:
+    """How a line of the journal got its log-likelihoods; None where the answer is a text."""
+    match _decode_key(source).method:
+        case "chat" | "text":
+            return None
+        case method:
+            return method
+
+
+def questions(answers: Iterable[bytes], failures: Iterable[bytes]) -> dict[int, str]:
+    """The last turn that each problem was asked with, from the lines of both files."""
+    texts = {answer.id: _last_turn(answer.origin_prompt) for answer in map(_decode_answer, answers)}
+    return texts | {failed.id: _last_turn(failed.input) for failed in map(_decode_failure, failures)}
+
+
+def _last_turn(prompt: msgspec.Raw) -> str:
+    turns = _decode_turns(prompt)
+    return turns[-1].prompt if turns else ""
+
+
+def as_view(lines: Iterable[bytes], n: int) -> Iterator[bytes]:
+    """`{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 a list, with null for a missing sample.
+
+    Where the options' log-likelihoods were asked for, the prediction is the most likely one, and `loglikelihoods` has
+    an entry for each.
+    """
+    entries: dict[int, PredictionEntry] = {}
+    predictions: dict[int, list[str | None]] = {}
+    for answer in map(_decode_answer, lines):
+        if answer.id not in entries:
+            predictions[answer.id] = [None] * n
+            entries[answer.id] = PredictionEntry(
+                origin_prompt=answer.origin_prompt.copy(), prediction=None, gold=answer.gold
+            )
+        predictions[answer.id][answer.index] = answer.prediction
+        if answer.loglikelihoods:
+            entries[answer.id].loglikelihoods = [_named(candidate) for candidate in answer.loglikelihoods]
+    yield b"{"
+    for place, (problem, entry) in enumerate(sorted(entries.items())):
+        entry.prediction = predictions[problem] if n > 1 else predictions[problem][0]
+        body = msgspec.json.format(msgspec.json.encode(entry), indent=4).replace(b"\n", b"\n    ")
+        yield b'%s\n    "%d": %s' % (b"," if place else b"", problem, body)
+    yield b"\n}\n"
+
+
+def _named(candidate: Loglikelihood | None) -> JSONObject | None:
+    """A candidate's log-likelihood with the names of its fields; `cropped_to` only where something was cropped."""
+    if candidate is None:
+        return None
+    fields = msgspec.structs.asdict(candidate)
+    return {name: value for name, value in fields.items() if name != "cropped_to" or value is not None}

@@ -1,42 +1,41 @@
-"""`report.html`: the whole run on one page that needs nothing else, neither network nor files beside it.
+"""`report.html`: the whole run on one page that needs no network and no other file.
 
-What a model said is hostile input: the template escapes everything, and the page's own policy lets no other script
-run. Without JavaScript all of it is still there; only the filter is missing.
+A model's output is hostile input: the templates escape everything, and the page's content security policy lets no other
+script run. Without JavaScript only the filter is missing.
 """
 
 from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 
-from model_accuracy_eval.records import Report, Row
-from model_accuracy_eval.reporting import compared, sections, summary
+from model_accuracy_eval.optional import jinja2, markupsafe
+from model_accuracy_eval.records import Report, SummaryRow
+from model_accuracy_eval.reporting import comparison, sections, summary
 from model_accuracy_eval.reporting.advice import advise
 
-_WIDE = 1e7
-"""From here on figures that are no shares are told to three digits: nobody reads twenty."""
+_MANY_DIGITS = 1e7
+"""Figures that are not shares are shown with three digits from here on."""
+_COMPILED = Path(__file__).parent / "templates" / "__pycache__"
 
 
-def as_html(report: Report, problems: Mapping[str, Mapping[int, str]]) -> bytes:
-    """The page. `problems` has the question of each problem, by dataset and id, as it was asked."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 – 40 ms that only reports need
-    from markupsafe import Markup  # noqa: PLC0415
-
-    from model_accuracy_eval.reporting.compiled import KeptBytecode  # noqa: PLC0415
-
-    environment = Environment(
-        loader=PackageLoader("model_accuracy_eval.reporting"),
+def as_html(report: Report, questions: Mapping[str, Mapping[int, str]]) -> bytes:
+    """The page. `questions` has the text of each problem as it was asked: dataset → problem → text."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("model_accuracy_eval.reporting"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=KeptBytecode(),
+        # Any store with `get` and `set` will do as the client.
+        bytecode_cache=jinja2.MemcachedBytecodeCache(CompiledTemplates(), prefix=""),
     )
     script = _asset("page.js")
     page = environment.get_template("page.html.j2").render(
-        _facts(report, problems),
-        style=Markup(_asset("page.css")),  # noqa: S704 – ours, no input
-        script=Markup(script),  # noqa: S704 – ours, no input
+        _values(report, questions),
+        style=markupsafe.Markup(_asset("page.css")),
+        script=markupsafe.Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
     return page.encode("utf-8", "replace")
@@ -46,31 +45,54 @@ def _asset(name: str) -> str:
     return files("model_accuracy_eval.reporting").joinpath(f"templates/{name}").read_text("utf-8").replace("\r\n", "\n")
 
 
-def _facts(report: Report, problems: Mapping[str, Mapping[int, str]]) -> dict[str, object]:
+def _values(report: Report, questions: Mapping[str, Mapping[int, str]]) -> dict[str, object]:
     rows = summary.all_rows(report)
     return {
         "report": report,
         "plan": report.plan,
+        "settings": report.plan.settings,
         "outcome": report.outcome,
-        "cells": summary.table(rows, report.plan.label),
+        "cells": summary.table(rows, report.plan.settings.label),
         "rows": rows,
-        "shown": shown,
+        "with_unit": with_unit,
         "sampled": any(row.metric.startswith("avg@") for row in rows),
-        "unscaled": {(row.dataset, row.metric): row for row in rows if not row.share},
+        "not_shares": {(row.dataset, row.metric): row for row in rows if not row.share},
         "thresholds": {
-            (one.gate.dataset, one.gate.metric): one.gate.threshold
-            for one in report.gates
-            if not one.gate.from_baseline
+            (result.gate.dataset, result.gate.metric): result.gate.threshold
+            for result in report.gates
+            if not result.gate.from_baseline
         },
-        "compared": compared,
+        "comparison": comparison,
         "advice": advise(rows),
-        "sections": sections.of(report.sheets, problems),
-        "versions": {sheet.dataset: sheet.version for sheet in report.sheets},
+        "sections": sections.of(report.dataset_results, questions),
+        "versions": {result.dataset: result.version for result in report.dataset_results},
     }
 
 
-def shown(row: Row) -> str:
-    """A figure with its unit: shares are per cent, and nothing else is."""
-    if row.value is None or row.share:
-        return summary.number(row.value) + ("" if row.value is None else " %")
-    return f"{row.value:.3g}" if abs(row.value) >= _WIDE else summary.number(row.value)
+def with_unit(row: SummaryRow) -> str:
+    """A figure; shares are per cent, and nothing else is."""
+    if row.value is not None and not row.share and abs(row.value) >= _MANY_DIGITS:
+        return f"{row.value:.3g}"
+    return summary.number(row.value) + (" %" if row.share and row.value is not None else "")
+
+
+class CompiledTemplates:
+    """A folder of compiled templates beside the templates, since compiling them takes longer than filling them.
+
+    Jinja checks version and source before it uses one, and does without when an error is raised here: where the folder
+    cannot be written, every run compiles them.
+    """
+
+    def get(self, key: str) -> bytes:
+        return self._file(key).read_bytes()
+
+    def set(self, key: str, value: bytes, timeout: int | None = None) -> None:
+        _COMPILED.mkdir(exist_ok=True)
+        # Written to another name first, because another run may be reading. Two writers write the same.
+        temporary = self._file(key).with_suffix(".new")
+        temporary.write_bytes(value)
+        temporary.replace(self._file(key))
+
+    @staticmethod
+    def _file(key: str) -> Path:
+        return _COMPILED / f"{key}.jinja"

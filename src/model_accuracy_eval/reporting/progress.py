@@ -1,10 +1,10 @@
-"""A run that is under way, as its check shows it: a title for the list of checks, a summary for its page."""
+"""The progress of a run as its check shows it: a title for the list of checks, a summary for the check's page."""
 
 from collections.abc import Mapping
 
 from model_accuracy_eval.records import Counts, Record
-from model_accuracy_eval.reporting import foreign
-from model_accuracy_eval.reporting.summary import remarkable
+from model_accuracy_eval.reporting import untrusted_text
+from model_accuracy_eval.reporting.summary import count_remarks
 
 _STAGES = {
     "prepare": "Preparing",
@@ -16,32 +16,35 @@ _STAGES = {
 }
 
 
-class Standing(Record, frozen=True, kw_only=True):
-    """How far one dataset is."""
+class DatasetProgress(Record, frozen=True, kw_only=True):
+    """The samples of one dataset so far."""
 
     counts: Counts
     rate: float = 0.0
-    """Samples a second, of this run alone."""
+    """Samples a second, those of an earlier run not counted."""
 
 
-def title(stage: str, standings: Mapping[str, Standing]) -> str:
+def title(stage: str, datasets: Mapping[str, DatasetProgress]) -> str:
     """One line without markup."""
-    if stage != "infer" or not standings:
+    if stage != "infer" or not datasets:
         return _STAGES.get(stage, stage.capitalize())
-    name = next(iter(standings)) if len(standings) == 1 else f"{len(standings)} datasets"
-    sums = {field: sum(getattr(one.counts, field) for one in standings.values()) for field in Counts.__struct_fields__}
-    return f"{foreign.sound(name)}: {_answered(Counts(**sums))}"
+    name = next(iter(datasets)) if len(datasets) == 1 else f"{len(datasets)} datasets"
+    sums = {
+        field: sum(getattr(progress.counts, field) for progress in datasets.values())
+        for field in Counts.__struct_fields__
+    }
+    return f"{untrusted_text.valid_unicode(name)}: {_answered(Counts(**sums))}"
 
 
-def summary(stage: str, standings: Mapping[str, Standing]) -> str:
+def summary(stage: str, datasets: Mapping[str, DatasetProgress]) -> str:
     """Every dataset, with its rate."""
     lines = [
-        f"- {foreign.text(name, 100)}: {_answered(standing.counts)}, {standing.rate:,.1f}/s"
-        for name, standing in standings.items()
+        f"- {untrusted_text.text(name, 100)}: {_answered(progress.counts)}, {progress.rate:,.1f}/s"
+        for name, progress in datasets.items()
     ]
     return "\n".join([f"The evaluation is under way. Stage: {stage}.\n", *lines])
 
 
 def _answered(counts: Counts) -> str:
-    told = "".join(f", {part}" for part in remarkable(counts))
-    return f"{counts.answered:,} of {counts.planned:,} answered{told}"
+    remarks = "".join(f", {remark}" for remark in count_remarks(counts))
+    return f"{counts.answered:,} of {counts.planned:,} answered{remarks}"

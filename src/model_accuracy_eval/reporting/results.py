@@ -1,66 +1,180 @@
 """`results/<label>/<dataset>.json`: unrounded figures, 0..100, and every problem with its n verdicts."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from model_accuracy_eval.records import RunPlan, Sheet, Tally
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.records import (
+    Counts,
+    DatasetResult,
+    ExecutionSummary,
+    Interval,
+    ProblemResult,
+    RunPlan,
+    Speed,
+    SummaryRow,
+    VerdictReason,
+)
+from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome, ProblemOutcome
 from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
+
+T = TypeVar("T")
+
+
+class ResultsHead(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The file without its problems. Before these fields stand the figures under their names in the summary."""
+
+    intervals: dict[str, Interval | None]
+    version: str
+    counts: Counts
+    notes: tuple[str, ...]
+    speed: Speed
+    rows: tuple[SummaryRow, ...]
+    ran: tuple[ExecutionSummary, ...] = ()
+
+
+class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A problem in `details`, under AISBench's names: `pred`, `answer` and `correct` have one entry a sample.
+
+    After `c` stand the problem's figures under their names in the summary, as far as they follow from `n` and `c`.
+    """
+
+    example_abbr: str
+    id: int
+    n: int
+    c: int | None
+    pred: tuple[str | None, ...]
+    answer: tuple[str, ...]
+    correct: tuple[bool, ...]
+    why: tuple[VerdictReason, ...]
+    values: tuple[float, ...] = ()
+    """Only where `c` does not say it all; `figures` likewise."""
+    figures: dict[str, float | None] = {}
+    category: str | None = None
+    cut: int = 0
+
+
+_BEFORE_FIGURES = ("example_abbr", "id", "n", "c")
+
+
+class ResultsFile(ResultsHead, frozen=True, kw_only=True, omit_defaults=True):
+    """The whole file."""
+
+    details: list[ProblemEntry]
+
+
+class ResultsToCompare(ResultsHead, frozen=True, kw_only=True):
+    """The file with those fields of a problem that a comparison needs; decoding the others takes six times as long."""
+
+    details: list[ProblemOutcome]
 
 
 def file(label: str, dataset: str) -> str:
     return f"results/{label}/{dataset}.json"
 
 
-def as_json(sheet: Sheet, plan: RunPlan) -> bytes:
-    """Figures first, under their names in the summary, as AISBench has it; then what ours add."""
-    whole: dict[str, Any] = {row.metric: row.value for row in sheet.rows}
-    whole["intervals"] = {row.metric: row.interval for row in sheet.rows}
-    whole["version"] = sheet.version
-    whole["counts"] = sheet.counts
-    whole["notes"] = sheet.notes
-    whole["speed"] = sheet.speed
-    whole["rows"] = sheet.rows
-    if sheet.ran:
-        whole["ran"] = sheet.ran
-    whole["details"] = [_details(sheet.dataset, tally, plan.k) for tally in sheet.tallies]
-    return msgspec.json.format(msgspec.json.encode(whole), indent=4) + b"\n"
+def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
+    """Figures first, as AISBench does it, then the fields of `ResultsFile`."""
+    head = ResultsHead(
+        intervals={row.metric: row.interval for row in result.rows},
+        version=result.version,
+        counts=result.counts,
+        notes=result.notes,
+        speed=result.speed,
+        rows=result.rows,
+        ran=result.ran,
+    )
+    fields = {row.metric: row.value for row in result.rows} | msgspec.to_builtins(head)
+    fields["details"] = [_details(result.dataset, problem, plan.k) for problem in result.problem_results]
+    return msgspec.json.format(msgspec.json.encode(fields), indent=4) + b"\n"
 
 
-def _details(dataset: str, tally: Tally, k: tuple[int, ...]) -> dict[str, Any]:
-    """AISBench's fields of a problem (`pred`, `answer`, `correct` have one entry a sample), grouped by problem."""
-    figures: dict[str, float] = {}
-    if tally.c is not None:
-        sizes = [size for size in k if size <= tally.n]
-        figures[f"avg@{tally.n}"] = 100 * avg_at_n(tally.n, tally.c)
-        figures |= {f"pass@{size}": 100 * pass_at_k(tally.n, tally.c, size) for size in sizes}
-        figures |= {f"cons@{size}": 100 * cons_at_k(tally.n, tally.c, size) for size in sizes}
-    return {
-        "example_abbr": f"{dataset}_{tally.problem}",
-        "id": tally.problem,
-        "n": tally.n,
-        "c": tally.c,
-        **figures,
-        "pred": tally.answers,
-        "answer": [tally.references[0]] * tally.n,
-        "correct": [why == "right" for why in tally.why],
-        "why": tally.why,
-        **_rest(tally, figures),
-    }
+def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[str, Any]:
+    figures = {} if result.c is None else _figures(result.n, result.c, k)
+    plain = result.c is not None
+    entry = ProblemEntry(
+        example_abbr=f"{dataset}_{result.problem}",
+        id=result.problem,
+        n=result.n,
+        c=result.c,
+        pred=result.answers,
+        answer=(result.references[0],) * result.n,
+        correct=tuple(why == "right" for why in result.why),
+        why=result.why,
+        values=() if plain else result.values,
+        figures={
+            name: value
+            for name, value in result.figures.items()
+            if name not in figures and not (plain and name.startswith("accuracy"))
+        },
+        category=result.category,
+        cut=result.cut,
+    )
+    fields: dict[str, Any] = msgspec.to_builtins(entry)
+    return {name: fields[name] for name in _BEFORE_FIGURES} | figures | fields
 
 
-def _rest(tally: Tally, told: dict[str, float]) -> dict[str, Any]:
-    """What `c` does not say already."""
-    plain = tally.c is not None
-    others = {
-        name: value
-        for name, value in tally.figures.items()
-        if name not in told and not (plain and name.startswith("accuracy"))
-    }
-    rest = {
-        "values": None if plain else tally.values,
-        "figures": others,
-        "category": tally.category,
-        "cut": tally.cut,
-    }
-    return {name: value for name, value in rest.items() if value}
+def _figures(n: int, c: int, k: tuple[int, ...]) -> dict[str, float]:
+    sizes = [size for size in k if size <= n]
+    figures = {f"avg@{n}": 100 * avg_at_n(n, c)}
+    figures |= {f"pass@{size}": 100 * pass_at_k(n, c, size) for size in sizes}
+    return figures | {f"cons@{size}": 100 * cons_at_k(n, c, size) for size in sizes}
+
+
+def dataset_result(dataset: str, source: bytes | None, where: str) -> DatasetResult:
+    """The result that the file at `where` was written from."""
+    results = _decode(dataset, source, ResultsFile, where)
+    return DatasetResult(
+        dataset=dataset,
+        version=results.version,
+        rows=results.rows,
+        problem_results=tuple(map(_problem_result, results.details)),
+        counts=results.counts,
+        notes=results.notes,
+        speed=results.speed,
+        ran=results.ran,
+    )
+
+
+def _problem_result(entry: ProblemEntry) -> ProblemResult:
+    return ProblemResult(
+        problem=entry.id,
+        n=entry.n,
+        c=entry.c,
+        values=entry.values or tuple(map(float, entry.correct)),
+        answers=entry.pred,
+        why=entry.why,
+        references=entry.answer[:1],
+        figures=entry.figures,
+        category=entry.category,
+        cut=entry.cut,
+    )
+
+
+def side(dataset: str, source: bytes | None, where: str) -> DatasetOutcome:
+    """What a comparison needs of the file at `where`."""
+    results = _decode(dataset, source, ResultsToCompare, where)
+    return DatasetOutcome(
+        dataset=dataset,
+        version=results.version,
+        figures={row.metric: row.value for row in results.rows},
+        shares=frozenset(row.metric for row in results.rows if row.interval is not None),
+        problems=results.details,
+        counts=results.counts,
+        speed=results.speed,
+    )
+
+
+def _decode(dataset: str, source: bytes | None, kind: type[T], where: str) -> T:
+    if source is None:
+        raise BadReuse(f"There is no '{where}', so '{dataset}' cannot be looked at problem by problem.")
+    return decode(source, kind, where)
+
+
+def decode(source: bytes, kind: type[T], where: str) -> T:
+    """A file of a run folder; one that this program did not write is refused."""
+    try:
+        return msgspec.json.decode(source, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadReuse(f"'{where}' cannot be read as this program writes it: {error}.") from error

@@ -1,76 +1,211 @@
-"""`run.json`: what other programs read. Also written at the start, so that a killed run says what it was."""
+"""`run.json`: what other programs read. It is also written at the start, so that a killed run says what it was."""
 
-from typing import Any
+from typing import Literal
 
 import msgspec
 
-from model_accuracy_eval.records import Exam, Report, RunPlan, Service
-from model_accuracy_eval.scoring import groups
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.records import (
+    Comparison,
+    Conclusion,
+    Counts,
+    DatasetResult,
+    Decision,
+    ExecutionSummary,
+    GateResult,
+    Interval,
+    PreparedDataset,
+    Report,
+    RunPlan,
+    Service,
+    Speed,
+)
+from model_accuracy_eval.reporting.conclusions import is_verdict
+from model_accuracy_eval.reporting.results import decode
+from model_accuracy_eval.scoring import gates, groups
 
-SCHEMA = 1
+RUN_FILE = "run.json"
 
 
-def started(plan: RunPlan, exams: tuple[Exam, ...], service: Service | None, began: str) -> bytes:
+class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A dataset; the fields from `metrics` on are there if it was judged."""
+
+    version: str
+    questions: str
+    problems: int
+    metrics: dict[str, float | None] | None = None
+    intervals: dict[str, Interval | None] | None = None
+    counts: Counts | None = None
+    notes: tuple[str, ...] | None = None
+    speed: Speed | None = None
+    ran: tuple[ExecutionSummary, ...] = ()
+
+
+class GateEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A gate, as the user wrote it, and its decision."""
+
+    gate: str
+    value: float | None
+    interval: Interval | None
+    decision: Decision
+    sentence: str
+
+    def result(self) -> GateResult:
+        (gate,) = gates.parse(self.gate)
+        return GateResult(
+            gate=gate, value=self.value, interval=self.interval, decision=self.decision, sentence=self.sentence
+        )
+
+
+class GroupFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure of a group of datasets."""
+
+    value: float | None
+    stderr: float | None
+
+
+class GroupEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A group of datasets."""
+
+    version: str
+    metrics: dict[str, GroupFigure]
+
+
+class StartedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The file while the run goes on."""
+
+    schema: Literal[1] = 1
+    status: Literal["running"] | Conclusion
+    run_id: str
+    label: str
+    model: str | None = None
+    endpoint: str | None = None
+    started: str
+    datasets: dict[str, DatasetEntry]
+
+
+class RunFile(StartedRun, frozen=True, kw_only=True):
+    """The file of a run that has ended. The file of one that goes on is read into it as well, with these defaults."""
+
+    exit_code: int = 0
+    stage: str = ""
+    sentence: str = ""
+    detail: str = ""
+    finished: str = ""
+    seconds: dict[str, float] = {}
+    n: int = 0
+    k: tuple[int, ...] = ()
+    gates: tuple[GateEntry, ...] = ()
+    comparison: Comparison | None = None
+    environment: dict[str, str] = {}
+    groups: dict[str, GroupEntry] | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def judged(self) -> list[str]:
+        """The datasets that have figures."""
+        return [name for name, dataset in self.datasets.items() if dataset.metrics is not None]
+
+    @property
+    def service(self) -> Service | None:
+        """The service that was asked; None where none came up."""
+        return Service(base_url=self.endpoint, model=self.model) if self.endpoint else None
+
+    @property
+    def is_verdict(self) -> bool:
+        """Whether its figures are those of a complete run."""
+        return is_verdict(self.status)
+
+
+def started(plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Service | None, began: str) -> bytes:
     """The file of a run that is under way."""
-    return _encode(
-        {
-            "schema": SCHEMA,
-            "status": "running",
-            "run_id": plan.run_id,
-            "label": plan.label,
-            "model": service.model if service else None,
-            "endpoint": service.base_url if service else None,
-            "started": began,
-            "datasets": {
-                exam.task.name: {"version": exam.version, "questions": exam.questions, "problems": len(exam.problems)}
-                for exam in exams
-            },
-        }
+    run = StartedRun(
+        status="running",
+        run_id=plan.run_id,
+        label=plan.settings.label,
+        model=service.model if service else None,
+        endpoint=service.base_url if service else None,
+        started=began,
+        datasets={prepared.task.name: _dataset(prepared, None) for prepared in datasets},
+    )
+    return _encode(run)
+
+
+def finished(report: Report) -> bytes:
+    """The file of a run that has ended, whatever its end."""
+    plan, outcome, service = report.plan, report.outcome, report.service
+    results = {result.dataset: result for result in report.dataset_results}
+    run = RunFile(
+        status=outcome.conclusion,
+        run_id=plan.run_id,
+        label=plan.settings.label,
+        model=service.model if service else None,
+        endpoint=service.base_url if service else None,
+        started=report.started,
+        datasets={each.task.name: _dataset(each, results.get(each.task.name)) for each in report.datasets},
+        exit_code=outcome.exit_code,
+        stage=outcome.stage,
+        sentence=outcome.sentence,
+        detail=outcome.detail,
+        finished=report.finished,
+        seconds=report.seconds,
+        n=plan.sampling.n,
+        k=plan.k,
+        gates=tuple(map(_gate, report.gates)),
+        comparison=report.comparison,
+        environment=report.environment,
+        groups=_groups(report) or msgspec.UNSET,
+    )
+    return _encode(run)
+
+
+def _dataset(prepared: PreparedDataset, result: DatasetResult | None) -> DatasetEntry:
+    entry = DatasetEntry(version=prepared.version, questions=prepared.questions, problems=len(prepared.problems))
+    if result is None:
+        return entry
+    return msgspec.structs.replace(
+        entry,
+        metrics={row.metric: row.value for row in result.rows},
+        intervals={row.metric: row.interval for row in result.rows},
+        counts=result.counts,
+        notes=result.notes,
+        speed=result.speed,
+        ran=result.ran,
     )
 
 
-def finished(report: Report, exams: tuple[Exam, ...]) -> bytes:
-    """The file of a run that has ended, however it ended."""
-    whole = msgspec.json.decode(started(report.plan, exams, report.service, report.started))
-    outcome = report.outcome
-    whole |= {
-        "status": outcome.conclusion,
-        "exit_code": outcome.exit_code,
-        "stage": outcome.stage,
-        "sentence": outcome.sentence,
-        "detail": outcome.detail,
-        "finished": report.finished,
-        "seconds": report.seconds,
-        "n": report.plan.sampling.n,
-        "k": report.plan.k,
-        "gates": [msgspec.to_builtins(result) | {"gate": str(result.gate)} for result in report.gates],
-        "comparison": msgspec.to_builtins(report.comparison),
-        "environment": report.environment,
-    }
-    for sheet in report.sheets:
-        whole["datasets"][sheet.dataset] |= {
-            "metrics": {row.metric: row.value for row in sheet.rows},
-            "intervals": {row.metric: msgspec.to_builtins(row.interval) for row in sheet.rows},
-            "counts": msgspec.to_builtins(sheet.counts),
-            "notes": sheet.notes,
-            "speed": msgspec.to_builtins(sheet.speed),
-        }
-        if sheet.ran:
-            whole["datasets"][sheet.dataset]["ran"] = msgspec.to_builtins(sheet.ran)
-    for row in groups.all_rows(report.plan.groups, report.sheets):
-        told = whole.setdefault("groups", {}).setdefault(row.dataset, {"version": row.version, "metrics": {}})
-        told["metrics"][row.metric] = {"value": row.value, "stderr": row.stderr}
-    return _encode(whole)
+def _gate(result: GateResult) -> GateEntry:
+    return GateEntry(
+        gate=str(result.gate),
+        value=result.value,
+        interval=result.interval,
+        decision=result.decision,
+        sentence=result.sentence,
+    )
 
 
-def _encode(whole: dict[str, Any]) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
+def _groups(report: Report) -> dict[str, GroupEntry]:
+    entries: dict[str, GroupEntry] = {}
+    for row in groups.all_rows(report.plan.groups, report.dataset_results):
+        entry = entries.setdefault(row.dataset, GroupEntry(version=row.version, metrics={}))
+        entry.metrics[row.metric] = GroupFigure(value=row.value, stderr=row.stderr)
+    return entries
 
 
-def kept(source: bytes) -> dict[str, Any]:
-    """What an earlier `run.json` says; empty when it cannot be read, because a crash may have been first."""
+def _encode(run: StartedRun) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(run), indent=2) + b"\n"
+
+
+def read(source: bytes | None, folder: str) -> RunFile:
+    """The `run.json` of a folder that must be a run's."""
+    if source is None:
+        raise BadReuse(f"'{folder}' is not the folder of a run: it has no {RUN_FILE}.")
+    return decode(source, RunFile, f"{folder}/{RUN_FILE}")
+
+
+def read_if_complete(source: bytes | None, folder: str) -> RunFile | None:
+    """The `run.json` of an earlier run; None if there is none, or only the beginning of one that a crash left."""
     try:
-        whole = msgspec.json.decode(source)
+        msgspec.json.decode(source or b"", type=msgspec.Raw)
     except msgspec.DecodeError:
-        return {}
-    return whole if isinstance(whole, dict) else {}
+        return None
+    return read(source, folder)

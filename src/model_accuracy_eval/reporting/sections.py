@@ -1,16 +1,16 @@
-"""Datasets problem by problem, as the page shows them: how many are right how often, and what was said to each."""
+"""Datasets problem by problem, as the page shows them: how often each problem is right, and the answers to it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
-from model_accuracy_eval.records import Sheet, Tally, Why
+from model_accuracy_eval.records import DatasetResult, ProblemResult, VerdictReason
 from model_accuracy_eval.reporting import summary
 
 MOST_PROBLEMS = 500
-"""Of one dataset on the page, and `_ALL_PROBLEMS` of all together, so that it opens on a phone."""
+"""The limit for one dataset; `_ALL_PROBLEMS` is the one for all together, so that the page opens on a phone."""
 _ALL_PROBLEMS = 1000
 _LEAST_PROBLEMS = 50
 _QUESTION = 2000
@@ -23,11 +23,11 @@ State = Literal["unstable", "wrong", "right", "unjudged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """Samples of one problem that gave the same answer, and are right, wrong or neither for the same reason."""
+class AnswerGroup:
+    """Samples of one problem that gave the same answer and have the same verdict."""
 
     text: str | None
-    why: Why
+    why: VerdictReason
     count: int
 
 
@@ -41,10 +41,10 @@ class Item:
     teaser: str
     question: str
     left_out: int
-    """Characters of the question that the page does not hold."""
+    """Characters of the question that the page does not show."""
     gold: str
-    why: tuple[Why, ...]
-    answers: tuple[Answers, ...]
+    why: tuple[VerdictReason, ...]
+    answers: tuple[AnswerGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,84 +62,74 @@ class Bar:
 class Section:
     """One dataset as the page shows it."""
 
-    sheet: Sheet
+    dataset_result: DatasetResult
     share: bool
-    """Whether its problems are right or wrong at all: a text that is weighed is neither."""
+    """Whether its problems can be right or wrong at all; with a perplexity, for example, they cannot."""
     bars: tuple[Bar, ...]
     items: tuple[Item, ...]
     left_out: int
 
 
-def of(sheets: Sequence[Sheet], problems: Mapping[str, Mapping[int, str]]) -> list[Section]:
-    """Every dataset's, with as many problems as there is room for. `problems`: questions by dataset and id."""
-    room = max(_LEAST_PROBLEMS, min(MOST_PROBLEMS, _ALL_PROBLEMS // max(len(sheets), 1)))
-    return [_section(sheet, problems.get(sheet.dataset, {}), room) for sheet in sheets]
+def of(dataset_results: Sequence[DatasetResult], questions: Mapping[str, Mapping[int, str]]) -> list[Section]:
+    """A section for every dataset, with as many problems as the page has space for. `questions` as in `page`."""
+    most = max(_LEAST_PROBLEMS, min(MOST_PROBLEMS, _ALL_PROBLEMS // max(len(dataset_results), 1)))
+    return [_section(result, questions.get(result.dataset, {}), most) for result in dataset_results]
 
 
-def _section(sheet: Sheet, questions: Mapping[int, str], room: int) -> Section:
-    """The problems that tell most come first, so that those left out are the ones without a surprise."""
-    first = sheet.rows[0] if sheet.rows else None
-    share = first is None or first.share
-    tallies = sorted(sheet.tallies, key=_interest)[:room]
-    items = [_item(tally, questions.get(tally.problem, "")) for tally in tallies]
-    if first is not None and not share:
-        items = [_unjudged(item, tally.figures.get(first.metric)) for item, tally in zip(items, tallies, strict=True)]
+def _section(dataset_result: DatasetResult, questions: Mapping[int, str], most: int) -> Section:
+    """The most telling problems come first, so that those left out are the ones without a surprise."""
+    results = dataset_result.problem_results
+    first = dataset_result.rows[0] if dataset_result.rows else None
+    figure = None if first is None or first.share else first.metric
     return Section(
-        sheet=sheet,
-        share=share,
-        bars=_bars(sheet.tallies) if share else (),
-        items=tuple(items),
-        left_out=len(sheet.tallies) - len(tallies),
+        dataset_result=dataset_result,
+        share=figure is None,
+        bars=_bars(results) if figure is None else (),
+        items=tuple(
+            _item(result, questions.get(result.problem, ""), figure) for result in sorted(results, key=_interest)[:most]
+        ),
+        left_out=max(0, len(results) - most),
     )
 
 
-def _unjudged(item: Item, figure: float | None) -> Item:
-    """With the problem's own figure, where it has one; what was lost stays lost."""
-    return replace(
-        item,
-        state="unjudged",
-        score="–" if figure is None else summary.number(figure),
-        why=tuple(map(_neither, item.why)),
-        answers=tuple(replace(one, why=_neither(one.why)) for one in item.answers),
-    )
+def _interest(result: ProblemResult) -> tuple[int, float, int]:
+    """Sorts problems with lost samples first, then unstable ones (half right first), then wrong, then right ones."""
+    if not {"failed", "rejected", "missing"}.isdisjoint(result.why):
+        return 0, 0.0, result.problem
+    rank = ("unstable", "wrong", "right").index(_state(result)) + 1
+    return rank, abs(_mean(result) - 0.5), result.problem
 
 
-def _neither(why: Why) -> Why:
-    return "unjudged" if why in ("right", "wrong") else why
+def _mean(result: ProblemResult) -> float:
+    return sum(result.values) / result.n if result.n else 0.0
 
 
-def _interest(tally: Tally) -> tuple[int, float, int]:
-    """Problems with lost samples, then unstable ones (half right first), then wrong, then right ones."""
-    if not {"failed", "rejected", "missing"}.isdisjoint(tally.why):
-        return 0, 0.0, tally.problem
-    return ("unstable", "wrong", "right").index(_state(tally)) + 1, abs(_mean(tally) - 0.5), tally.problem
-
-
-def _mean(tally: Tally) -> float:
-    return sum(tally.values) / tally.n if tally.n else 0.0
-
-
-def _state(tally: Tally) -> State:
-    mean = _mean(tally)
+def _state(result: ProblemResult) -> State:
+    mean = _mean(result)
     return "right" if mean >= 1 else "wrong" if mean <= 0 else "unstable"
 
 
-def _bars(tallies: Sequence[Tally]) -> tuple[Bar, ...]:
-    """How many problems have none, some, all of their samples right; by tenths where single columns would not fit."""
-    if not tallies:
+def _bars(results: Sequence[ProblemResult]) -> tuple[Bar, ...]:
+    """How many problems have none, some, all of their samples right; in tenths where single columns do not fit."""
+    if not results:
         return ()
-    most = max(tally.n for tally in tallies)
-    single = most <= _BARS and all(tally.c is not None for tally in tallies)
-    last = most if single else 11
-    labels = [str(c) for c in range(last + 1)]
-    if not single:
+    most = max(result.n for result in results)
+    single = most <= _BARS and all(result.c is not None for result in results)
+    if single:
+        labels = [str(c) for c in range(most + 1)]
+    else:
         labels = ["0", *(f"≤{10 * tenth}" for tenth in range(1, 10)), "<100", "100"]
-    places = Counter(tally.c if single else _tenth(_mean(tally)) for tally in tallies)
-    highest = max(places.values())
-    states: list[State] = ["wrong", *["unstable"] * (last - 1), "right"]  # type: ignore[list-item]
+    counts = Counter(result.c if single else _tenth(_mean(result)) for result in results)
+    highest = max(counts.values())
+    last = len(labels) - 1
     return tuple(
-        Bar(label, places[place], places[place] / highest, state)
-        for place, (label, state) in enumerate(zip(labels, states, strict=True))
+        Bar(
+            label,
+            counts[place],
+            counts[place] / highest,
+            "wrong" if not place else "right" if place == last else "unstable",
+        )
+        for place, label in enumerate(labels)
     )
 
 
@@ -147,29 +137,34 @@ def _tenth(mean: float) -> int:
     return 11 if mean >= 1 else ceil(round(10 * mean, 9))
 
 
-def _item(tally: Tally, question: str) -> Item:
-    teaser = " ".join(question[: 4 * _TEASER].split())
+def _item(result: ProblemResult, question: str, figure: str | None) -> Item:
+    """`figure` names the metric to show where no problem can be right or wrong."""
+    state, score, why = _state(result), f"{result.c}/{result.n}", result.why
+    if result.c is None:
+        score = f"{100 * _mean(result):.0f} %"
+    if figure is not None:
+        value = result.figures.get(figure)
+        state, score = "unjudged", "–" if value is None else summary.number(value)
+        why = tuple("unjudged" if reason in {"right", "wrong"} else reason for reason in why)
     return Item(
-        id=tally.problem,
-        state=_state(tally),
-        score=f"{100 * _mean(tally):.0f} %" if tally.c is None else f"{tally.c}/{tally.n}",
-        teaser=_short(teaser, _TEASER),
+        id=result.problem,
+        state=state,
+        score=score,
+        teaser=_shorten(" ".join(question[: 4 * _TEASER].split()), _TEASER),
         question=question[:_QUESTION],
         left_out=max(0, len(question) - _QUESTION),
-        gold=_short(tally.references[0] if tally.references else "", _ANSWER),
-        why=tally.why,
-        answers=_grouped(tally),
+        gold=_shorten(result.references[0] if result.references else "", _ANSWER),
+        why=why,
+        answers=_groups(result.answers, why),
     )
 
 
-def _short(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _grouped(tally: Tally) -> tuple[Answers, ...]:
-    """Equal answers once, with their number, in the order in which they first came."""
-    found: dict[tuple[str | None, Why], int] = {}
-    for answer, why in zip(tally.answers, tally.why, strict=True):
-        key = (None if answer is None else _short(answer, _ANSWER), why)
-        found[key] = found.get(key, 0) + 1
-    return tuple(Answers(text, why, count) for (text, why), count in found.items())
+def _groups(answers: Sequence[str | None], why: Sequence[VerdictReason]) -> tuple[AnswerGroup, ...]:
+    """Equal answers once, with their number, in the order of their first appearance."""
+    texts = (None if answer is None else _shorten(answer, _ANSWER) for answer in answers)
+    counts = Counter(zip(texts, why, strict=True))
+    return tuple(AnswerGroup(text, reason, count) for (text, reason), count in counts.items())

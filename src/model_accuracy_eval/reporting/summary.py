@@ -1,16 +1,16 @@
-"""`summary/summary_<stamp>.{csv,md,txt}` in AISBench's shape, except that CSV cells are quoted where they must be."""
+"""`summary/summary_<stamp>.{csv,md,txt}` as AISBench writes them, except that CSV cells are quoted where needed."""
 
 import csv
 import io
 from collections.abc import Sequence
 
-from model_accuracy_eval.records import Counts, Interval, Report, Row, Sheet
+from model_accuracy_eval.records import Counts, DatasetResult, Interval, Report, SummaryRow
 from model_accuracy_eval.scoring import groups
 
 HEAD = ("dataset", "version", "metric", "mode")
 
 
-def table(rows: Sequence[Row], label: str) -> list[tuple[str, ...]]:
+def table(rows: Sequence[SummaryRow], label: str) -> list[tuple[str, ...]]:
     """Header and lines, numbers with two digits, `-` where there is no figure."""
     lines = [(row.dataset, row.version, row.metric, row.mode, number(row.value)) for row in rows]
     return [(*HEAD, label), *lines]
@@ -25,30 +25,30 @@ def span(interval: Interval | None) -> str:
     return "-" if interval is None else f"{interval.low:.2f} .. {interval.high:.2f}"
 
 
-def remarkable(counts: Counts) -> list[str]:
-    """What counts against a dataset's samples, as "3 failed"; nothing that is 0."""
-    named = {
+def count_remarks(counts: Counts) -> list[str]:
+    """What went wrong with a dataset's samples, for example "3 failed"; nothing that is 0."""
+    numbers = {
         "rejected": counts.rejected,
         "failed": counts.failed,
         "missing": counts.missing,
         "cut by length": counts.cut,
         "empty": counts.empty,
-        "without an answer in them": counts.not_found,
+        "with no answer found": counts.not_found,
         "not judged": counts.unjudged,
-        "with a context that lost its beginning": counts.cropped,
-        "calling tools without end": counts.unfinished,
+        "with a cropped context": counts.cropped,
+        "still calling tools at the end": counts.unfinished,
     }
-    return [f"{number} {what}" for what, number in named.items() if number]
+    return [f"{number} {what}" for what, number in numbers.items() if number]
 
 
-def all_rows(report: Report) -> list[Row]:
+def all_rows(report: Report) -> list[SummaryRow]:
     """Every dataset's rows, then every group's; a dataset without any figure has one row that says so."""
-    own = [row for sheet in report.sheets for row in (sheet.rows or (_blank(sheet),))]
-    return [*own, *groups.all_rows(report.plan.groups, report.sheets)]
+    rows = [row for result in report.dataset_results for row in (result.rows or (_blank(result),))]
+    return [*rows, *groups.all_rows(report.plan.groups, report.dataset_results)]
 
 
-def _blank(sheet: Sheet) -> Row:
-    return Row(dataset=sheet.dataset, version=sheet.version, metric="-", mode="-", value=None)
+def _blank(result: DatasetResult) -> SummaryRow:
+    return SummaryRow(dataset=result.dataset, version=result.version, metric="-", mode="-", value=None)
 
 
 def as_csv(cells: Sequence[Sequence[str]]) -> str:
@@ -68,7 +68,7 @@ def _markdown_line(cells: Sequence[str]) -> str:
 
 
 def as_plain(cells: Sequence[Sequence[str]]) -> str:
-    """Columns two blanks apart under a dashed rule; the last one, the figures, to the right."""
+    """Columns with two blanks between them, above a dashed rule; the last column is aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     head, *lines = cells
 
@@ -80,10 +80,12 @@ def as_plain(cells: Sequence[Sequence[str]]) -> str:
 
 
 def as_text(report: Report) -> str:
-    """The three formats under each other, and the raw figures."""
-    cells = table(all_rows(report), report.plan.label)
-    raw = [f"{'-' * 31}\nModel: {report.plan.label}"]
-    raw += [f"{sheet.dataset}: { ({row.metric: row.value for row in sheet.rows}) }" for sheet in report.sheets]
+    """The three formats one below the other, and the raw figures."""
+    cells = table(all_rows(report), report.plan.settings.label)
+    raw = [f"{'-' * 31}\nModel: {report.plan.settings.label}"]
+    raw += [
+        f"{result.dataset}: { ({row.metric: row.value for row in result.rows}) }" for result in report.dataset_results
+    ]
     parts = {
         "tabulate format": as_plain(cells),
         "csv format": as_csv(cells).rstrip("\n"),

@@ -1,1 +1,1 @@
-"""Replies that some tool kept, judged anew, beside the figures that the tool claims."""
+"""Replies that another tool saved, judged again, next to the figures that the tool claims."""

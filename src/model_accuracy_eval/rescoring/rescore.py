@@ -1,4 +1,4 @@
-"""The story of rescoring a file: look at its first replies, choose a scoring, judge, and put our figures beside theirs.
+"""Rescores a file: counts its replies, chooses a scoring, judges, and puts our figures next to the tool's.
 
 The file is read twice, so that a problem's texts can be forgotten as soon as its last sample has been judged.
 """
@@ -9,22 +9,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Attempt, Problem, Record, Row, TaskSpec
-from model_accuracy_eval.rescoring import scorings
-from model_accuracy_eval.rescoring.claims import Beside, Disagreement, beside
-from model_accuracy_eval.rescoring.formats import Kept
-from model_accuracy_eval.rescoring.settings import Settings
+from model_accuracy_eval.records import Attempt, Problem, Record, SummaryRow, TaskSpec
+from model_accuracy_eval.rescoring import choose_scoring
+from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
+from model_accuracy_eval.rescoring.claims import ClaimedFigure, Disagreement, compare
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.scorers import pipelines
 
 _LOOKED_AT = 500
+"""How many replies decide by what an unknown dataset is judged."""
 _SHOWN = 20
+"""How many disagreements are listed."""
 
-Open = Callable[[], Iterable[Kept]]
+ReadReplies = Callable[[], Iterable[SavedReply]]
 
 
 class Rescored(Record, frozen=True, kw_only=True):
-    """What a file of kept replies is worth."""
+    """One filter's replies in a file, judged."""
 
     name: str
     filter: str
@@ -32,130 +34,142 @@ class Rescored(Record, frozen=True, kw_only=True):
     problems: int
     samples: int
     lacking: int
-    figures: tuple[Beside, ...]
-    rows: tuple[Row, ...]
+    figures: tuple[ClaimedFigure, ...]
+    rows: tuple[SummaryRow, ...]
     differing: int
     disagreements: tuple[Disagreement, ...]
 
 
 def rescore(
     name: str,
-    read: Open,
+    read: ReadReplies,
     *,
     task: TaskSpec | None = None,
-    settings: Settings | None = None,
+    results: LmEvalResults | None = None,
     k: Sequence[int] = (),
     claimed: Mapping[str, float] = {},
 ) -> Iterator[Rescored]:
-    """One result for every filter of the file. `claimed`: figures of a results file; else the samples' own are used.
-    `settings`: how the tool judged, where it says so."""
+    """One result for every filter of the file.
+
+    `claimed`: the figures of a results file; without them, the values in the samples are the claim. `results`: how
+    lm-eval judged the samples, where its results file is there.
+    """
     counts: dict[str, Counter[str]] = {}
-    for kept in read():
-        counts.setdefault(kept.filter, Counter())[kept.problem] += 1
+    for reply in read():
+        counts.setdefault(reply.filter, Counter())[reply.problem] += 1
     if not counts:
-        raise BadData(f"{name} holds no kept replies.")
-    for wanted, sizes in counts.items():
+        raise BadData(f"{name} holds no saved replies.")
+    for filter_name, sizes in counts.items():
 
-        def of_filter(wanted: str = wanted) -> Iterator[Kept]:
-            return (kept for kept in read() if kept.filter == wanted)
+        def filtered(filter_name: str = filter_name) -> Iterator[SavedReply]:
+            return (reply for reply in read() if reply.filter == filter_name)
 
-        first = list(islice(of_filter(), _LOOKED_AT))
-        chosen, words = (
-            (scorings.like(task, name, wanted), task.name) if task else scorings.guessed(name, first, settings)
-        )
-        rescoring = _Rescoring((name, wanted, words), chosen, sizes, k)
-        yield rescoring.run(of_filter(), claimed, settings.figures_of(wanted) if settings else {})
+        if task:
+            scoring, description = choose_scoring.as_task(task, name, filter_name), task.name
+        else:
+            scoring, description = choose_scoring.guess(name, list(islice(filtered(), _LOOKED_AT)), results)
+        rescoring = _Rescoring(scoring, sizes, k, keep_marks=bool(claimed))
+        for reply in filtered():
+            rescoring.add(reply)
+        claims = claimed or rescoring.claims(results.figures_of(filter_name) if results else {})
+        yield rescoring.result(name, filter_name, description, claims)
 
 
 class _Rescoring:
     """One filter's replies, judged in one pass."""
 
-    def __init__(self, name: tuple[str, str, str], task: TaskSpec, sizes: Mapping[str, int], k: Sequence[int]) -> None:
-        self._name, self._filter, self._words = name
+    def __init__(self, task: TaskSpec, sizes: Mapping[str, int], k: Sequence[int], *, keep_marks: bool) -> None:
         self._task = task
         self._sizes = sizes
         self._n = max(sizes.values())
         self._card = Scorecard(task, self._n, k or (self._n,))
-        self._pipeline = pipelines(task)[0].name
-        self._headline = pipelines(task)[0].metrics[0]
-        self._open: dict[str, list[Kept]] = {}
+        pipeline = pipelines(task)[0]
+        self._pipeline, self._headline = pipeline.name, pipeline.metrics[0]
+        self._open: dict[str, list[SavedReply]] = {}
         self._marks: dict[str, bytes] = {}
-        self._claims: dict[str, array[float]] = {}
+        self._keep_marks = keep_marks and self._n > 1
+        """Single marks explain only claims about several samples of a problem."""
+        self._claimed: dict[str, array[float]] = {}
         self._disagreements: list[Disagreement] = []
         self._differing = 0
-        self._paired = False
-        """Whether single marks are kept: only claims about several samples of a problem are explained by them."""
 
-    def run(self, replies: Iterable[Kept], claimed: Mapping[str, float], besides: Mapping[str, float]) -> Rescored:
-        """`besides`: what is claimed of metrics of the whole dataset, about which single samples say nothing."""
-        self._paired = bool(claimed) and self._n > 1
-        for kept in replies:
-            held = self._open.setdefault(kept.problem, [])
-            held.append(kept)
-            if len(held) == self._sizes[kept.problem]:
-                self._judge(kept.problem, self._open.pop(kept.problem))
-        lacking = self._n * len(self._sizes) - sum(self._sizes.values())
+    def add(self, reply: SavedReply) -> None:
+        replies = self._open.setdefault(reply.problem, [])
+        replies.append(reply)
+        if len(replies) == self._sizes[reply.problem]:
+            self._judge(reply.problem, self._open.pop(reply.problem))
+
+    def claims(self, figures: Mapping[str, float]) -> dict[str, float]:
+        """The means of the samples' values in the file. `figures`: of metrics that have no value for a sample."""
+        own = {metric: 100 * sum(values) / len(values) for metric, values in self._claimed.items()}
+        return {**{self._row_name(metric): value for metric, value in figures.items()}, **own}
+
+    def result(self, name: str, filter_name: str, description: str, claims: Mapping[str, float]) -> Rescored:
+        samples = sum(self._sizes.values())
+        lacking = self._n * len(self._sizes) - samples
         rows = self._card.rows("-")
-        own = {metric: 100 * sum(values) / len(values) for metric, values in self._claims.items()}
-        theirs = claimed or {**{self._told(metric): value for metric, value in besides.items()}, **own}
-        marks = [self._marks[problem] for problem in sorted(self._marks, key=_natural)]
+        marks = [self._marks[problem] for problem in sorted(self._marks, key=_natural_order)]
         return Rescored(
-            name=self._name,
-            filter=self._filter,
-            scoring=self._words,
+            name=name,
+            filter=filter_name,
+            scoring=description,
             problems=len(self._sizes),
-            samples=sum(self._sizes.values()),
+            samples=samples,
             lacking=lacking,
-            figures=beside(rows, theirs, marks, lacking),
+            figures=compare(rows, claims, marks, lacking),
             rows=rows,
             differing=self._differing,
             disagreements=tuple(self._disagreements),
         )
 
-    def _judge(self, number: str, replies: list[Kept]) -> None:
-        problem = self._problem(replies[0])
+    def _judge(self, number: str, replies: list[SavedReply]) -> None:
         samples: list[Attempt | None] = [
-            Attempt(problem=0, index=index, text=kept.text, weighed=kept.weighed) for index, kept in enumerate(replies)
+            Attempt(problem=0, index=index, text=reply.text, loglikelihoods=reply.loglikelihoods)
+            for index, reply in enumerate(replies)
         ]
-        tally = self._card.take(problem, [*samples, *[None] * (self._n - len(samples))])
-        if self._paired:
-            self._marks[number] = bytes(why == "right" for why in tally.why)
-        for index, kept in enumerate(replies):
-            for metric, value in kept.claimed.items():
-                self._claims.setdefault(self._told(metric), array("d")).append(value)
-            self._compare(kept, tally.values[index], tally.answers[index])
+        missing = [None] * (self._n - len(samples))
+        problem_result = self._card.judge(self._problem(replies[0]), [*samples, *missing])
+        if self._keep_marks:
+            self._marks[number] = bytes(why == "right" for why in problem_result.why)
+        for index, reply in enumerate(replies):
+            for metric, value in reply.claimed.items():
+                self._claimed.setdefault(self._row_name(metric), array("d")).append(value)
+            self._compare(reply, problem_result.values[index], problem_result.answers[index])
 
-    def _told(self, metric: str) -> str:
-        """As our rows have it. Files that only say "correct" speak of accuracy."""
-        title = self._headline.label or self._headline.name
-        name = title if metric in {"correct", self._headline.name} else metric
-        whole = name if self._pipeline == "none" else f"{name},{self._pipeline}"
-        return f"{whole} ({self._n} runs average)" if self._n > 1 and name == title else whole
+    def _row_name(self, metric: str) -> str:
+        """The metric's name in our rows. Files that only say "correct" mean accuracy."""
+        headline = self._headline.label or self._headline.name
+        name = headline if metric in {"correct", self._headline.name} else metric
+        row_name = name if self._pipeline == "none" else f"{name},{self._pipeline}"
+        return f"{row_name} ({self._n} runs average)" if self._n > 1 and name == headline else row_name
 
-    def _compare(self, kept: Kept, ours: float, answer: str | None) -> None:
-        claimed = kept.claimed.get(self._headline.name, kept.claimed.get("correct"))
+    def _compare(self, reply: SavedReply, ours: float, answer: str | None) -> None:
+        claimed = reply.claimed.get(self._headline.name, reply.claimed.get("correct"))
         if claimed is None or abs(claimed - ours) <= 1e-9:
             return
         self._differing += 1
         if len(self._disagreements) < _SHOWN:
-            gold = " / ".join(kept.gold)
-            self._disagreements.append(
-                Disagreement(
-                    problem=kept.problem,
-                    metric=self._headline.name,
-                    claimed=claimed,
-                    ours=ours,
-                    answer=answer,
-                    gold=gold,
-                )
+            disagreement = Disagreement(
+                problem=reply.problem,
+                metric=self._headline.name,
+                claimed=claimed,
+                ours=ours,
+                answer=answer,
+                gold=" / ".join(reply.gold),
             )
+            self._disagreements.append(disagreement)
 
-    def _problem(self, kept: Kept) -> Problem:
-        gold = kept.gold if kept.metrics else scorings.answers(kept.gold)
-        chosen = tuple(int(one) for one in kept.gold if one.lstrip("-").isdigit()) if kept.weighed else ()
-        choices = kept.options or scorings.options(self._task, gold)
-        return Problem(id=0, messages=(), references=gold, choices=choices, gold=chosen)
+    def _problem(self, reply: SavedReply) -> Problem:
+        gold = reply.gold if reply.metrics else choose_scoring.right_answers(reply.gold)
+        positions = tuple(int(text) for text in reply.gold if text.lstrip("-").isdigit())
+        return Problem(
+            id=0,
+            messages=(),
+            references=gold,
+            choices=reply.options or choose_scoring.options(self._task, gold),
+            gold=positions if reply.loglikelihoods else (),
+        )
 
 
-def _natural(problem: str) -> tuple[int, str]:
+def _natural_order(problem: str) -> tuple[int, str]:
     return (int(problem), "") if problem.isdigit() else (2**63, problem)

@@ -1,142 +1,205 @@
-"""The values of all problems → one figure, and how sure one can be of it."""
+"""The values of all problems → one figure, and its standard error.
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+A figure without a formula for its error is computed for many draws at once: from an array of draws x problems, or of
+draws x problems x numbers where a problem's value has several numbers. One draw of all problems is the figure itself.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import exp, fsum, isnan, log, sqrt
-from typing import Any
+from math import fsum, isnan, log
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.scoring import paths, stats
-from model_accuracy_eval.scoring.metrics import own, translation
+from model_accuracy_eval.optional import numpy
+from model_accuracy_eval.scoring import function_paths, stats
+from model_accuracy_eval.scoring.metrics import translation, user_functions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from model_accuracy_eval.scoring.stats import Floats, Places
+
+    Labels = NDArray[numpy.int64]
+    """(right, chosen) labels as numbers: draws x problems x 2."""
+
+Number = TypeVar("Number", bound="numpy.generic")
+Problems = Sequence[Sequence[Any]]
+"""For every problem one value a run; None if a run knows nothing of the problem."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aggregation:
-    """One row of the table."""
+    """A function of the values of all problems."""
 
     figure: Callable[[Sequence[Any]], float | None]
-    prepare: Callable[[Sequence[Any]], Sequence[Any]] = list
-    """What is made of the values once, however often a bootstrap draws among them."""
-    draws: int = 1000
-    """Draws of the bootstrap; 0: there is a formula, or nothing can be said."""
 
-    def over_runs(self, problems: Sequence[Sequence[Any]]) -> float | None:
-        """The mean of the runs' figures: a problem has one value a run, and None where a run knows nothing of it."""
-        return self._mean_figure(self._prepared(problems))
-
-    def stderr(self, problems: Sequence[Sequence[Any]]) -> float | None:
-        """Standard error of that: by formula for a mean, else by bootstrap; a problem is drawn with all its runs."""
-        if self.figure is stats.mean:
-            known = [stats.mean([value for value in values if value is not None]) for values in problems]
-            return stats.stderr([value for value in known if value is not None])
-        return stats.bootstrap(self._mean_figure, self._prepared(problems), self.draws)
-
-    def _prepared(self, problems: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Problem by problem again, after every run was prepared by itself; problems that a run lacks are left out."""
-        whole = [values for values in problems if None not in values]
-        return list(zip(*(self.prepare(run) for run in zip(*whole, strict=True)), strict=True))
-
-    def _mean_figure(self, prepared: Sequence[tuple[Any, ...]]) -> float | None:
-        figures = [self.figure(run) for run in zip(*prepared, strict=True)]
+    def over_runs(self, problems: Problems) -> float | None:
+        """The mean of the runs' figures; problems that a run lacks are left out."""
+        figures = [self.figure(run) for run in _runs(problems)]
         return stats.mean([figure for figure in figures if figure is not None])
 
-
-def median(values: Sequence[float]) -> float | None:
-    """The upper one of the two middle values, where there are two."""
-    return sorted(values)[len(values) // 2] if values else None
-
-
-def nanmean(values: Sequence[float]) -> float | None:
-    """The mean of what is a number."""
-    return stats.mean([value for value in values if not isnan(value)])
+    def stderr(self, problems: Problems) -> float | None:
+        """Standard error of `over_runs`; None where there is neither a formula nor a bootstrap."""
+        return None
 
 
-def perplexity(values: Sequence[float]) -> float | None:
-    """The exponential of the mean negative logarithm."""
-    found = stats.mean(values)
-    return None if found is None else _exp(-found)
+class Mean(Aggregation):
+    """The mean, whose standard error has a formula."""
+
+    def stderr(self, problems: Problems) -> float | None:
+        means = [stats.mean([value for value in values if value is not None]) for values in problems]
+        return stats.stderr([value for value in means if value is not None])
 
 
-def _exp(power: float) -> float | None:
-    """Beyond what a number can hold, the figure is unknown."""
-    return exp(power) if power < 700 else None
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bootstrapped(Aggregation, Generic[Number]):
+    """A figure whose standard error is found by drawing problems again, each with all its runs."""
+
+    prepare: "Callable[[Sequence[Any]], NDArray[Number]]"
+    """The values of one run as an array, made once, however often problems are drawn."""
+    figures: "Callable[[NDArray[Number]], Floats]"
+    draws: int
+
+    def stderr(self, problems: Problems) -> float | None:
+        runs = [self.prepare(run) for run in _runs(problems)]
+
+        def mean_figures(drawn: "Places") -> "Floats":
+            return _nanmean(numpy.stack([self.figures(run[drawn]) for run in runs], axis=1))
+
+        return stats.bootstrap(mean_figures, len(runs[0]), self.draws) if runs else None
 
 
-def _per_piece(values: Sequence[tuple[float, int]]) -> float:
-    return -fsum(logprob for logprob, _ in values) / sum(pieces for _, pieces in values)
+def _runs(problems: Problems) -> list[tuple[Any, ...]]:
+    """Run by run, without the problems that a run lacks."""
+    return list(zip(*(values for values in problems if None not in values), strict=True))
 
 
-def weighted_perplexity(values: Sequence[tuple[float, int]]) -> float | None:
-    """The exponential of the negative logarithm per piece, all texts together."""
-    return _exp(_per_piece(values))
+def _floats(values: Sequence[Any]) -> "Floats":
+    return numpy.asarray(values, dtype=float)
 
 
-def bits_per_byte(values: Sequence[tuple[float, int]]) -> float:
-    """Negative binary logarithm per byte, all texts together."""
-    return _per_piece(values) / log(2)
+def _bootstrapped(
+    figures: "Callable[[NDArray[Number]], Floats]",
+    prepare: "Callable[[Sequence[Any]], NDArray[Number]]",
+    draws: int = 1000,
+) -> Bootstrapped[Number]:
+    def figure(values: Sequence[Any]) -> float | None:
+        if not values:
+            return None
+        (result,) = figures(prepare(values)[None]).tolist()
+        return None if isnan(result) else result
+
+    return Bootstrapped(figure=figure, prepare=prepare, figures=figures, draws=draws)
 
 
-def pooled(values: Sequence[tuple[int, int]]) -> float | None:
-    """Share of the hits in all pieces of all problems together; a problem has (hits, pieces)."""
-    pieces = sum(all_of_it for _, all_of_it in values)
-    return sum(hits for hits, _ in values) / pieces if pieces else None
+def _divide(dividend: "Floats", divisor: "Floats") -> "Floats":
+    """The quotients; NaN where the divisor is 0."""
+    quotients: Floats = numpy.full(dividend.shape, numpy.nan)
+    numpy.divide(dividend, divisor, out=quotients, where=divisor != 0)
+    return quotients
 
 
-def f1(pairs: Sequence[tuple[int, int]]) -> float:
-    """F1 of option 1 where the options are 0 and 1, else the mean of the F1 of every option."""
-    labels = {label for pair in pairs for label in pair}
-    wanted = {1} if labels <= {0, 1} else labels
-    return fsum(_f1_of(label, pairs) for label in wanted) / len(wanted)
+def _exp(powers: "Floats") -> "Floats":
+    """The exponentials; NaN where they do not fit into a float."""
+    exponentials: Floats = numpy.full(powers.shape, numpy.nan)
+    numpy.exp(powers, out=exponentials, where=powers < 700)
+    return exponentials
 
 
-def _f1_of(label: int, pairs: Sequence[tuple[int, int]]) -> float:
-    hits = sum(gold == said == label for gold, said in pairs)
-    named = sum((gold == label) + (said == label) for gold, said in pairs)
-    return 2 * hits / named if named else 0.0
+def _nanmean(values: "Floats") -> "Floats":
+    """The mean of what is a number; NaN where nothing is."""
+    numbers = ~numpy.isnan(values)
+    return _divide(numpy.where(numbers, values, 0.0).sum(axis=1), numbers.sum(axis=1))
 
 
-def matthews(pairs: Sequence[tuple[int, int]]) -> float:
-    """Correlation of right and chosen options, however many there are; 0 where one of the two never varies."""
-    golds, saids = Counter(gold for gold, _ in pairs), Counter(said for _, said in pairs)
-    size = len(pairs)
-    right = sum(gold == said for gold, said in pairs)
-    covariance = right * size - sum(golds[label] * saids[label] for label in golds)
-    spread = (size**2 - sum(n**2 for n in saids.values())) * (size**2 - sum(n**2 for n in golds.values()))
-    return covariance / sqrt(spread) if spread else 0.0
+def _median(values: "Floats") -> "Floats":
+    """The upper one of the two middle values, if there are two."""
+    middle = values.shape[1] // 2
+    return numpy.partition(values, middle, axis=1)[:, middle]
+
+
+def _perplexity(values: "Floats") -> "Floats":
+    """The exponential of the mean negative log-likelihood."""
+    return _exp(-values.mean(axis=1))
+
+
+def _nats_per_unit(values: "Floats") -> "Floats":
+    """Negative log-likelihood of all texts together, divided by their words or bytes."""
+    loglikelihoods, units = values.sum(axis=1).T
+    return _divide(-loglikelihoods, units)
+
+
+def _pooled(values: "Floats") -> "Floats":
+    """Share of the hits in all items of all problems together; a problem has (hits, items)."""
+    hits, items = values.sum(axis=1).T
+    return _divide(hits, items)
+
+
+def _label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> "Labels":
+    """(right, chosen) labels as small numbers: 0 and 1 stay, any others follow."""
+    codes: dict[Hashable, int] = {0: 0, 1: 1}
+    return numpy.array([[codes.setdefault(label, len(codes)) for label in pair] for pair in pairs])
+
+
+def _label_counts(labels: "Labels", size: int) -> "Labels":
+    """How often each of the first `size` codes occurs in each draw."""
+    draws = len(labels)
+    places = labels + size * numpy.arange(draws)[:, None]
+    return numpy.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
+
+
+def _f1(pairs: "Labels") -> "Floats":
+    """F1 of label 1 if all labels are 0 or 1, else the mean of the F1 of every label."""
+    gold, chosen = pairs[..., 0], pairs[..., 1]
+    size = max(2, int(pairs.max()) + 1)
+    named = _label_counts(gold, size) + _label_counts(chosen, size)
+    # Pairs that do not agree are counted under one code more, which is cut off.
+    hits = _label_counts(numpy.where(gold == chosen, gold, size), size + 1)[:, :size]
+    scores = numpy.where(named > 0, 2 * hits / numpy.maximum(named, 1), 0.0)
+    binary = named[:, 2:].sum(axis=1) == 0
+    return numpy.where(binary, scores[:, 1], scores.sum(axis=1) / (named > 0).sum(axis=1))
+
+
+def _matthews(pairs: "Labels") -> "Floats":
+    """Correlation of right and chosen labels, however many there are; 0 where one of the two never varies."""
+    gold, chosen = pairs[..., 0], pairs[..., 1]
+    size, labels = pairs.shape[1], int(pairs.max()) + 1
+    golds, chosens = _label_counts(gold, labels), _label_counts(chosen, labels)
+    covariance = (gold == chosen).sum(axis=1) * size - (golds * chosens).sum(axis=1)
+    # As floats: the product does not fit into an integer beyond some ten thousand problems.
+    spread = (size**2 - (chosens**2).sum(axis=1)).astype(float) * (size**2 - (golds**2).sum(axis=1))
+    return numpy.where(spread > 0, covariance / numpy.sqrt(numpy.maximum(spread, 1.0)), 0.0)
 
 
 def _corpus(kind: str) -> Aggregation:
-    return Aggregation(
-        figure=partial(translation.figure, kind), prepare=partial(translation.statistics, kind), draws=100
-    )
+    return _bootstrapped(partial(translation.figures, kind), partial(translation.statistics, kind), draws=100)
 
 
 AGGREGATIONS: dict[str, Aggregation] = {
-    "mean": Aggregation(figure=stats.mean),
-    "nanmean": Aggregation(figure=nanmean),
-    "median": Aggregation(figure=median),
-    "sum": Aggregation(figure=fsum, draws=0),
-    "max": Aggregation(figure=max, draws=0),
-    "min": Aggregation(figure=min, draws=0),
-    "perplexity": Aggregation(figure=perplexity),
-    "weighted_perplexity": Aggregation(figure=weighted_perplexity),
-    "bits_per_byte": Aggregation(figure=bits_per_byte),
-    "pooled": Aggregation(figure=pooled),
-    "f1": Aggregation(figure=f1),
-    "matthews_corrcoef": Aggregation(figure=matthews),
-    "brier_score": Aggregation(figure=stats.mean),
+    "mean": Mean(figure=stats.mean),
+    "nanmean": _bootstrapped(_nanmean, _floats),
+    "median": _bootstrapped(_median, _floats),
+    "sum": Aggregation(figure=fsum),
+    "max": Aggregation(figure=max),
+    "min": Aggregation(figure=min),
+    "perplexity": _bootstrapped(_perplexity, _floats),
+    "weighted_perplexity": _bootstrapped(lambda values: _exp(_nats_per_unit(values)), _floats),
+    "bits_per_byte": _bootstrapped(lambda values: _nats_per_unit(values) / log(2), _floats),
+    "pooled": _bootstrapped(_pooled, _floats),
+    "f1": _bootstrapped(_f1, _label_codes),
+    "matthews_corrcoef": _bootstrapped(_matthews, _label_codes),
+    "brier_score": Mean(figure=stats.mean),
     **{kind: _corpus(kind) for kind in ("bleu", "chrf", "chrf++", "ter")},
 }
 
 
 def aggregation(name: str) -> Aggregation:
-    """The row of that name, or what the name says where to find; an unknown one is answered with the nearest."""
+    """The aggregation with this name, or the one that a path leads to; an unknown name is refused with the nearest."""
     if name in AGGREGATIONS:
         return AGGREGATIONS[name]
-    if name.startswith(own.HUGGING_FACE):
-        return Aggregation(figure=partial(own.computed, name), draws=0)
-    if paths.is_path(name):
-        return Aggregation(figure=partial(own.aggregated, name), draws=0)
+    if name.startswith(user_functions.HUGGING_FACE):
+        return Aggregation(figure=partial(user_functions.hugging_face_figure, name))
+    if function_paths.is_path(name):
+        return Aggregation(figure=partial(user_functions.user_figure, name))
     raise UnknownName("aggregation", name, AGGREGATIONS)

@@ -1,6 +1,6 @@
-"""What judging cannot know by itself, as data: a program to run, a question to a judge. A stage carries them out.
+"""What judging cannot decide by itself, as data: a program to run, a question to a judge. A stage carries them out.
 
-An ask that was carried out is known by its hash: the same answer to the same problem is never asked about twice.
+A result is stored under a hash of its ask, so that the same answer to the same problem is never asked about twice.
 """
 
 import hashlib
@@ -9,29 +9,29 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from model_accuracy_eval.records import Opinion, Question
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.records.judge import Opinion, Question
 
 Ask = Question | Program
-Finding = Opinion | Execution
-"""What a question brings, and what a program brings."""
-Findings = Callable[[Ask], Finding | None]
-"""What was found out before; None: nothing was."""
+AskResult = Opinion | Execution
+"""The result of a question, and that of a program."""
+AskResults = Callable[[Ask], AskResult | None]
+"""Looks up an earlier result; None if there is none."""
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-def nothing_found(ask: Ask) -> Finding | None:
+def no_result(ask: Ask) -> AskResult | None:
     """For metrics that ask nothing."""
     return None
 
 
 def key(ask: Ask, judge: str = "") -> str:
-    """The name under which a finding is kept: a hash over all that was asked, and over who was asked."""
-    who = judge if isinstance(ask, Question) else "sandbox"
-    return hashlib.sha256(who.encode() + b"\n" + msgspec.json.encode(ask, order="sorted")).hexdigest()
+    """The key of a result: a hash over everything that was asked, and over who was asked."""
+    addressee = judge if isinstance(ask, Question) else "sandbox"
+    return hashlib.sha256(addressee.encode() + b"\n" + msgspec.json.encode(ask, order="sorted")).hexdigest()
 
 
-def filled(template: str, values: Mapping[str, str]) -> str:
-    """`{name}` becomes the value of that name, once: braces inside values, and of unknown names, stay as they are."""
+def fill_template(template: str, values: Mapping[str, str]) -> str:
+    """Replaces each `{name}` by its value, once: braces inside values, and unknown names, stay unchanged."""
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), template)

@@ -1,7 +1,7 @@
 """pass@k, cons@k and avg@n of one problem: n samples, c of them correct.
 
-Every function refuses what has no answer (n < 1, k < 1, k > n, c outside 0..n): the usual short formula of
-pass@k says 1.0 there, which is how missing samples turn into perfect scores.
+Every function refuses input without an answer (n < 1, k < 1, k > n, c outside 0..n): the usual short formula of
+pass@k returns 1.0 there, which turns missing samples into perfect scores.
 """
 
 from functools import lru_cache
@@ -12,7 +12,7 @@ from model_accuracy_eval.errors import BadValue
 
 @lru_cache(maxsize=4096)
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """Chance that at least one of k samples, drawn from the n without putting back, is correct.
+    """Probability that at least one of k samples, drawn from the n without replacement, is correct.
 
     1 − Π_{j=n−c+1..n}(1 − k/j), equal to 1 − C(n−c, k)/C(n, k), without factorials that overflow.
 
@@ -32,9 +32,9 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 @lru_cache(maxsize=4096)
 def cons_at_k(n: int, c: int, k: int) -> float:
-    """Chance that a strict majority of k samples, drawn from the n without putting back, is correct.
+    """Probability that a strict majority of k samples, drawn from the n without replacement, is correct.
 
-    At k = n there is one way to draw, and this is 1 if c > k/2, else 0: the mission's definition. For k < n it is the
+    At k = n there is one way to draw, and the value is 1 if c > k/2, else 0. For k < n it is the
     exact expectation over all k-subsets, Σ_{j>k/2} C(c, j)·C(n−c, k−j) / C(n, k).
 
     In [0, 1]; rises with c; never above pass@k of the same k.
@@ -48,7 +48,7 @@ def cons_at_k(n: int, c: int, k: int) -> float:
 
 
 def avg_at_n(n: int, c: int) -> float:
-    """Share of the n samples that is correct, c/n: equal to pass@1.
+    """Share of the n samples that are correct, c/n: equal to pass@1.
 
     >>> avg_at_n(5, 3)
     0.6

@@ -9,37 +9,37 @@ _MARK = "【答案】"
 
 
 def bbh_answer(text: str, problem: Problem) -> str | None:
-    """What follows the last "the answer is" on its line, without a final period; of "(B) because …" the (B)."""
-    *before, said = re.split(r"answer is", text, flags=re.IGNORECASE)
+    """What follows the last "answer is" on its line, without a final period; only the (B) of "(B) because …"."""
+    *before, answer = re.split(r"answer is", text, flags=re.IGNORECASE)
     if not before:
         return None
-    said = said.strip().split("\n")[0].strip(' :*_`"$')
-    option = _BRACKETED.match(said)
-    return option[0] if option else said.rstrip(".").rstrip('*_`"$') or None
+    answer = answer.strip().split("\n")[0].strip(' :*_`"$')
+    option = _BRACKETED.match(answer)
+    return option[0] if option else answer.rstrip(".").rstrip('*_`"$') or None
 
 
 def gaokao_answer(text: str, problem: Problem) -> str | None:
-    """The letters of a reply, of several questions with commas between them; how they are read depends on the paper."""
+    """The letters in a reply, with commas between several questions; the exam paper decides how to read them."""
     paper, questions = problem.category or "", len(problem.references[0].split(","))
     if "Physics" in paper:
         return gaokao_multi_choice(text, problem)
     if "Cloze" in paper:
-        found = gaokao_five_out_of_seven(text, problem)
+        letters = gaokao_five_out_of_seven(text, problem)
     elif questions > 1:
-        found = gaokao_multi_question_choice(text, problem)
+        letters = gaokao_multi_question_choice(text, problem)
     else:
         return gaokao_single_choice(text, problem)
-    return ",".join(found) if found else None
+    return ",".join(letters) if letters else None
 
 
 def gaokao_single_choice(text: str, problem: Problem) -> str | None:
     """The last capital of A to D."""
-    found = re.findall("[A-D]", text)
-    return found[-1] if found else None
+    letters = re.findall("[A-D]", text)
+    return letters[-1] if letters else None
 
 
 def gaokao_multi_question_choice(text: str, problem: Problem) -> str | None:
-    """As many letters as there are questions: those behind the marks, if they are so many, else the first ones."""
+    """As many letters as there are questions: those after 【答案】 if their number is right, else the first ones."""
     questions = len(problem.references[0].split(","))
     marked = "".join(re.findall("[A-D]", "".join(text.split(_MARK)[1:])))
     if len(marked) == questions:
@@ -48,13 +48,13 @@ def gaokao_multi_question_choice(text: str, problem: Problem) -> str | None:
 
 
 def gaokao_multi_choice(text: str, problem: Problem) -> str | None:
-    """All letters behind the first mark, else those of the last ten characters."""
-    _, mark, behind = text.partition(_MARK)
-    return "".join(sorted(set(re.findall("[A-D]", behind if mark else text[-10:])))) or None
+    """All letters after the first 【答案】, else those of the last ten characters."""
+    _, mark, rest = text.partition(_MARK)
+    return "".join(sorted(set(re.findall("[A-D]", rest if mark else text[-10:])))) or None
 
 
 def gaokao_five_out_of_seven(text: str, problem: Problem) -> str | None:
-    """The first five capitals of A to G: behind the last mark, where there is one."""
+    """The first five capitals of A to G, after the last 【答案】 if there is one."""
     return "".join(re.findall("[A-G]", text.rpartition(_MARK)[2])[:5]) or None
 
 

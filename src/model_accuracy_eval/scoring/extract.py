@@ -1,21 +1,21 @@
-"""Text → the answer in it. Each step takes the text that the step before left, and gives less text or None.
+"""Text → the answer in it: filters that read one reply, each from the text that the filter before it left.
 
 None means "no answer found", which is counted apart from wrong answers.
 """
 
 import re
 from collections.abc import Callable, Mapping
+from functools import wraps
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.code.reading import CODE_EXTRACTORS
+from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.exam_answers import EXAM_EXTRACTORS
-from model_accuracy_eval.scoring.patterns import first_token, multi_choice_regex, regex
-from model_accuracy_eval.scoring.spans import format_span, regex_pos
-from model_accuracy_eval.scoring.ultraeval import POSTPROCESS
+from model_accuracy_eval.scoring.lm_eval_filters import first_token, format_span, multi_choice_regex, regex, regex_pos
+from model_accuracy_eval.scoring.ultraeval_answers import POSTPROCESS
 
 Extractor = Callable[..., str | None]
 
-_SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of pages 3-7 is no sign
+_SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of "pages 3-7" is not a sign
 _DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
 _NUMBER = re.compile(_SIGN + _DIGITS)
 _MARKED = re.compile(rf"####[\s:=*_$\\(]*{_SIGN}{_DIGITS}")
@@ -25,24 +25,24 @@ _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
 
 
 def strip_thoughts(text: str, problem: Problem) -> str | None:
-    """Drops `<think>…</think>`, and everything before a `</think>` whose opening the template had put in the prompt.
+    """Drops `<think>…</think>`, and everything before a `</think>` whose opening tag was in the prompt's template.
 
-    A thought that was cut off before it closed holds no answer.
+    A thought that was cut off before it closed contains no answer.
     """
     *closed, rest = text.split("</think>")
-    kept = ""
+    answer = ""
     for part in closed:
         before, opening, _ = part.partition("<think>")
-        kept = kept + before if opening else ""
-    text = kept + rest
+        answer = answer + before if opening else ""
+    text = answer + rest
     before, opening, _ = text.partition("<think>")
     return before.strip() or None if opening else text
 
 
 def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
-    """Keeps what stands before the first of the marks: talk of a next question is not part of this answer.
+    """Keeps the text before the first of the marks: a next question that the model invents is not part of the answer.
 
-    A mark at the very start is this question, said again.
+    A mark at the very start is this question, repeated.
     """
     text = text.lstrip()
     ends = [place for mark in marks if (place := text.find(mark, 1)) >= 0]
@@ -50,12 +50,12 @@ def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
 
 
 def last_number(text: str, problem: Problem) -> str | None:
-    """The last number of the text, thousands commas and sign kept: "… is $1,234.50." gives 1,234.50, "-$5" gives -5."""
+    """The last number of the text, with commas and sign: "… is $1,234.50." gives 1,234.50, "-$5" gives -5."""
     text = _without_latex_commas(text)
     end = next((place for place in range(len(text) - 1, -1, -1) if text[place].isdecimal()), None)
     if end is None:
         return None
-    # No number reaches beyond the signs and digits that stand together: the rest need not be searched.
+    # A number is a run of signs and digits, so the text before that run need not be searched.
     start = end
     while start and (text[start - 1] in _IN_NUMBERS or text[start - 1].isdecimal()):
         start -= 1
@@ -67,17 +67,17 @@ def _without_latex_commas(text: str) -> str:
 
 
 def number_answer(text: str, problem: Problem) -> str | None:
-    r"""The number right behind the last `####`, else in the last `\boxed{…}`, else the last number of the text.
+    r"""The number right after the last `####`, else in the last `\boxed{…}`, else the last number of the text.
 
-    "#### Step 2: …" is a Markdown heading, and its 2 no answer.
+    "#### Step 2: …" is a Markdown heading, and its 2 is not an answer.
     """
     text = _without_latex_commas(text)
     marked = _MARKED.findall(text) if "####" in text else []
     if marked:
         return "".join(marked[-1])
     boxed = _BOXED.findall(text) if "boxed" in text else []
-    if boxed and (found := _NUMBER.search(boxed[-1])):
-        return "".join(found.groups(""))
+    if boxed and (number := _NUMBER.search(boxed[-1])):
+        return "".join(number.groups(""))
     return last_number(text, problem)
 
 
@@ -93,17 +93,17 @@ _STATED = (
     ),
     re.compile(r"(?:(?i:\b(?:option|choice)\b)|选(?:择|项)?)" + _WRAPPED),
 )
-"""Words that announce a letter; those that say "answer" go before those that only name an option."""
+"""Words that announce a letter; those that say "answer" come before those that only name an option."""
 _ONLY = re.compile(r"^[ \t*_(\[（$]{0,8}([A-Z])[ \t*_)\]）.。:：$]{0,8}\r?$", re.MULTILINE)
 _LEADING = re.compile(r"^[ \t*_(\[（]{0,8}([A-Z])(?:[)\]）.:：*_]|,(?!\s?[A-Z]\b))", re.MULTILINE)
 
 
 def choice_letter(text: str, problem: Problem) -> str | None:
-    """The letter of the chosen option: as stated ("the answer is (B)"), else alone on a line, else the one that
-    lines begin with ("B. Paris"), else by its wording.
+    """The letter of the chosen option: as stated ("the answer is (B)"), else alone on a line, else at the start of
+    lines ("B. Paris"), else that of the option whose text occurs.
 
-    Only letters that the question offers count; where it tells no options, A to J. Lines that begin with several
-    letters talk the options over, and wordings count when exactly one option's text occurs in the reply.
+    Only letters that the question offers count; without known options, A to J. Lines that begin with different letters
+    discuss the options and do not count, and texts count if exactly one option's text occurs in the reply.
     """
     offered = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(problem.choices) or 10]
     if re.fullmatch(r"\W*[a-z]\W*", text, re.ASCII):
@@ -115,20 +115,20 @@ def choice_letter(text: str, problem: Problem) -> str | None:
     leading = {letter for letter in _LEADING.findall(text) if letter in offered}
     if leading:
         return leading.pop() if len(leading) == 1 else None
-    return _worded(text, problem.choices, offered)
+    return _letter_of_text(text, problem.choices, offered)
 
 
-def _worded(text: str, choices: tuple[str, ...], offered: str) -> str | None:
-    """The one option whose text occurs as whole words; "New York" does not count inside "New York City"."""
+def _letter_of_text(text: str, choices: tuple[str, ...], offered: str) -> str | None:
+    """The only option whose text occurs as whole words; "New York" does not count inside "New York City"."""
     texts = [choice.strip().lower() for choice in choices]
     rest = text.lower()
-    found = set()
+    occurring = set()
     for longest in sorted(filter(None, texts), key=len, reverse=True):
-        whole = re.compile(rf"(?<![a-z0-9.]){re.escape(longest)}(?![a-z0-9]|\.\d)")
-        if whole.search(rest):
-            found.add(longest)
-            rest = whole.sub("\n", rest)
-    letters = [letter for letter, choice in zip(offered, texts, strict=False) if choice in found]
+        pattern = re.compile(rf"(?<![a-z0-9.]){re.escape(longest)}(?![a-z0-9]|\.\d)")
+        if pattern.search(rest):
+            occurring.add(longest)
+            rest = pattern.sub("\n", rest)
+    letters = [letter for letter, choice in zip(offered, texts, strict=False) if choice in occurring]
     return letters[0] if len(letters) == 1 else None
 
 
@@ -138,12 +138,12 @@ def stripped(text: str, problem: Problem) -> str | None:
 
 
 def noop(text: str, problem: Problem) -> str | None:
-    """The text as it is."""
+    """The text unchanged."""
     return text
 
 
 def remove_whitespace(text: str, problem: Problem) -> str | None:
-    """The text without blanks around it; an empty one stays a text."""
+    """The text without blanks around it; an empty text stays a text."""
     return text.strip()
 
 
@@ -160,14 +160,19 @@ def uppercase(text: str, problem: Problem) -> str | None:
 def mapped(
     text: str, problem: Problem, *, mapping_dict: Mapping[str, object] | None = None, default_value: object = None
 ) -> str | None:
-    """What a table has for the text, else the default; without a default, no answer."""
-    found = (mapping_dict or {}).get(text, default_value)
-    return None if found is None else str(found)
+    """The entry of a table for this text, else the default; without a default, no answer."""
+    value = (mapping_dict or {}).get(text, default_value)
+    return None if value is None else str(value)
 
 
 def _postprocess(function: Callable[[str], str | None]) -> Extractor:
-    """UltraEval says with an empty text that there is no answer."""
-    return lambda text, problem: function(text) or None
+    """UltraEval returns an empty text where there is no answer."""
+
+    @wraps(function)
+    def extractor(text: str, problem: Problem) -> str | None:
+        return function(text) or None
+
+    return extractor
 
 
 ULTRAEVAL_EXTRACTORS = {name: _postprocess(function) for name, function in POSTPROCESS.items()}

@@ -1,6 +1,6 @@
-"""Gates: lines that figures have to reach, such as `demo_arithmetic: avg@5 >= 60`.
+"""Gates: conditions on figures, such as `demo_arithmetic: avg@5 >= 60`.
 
-Or a line that hangs on another run's figure: `demo_arithmetic: avg@5 >= baseline - 1`, in points.
+A gate may depend on the figure of another run: `demo_arithmetic: avg@5 >= baseline - 1`, in points.
 """
 
 import operator
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import Comparison, Decision, Difference, Gate, GateResult, Row
+from model_accuracy_eval.records import Comparison, Decision, Difference, Gate, GateResult, SummaryRow
 
 _FORM = re.compile(
     r"^(?P<dataset>[^:]+):\s*(?P<metric>[^<>=\s][^<>=]*?)\s*(?P<comparison>>=|<=|==|>|<)\s*"
@@ -25,33 +25,33 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
 
 
 def parse(text: str) -> tuple[Gate, ...]:
-    """One gate a line; blank lines and `#` comments are skipped."""
+    """One gate for each line; blank lines and `#` comments are skipped."""
     lines = [line.split("#")[0].strip() for line in text.splitlines()]
     return tuple(_parse_line(line) for line in lines if line)
 
 
 def _parse_line(line: str) -> Gate:
-    form = _FORM.match(line)
+    match = _FORM.match(line)
     try:
-        number = float(form["threshold"] or form["points"] or 0) if form else -1.0
+        number = float(match["threshold"] or match["points"] or 0) if match else -1.0
     except ValueError:
         number = -1.0
-    if form is None or not 0 <= number <= 100:
+    if match is None or not 0 <= number <= 100:
         raise BadValue(
-            f"'{line}' is no gate: write 'DATASET: METRIC >= NUMBER' with a number in 0..100, "
+            f"'{line}' is not a gate: write 'DATASET: METRIC >= NUMBER' with a number in 0..100, "
             "such as 'demo_arithmetic: avg@5 >= 60', or 'baseline - NUMBER' in its place."
         )
     return Gate(
-        dataset=form["dataset"].strip(),
-        metric=form["metric"],
-        comparison=form["comparison"],  # type: ignore[arg-type]  # the pattern allows no other
-        threshold=-number if form["sign"] == "-" else number,
-        from_baseline=form["baseline"] is not None,
+        dataset=match["dataset"].strip(),
+        metric=match["metric"],
+        comparison=match["comparison"],  # type: ignore[arg-type]  # the pattern allows no other
+        threshold=-number if match["sign"] == "-" else number,
+        from_baseline=match["baseline"] is not None,
     )
 
 
 def check(gates: Iterable[Gate], metrics: dict[str, list[str]]) -> None:
-    """Each gate names a dataset of the run and one of its metrics; asked before anything starts."""
+    """Refuses gates of datasets and metrics that the run does not have."""
     for gate in gates:
         if gate.dataset not in metrics:
             raise UnknownName("dataset", gate.dataset, metrics, where=f" in the gate '{gate}'")
@@ -59,32 +59,34 @@ def check(gates: Iterable[Gate], metrics: dict[str, list[str]]) -> None:
             raise UnknownName("metric", gate.metric, metrics[gate.dataset], where=f" in the gate '{gate}'")
 
 
-def results(gates: Iterable[Gate], rows: Sequence[Row], comparison: Comparison | None = None) -> tuple[GateResult, ...]:
-    """Every gate beside the figure it met; `comparison` is with the baseline."""
+def results(
+    gates: Iterable[Gate], rows: Sequence[SummaryRow], comparison: Comparison | None = None
+) -> tuple[GateResult, ...]:
+    """Decides every gate; `comparison` is the one with the baseline."""
     table = {(row.dataset, row.metric): row for row in rows}
     return tuple(_result(gate, table.get((gate.dataset, gate.metric)), comparison) for gate in gates)
 
 
-def _result(gate: Gate, row: Row | None, comparison: Comparison | None) -> GateResult:
+def _result(gate: Gate, row: SummaryRow | None, comparison: Comparison | None) -> GateResult:
     value = row.value if row else None
     difference = comparison.find(gate.dataset, gate.metric) if comparison and gate.from_baseline else None
     decision = decide_change(gate, difference) if gate.from_baseline else decide(gate, row)
-    met = "no figure"
+    figure = "no figure"
     if difference is not None:
-        met = _shown_change(gate, difference)
+        figure = _shown_change(gate, difference)
     elif value is not None:
-        met = _shown(gate, value)
+        figure = _shown(gate, value)
     return GateResult(
         gate=gate,
         value=value,
         interval=row.interval if row else None,
         decision=decision,
-        sentence=f"{gate} {decision}: {gate.metric} is {met}.",
+        sentence=f"{gate} {decision}: {gate.metric} is {figure}.",
     )
 
 
 def _shown(gate: Gate, value: float) -> str:
-    """Two digits, as in the table, or as many as it takes to see on which side of the threshold the figure lies."""
+    """Two decimals as in the table, or as many as are needed to see on which side of the threshold the figure is."""
     holds = _HOLDS[gate.comparison]
     texts = [f"{value:.{digits}f}" for digits in range(2, 10)]
     return next(
@@ -96,33 +98,33 @@ def _shown_change(gate: Gate, difference: Difference) -> str:
     if difference.points is None or difference.old is None or difference.new is None:
         return "not comparable with the baseline's"
     points = _shown(gate, difference.points)
-    span = difference.interval
-    between = f", 95 % interval {span.low:+.2f} .. {span.high:+.2f}" if span else ""
-    return (
-        f"{difference.new:.2f} and was {difference.old:.2f}: {'+' * (difference.points >= 0)}{points} points{between}"
-    )
+    interval = difference.interval
+    shown = f", 95 % interval {interval.low:+.2f} .. {interval.high:+.2f}" if interval else ""
+    sign = "+" if difference.points >= 0 else ""
+    return f"{difference.new:.2f} and was {difference.old:.2f}: {sign}{points} points{shown}"
 
 
-def decide(gate: Gate, row: Row | None) -> Decision:
-    """The point estimate against the threshold; without a figure nothing is decided."""
+def decide(gate: Gate, row: SummaryRow | None) -> Decision:
+    """Compares the figure with the threshold; without a figure the gate is undecided."""
     if row is None or row.value is None:
         return "undecided"
     return "passed" if _holds(gate, row.value) else "failed"
 
 
 def decide_change(gate: Gate, difference: Difference | None) -> Decision:
-    """The change against the line; one that misses it is undecided as long as its interval still reaches it.
+    """Compares the change with the threshold; a change that misses it is undecided if its interval reaches it.
 
-    A change is small beside what chance does to it, so a miss within the interval is no proof of a loss, and no pass.
+    Changes are small compared with chance, so a miss within the interval proves no loss, but it is no pass either.
     """
     if difference is None or difference.points is None:
         return "undecided"
     if _holds(gate, difference.points):
         return "passed"
-    span = difference.interval
-    if span is None:
+    interval = difference.interval
+    if interval is None:
         return "failed"
-    reached = _holds(gate, span.low) or _holds(gate, span.high) or span.low <= gate.threshold <= span.high
+    low, high = interval.low, interval.high
+    reached = _holds(gate, low) or _holds(gate, high) or low <= gate.threshold <= high
     return "undecided" if reached else "failed"
 
 

@@ -1,4 +1,4 @@
-"""Parts of a dataset, datasets of a group, and figures that count from what guessing reaches."""
+"""Parts of a dataset, groups of datasets, and figures that count from the level of guessing."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,21 +7,22 @@ from math import sqrt
 import msgspec
 
 from model_accuracy_eval.errors import BadData, BadValue
-from model_accuracy_eval.records import GroupMean, Interval, Problem, Row, Sheet, TaskGroup, TaskSpec
+from model_accuracy_eval.records import DatasetResult, GroupMean, Interval, Problem, SummaryRow, TaskGroup, TaskSpec
 
 
 def part(task: TaskSpec, problem: Problem) -> str:
-    """Which part of its dataset a problem belongs to; empty where the task does not tell parts apart."""
+    """The part of the dataset that a problem belongs to; empty if the task has no parts."""
     if task.grouping is None:
         return ""
-    told = problem.category if task.grouping.by == "category" else problem.extras.get(task.grouping.by)
-    if told is None:
-        raise BadData(f"{task.name} is told apart by '{task.grouping.by}', but problem {problem.id} has none.")
-    return str(told)
+    column = task.grouping.by
+    name = problem.category if column == "category" else problem.extras.get(column)
+    if name is None:
+        raise BadData(f"{task.name} is grouped by '{column}', but problem {problem.id} has none.")
+    return str(name)
 
 
 def names(task: TaskSpec, first: str) -> Iterator[str]:
-    """Names of the rows beside the figures themselves, as far as they are known before the data is."""
+    """Names of the additional rows, as far as they are known before the data is."""
     if task.baseline is not None:
         yield _centred_name(first)
     if task.grouping is not None and not task.grouping.weight_by_size:
@@ -36,8 +37,8 @@ def _mean_name(task: TaskSpec, first: str) -> str:
     return f"{first}, mean over {task.grouping.by if task.grouping else ''}"
 
 
-def centred(task: TaskSpec, row: Row) -> Iterator[Row]:
-    """The headline counted from the baseline: 0 is what guessing reaches, 100 is everything."""
+def centred(task: TaskSpec, row: SummaryRow) -> Iterator[SummaryRow]:
+    """The headline counted from the baseline: 0 is the level of guessing, 100 is everything right."""
     if task.baseline is None:
         return
     base = task.baseline
@@ -47,42 +48,42 @@ def centred(task: TaskSpec, row: Row) -> Iterator[Row]:
     def from_base(value: float) -> float:
         return (value - 100 * base) / (1 - base)
 
-    span = row.interval
+    interval = row.interval
     yield msgspec.structs.replace(
         row,
         metric=_centred_name(row.metric),
         value=None if row.value is None else from_base(row.value),
-        interval=None if span is None else Interval(low=from_base(span.low), high=from_base(span.high)),
+        interval=None if interval is None else Interval(low=from_base(interval.low), high=from_base(interval.high)),
         stderr=None if row.stderr is None else row.stderr / (1 - base),
     )
 
 
 def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
-    """Area → those of the parts that belong to it."""
-    table = task.grouping.areas if task.grouping else {}
-    found: dict[str, set[str]] = {}
-    for part in sorted(set(parts)) if table else ():
-        if part not in table:
-            raise BadData(
-                f"{task.name} is told apart by areas, but '{part}' belongs to none of the {len(table)} parts known."
-            )
-        found.setdefault(table[part], set()).add(part)
-    return found
+    """Area → the parts that belong to it."""
+    area_of = task.grouping.areas if task.grouping else {}
+    members: dict[str, set[str]] = {}
+    for part in sorted(set(parts)) if area_of else ():
+        if part not in area_of:
+            raise BadData(f"{task.name} is grouped by areas, but '{part}' is none of the {len(area_of)} known parts.")
+        members.setdefault(area_of[part], set()).add(part)
+    return members
 
 
-def rows_of_parts(task: TaskSpec, whole: Row, parts: Mapping[str, Row], areas: Mapping[str, Row]) -> Iterator[Row]:
-    """One row an area and a part, and the parts' plain mean where all weigh the same: by size it is the whole's
-    figure."""
+def rows_of_parts(
+    task: TaskSpec, total: SummaryRow, parts: Mapping[str, SummaryRow], areas: Mapping[str, SummaryRow]
+) -> Iterator[SummaryRow]:
+    """One row for each area and part, and the plain mean of the parts unless they are weighted by size, because that is
+    the figure of the whole dataset."""
     if task.grouping is None:
         return
     for name, row in (*areas.items(), *parts.items()):
-        yield msgspec.structs.replace(row, metric=f"{whole.metric}[{name}]")
+        yield msgspec.structs.replace(row, metric=f"{total.metric}[{name}]")
     if not task.grouping.weight_by_size:
         figures = [row.value for row in parts.values()]
         errors = [row.stderr for row in parts.values()]
         yield msgspec.structs.replace(
-            whole,
-            metric=_mean_name(task, whole.metric),
+            total,
+            metric=_mean_name(task, total.metric),
             value=weighted(figures, [1] * len(figures)),
             interval=None,
             stderr=unweighted_stderr(errors),
@@ -90,7 +91,7 @@ def rows_of_parts(task: TaskSpec, whole: Row, parts: Mapping[str, Row], areas: M
 
 
 def weighted(figures: Sequence[float | None], sizes: Sequence[int]) -> float | None:
-    """Mean by size; unknown as soon as one of the figures is: a group's figure is of the whole group."""
+    """Mean by size; None as soon as one of the figures is unknown, because a group's figure is of the whole group."""
     known = [figure for figure in figures if figure is not None]
     if len(known) < len(figures) or not sum(sizes):
         return None
@@ -98,7 +99,7 @@ def weighted(figures: Sequence[float | None], sizes: Sequence[int]) -> float | N
 
 
 def pooled_stderr(errors: Sequence[float | None], sizes: Sequence[int]) -> float | None:
-    """Standard error of a mean by size, from the parts' own: √(Σ (n−1)·se²·n / (N−parts) / N)."""
+    """Standard error of a mean by size, from those of the parts: √(Σ (n−1)·se²·n / (N−parts) / N)."""
     known = [error for error in errors if error is not None]
     total = sum(sizes)
     if len(known) < len(errors) or total <= len(sizes):
@@ -114,84 +115,82 @@ def unweighted_stderr(errors: Sequence[float | None]) -> float | None:
 
 
 def rows(
-    group: TaskGroup, sheets: Mapping[str, Sheet], groups: Mapping[str, TaskGroup] | None = None
-) -> tuple[Row, ...]:
-    """The rows of a group of datasets. Datasets of groups in the group count as its own; where one is missing, or lacks
-    the figure, the group's figure is unknown."""
-    members = datasets(group, groups or {})
-    return tuple(row for wanted in group.means for row in _group_rows(group.name, wanted, members, sheets))
+    group: TaskGroup, dataset_results: Mapping[str, DatasetResult], groups: Mapping[str, TaskGroup] | None = None
+) -> tuple[SummaryRow, ...]:
+    """The rows of a group of datasets, those of its subgroups included. If one dataset is missing or lacks the figure,
+    the group's figure is unknown."""
+    results = [dataset_results.get(name) for name in datasets(group, groups or {})]
+    return tuple(row for mean in group.means for row in _group_rows(group.name, mean, results))
 
 
-def all_rows(wanted: Sequence[TaskGroup], sheets: Sequence[Sheet]) -> list[Row]:
+def all_rows(task_groups: Sequence[TaskGroup], dataset_results: Sequence[DatasetResult]) -> list[SummaryRow]:
     """The rows of all groups of a run."""
-    found = {sheet.dataset: sheet for sheet in sheets}
-    named = {group.name: group for group in wanted}
-    return [row for group in wanted for row in rows(group, found, named)]
+    results = {result.dataset: result for result in dataset_results}
+    by_name = {group.name: group for group in task_groups}
+    return [row for group in task_groups for row in rows(group, results, by_name)]
 
 
-def metrics(wanted: Sequence[TaskGroup], told: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Group → what its figures will be called, from what those of the datasets will."""
-    named = {group.name: group for group in wanted}
+def metrics(task_groups: Sequence[TaskGroup], metrics_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Group → the names of its figures, from those of its datasets."""
+    by_name = {group.name: group for group in task_groups}
     return {
         group.name: list(
             dict.fromkeys(
                 metric
-                for member in datasets(group, named)
-                for metric in told.get(member, ())
-                if any(_is_wanted(metric, mean) for mean in group.means)
+                for member in datasets(group, by_name)
+                for metric in metrics_of.get(member, ())
+                if any(_belongs_to(metric, mean) for mean in group.means)
             )
         )
-        for group in wanted
+        for group in task_groups
     }
 
 
 def datasets(group: TaskGroup, groups: Mapping[str, TaskGroup]) -> tuple[str, ...]:
-    """Names of all datasets of a group, each once, groups inside it opened."""
-    found: dict[str, None] = {}
-    open_, seen = [group], {group.name}
-    while open_:
-        for name in open_.pop().members:
+    """Names of all datasets of a group and its subgroups, each once."""
+    members: dict[str, None] = {}
+    pending, visited = [group], {group.name}
+    while pending:
+        for name in pending.pop().members:
             if name not in groups:
-                found[name] = None
-            elif name not in seen:
-                seen.add(name)
-                open_.append(groups[name])
-    return tuple(found)
+                members[name] = None
+            elif name not in visited:
+                visited.add(name)
+                pending.append(groups[name])
+    return tuple(members)
 
 
-def _group_rows(name: str, wanted: GroupMean, members: Sequence[str], sheets: Mapping[str, Sheet]) -> Iterator[Row]:
-    there = [sheets.get(member) for member in members]
-    told = dict.fromkeys(row.metric for sheet in there if sheet for row in sheet.rows if _is_wanted(row.metric, wanted))
-    for metric in told:
-        found = [_find(sheet, metric) for sheet in there]
-        sizes = [len(sheet.tallies) if sheet else 0 for sheet in there]
-        figures = [row.value if row else None for row in found]
-        errors = [row.stderr if row else None for row in found]
-        first = next(row for row in found if row)
-        by_size = wanted.weight_by_size
+def _group_rows(name: str, mean: GroupMean, results: Sequence[DatasetResult | None]) -> Iterator[SummaryRow]:
+    known = [result for result in results if result]
+    metrics = dict.fromkeys(row.metric for result in known for row in result.rows if _belongs_to(row.metric, mean))
+    sizes = [len(result.problem_results) if result else 0 for result in results]
+    for metric in metrics:
+        members = [_find(result, metric) for result in results]
+        figures = [row.value if row else None for row in members]
+        errors = [row.stderr if row else None for row in members]
         yield msgspec.structs.replace(
-            first,
+            next(row for row in members if row),
             dataset=name,
-            version=_version([sheet.version for sheet in there if sheet]),
-            value=weighted(figures, sizes if by_size else [1] * len(sizes)),
+            version=_version([result.version for result in known]),
+            value=weighted(figures, sizes if mean.weight_by_size else [1] * len(sizes)),
             interval=None,
-            stderr=pooled_stderr(errors, sizes) if by_size else unweighted_stderr(errors),
+            stderr=pooled_stderr(errors, sizes) if mean.weight_by_size else unweighted_stderr(errors),
         )
 
 
-def _is_wanted(metric: str, wanted: GroupMean) -> bool:
-    """`acc`, `acc (5 runs average)`, and of other pipelines `acc,strict`."""
-    whole = metric.partition(" (")[0]
-    name, _, pipeline = whole.partition(",")
-    return name == wanted.metric and (not wanted.pipelines or (pipeline or "none") in wanted.pipelines)
+def _belongs_to(metric: str, mean: GroupMean) -> bool:
+    """Whether a figure such as `acc`, `acc (5 runs average)` or `acc,strict` is one that the group averages."""
+    title = metric.partition(" (")[0]
+    name, _, pipeline = title.partition(",")
+    return name == mean.metric and (not mean.pipelines or (pipeline or "none") in mean.pipelines)
 
 
-def _find(sheet: Sheet | None, metric: str) -> Row | None:
-    """Where nobody guesses, a figure counts from 0 anyway: its plain row is its centred one."""
-    rows = {row.metric: row for row in sheet.rows} if sheet else {}
+def _find(dataset_result: DatasetResult | None, metric: str) -> SummaryRow | None:
+    """A dataset without a baseline counts from 0 in any case, so its plain row is its centred one."""
+    rows = {row.metric: row for row in dataset_result.rows} if dataset_result else {}
     return rows.get(metric) or rows.get(metric.removeprefix("centred "))
 
 
 def _version(versions: Sequence[str]) -> str:
-    """Six hex digits over those of the datasets."""
+    """Six hex digits over the versions of the datasets."""
     return hashlib.sha256("\n".join(versions).encode()).hexdigest()[:6]

@@ -1,4 +1,4 @@
-"""The samples of one problem → what each is worth, by every metric of one pipeline."""
+"""The samples of one problem → the value of each, by every metric of one pipeline."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,39 +6,39 @@ from math import isnan
 from numbers import Real
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import Attempt, Measure, Pipeline, Problem, Verdict, Why
-from model_accuracy_eval.scoring import filters, metrics, rungs
+from model_accuracy_eval.records import Attempt, MetricUse, Pipeline, Problem, Verdict, VerdictReason
+from model_accuracy_eval.scoring import filters, loglikelihood_methods, metrics
 from model_accuracy_eval.scoring.aggregations import aggregation
-from model_accuracy_eval.scoring.asks import Ask, Findings, nothing_found
-from model_accuracy_eval.scoring.metrics import Metric, Payload, metric
-from model_accuracy_eval.scoring.metrics.options import likeliest, logprobs
+from model_accuracy_eval.scoring.asks import Ask, AskResults, no_result
+from model_accuracy_eval.scoring.metrics import Metric, SampleValue, metric
+from model_accuracy_eval.scoring.metrics.options import argmax, logprobs
 from model_accuracy_eval.scoring.reductions import reduction
 
 Samples = Sequence[Attempt | None]
-"""The n samples of a problem; None where nothing is known of one."""
+"""The n samples of a problem; None for a sample that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """`verdicts`: one a sample, by the first metric. `payloads`: for every metric one an answer, None if unknown."""
+class JudgedSamples:
+    """`verdicts`: one for each sample, by the first metric. `values`: for every metric, one for each answer."""
 
     verdicts: tuple[Verdict, ...]
-    payloads: tuple[tuple[Payload | None, ...], ...]
+    values: tuple[tuple[SampleValue | None, ...], ...]
 
 
 def check(pipeline: Pipeline) -> None:
-    """Every name is in its table and has its arguments, or the run is refused before it starts."""
+    """Refuses unknown names and arguments before the run starts."""
     for step in pipeline.filters:
         filters.check(step)
-    for measure in pipeline.metrics:
-        metrics.check(measure)
-        aggregation(measure.aggregation or metric(measure.name).aggregation)
-        if measure.reduction:
-            reduction(measure.reduction)
-    kinds = {metric(measure.name).reads == "likelihoods" for measure in pipeline.metrics}
+    for use in pipeline.metrics:
+        metrics.check(use)
+        aggregation(use.aggregation or metric(use.name).aggregation)
+        if use.reduction:
+            reduction(use.reduction)
+    kinds = {metric(use.name).reads == "likelihoods" for use in pipeline.metrics}
     if len(kinds) > 1:
-        named = ", ".join(measure.name for measure in pipeline.metrics)
-        raise BadValue(f"The pipeline '{pipeline.name}' has metrics of texts and of weighed options at once: {named}.")
+        names = ", ".join(use.name for use in pipeline.metrics)
+        raise BadValue(f"The pipeline '{pipeline.name}' mixes metrics of texts and of log-likelihoods: {names}.")
 
 
 def judge(
@@ -47,34 +47,34 @@ def judge(
     pipeline: Pipeline,
     *,
     score_reasoning: bool = False,
-    findings: Findings = nothing_found,
-) -> Marks:
-    """All samples of a problem, judged together, because some filters choose among them."""
+    ask_results: AskResults = no_result,
+) -> JudgedSamples:
+    """Judges all samples of a problem together, because some filters choose among them."""
     if metric(pipeline.metrics[0].name).reads == "likelihoods":
-        return _by_likelihood(problem, samples, pipeline)
+        return _judge_likelihoods(problem, samples, pipeline)
     texts = [_text(sample, score_reasoning=score_reasoning) for sample in samples]
-    alone = answers = _alone(problem, texts, pipeline)
+    answers = answers_by_sample = _answers_by_sample(problem, texts, pipeline)
     if filters.choose(pipeline.filters):
         answers = filters.run(pipeline.filters, texts, problem)
-    own = _payloads(pipeline.metrics[0], alone, problem, findings)
-    verdicts = tuple(map(_verdict, samples, texts, alone, own))
-    return Marks(verdicts, tuple(_payloads(measure, answers, problem, findings) for measure in pipeline.metrics))
+    first = _values(pipeline.metrics[0], answers_by_sample, problem, ask_results)
+    verdicts = tuple(map(_verdict, samples, texts, answers_by_sample, first))
+    return JudgedSamples(verdicts, tuple(_values(use, answers, problem, ask_results) for use in pipeline.metrics))
 
 
 def asks(problem: Problem, samples: Samples, pipeline: Pipeline, *, score_reasoning: bool = False) -> Iterator[Ask]:
-    """All that has to be found out before these samples can be judged."""
-    asking = [measure for measure in pipeline.metrics if metric(measure.name).asks]
+    """Everything that has to be asked before these samples can be judged."""
+    asking = [use for use in pipeline.metrics if metric(use.name).asks]
     if not asking:
         return
     texts = [_text(sample, score_reasoning=score_reasoning) for sample in samples]
-    for answer in dict.fromkeys(_alone(problem, texts, pipeline)):
-        for measure in asking:
+    for answer in dict.fromkeys(_answers_by_sample(problem, texts, pipeline)):
+        for use in asking:
             if answer is not None:
-                yield from _asks(metric(measure.name), measure, answer, problem)
+                yield from _asks(metric(use.name), use, answer, problem)
 
 
-def _alone(problem: Problem, texts: filters.Answers, pipeline: Pipeline) -> filters.Answers:
-    """What the pipeline says to each sample when it sees that sample alone: nothing is chosen then."""
+def _answers_by_sample(problem: Problem, texts: filters.FilteredAnswers, pipeline: Pipeline) -> filters.FilteredAnswers:
+    """The answer of each sample by itself: filters that choose among samples are left out."""
     return filters.run([step for step in pipeline.filters if not filters.choose([step])], texts, problem)
 
 
@@ -85,50 +85,58 @@ def _text(sample: Attempt | None, *, score_reasoning: bool) -> str | None:
     return text if text.strip() else None
 
 
-def _payloads(
-    measure: Measure, answers: filters.Answers, problem: Problem, findings: Findings
-) -> tuple[Payload | None, ...]:
-    """Equal answers are judged once: the n samples of a problem often agree."""
-    row = metric(measure.name)
-    values = {answer: _score(row, measure, answer, problem, findings) for answer in dict.fromkeys(answers)}
+def _values(
+    use: MetricUse, answers: filters.FilteredAnswers, problem: Problem, ask_results: AskResults
+) -> tuple[SampleValue | None, ...]:
+    """Equal answers are judged once: the samples of a problem often agree."""
+    row = metric(use.name)
+    values = {answer: _value(row, use, answer, problem, ask_results) for answer in dict.fromkeys(answers)}
     return tuple(values[answer] for answer in answers)
 
 
-def _score(row: Metric, measure: Measure, answer: str | None, problem: Problem, findings: Findings) -> Payload | None:
-    """Strict: no answer is never right; where there is no right and wrong, it is judged as an empty text."""
+def _value(
+    row: Metric, use: MetricUse, answer: str | None, problem: Problem, ask_results: AskResults
+) -> SampleValue | None:
+    """A missing answer is wrong; a metric that knows no right and wrong judges it as an empty text."""
     if row.reads == "findings":
-        return _settled(row, measure, answer, problem, findings)
+        return _value_of_results(row, use, answer, problem, ask_results)
     if answer is None and row.yes_or_no:
         return 0.0
     against = problem if row.reads == "answers in their problem" else problem.references
-    return row.score(answer or "", against, **measure.args)
+    return row.score(answer or "", against, **use.args)
 
 
-def _asks(row: Metric, measure: Measure, answer: str, problem: Problem) -> tuple[Ask, ...]:
-    asked = row.asks(answer, problem, **measure.args) if row.asks else None
-    return asked if isinstance(asked, tuple) else (asked,) if asked is not None else ()
+def _asks(row: Metric, use: MetricUse, answer: str, problem: Problem) -> tuple[Ask, ...]:
+    needed = row.asks(answer, problem, **use.args) if row.asks else None
+    return needed if isinstance(needed, tuple) else (needed,) if needed is not None else ()
 
 
-def _settled(row: Metric, measure: Measure, answer: str | None, problem: Problem, findings: Findings) -> Payload | None:
-    """Nobody is asked about an answer that was not found; of an ask without a finding nothing is known."""
+def _value_of_results(
+    row: Metric, use: MetricUse, answer: str | None, problem: Problem, ask_results: AskResults
+) -> SampleValue | None:
+    """Nothing is asked about a missing answer; the value is unknown while an ask has no result."""
     if answer is None:
         return 0.0
-    found = [findings(ask) for ask in _asks(row, measure, answer, problem)]
-    return None if not found or None in found else row.score(*found, problem=problem, **measure.args)
+    results = [ask_results(ask) for ask in _asks(row, use, answer, problem)]
+    return None if not results or None in results else row.score(*results, problem=problem, **use.args)
 
 
-def _verdict(sample: Attempt | None, text: str | None, answer: str | None, payload: Payload | None) -> Verdict:
+def _verdict(sample: Attempt | None, text: str | None, answer: str | None, value: SampleValue | None) -> Verdict:
     cut = sample is not None and sample.fault is None and sample.finish_reason == "length"
     lost = _lost(sample) or (None if text else "empty") or (None if answer is not None else "not found")
     if lost:
         return Verdict(value=None, why=lost, cut=cut)
-    if payload is None:
+    if value is None:
         return Verdict(value=None, answer=answer, why="unjudged", cut=cut)
-    value = headline(payload)
-    return Verdict(value=value, answer=answer, why="right" if value is not None and value >= 1.0 else "wrong", cut=cut)
+    number = headline(value)
+    return Verdict(value=number, answer=answer, why=_right_or_wrong(number), cut=cut)
 
 
-def _lost(sample: Attempt | None) -> Why | None:
+def _right_or_wrong(number: float | None) -> VerdictReason:
+    return "right" if number is not None and number >= 1.0 else "wrong"
+
+
+def _lost(sample: Attempt | None) -> VerdictReason | None:
     if sample is None:
         return "missing"
     if sample.fault is None:
@@ -136,40 +144,40 @@ def _lost(sample: Attempt | None) -> Why | None:
     return "rejected" if sample.fault.kind == "rejected" else "failed"
 
 
-def headline(payload: Payload | None) -> float | None:
-    """The one value of a sample that stands for it: of several the first, of what is no value none."""
-    if isinstance(payload, dict):
-        payload = next(iter(payload.values()), None)
-    return float(payload) if isinstance(payload, Real) and not isnan(payload) else None
+def headline(value: SampleValue | None) -> float | None:
+    """The number that stands for a sample: the first one of several; None for anything that is not a number."""
+    if isinstance(value, dict):
+        value = next(iter(value.values()), None)
+    return float(value) if isinstance(value, Real) and not isnan(value) else None
 
 
-def _by_likelihood(problem: Problem, samples: Samples, pipeline: Pipeline) -> Marks:
-    payloads = tuple(tuple(_weigh(measure, sample, problem) for sample in samples) for measure in pipeline.metrics)
-    # Where the service cannot tell what the first metric is about, verdicts go by the first that it can.
-    told = next((row for row in payloads if rungs.UNTOLD not in row), payloads[0])
-    return Marks(tuple(_weighed(*pair, problem) for pair in zip(samples, told, strict=True)), payloads)
-
-
-def _weigh(measure: Measure, sample: Attempt | None, problem: Problem) -> Payload | None:
-    if sample is None or sample.fault is not None:
-        return None
-    if not rungs.tells(sample.rung, measure.name):
-        return rungs.UNTOLD
-    options = rungs.weighed(sample, problem)
-    return metric(measure.name).score(options, problem, **measure.args) if options else None
-
-
-def _weighed(sample: Attempt | None, payload: Payload | None, problem: Problem) -> Verdict:
-    lost = _lost(sample) or (None if payload is not None else "not found")
-    if sample is None or lost:
-        return Verdict(value=None, why=lost or "missing")
-    value = headline(payload)
-    return Verdict(
-        value=value, answer=_likeliest(sample, problem), why="right" if value is not None and value >= 1.0 else "wrong"
+def _judge_likelihoods(problem: Problem, samples: Samples, pipeline: Pipeline) -> JudgedSamples:
+    values = tuple(tuple(_likelihood_value(use, sample, problem) for sample in samples) for use in pipeline.metrics)
+    # If the service cannot provide the first metric, verdicts go by the first metric that it can provide.
+    first = next((row for row in values if loglikelihood_methods.UNAVAILABLE not in row), values[0])
+    return JudgedSamples(
+        tuple(_likelihood_verdict(*pair, problem) for pair in zip(samples, first, strict=True)), values
     )
 
 
-def _likeliest(sample: Attempt, problem: Problem) -> str | None:
-    """The option that the service finds likeliest, for people to read."""
-    options = rungs.weighed(sample, problem)
-    return problem.choices[likeliest(logprobs(options, problem))] if options and problem.choices else None
+def _likelihood_value(use: MetricUse, sample: Attempt | None, problem: Problem) -> SampleValue | None:
+    if sample is None or sample.fault is not None:
+        return None
+    if not loglikelihood_methods.supports(sample.method, use.name):
+        return loglikelihood_methods.UNAVAILABLE
+    options = loglikelihood_methods.option_loglikelihoods(sample, problem)
+    return metric(use.name).score(options, problem, **use.args) if options else None
+
+
+def _likelihood_verdict(sample: Attempt | None, value: SampleValue | None, problem: Problem) -> Verdict:
+    lost = _lost(sample) or (None if value is not None else "not found")
+    if sample is None or lost:
+        return Verdict(value=None, why=lost or "missing")
+    number = headline(value)
+    return Verdict(value=number, answer=_chosen_option(sample, problem), why=_right_or_wrong(number))
+
+
+def _chosen_option(sample: Attempt, problem: Problem) -> str | None:
+    """The text of the most likely option, for people to read."""
+    options = loglikelihood_methods.option_loglikelihoods(sample, problem)
+    return problem.choices[argmax(logprobs(options, problem))] if options and problem.choices else None

@@ -1,16 +1,37 @@
-"""Sentences that keep a reader from misreading figures: lost, cut, empty and suspiciously equal samples."""
+"""Sentences that keep a reader from misreading figures: lost, cut, empty and equal samples, and where programs ran."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from model_accuracy_eval.records import Counts, RunPlan, Sampling, Tally
+from model_accuracy_eval.records import Counts, ExecutionSummary, ProblemResult, RunPlan, Sampling
+from model_accuracy_eval.records.code import Execution
+
+_ISOLATION: dict[str, str] = {
+    "container": "in a container",
+    "namespace": "in separate namespaces (bwrap)",
+    "uid": "as a separate user who sees this machine",
+    "none": "with limits only, on this machine itself",
+}
+_INTEGRITY: dict[str, str] = {
+    "split": "judged out of the program's reach",
+    "shared+control": "judged in the program's process, with a control run",
+    "shared": "judged in the program's process, without a control run",
+    "exit code": "judged by their exit code",
+}
 
 
 def notes(
-    plan: RunPlan, sampling: Sampling, counts: Counts, tallies: Sequence[Tally], *, problems: int, all_equal: bool
+    plan: RunPlan,
+    sampling: Sampling,
+    counts: Counts,
+    problem_results: Sequence[ProblemResult],
+    *,
+    problems: int,
+    all_equal: bool,
 ) -> tuple[str, ...]:
-    """In the order of how much they can mislead."""
+    """The notes on a dataset's samples, the most misleading circumstances first."""
     return (
-        *_partial(len(tallies), problems),
+        *_partial(len(problem_results), problems),
         *_lost(counts),
         *_unjudged(counts),
         *_unreadable(plan, counts),
@@ -18,18 +39,18 @@ def notes(
     )
 
 
-def cropped(sizes: Mapping[int, int]) -> Iterator[str]:
-    """`sizes`: tokens that a context was cropped to → contexts."""
-    for window, contexts in sizes.items():
+def cropped(contexts_by_size: Mapping[int, int]) -> Iterator[str]:
+    """One sentence for each size, in tokens, that contexts were cropped to."""
+    for window, contexts in contexts_by_size.items():
         yield (
             f"{contexts:,} contexts were longer than the {window:,} tokens that the model reads at once, and lost "
             "their beginning."
         )
 
 
-def _partial(marked: int, problems: int) -> Iterator[str]:
-    if marked < problems:
-        yield f"The run ended early: {marked} of {problems} problems have all their samples, and only those are marked."
+def _partial(judged: int, problems: int) -> Iterator[str]:
+    if judged < problems:
+        yield f"The run ended early: {judged} of {problems} problems have all their samples, and only those are judged."
 
 
 def _lost(counts: Counts) -> Iterator[str]:
@@ -48,7 +69,7 @@ def _unjudged(counts: Counts) -> Iterator[str]:
 
 
 def _unreadable(plan: RunPlan, counts: Counts) -> Iterator[str]:
-    if counts.reasoning_only and not plan.score_reasoning:
+    if counts.reasoning_only and not plan.settings.score_reasoning:
         yield (
             f"{counts.reasoning_only} replies hold reasoning and nothing else; they count as empty. "
             "If the service puts its answers there, judge them with --score-reasoning."
@@ -69,3 +90,33 @@ def _sampling(sampling: Sampling, *, all_equal: bool) -> Iterator[str]:
         )
     else:
         yield f"Temperature is 0 and the {sampling.n} samples of every problem are equal: they are one sample."
+
+
+def execution_summaries(executions: Iterable[Execution]) -> tuple[ExecutionSummary, ...]:
+    """How many programs ran in each place, the commonest place first."""
+    places = Counter((execution.isolation, execution.image, execution.integrity) for execution in executions)
+    return tuple(
+        ExecutionSummary(isolation=isolation, image=image, integrity=integrity, programs=count)
+        for (isolation, image, integrity), count in places.most_common()
+    )
+
+
+def execution_notes(summaries: Iterable[ExecutionSummary]) -> tuple[str, ...]:
+    """One sentence on where programs ran and how certain their verdicts are; empty if none ran."""
+    places: Counter[tuple[str, str]] = Counter()
+    integrities: Counter[str] = Counter()
+    for summary in summaries:
+        places[summary.isolation, summary.image] += summary.programs
+        integrities[summary.integrity] += summary.programs
+    if not places:
+        return ()
+    where = ", ".join(f"{_ISOLATION[isolation]} on {image}" for (isolation, image), _ in places.most_common())
+    how = ", ".join(f"{count} {_INTEGRITY[integrity]}" for integrity, count in integrities.most_common())
+    return (f"Programs ran {where}: {how}.",)
+
+
+def shared_program_notes(programs: Counter[str]) -> tuple[str, ...]:
+    """A sentence if some samples hold the same program; `programs` counts the samples of each."""
+    if programs.total() == len(programs):
+        return ()
+    return (f"{programs.total():,} programs were judged by running {len(programs):,}: equal ones share a verdict.",)

@@ -1,6 +1,6 @@
-"""The values of one problem's samples → one value, or several under names of their own.
+"""The values of one problem's samples → one value, or several named values.
 
-`runs` is what AISBench prints: the average, and with right-or-wrong values avg@n, pass@k and cons@k beside it.
+`runs` is what AISBench prints: the average, and for right-or-wrong values avg@n, pass@k and cons@k too.
 """
 
 import re
@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.scoring import function_paths
 from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
 
 Reduced = dict[str, float]
-"""Name → value; the empty name stands for the metric's own."""
+"""Name → value; the empty name stands for the metric's own name."""
 Reduction = Callable[[Sequence[float], Sequence[int]], Reduced]
 
 
@@ -31,9 +31,9 @@ def _majority(values: Sequence[float]) -> float:
 
 
 def _correct(values: Sequence[float]) -> int:
-    strange = [value for value in values if value not in (0.0, 1.0)]
-    if strange:
-        raise BadValue(f"pass@k, cons@k and avg@n count right and wrong samples, but a sample is worth {strange[0]:g}.")
+    others = [value for value in values if value not in (0.0, 1.0)]
+    if others:
+        raise BadValue(f"pass@k, cons@k and avg@n count right and wrong samples, but a sample is {others[0]:g}.")
     return int(sum(values))
 
 
@@ -52,15 +52,15 @@ def _avg(values: Sequence[float], k: Sequence[int]) -> Reduced:
 
 
 def _runs(values: Sequence[float], k: Sequence[int]) -> Reduced:
-    everything = {"": _mean(values)}
+    results = {"": _mean(values)}
     if len(values) > 1:
-        everything |= _avg(values, k) | _pass(values, k) | _cons(values, k)
-    return everything
+        results |= _avg(values, k) | _pass(values, k) | _cons(values, k)
+    return results
 
 
 def _best_shown(values: Sequence[float]) -> float:
-    """Of values that `best_of_n` gives: whether the first sample that passes the shown tests passes the others too;
-    where none passes them, the first sample counts."""
+    """Of the values of `best_of_n`: whether the first sample that passes the shown tests passes the hidden ones too; if
+    none passes them, the first sample counts."""
     chosen = next((value for value in values if value >= 2), values[0])
     return chosen % 2
 
@@ -85,12 +85,12 @@ _SIZED = re.compile(r"(?:pass|cons)(?:@|_at_)(\d+)")
 
 
 def reduction(name: str) -> Reduction:
-    """The row of that name. `pass@5` is pass@k with k = 5, and a path leads to a function of one problem's values."""
+    """The reduction with this name; `pass@5` is pass@k with k = 5. A path leads to a function of a problem's values."""
     if name in REDUCTIONS:
         return REDUCTIONS[name]
     if sized := _SIZED.fullmatch(name):
         row, size = REDUCTIONS[f"{name[:4]}@k"], int(sized[1])
         return lambda values, k: row(values, [size])
-    if paths.is_path(name):
-        return _alone(paths.load(name))
+    if function_paths.is_path(name):
+        return _alone(function_paths.load(name))
     raise UnknownName("reduction", name, REDUCTIONS)

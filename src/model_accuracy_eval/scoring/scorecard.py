@@ -1,25 +1,25 @@
-"""Judged problems → tallies and rows: score, reduce over samples, aggregate over problems.
+"""Judged problems → results and summary rows: score, reduce over samples, aggregate over problems.
 
-One set of replies feeds every pipeline. Texts are dropped as soon as their problem is judged; only values stay.
+One set of replies serves every pipeline. Texts are dropped as soon as their problem is judged; only values stay.
 """
 
 from collections.abc import Iterator, Sequence
 
-from model_accuracy_eval.records import Measure, Pipeline, Problem, Row, Tally, TaskSpec
+from model_accuracy_eval.records import MetricUse, Pipeline, Problem, ProblemResult, SummaryRow, TaskSpec
 from model_accuracy_eval.scoring import filters, groups
-from model_accuracy_eval.scoring.asks import Ask, Findings, nothing_found
+from model_accuracy_eval.scoring.asks import Ask, AskResults, no_result
 from model_accuracy_eval.scoring.columns import Column, reduced
-from model_accuracy_eval.scoring.judging import Marks, Samples, asks, judge
-from model_accuracy_eval.scoring.metrics import Payload, metric
-from model_accuracy_eval.scoring.rungs import UNTOLD
+from model_accuracy_eval.scoring.judging import JudgedSamples, Samples, asks, judge
+from model_accuracy_eval.scoring.loglikelihood_methods import UNAVAILABLE
+from model_accuracy_eval.scoring.metrics import SampleValue, metric
 from model_accuracy_eval.scoring.scorers import pipelines
 
-NOBODY = Problem(id=-1, messages=(), references=())
-"""For finding out how many answers a pipeline leaves."""
+EMPTY_PROBLEM = Problem(id=-1, messages=(), references=())
+"""Serves to count the answers that a pipeline leaves."""
 
 
 class Scorecard:
-    """The figures of one dataset, problem by problem."""
+    """The figures of one dataset, collected problem by problem."""
 
     def __init__(
         self,
@@ -28,70 +28,72 @@ class Scorecard:
         k: Sequence[int],
         *,
         score_reasoning: bool = False,
-        findings: Findings = nothing_found,
+        ask_results: AskResults = no_result,
     ) -> None:
         self._task = task
         self._n = n
         self._k = k
         self._score_reasoning = score_reasoning
-        self._findings = findings
+        self._ask_results = ask_results
         self._pipelines: dict[tuple[int, ...], tuple[Pipeline, ...]] = {}
         self._columns: dict[str, Column] = {}
 
     def asks(self, problem: Problem, samples: Samples) -> Iterator[Ask]:
-        """What has to be found out before these samples can be judged."""
-        for pipeline in self._of(problem):
+        """Everything that has to be asked before these samples can be judged."""
+        for pipeline in self._pipelines_of(problem):
             yield from asks(problem, samples, pipeline, score_reasoning=self._score_reasoning)
 
-    def take(self, problem: Problem, samples: Samples) -> Tally:
-        """Judges one problem; its samples may be forgotten afterwards."""
+    def judge(self, problem: Problem, samples: Samples) -> ProblemResult:
+        """Judges one problem; its samples are not needed afterwards."""
         figures: dict[str, float | None] = {}
-        own = self._of(problem)
+        own = self._pipelines_of(problem)
         for place, pipeline in enumerate(own):
-            marks = judge(problem, samples, pipeline, score_reasoning=self._score_reasoning, findings=self._findings)
+            judged = judge(
+                problem, samples, pipeline, score_reasoning=self._score_reasoning, ask_results=self._ask_results
+            )
             if place == 0:
-                first = marks
-            for measure, payloads in zip(pipeline.metrics, marks.payloads, strict=True):
-                figures |= self._note(problem, pipeline, measure, payloads)
-        return _tally(problem, first, own[0], figures)
+                first = judged
+            for use, values in zip(pipeline.metrics, judged.values, strict=True):
+                figures |= self._collect(problem, pipeline, use, values)
+        return _problem_result(problem, first, own[0], figures)
 
-    def _of(self, problem: Problem) -> tuple[Pipeline, ...]:
-        """A problem is judged as the part of the task that it comes from judges it."""
+    def _pipelines_of(self, problem: Problem) -> tuple[Pipeline, ...]:
+        """The pipelines of the part of the task that the problem comes from."""
         if problem.part not in self._pipelines:
             self._pipelines[problem.part] = pipelines(self._task.of(problem))
         return self._pipelines[problem.part]
 
-    def _note(
-        self, problem: Problem, pipeline: Pipeline, measure: Measure, payloads: Sequence[Payload | None]
+    def _collect(
+        self, problem: Problem, pipeline: Pipeline, use: MetricUse, values: Sequence[SampleValue | None]
     ) -> dict[str, float | None]:
-        headline = pipeline is self._of(problem)[0] and measure is pipeline.metrics[0]
+        headline = pipeline is self._pipelines_of(problem)[0] and use is pipeline.metrics[0]
         figures: dict[str, float | None] = {}
-        for name, value in reduced(pipeline, measure, payloads, self._k, headline=headline).items():
-            column = self._columns.setdefault(name, Column(metric(measure.name), measure, len(payloads)))
+        for name, value in reduced(pipeline, use, values, self._k, headline=headline).items():
+            column = self._columns.setdefault(name, Column(metric(use.name), use, len(values)))
             column.values.append(value)
-            column.untold |= UNTOLD in payloads
+            column.unavailable |= UNAVAILABLE in values
             column.parts.append(groups.part(self._task, problem))
             figures[name] = column.scale * value if column.is_mean and isinstance(value, float) else None
         return figures
 
-    def rows(self, version: str, mode: str = "gen") -> tuple[Row, ...]:
-        """The dataset's lines of the summary, each with its interval and its standard error."""
-        if not self._columns:  # of a dataset of which nothing was judged, the figures are unknown, not absent
+    def rows(self, version: str, mode: str = "gen") -> tuple[SummaryRow, ...]:
+        """The dataset's rows of the summary, each with its interval and its standard error."""
+        if not self._columns:  # nothing was judged: the figures are unknown, not absent
             return tuple(
-                Row(dataset=self._task.name, version=version, metric=name, mode=mode, value=None)
-                for name in names(self._task, self._n, self._k)
+                SummaryRow(dataset=self._task.name, version=version, metric=name, mode=mode, value=None)
+                for name in metric_names(self._task, self._n, self._k)
             )
         rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
         first = next(iter(self._columns.values()))
         rows += groups.centred(self._task, rows[0])
         areas, parts = (
-            {name: self._row(rows[0].metric, first.of_parts(own), version, mode) for name, own in several.items()}
-            for several in (groups.areas(self._task, first.parts), {part: {part} for part in sorted(set(first.parts))})
+            {name: self._row(rows[0].metric, first.of_parts(members), version, mode) for name, members in sets.items()}
+            for sets in (groups.areas(self._task, first.parts), {part: {part} for part in sorted(set(first.parts))})
         )
         return (*rows, *groups.rows_of_parts(self._task, rows[0], parts, areas))
 
-    def _row(self, name: str, column: Column, version: str, mode: str) -> Row:
-        return Row(
+    def _row(self, name: str, column: Column, version: str, mode: str) -> SummaryRow:
+        return SummaryRow(
             dataset=self._task.name,
             version=version,
             metric=name,
@@ -104,36 +106,38 @@ class Scorecard:
         )
 
 
-def names(task: TaskSpec, n: int, k: Sequence[int]) -> list[str]:
-    """What the figures of a task will be called, known before anything is asked; those of its parts are not."""
-    told = list(dict.fromkeys(name for one in task.parts or (task,) for name in _own_names(one, n, k)))
-    return [*told, *groups.names(task, told[0])]
+def metric_names(task: TaskSpec, n: int, k: Sequence[int]) -> list[str]:
+    """The names of a task's figures as far as they are known before the data is: those of its parts are not."""
+    names = list(dict.fromkeys(_pipeline_names(task, n, k)))
+    return [*names, *groups.names(task, names[0])]
 
 
-def _own_names(task: TaskSpec, n: int, k: Sequence[int]) -> list[str]:
+def _pipeline_names(task: TaskSpec, n: int, k: Sequence[int]) -> list[str]:
     if task.parts:
-        return [name for part in task.parts for name in _own_names(part, n, k)]
-    told: list[str] = []
+        return [name for part in task.parts for name in _pipeline_names(part, n, k)]
+    names: list[str] = []
     for place, pipeline in enumerate(pipelines(task)):
-        answers = len(filters.run(pipeline.filters, [None] * n, NOBODY))
-        for number, measure in enumerate(pipeline.metrics):
-            parts = metric(measure.name).parts
-            nothing: Payload = dict.fromkeys(parts, 0.0) if parts else 0.0
-            told += reduced(pipeline, measure, [nothing] * answers, k, headline=place == number == 0)
-    return told
+        answers = len(filters.run(pipeline.filters, [None] * n, EMPTY_PROBLEM))
+        for number, use in enumerate(pipeline.metrics):
+            parts = metric(use.name).parts
+            value: SampleValue = dict.fromkeys(parts, 0.0) if parts else 0.0
+            names += reduced(pipeline, use, [value] * answers, k, headline=place == number == 0)
+    return names
 
 
-def _tally(problem: Problem, marks: Marks, pipeline: Pipeline, figures: dict[str, float | None]) -> Tally:
-    """One problem after its n samples. Strict: a sample without a value counts as 0, and stays in n."""
-    values = tuple(verdict.value or 0.0 for verdict in marks.verdicts)
-    return Tally(
+def _problem_result(
+    problem: Problem, judged: JudgedSamples, pipeline: Pipeline, figures: dict[str, float | None]
+) -> ProblemResult:
+    """One problem after its n samples. A sample without a value counts as 0 and stays in n."""
+    values = tuple(verdict.value or 0.0 for verdict in judged.verdicts)
+    return ProblemResult(
         problem=problem.id,
         n=len(values),
         c=sum(value >= 1.0 for value in values) if metric(pipeline.metrics[0].name).yes_or_no else None,
         values=values,
-        answers=tuple(verdict.answer for verdict in marks.verdicts),
-        why=tuple(verdict.why for verdict in marks.verdicts),
-        cut=sum(verdict.cut for verdict in marks.verdicts),
+        answers=tuple(verdict.answer for verdict in judged.verdicts),
+        why=tuple(verdict.why for verdict in judged.verdicts),
+        cut=sum(verdict.cut for verdict in judged.verdicts),
         references=problem.right,
         category=problem.category,
         figures=figures,

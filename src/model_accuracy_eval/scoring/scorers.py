@@ -1,6 +1,6 @@
-"""Which filters and metrics a task has: its own, else its scorer's, else those that suit what it asks.
+"""Which filters and metrics a task has: its own, else its scorer's, else the defaults of its kind.
 
-A scorer is filters and metrics under one name. A pipeline that names metrics of its own replaces, never merges.
+A scorer is filters and metrics under one name. A pipeline with its own filters or metrics replaces them, never merges.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,39 +9,40 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.records import Kind, Measure, Pipeline, Step, TaskSpec
-from model_accuracy_eval.scoring import paths
+from model_accuracy_eval.records import MetricUse, Pipeline, RequestKind, Step, TaskSpec
+from model_accuracy_eval.scoring import function_paths
+from model_accuracy_eval.scoring.lm_eval_filters import HASHES
 from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.metrics.asked import ask_for_grade, ask_judge
-from model_accuracy_eval.scoring.metrics.own import HUGGING_FACE
+from model_accuracy_eval.scoring.metrics.judge_metrics import ask_for_grade, ask_judge
+from model_accuracy_eval.scoring.metrics.user_functions import HUGGING_FACE
 
-BY_KIND: dict[Kind, tuple[Measure, ...]] = {
-    "generate": (Measure(name="exact_match"),),
-    "choice": (Measure(name="acc"), Measure(name="acc_norm")),
-    "schema": (Measure(name="acc"),),
-    "target": (Measure(name="perplexity"), Measure(name="acc")),
-    "rolling": (Measure(name="word_perplexity"), Measure(name="byte_perplexity"), Measure(name="bits_per_byte")),
+DEFAULT_METRICS: dict[RequestKind, tuple[MetricUse, ...]] = {
+    "generate": (MetricUse(name="exact_match"),),
+    "choice": (MetricUse(name="acc"), MetricUse(name="acc_norm")),
+    "schema": (MetricUse(name="acc"),),
+    "target": (MetricUse(name="perplexity"), MetricUse(name="acc")),
+    "rolling": (MetricUse(name="word_perplexity"), MetricUse(name="byte_perplexity"), MetricUse(name="bits_per_byte")),
 }
 
-WEIGHED = {"exact_match": "exact_match_mc"}
-"""Metrics of texts whose name means another one where options are weighed."""
+LOGLIKELIHOOD_NAMES = {"exact_match": "exact_match_mc"}
+"""Metrics of texts whose name means another metric where options are compared by log-likelihood."""
 
-_PLAIN = (Measure(name="exact_match", args={"ignore_case": True, "ignore_punctuation": True}),)
-
-
-def _plain(*filters: Step) -> Pipeline:
-    return Pipeline(filters=filters, metrics=_PLAIN)
+_PLAIN_MATCH = (MetricUse(name="exact_match", args={"ignore_case": True, "ignore_punctuation": True}),)
 
 
-def _regex(*, regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0) -> Pipeline:
-    return _plain(Step(name="regex", args={"regex_pattern": regex_pattern, "group_select": group_select}))
+def _plain_match(*filters: Step) -> Pipeline:
+    return Pipeline(filters=filters, metrics=_PLAIN_MATCH)
 
 
-def _asking(metric: str) -> Callable[..., Pipeline]:
-    """What is asked about is the whole reply, unless the task's pipeline has filters of its own."""
+def _regex(*, regex_pattern: str = HASHES, group_select: int = 0) -> Pipeline:
+    return _plain_match(Step(name="regex", args={"regex_pattern": regex_pattern, "group_select": group_select}))
+
+
+def _whole_reply(metric: str) -> Callable[..., Pipeline]:
+    """A scorer that asks about the whole reply, unless the task's pipeline has its own filters."""
 
     def scorer(**args: Any) -> Pipeline:
-        return Pipeline(filters=(Step(name="strip_thoughts"),), metrics=(Measure(name=metric, args=args),))
+        return Pipeline(filters=(Step(name="strip_thoughts"),), metrics=(MetricUse(name=metric, args=args),))
 
     return scorer
 
@@ -49,70 +50,70 @@ def _asking(metric: str) -> Callable[..., Pipeline]:
 SCORERS: dict[str, Callable[..., Pipeline]] = {
     "generation": Pipeline,
     "loglikelihood": Pipeline,
-    "choice_match": lambda: _plain(Step(name="choice_letter")),
-    "first_token": lambda: _plain(Step(name="first_token")),
+    "choice_match": lambda: _plain_match(Step(name="choice_letter")),
+    "first_token": lambda: _plain_match(Step(name="first_token")),
     "regex_extraction": _regex,
-    "judge": _asking("judge"),
-    "judge_score": _asking("judge_score"),
-    "code": _asking("code"),
+    "judge": _whole_reply("judge"),
+    "judge_score": _whole_reply("judge_score"),
+    "code": _whole_reply("code"),
 }
 SCORERS |= {"gen": SCORERS["generation"], "ll": SCORERS["loglikelihood"], "regex": SCORERS["regex_extraction"]}
 
 
 def pipelines(task: TaskSpec) -> tuple[Pipeline, ...]:
-    """Every pipeline of the task with its filters and metrics filled in; of one in parts, those of all its parts."""
+    """All pipelines of the task, and of its parts, with their filters and metrics filled in; each once."""
     if task.parts:
-        told = [pipeline for part in task.parts for pipeline in pipelines(part)]
-        return tuple(one for place, one in enumerate(told) if one not in told[:place])
-    default = _of_scorer(task.scorer)
+        several = [pipeline for part in task.parts for pipeline in pipelines(part)]
+        return tuple(pipeline for place, pipeline in enumerate(several) if pipeline not in several[:place])
+    default = _pipeline_of_scorer(task.scorer)
     return tuple(
         Pipeline(
             name=own.name,
             filters=own.filters or default.filters,
-            metrics=tuple(_meant(measure, task.kind) for measure in own.metrics or default.metrics)
-            or BY_KIND[task.kind],
+            metrics=tuple(_for_kind(use, task.kind) for use in own.metrics or default.metrics)
+            or DEFAULT_METRICS[task.kind],
         )
         for own in task.pipelines or (default,)
     )
 
 
-def _meant(measure: Measure, kind: Kind) -> Measure:
-    name = WEIGHED.get(measure.name)
+def _for_kind(use: MetricUse, kind: RequestKind) -> MetricUse:
+    name = LOGLIKELIHOOD_NAMES.get(use.name)
     if kind == "generate" or name is None:
-        return measure
-    return msgspec.structs.replace(measure, name=name, label=measure.label or measure.name)
+        return use
+    return msgspec.structs.replace(use, name=name, label=use.label or use.name)
 
 
-def _of_scorer(scorer: Step | None) -> Pipeline:
+def _pipeline_of_scorer(scorer: Step | None) -> Pipeline:
     if scorer is None:
         return Pipeline()
     if scorer.name not in SCORERS:
         raise UnknownName("scorer", scorer.name, SCORERS)
     make = SCORERS[scorer.name]
     if make is not Pipeline:
-        paths.check_arguments("scorer", scorer.name, make, scorer.args)
+        function_paths.check_arguments("scorer", scorer.name, make, scorer.args)
     return make(**scorer.args)
 
 
-def measures(task: TaskSpec) -> Sequence[Measure]:
-    """Every metric of every pipeline."""
-    return [measure for pipeline in pipelines(task) for measure in pipeline.metrics]
+def metric_uses(task: TaskSpec) -> Sequence[MetricUse]:
+    """All metrics of all pipelines."""
+    return [use for pipeline in pipelines(task) for use in pipeline.metrics]
 
 
-def own_python(task: TaskSpec) -> list[str]:
-    """Functions of the task's author that judging would run in this process, by where they stand."""
-    named = [
+def user_function_paths(task: TaskSpec) -> list[str]:
+    """Paths of the task author's functions that judging would run."""
+    names = [
         name
         for pipeline in pipelines(task)
         for name in (
             *(str(step.args.get("filter_fn", step.name)) for step in pipeline.filters),
-            *(name for measure in pipeline.metrics for name in (measure.name, measure.reduction, measure.aggregation)),
+            *(name for use in pipeline.metrics for name in (use.name, use.reduction, use.aggregation)),
         )
         if name
     ]
-    return [name for name in named if paths.is_path(name) and not name.startswith(HUGGING_FACE)]
+    return [name for name in names if function_paths.is_path(name) and not name.startswith(HUGGING_FACE)]
 
 
-def asks_judge(task: TaskSpec) -> bool:
-    """Whether another model has to be asked about the answers."""
-    return any(metric(measure.name).asks in {ask_judge, ask_for_grade} for measure in measures(task))
+def needs_judge(task: TaskSpec) -> bool:
+    """Whether a judge model has to be asked about the answers."""
+    return any(metric(use.name).asks in {ask_judge, ask_for_grade} for use in metric_uses(task))

@@ -1,4 +1,4 @@
-"""What the same requests tell about speed: time to first text, whole answer, gap between chunks, tokens."""
+"""Speed as the evaluation's own requests show it: time to first token, whole answer, gap between chunks, tokens."""
 
 from collections.abc import Sequence
 from math import fsum
@@ -8,7 +8,7 @@ from model_accuracy_eval.scoring.stats import quantile
 
 
 class Stopwatch:
-    """Collects the timings of samples; tokens of a request are counted once, however many samples share it."""
+    """Collects the timings of samples. Tokens of a request count once, however many samples share it."""
 
     def __init__(self) -> None:
         self._ttft: list[float] = []
@@ -18,7 +18,7 @@ class Stopwatch:
         self._prompt: int | None = None
         self._completion: int | None = None
 
-    def take(self, attempt: Attempt) -> None:
+    def add(self, attempt: Attempt) -> None:
         if attempt.timings is not None:
             self._e2e.append(attempt.timings.e2e)
             if attempt.timings.ttft is not None:
@@ -30,7 +30,7 @@ class Stopwatch:
             self._prompt = _sum(self._prompt, attempt.usage.prompt_tokens)
             self._completion = _sum(self._completion, attempt.usage.completion_tokens)
 
-    def read(self) -> Speed:
+    def speed(self) -> Speed:
         return Speed(
             ttft=_spread(self._ttft),
             e2e=_spread(self._e2e),

@@ -1,16 +1,27 @@
-"""Means over problems, and how sure one can be of them.
+"""Means over problems, and how certain they are.
 
 Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import fsum, sqrt
-from random import Random
-from typing import Any
+from typing import TYPE_CHECKING
 
+from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import Interval
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[numpy.float64]
+    Places = NDArray[numpy.intp]
+
 Z95 = 1.959963984540054
+
+_MAX_DRAWN = 5_000_000
+"""Values that one bootstrap draws at most."""
+_BATCH = 500_000
+"""Values that are drawn at once: some megabytes."""
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -25,36 +36,42 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def stderr(values: Sequence[float]) -> float | None:
-    """Standard error of the mean; of fewer than two values nothing can be said."""
+    """Standard error of the mean; None for fewer than two values."""
     return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
 
 
-_MOST_DRAWN = 5_000_000
-"""Values that one bootstrap draws at most: some seconds."""
+def bootstrap(figures: "Callable[[Places], Floats]", problems: int, draws: int) -> float | None:
+    """Standard error of any figure: how it varies when the problems are drawn again, with replacement.
 
-
-def bootstrap(figure: Callable[[Sequence[Any]], float | None], values: Sequence[Any], draws: int) -> float | None:
-    """Standard error of any figure: how it scatters when the problems are drawn anew, with putting back.
-
-    lm-eval's scheme, seeds included, so that equal values give equal errors: every thousand draws have a generator of
-    their own, seeded with their number. Draws of which the figure knows nothing are left out.
+    `figures` takes the places of the drawn problems, one row for each draw, and returns one figure a row. Figures
+    that are not finite are unknown and left out.
     """
-    draws = min(draws, _MOST_DRAWN // max(len(values), 1))
-    if len(values) < 2 or draws < 2:
+    draws = min(draws, _MAX_DRAWN // max(problems, 1))
+    if problems < 2 or draws < 2:
         return None
+    values = numpy.concatenate([figures(drawn) for drawn in _draw(problems, draws)])
+    known = values[numpy.isfinite(values)]
+    return float(numpy.std(known, ddof=1)) if len(known) > 1 else None
+
+
+def _draw(problems: int, draws: int) -> Iterator["Places"]:
+    """lm-eval's draws, so that equal values give equal errors: every thousand draws are `random.Random(number)`'s.
+
+    Seeded with a list, `RandomState` gives the same random numbers as `random.Random`, but as arrays.
+    """
     size = min(1000, draws)
-    found = []
+    rows = max(1, _BATCH // problems)
     for chunk in range(draws // size):
-        chance = Random(chunk)  # noqa: S311 - nothing secret is drawn
-        found += [figure(chance.choices(values, k=len(values))) for _ in range(size)]
-    known = [one for one in found if one is not None]
-    return deviation(known) if len(known) > 1 else None
+        generator = numpy.random.RandomState([chunk])
+        for start in range(0, size, rows):
+            shares = generator.random_sample((min(rows, size - start), problems))
+            yield (shares * problems).astype(numpy.intp)
 
 
 def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval | None:
     """95 % interval, 0..100, of the mean of per-problem values in [0, 1].
 
-    Wilson's score interval on the effective number of observations: as many coin flips as would scatter like the
+    Wilson's score interval for the effective number of observations: as many coin flips as would vary like the
     problems' values do (Kish's design effect). For right-or-wrong values that is the number of problems, and the
     plain Wilson interval; for averages of several samples it lies between problems and samples. Unlike mean ± 1.96
     standard errors it stays inside 0..100 and does not shrink to a point when every problem is solved.
@@ -66,8 +83,8 @@ def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval 
     variance_of_mean = fsum((v - p) ** 2 for v in values) / problems**2
     flips = float(problems)
     if 0.0 < p < 1.0:
-        most = problems * samples_per_problem
-        flips = min(p * (1 - p) / variance_of_mean, most) if variance_of_mean > 0 else most
+        samples = problems * samples_per_problem
+        flips = min(p * (1 - p) / variance_of_mean, samples) if variance_of_mean > 0 else samples
     low, high = _wilson(p, flips)
     return Interval(low=100 * low, high=100 * high)
 
@@ -76,7 +93,7 @@ def _wilson(p: float, n: float) -> tuple[float, float]:
     spread = Z95**2 / n
     centre = (p + spread / 2) / (1 + spread)
     half = Z95 * sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
-    # p lies inside; rounding must not push it out where an end touches it.
+    # p lies inside; rounding must not push it out where it touches an end.
     return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
 
 

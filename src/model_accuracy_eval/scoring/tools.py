@@ -1,6 +1,6 @@
-"""The tools that a task may offer: how each is told to the model, and what it says to a call.
+"""The tools that a task may offer: their definitions for the model, and their answers to calls.
 
-A tool answers every call with a text: whatever is wrong with one is said to the model, which may try again.
+A tool answers every call with a text: an error is explained to the model, which may try again.
 """
 
 import json
@@ -15,27 +15,27 @@ from model_accuracy_eval.scoring.calculator import calculate
 UNFINISHED = "tool_rounds"
 """Finish reason of a sample that still called tools when the task's last round was over."""
 
-_SHOWN = 100
-"""Characters of a model's own words that are said back to it."""
+_QUOTED = 100
+"""Characters of a call that an error message quotes."""
 
 
 class Tool(NamedTuple):
-    """What the model is told about a tool, and the work itself; every argument is a text."""
+    """A tool's description for the model, and its function; every argument is a text."""
 
     about: str
     arguments: dict[str, str]
-    """Name → what it is."""
+    """Name → description."""
     work: Callable[..., str]
 
 
-def _worked_out(expression: str) -> str:
+def _calculate(expression: str) -> str:
     value = calculate(expression)
     if value is None or not (isinstance(value, int) or math.isfinite(value)):
         return (
-            f"'{expression[:_SHOWN]}' cannot be worked out: write numbers, + - * / // and brackets, "
+            f"'{expression[:_QUOTED]}' cannot be worked out: write numbers, + - * / // and brackets, "
             "and divide by nothing that is 0."
         )
-    # Twelve digits hide what binary fractions add to a sum of prices.
+    # Twelve digits hide the rounding errors of binary fractions.
     return str(value) if isinstance(value, int) else f"{value:.12g}"
 
 
@@ -43,13 +43,13 @@ TOOLS: dict[ToolName, Tool] = {
     "calculator": Tool(
         about="Works out an expression of numbers, + - * / // and brackets.",
         arguments={"expression": "What is to be worked out, for example (12 + 30) / 60"},
-        work=_worked_out,
+        work=_calculate,
     ),
 }
 
 
 def offered(names: Sequence[ToolName]) -> tuple[JSONObject, ...]:
-    """The definitions that are sent, as OpenAI has them."""
+    """The definitions that are sent, in OpenAI's format."""
     return tuple(_definition(name, TOOLS[name]) for name in names)
 
 
@@ -60,10 +60,10 @@ def _definition(name: str, tool: Tool) -> JSONObject:
 
 
 def use(call: ToolCall, names: Sequence[ToolName]) -> str:
-    """What one of the offered tools says to a call."""
+    """The answer of one of the offered tools to a call."""
     known = next((name for name in names if name == call.name), None)
     if known is None:
-        return f"There is no tool '{call.name[:_SHOWN]}'; there is {', '.join(names)}."
+        return f"There is no tool '{call.name[:_QUOTED]}'; there is {', '.join(names)}."
     tool = TOOLS[known]
     try:
         arguments = json.loads(call.arguments)
@@ -72,13 +72,13 @@ def use(call: ToolCall, names: Sequence[ToolName]) -> str:
     if not isinstance(arguments, dict) or not all(isinstance(arguments.get(name), str) for name in tool.arguments):
         return (
             f"The arguments of {known} are a JSON object with texts for {', '.join(tool.arguments)}, "
-            f"but these came: {call.arguments[:_SHOWN]}"
+            f"but these came: {call.arguments[:_QUOTED]}"
         )
     return tool.work(*(arguments[name] for name in tool.arguments))
 
 
 def check(task: TaskSpec) -> None:
-    """Tools are for conversations that end in a text."""
+    """Refuses tools for tasks other than chats that generate a text."""
     if task.tools and (task.kind != "generate" or task.mode != "chat"):
         raise BadValue(
             f"{task.name}: tools ({', '.join(task.tools)}) are offered in chats that generate a text, "
@@ -89,7 +89,7 @@ def check(task: TaskSpec) -> None:
 
 
 def notes(tasks: Sequence[TaskSpec], counts: Counts) -> Iterator[str]:
-    """How much of what was offered was used: a service that keeps tools from its model says nothing about it."""
+    """How often the offered tools were used: a service that does not pass tools to its model does not say so."""
     names = ", ".join(dict.fromkeys(name for task in tasks for name in task.tools))
     if not names or not counts.answered:
         return
@@ -98,11 +98,11 @@ def notes(tasks: Sequence[TaskSpec], counts: Counts) -> Iterator[str]:
     else:
         yield (
             f"None of the {counts.answered} answers used the tools on offer ({names}): the model had no use for them, "
-            "or the service does not hand them on."
+            "or the service does not pass them on."
         )
     if counts.unfinished:
         rounds = " or ".join(map(str, sorted({task.tool_rounds for task in tasks if task.tools})))
         yield (
             f"{counts.unfinished} of {counts.answered} samples still called tools after {rounds} rounds; "
-            "they are judged by what they had said last. tool_rounds of the task allows more."
+            "they are judged by their last text. tool_rounds of the task allows more."
         )

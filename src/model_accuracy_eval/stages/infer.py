@@ -4,107 +4,157 @@ All datasets go through one pool of workers, so that the slow last answers of on
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
-from model_accuracy_eval.ports import Chat, Ports, Scale, Store
-from model_accuracy_eval.records import Exam, Fault, Reply, Rung, RunPlan
-from model_accuracy_eval.stages.alongside import Alongside
-from model_accuracy_eval.stages.attended import attended, crowd
-from model_accuracy_eval.stages.conversing import converse
-from model_accuracy_eval.stages.deploy import Live
-from model_accuracy_eval.stages.desk import Desk, Wanted
-from model_accuracy_eval.stages.weighing import find_scale
+from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, Store
+from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan
+from model_accuracy_eval.scoring import loglikelihood_methods
+from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.scorers import metric_uses
+from model_accuracy_eval.stages.background_judge import BackgroundJudge
+from model_accuracy_eval.stages.cancellable import run_checked, run_workers
+from model_accuracy_eval.stages.deploy import LiveService
+from model_accuracy_eval.stages.sample_collector import SampleCollector, SampleRequest
+from model_accuracy_eval.stages.tool_loop import converse
 
 
-def collect(plan: RunPlan, exams: tuple[Exam, ...], live: Live, store: Store, ports: Ports) -> None:
-    """Asks everything that the journals do not hold yet."""
-    alongside = Alongside(plan, store, ports)
-    desks = [Desk(plan, exam, store, ports, alongside.ear(exam)) for exam in exams]
+def collect(
+    plan: RunPlan, datasets: tuple[PreparedDataset, ...], live: LiveService, store: Store, ports: Ports
+) -> None:
+    """Asks for every sample that the journals do not hold yet."""
+    judge = BackgroundJudge(plan, store, ports)
+    collectors = [SampleCollector(plan, prepared, store, ports, judge.on_sample(prepared)) for prepared in datasets]
     try:
-        ports.run_async(_Inference(plan, desks, live, ports).run(alongside))
+        ports.run_async(_Inference(plan, collectors, live, ports).run(judge))
     finally:
-        for desk in desks:
-            desk.close()
+        for collector in collectors:
+            collector.close()
 
 
 class _Inference:
-    """Workers over one stream of wanted samples; `_queue` holds what is asked one by one, ahead of new problems."""
+    """Workers over one stream of requests; `_queue` holds single samples, which go ahead of new problems."""
 
-    def __init__(self, plan: RunPlan, desks: list[Desk], live: Live, ports: Ports) -> None:
+    def __init__(self, plan: RunPlan, collectors: list[SampleCollector], live: LiveService, ports: Ports) -> None:
         self._plan = plan
-        self._desks = desks
+        self._collectors = collectors
         self._live = live
         self._ports = ports
-        self._queue: deque[Wanted] = deque()
-        self._scale: Scale | None = None
-        self._several_at_once: bool | None = None
-        """Whether the service gives several choices a request; None until an answer shows it."""
+        self._queue: deque[SampleRequest] = deque()
+        self._loglikelihoods: LoglikelihoodClient | None = None
+        self._several_choices: bool | None = None
+        """Whether one request can get several choices from the service; None until an answer shows it."""
 
-    async def run(self, alongside: Alongside) -> None:
-        todo = [wanted for desk in self._desks for wanted in desk.open()]
-        chat = self._ports.connect(self._live.service, self._plan.patience)
+    async def run(self, judge: BackgroundJudge) -> None:
+        requests = [request for collector in self._collectors for request in collector.open()]
+        chat = self._ports.connect(self._live.service, self._plan.client_limits, role="model")
         try:
-            await attended(self._all(todo, chat), self._live.check, self._ports.clock)
+            await run_checked(self._ask_all(requests, chat), self._live.check, self._ports.clock)
         finally:
             await chat.close()
-            await alongside.close()
+            await judge.close()
 
-    async def _all(self, wanted: list[Wanted], chat: Chat) -> None:
-        weighing = list(dict.fromkeys(one.desk for one in wanted if one.weighs))
-        if weighing:
-            self._scale = await find_scale(self._plan, weighing, chat, self._ports)
-        todo = iter(wanted)
-        await crowd(lambda: self._worker(todo, chat), self._plan.patience.concurrency)
+    async def _ask_all(self, requests: list[SampleRequest], chat: Chat) -> None:
+        collectors = list(dict.fromkeys(request.collector for request in requests if request.by_loglikelihood))
+        if collectors:
+            self._loglikelihoods = await _loglikelihood_client(self._plan, collectors, chat, self._ports)
+        stream = iter(requests)
+        await run_workers(lambda: self._worker(stream, chat), self._plan.client_limits.concurrency)
 
-    async def _worker(self, todo: Iterator[Wanted], chat: Chat) -> None:
-        while (wanted := self._next(todo)) is not None:
-            if wanted.weighs and self._scale is not None:
-                self._take(wanted, await self._scale.weigh(wanted.ballot()), self._scale.rung)
-            elif wanted.task.tools:
-                self._take(wanted, await converse(chat.ask, wanted.request(), wanted.task), wanted.rung)
+    async def _worker(self, stream: Iterator[SampleRequest], chat: Chat) -> None:
+        while (request := self._next(stream)) is not None:
+            method: RequestMethod = request.method
+            if request.by_loglikelihood and self._loglikelihoods is not None:
+                method = self._loglikelihoods.method
+                reply = await self._loglikelihoods.loglikelihood(request.loglikelihood_request())
+            elif request.task.tools:
+                reply = await converse(chat.ask, request.request(), request.task)
             else:
-                self._take(wanted, await chat.ask(wanted.request()), wanted.rung)
+                reply = await chat.ask(request.request())
+            self._take(request, reply, method)
 
-    def _next(self, todo: Iterator[Wanted]) -> Wanted | None:
+    def _next(self, stream: Iterator[SampleRequest]) -> SampleRequest | None:
         if not self._queue:
-            wanted = next(todo, None)
-            if wanted is None or len(wanted.indexes) == 1 or (self._several_at_once is not False and wanted.together):
-                return wanted
-            self._queue.extend(wanted.singles())
+            request = next(stream, None)
+            if request is None or len(request.indexes) == 1:
+                return request
+            if self._several_choices is not False and request.allows_several_choices:
+                return request
+            self._queue.extend(request.singles())
         return self._queue.popleft()
 
-    def _take(self, wanted: Wanted, reply: Reply, rung: Rung) -> None:
-        """Journals what came, and queues again what did not."""
+    def _take(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> None:
+        """Journals the samples of a reply, and queues those that it lacks."""
         if reply.fault is not None:
-            self._take_fault(wanted, reply.fault, reply.tries)
+            self._take_fault(request, reply.fault, reply.tries)
             return
-        came = wanted.desk.keep(wanted, reply, rung)
-        if len(wanted.indexes) > 1:
-            self._several_at_once = came == len(wanted.indexes)
-        if came < len(wanted.indexes):
-            wanted.desk.log(f"problem {wanted.problem.id}: {came} of {len(wanted.indexes)} choices came")
-            self._queue.extend(wanted.singles(came))
+        total, count = len(request.indexes), request.collector.keep(request, reply, method)
+        if total > 1:
+            self._several_choices = count == total
+        if count < total:
+            request.collector.log.write(f"problem {request.problem.id}: {count} of {total} choices came")
+            self._queue.extend(request.singles(count))
 
-    def _take_fault(self, wanted: Wanted, fault: Fault, tries: int) -> None:
+    def _take_fault(self, request: SampleRequest, fault: Fault, tries: int) -> None:
         if fault.kind == "refused":
             self._live.check()
             raise AdapterFailed(f"The service is gone: {fault.sentence}", stage="infer")
-        if fault.kind == "rejected" and len(wanted.indexes) > 1 and not self._several_at_once:
-            # It may be the number of choices that this service will not do.
-            self._several_at_once = False
-            wanted.desk.log(f"problem {wanted.problem.id}: {fault.sentence}; its samples are asked one by one")
-            self._queue.extend(wanted.singles())
+        if fault.kind == "rejected" and len(request.indexes) > 1 and not self._several_choices:
+            # The service may have rejected the number of choices.
+            self._several_choices = False
+            request.collector.log.write(
+                f"problem {request.problem.id}: {fault.sentence}; its samples are asked one by one"
+            )
+            self._queue.extend(request.singles())
             return
-        wanted.desk.give_up(wanted, fault, tries)
-        self._stop_if_nothing_is_accepted(fault)
+        request.collector.give_up(request, fault, tries)
+        self._raise_if_all_are_rejected(fault)
 
-    def _stop_if_nothing_is_accepted(self, fault: Fault) -> None:
-        """When the whole first wave was rejected, the rest will be too."""
-        counts = [desk.counts for desk in self._desks]
+    def _raise_if_all_are_rejected(self, fault: Fault) -> None:
+        """When every request of the first wave was rejected, the rest will be too."""
+        counts = [collector.counts for collector in self._collectors]
         rejected = sum(count.rejected for count in counts)
-        wave = min(self._plan.patience.concurrency, sum(count.planned for count in counts))
+        wave = min(self._plan.client_limits.concurrency, sum(count.planned for count in counts))
         if rejected >= wave and not any(count.answered for count in counts):
             raise NoHonestScore(
                 f"The service rejected the first {rejected} requests, so the run ended: {fault.sentence}"
             )
+
+
+async def _loglikelihood_client(
+    plan: RunPlan, collectors: Sequence[SampleCollector], chat: Chat, ports: Ports
+) -> LoglikelihoodClient:
+    """Returns the client for the method that the run began with, else for the one of the settings."""
+    first_method = next((collector.first_method for collector in collectors if collector.first_method), None)
+    try:
+        client = await chat.loglikelihood_client(first_method or plan.settings.loglikelihood, plan.sampling.extra)
+    except NoHonestScore as error:
+        if first_method is None:
+            raise
+        raise NoHonestScore(
+            f"The run has taken log-likelihoods by {first_method} until now, and methods are not mixed. {error}"
+        ) from error
+    for collector in collectors:
+        for finding in client.findings:
+            collector.log.write(f"log-likelihoods by {finding}")
+    ports.progress.say(f"Log-likelihoods are taken by {client.findings[-1] if client.findings else client.method}")
+    if objections := [line for collector in collectors for line in _objections(collector.prepared, client.method)]:
+        raise NoHonestScore(" ".join(objections), detail="\n".join(client.findings))
+    return client
+
+
+def _objections(prepared: PreparedDataset, method: RequestMethod) -> Iterator[str]:
+    """Says why a method cannot evaluate a dataset."""
+    for task in prepared.tasks:
+        names = {measure.name for measure in metric_uses(task) if metric(measure.name).reads == "likelihoods"}
+        missing = loglikelihood_methods.unavailable_metrics(task, method)
+        if task.kind != "generate" and names and names == set(missing):
+            yield f"{task.name} cannot be evaluated by {method}: {loglikelihood_methods.unavailable_note(missing)}"
+            return
+    for problem in prepared.problems:
+        if loglikelihood_methods.too_many_options(problem, method):
+            yield (
+                f"{prepared.task.name} cannot be evaluated by {method}: "
+                f"problem {problem.id} has {len(problem.choices)} options, and there are 26 letters."
+            )
+            return

@@ -1,62 +1,62 @@
-"""Everything that can be found wrong before anything is started: the data, the adapter's files, the port."""
+"""Finds what is wrong before anything is started: the data, the adapter's files, the port, the weights, the sandbox."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.records import Clearance, DataFile, Exam, RunPlan, Stock, TaskSpec
-from model_accuracy_eval.stages import trial
-from model_accuracy_eval.tasks import exam, rows, source
+from model_accuracy_eval.records import DataFile, PreflightResult, PreparedDataset, RunPlan, TaskSpec, WeightsInfo
+from model_accuracy_eval.stages.shared_sandbox import check_sandbox
+from model_accuracy_eval.tasks import preparation, rows
 
 _TASK_TYPES: tuple[str, ...] = ("text-generation", "image-text-to-text", "any-to-any")
-"""Each answers the requests of those before it, too."""
+"""Models of each type also answer the requests of the types before it."""
 
 
-def clear(plan: RunPlan, ports: Ports, against: Sequence[str] = ()) -> Clearance:
-    """What will be asked, fully rendered, and the weights, measured; raises with every finding at once.
+def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> PreflightResult:
+    """Returns the rendered datasets and the measured weights; raises one error with all findings.
 
-    `against`: what stands against the run already.
+    `objections` are findings that are known already.
     """
-    exams = tuple(_exam(task, plan, ports) for task in plan.tasks)
-    findings, stock, about = [*against], None, None
-    if plan.adapter and plan.mode != "eval":
+    datasets = tuple(_prepared(task, plan, ports) for task in plan.tasks)
+    findings, weights_info, about = [*objections], None, None
+    if plan.settings.adapter and plan.settings.mode != "eval":
         if objection := _adapter_files(plan, ports):
             findings.append(objection.sentence)
             about = objection.about
         findings += _port(plan, ports)
         try:
-            stock = ports.warehouse.measure(plan.model or "", plan.max_weight_size)
-            findings += _task_type(plan, stock)
+            weights_info = ports.weights_source.measure(plan.settings.model or "", plan.settings.max_weight_size)
+            findings += _task_type(plan, weights_info)
         except Refused as refusal:
             findings.append(refusal.sentence)
     if findings:
         raise Refused(" ".join(findings), about=about)
-    trial.hold(plan, exams, ports)
-    return Clearance(exams=exams, stock=stock)
+    check_sandbox(plan, datasets, ports)
+    return PreflightResult(datasets=datasets, weights=weights_info)
 
 
-def _task_type(plan: RunPlan, stock: Stock) -> list[str]:
-    """What stands against asking these weights for that: each kind of model answers the requests of those before it."""
-    known = [kind for kind in _TASK_TYPES if kind in stock.task_types]
-    if not known or _TASK_TYPES.index(plan.task_type) <= _TASK_TYPES.index(known[-1]):
+def _task_type(plan: RunPlan, weights_info: WeightsInfo) -> list[str]:
+    """Says why models with these weights cannot answer requests of the plan's type."""
+    known = [kind for kind in _TASK_TYPES if kind in weights_info.task_types]
+    if not known or _TASK_TYPES.index(plan.settings.task_type) <= _TASK_TYPES.index(known[-1]):
         return []
     finding = (
-        f"The task-type is {plan.task_type}, but the hub says that {stock.reference} is made for {known[-1]}; "
-        f"set task-type to {known[-1]}, or take other weights."
+        f"The task-type is {plan.settings.task_type}, but the hub says that {weights_info.reference} is made for "
+        f"{known[-1]}; set task-type to {known[-1]}, or take other weights."
     )
     return [finding]
 
 
-def _exam(task: TaskSpec, plan: RunPlan, ports: Ports) -> Exam:
-    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.Row]:
-        return source.read(file, fields, plan.data_dir, ports.hub, ports.make_rows)
+def _prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
+    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+        return rows.read(file, fields, plan.settings.data_dir, ports.hub, ports.make_rows)
 
-    return exam.assemble(task, read, plan.limit, plan.shard)
+    return preparation.assemble(task, read, plan.settings.limit, plan.shard)
 
 
 def _adapter_files(plan: RunPlan, ports: Ports) -> EvalError | None:
-    folder = Path(plan.adapter or "")
+    folder = Path(plan.settings.adapter or "")
     if not folder.is_dir():
         return Refused(f"The adapter folder '{folder}' is not there.")
     if not (folder / "deploy.sh").is_file():
@@ -65,5 +65,6 @@ def _adapter_files(plan: RunPlan, ports: Ports) -> EvalError | None:
 
 
 def _port(plan: RunPlan, ports: Ports) -> list[str]:
-    owner = ports.launcher.port_owner(plan.port)
-    return [f"Port {plan.port} is already in use by {owner}, so the adapter could not serve on it."] if owner else []
+    port = plan.settings.port
+    owner = ports.launcher.port_owner(port)
+    return [f"Port {port} is already in use by {owner}, so the adapter could not serve on it."] if owner else []

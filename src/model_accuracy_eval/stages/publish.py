@@ -1,69 +1,59 @@
-"""Report → the files of the run folder, `run.json` and the manifest last."""
+"""The result of a run, published to every sink in turn. A sink that fails silences no other."""
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from model_accuracy_eval.errors import EvalError, PublishFailed
 from model_accuracy_eval.ports import Store
-from model_accuracy_eval.records import Exam, Report
-from model_accuracy_eval.reporting import compared, journal, page, predictions, results, runfile, summary
-
-RUN_FILE = "run.json"
-MANIFEST = "manifest.sha256"
-
-Questions = Mapping[str, Mapping[int, str]]
-"""What was asked, by dataset and problem."""
+from model_accuracy_eval.ports.sink import LiveSink, Published, Sink
+from model_accuracy_eval.records import Outcome, Report
 
 
-def write(report: Report, exams: tuple[Exam, ...], store: Store) -> None:
-    """Everything that readers and other programs open; journals and logs are there already."""
-    for name, data in _files(report, exams, store):
-        store.write(name, data)
-    store.write(MANIFEST, _manifest(store))
+class Publisher:
+    """Holds the sinks in their order, and what they have published."""
 
+    def __init__(self, sinks: Sequence[Sink], warn: Callable[[str], object] = lambda sentence: None) -> None:
+        """`warn` gets the sentence of every failure as soon as it happens."""
+        self._sinks = sinks
+        self._warn = warn
+        self._defects: list[Exception] = []
+        self.published = Published()
 
-def _files(report: Report, exams: tuple[Exam, ...], store: Store) -> Iterator[tuple[str, bytes]]:
-    plan = report.plan
-    for exam in exams:
-        lines = store.lines(journal.file(plan.label, exam.task.name))
-        view = b"".join(predictions.as_json(lines, plan.sampling.of(exam.task).n))
-        yield f"predictions/{plan.label}/{exam.task.name}.json", view
-    for sheet in report.sheets:
-        yield results.file(plan.label, sheet.dataset), results.as_json(sheet, plan)
-    questions = {
-        exam.task.name: {problem.id: problem.messages[-1].content for problem in exam.problems} for exam in exams
-    }
-    yield from _pages(report, questions)
-    yield RUN_FILE, runfile.finished(report, exams)
+    def begin(self) -> None:
+        """Shows that a run is under way, wherever that can be shown."""
+        for sink in self._sinks:
+            if isinstance(sink, LiveSink):
+                self._call(sink.name, sink.begin)
+        self._raise_defects()
 
+    def publish(self, result: Report | Outcome, folder: Store | None) -> None:
+        """Publishes how the run ended. A defect in a sink is raised after all others had their turn."""
+        for sink in self._sinks:
+            self._call(sink.name, partial(sink.publish, result, folder))
+        self._raise_defects()
 
-def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
-    """The files for people alone, anew, and the manifest that holds their hashes; returns their names."""
-    pages = dict(_pages(report, questions))
-    for name, data in pages.items():
-        store.write(name, data)
-    store.write(MANIFEST, _manifest(store))
-    return list(pages)
+    def _call(self, name: str, action: Callable[[Published], Published]) -> None:
+        before = len(self.published.failures)
+        try:
+            self.published = action(self.published)
+        except EvalError as error:
+            self.published = self.published.with_failures(name, error.sentence)
+        except Exception as defect:  # noqa: BLE001 - raised when all sinks had their turn
+            self._defects.append(defect)
+        for failure in self.published.failures[before:]:
+            self._warn(failure.sentence)
 
+    def _raise_defects(self) -> None:
+        if self._defects:
+            raise self._defects[0]
 
-def _pages(report: Report, questions: Questions) -> Iterator[tuple[str, bytes]]:
-    plan = report.plan
-    if report.sheets:
-        cells = summary.table(summary.all_rows(report), plan.label)
-        yield f"summary/summary_{plan.stamp}.csv", summary.as_csv(cells).encode()
-        yield f"summary/summary_{plan.stamp}.md", _markdown(cells, report).encode()
-        yield f"summary/summary_{plan.stamp}.txt", summary.as_text(report).encode()
-    yield "report.html", page.as_html(report, questions)
-
-
-def _markdown(cells: Sequence[Sequence[str]], report: Report) -> str:
-    """The summary's table, and the baseline's beside it."""
-    table = summary.as_markdown(cells)
-    return f"{table}\n{compared.as_markdown(report.comparison)}" if report.comparison else table
-
-
-def _manifest(store: Store) -> bytes:
-    """As `sha256sum --check` reads it."""
-    lines = [
-        f"{hashlib.sha256(store.read(name) or b'').hexdigest()}  {name}\n" for name in store.names() if name != MANIFEST
-    ]
-    return "".join(lines).encode()
+    def check(self, outcome: Outcome) -> None:
+        """Raises one error with the sentences of all failures; it does not hide what went wrong before."""
+        if not self.published.failures:
+            return
+        sentence = " ".join(failure.sentence for failure in self.published.failures)
+        if outcome.conclusion not in {"broken", "stopped"}:
+            raise PublishFailed(sentence)
+        error = EvalError(outcome.sentence, detail=f"{outcome.detail}\n{sentence}".lstrip(), stage=outcome.stage)
+        error.exit_code = outcome.exit_code
+        raise error

@@ -1,45 +1,56 @@
-"""The run folder, new or gone on with: replies to other questions, or of another model, are never mixed in."""
+"""The run folder, new or resumed: it never mixes in replies to other questions or of another model."""
 
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import Exam, RunPlan, Service
+from model_accuracy_eval.records import PreparedDataset, RunPlan, Service
 from model_accuracy_eval.reporting import runfile
-from model_accuracy_eval.stages.publish import MANIFEST, RUN_FILE
+from model_accuracy_eval.reporting.runfile import RUN_FILE
+from model_accuracy_eval.stages.run_files import MANIFEST
 
 
-def open_folder(plan: RunPlan, exams: tuple[Exam, ...], ports: Ports) -> Store:
-    """The folder of the run; one that is there already must hold the same questions."""
-    folder = Path(plan.out) / plan.run_id
+def open_folder(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Ports) -> Store:
+    """Opens the folder of the run; one that is there already must hold the same questions."""
+    folder = Path(plan.settings.out) / plan.run_id
     store = ports.open_store(str(folder))
-    kept = runfile.kept(store.read(RUN_FILE) or b"{}")
-    for exam in exams:
-        before = kept.get("datasets", {}).get(exam.task.name, {}).get("questions", exam.questions)
-        if before != exam.questions:
-            raise BadReuse(
-                f"The questions of '{exam.task.name}' are not those of the run {plan.run_id}: "
-                f"hash {before[:6]} then, {exam.questions[:6]} now. Its data or its prompt has changed."
-            )
-    if plan.mode == "eval" and not kept:
-        raise BadReuse(f"{folder} holds no replies to judge: run it with --mode infer first.")
+    try:
+        _check(plan, datasets, store)
+    except BadReuse:
+        store.close()
+        raise
     store.remove(MANIFEST)
     return store
 
 
-def note_service(plan: RunPlan, exams: tuple[Exam, ...], service: Service, store: Store, began: str) -> None:
-    """Writes down who answers, before the first answer; another model than before is refused."""
-    kept = runfile.kept(store.read(RUN_FILE) or b"{}")
-    before = kept.get("model", service.model)
-    if before != service.model:
+def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -> None:
+    run = runfile.read_if_complete(store.read(RUN_FILE), store.root)
+    for prepared in datasets:
+        entry = run.datasets.get(prepared.task.name) if run else None
+        if entry is not None and entry.questions != prepared.questions:
+            raise BadReuse(
+                f"The questions of '{prepared.task.name}' are not those of the run {plan.run_id}: "
+                f"hash {entry.questions[:6]} then, {prepared.questions[:6]} now. Its data or its prompt has changed."
+            )
+    if plan.settings.mode == "eval" and run is None:
+        folder = Path(plan.settings.out) / plan.run_id
+        raise BadReuse(f"{folder} holds no replies to judge: run it with --mode infer first.")
+
+
+def note_service(
+    plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Service, store: Store, began: str
+) -> None:
+    """Writes into `run.json` which service answers, before the first answer; refuses another model than before."""
+    run = runfile.read_if_complete(store.read(RUN_FILE), store.root)
+    if run is not None and run.model not in {None, service.model}:
         raise BadReuse(
-            f"The run {plan.run_id} asked the model '{before}', but the service now serves '{service.model}'; "
+            f"The run {plan.run_id} asked the model '{run.model}', but the service now serves '{service.model}'; "
             "replies of two models are not mixed."
         )
-    store.write(RUN_FILE, runfile.started(plan, exams, service, began))
+    store.write(RUN_FILE, runfile.started(plan, datasets, service, began))
 
 
 def kept_service(store: Store) -> Service | None:
-    """Who answered the replies that are kept."""
-    kept = runfile.kept(store.read(RUN_FILE) or b"{}")
-    return Service(base_url=kept["endpoint"], model=kept.get("model")) if kept.get("endpoint") else None
+    """Returns the service that gave the replies in the folder."""
+    run = runfile.read_if_complete(store.read(RUN_FILE), store.root)
+    return run.service if run else None

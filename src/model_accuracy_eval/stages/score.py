@@ -1,86 +1,99 @@
-"""Journals → sheets: every kept reply judged, problem by problem, and what went missing counted."""
+"""Journals → results: judges every reply, problem by problem, and counts the samples that are missing."""
 
 from collections import Counter
 
-import msgspec
-
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import Attempt, Counts, Exam, Rung, RunPlan, Sheet, Tally
+from model_accuracy_eval.records import (
+    Attempt,
+    Counts,
+    DatasetResult,
+    PreparedDataset,
+    ProblemResult,
+    RequestMethod,
+    RunPlan,
+)
 from model_accuracy_eval.reporting import journal
-from model_accuracy_eval.scoring import rungs, tools
+from model_accuracy_eval.scoring import loglikelihood_methods, tools
 from model_accuracy_eval.scoring.notes import cropped, notes
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
-from model_accuracy_eval.stages import asking
-from model_accuracy_eval.stages.asking import Inquiry
-from model_accuracy_eval.stages.desk import tasks_of
+from model_accuracy_eval.stages import ask_store
+from model_accuracy_eval.stages.ask_store import AskStore
+from model_accuracy_eval.stages.run_progress import DatasetLog
 
-_MODES: dict[Rung, str] = {"chat": "gen", "text": "gen"}
-"""AISBench's word for figures of generated texts; weighed options tell how they were weighed."""
+_MODES: dict[RequestMethod, str] = {"chat": "gen", "text": "gen"}
+"""AISBench's word for figures of generated texts; figures of log-likelihoods name their method instead."""
 
 
-def mark(plan: RunPlan, exams: tuple[Exam, ...], store: Store, ports: Ports, *, partial: bool) -> tuple[Sheet, ...]:
-    """One sheet a dataset. `partial`: the run ended early, so only problems with all their samples are marked."""
-    inquiries = (asking.find_out(plan, exam, store, ports) for exam in exams)
+def judge(
+    plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store, ports: Ports, *, partial: bool
+) -> tuple[DatasetResult, ...]:
+    """Returns one result for each dataset.
+
+    `partial`: the run ended early, so only problems with all their samples are judged.
+    """
+    ask_stores = (ask_store.answer_asks(plan, prepared, store, ports) for prepared in datasets)
     return tuple(
-        _Marking(plan, exam, store, ports, inquiry).sheet(partial=partial)
-        for exam, inquiry in zip(exams, inquiries, strict=True)
+        _DatasetJudge(plan, prepared, store, ports, ask_store).dataset_result(partial=partial)
+        for prepared, ask_store in zip(datasets, ask_stores, strict=True)
     )
 
 
-class _Marking:
-    """One dataset, judged in one pass over its journal; a problem's texts are kept until all its samples came."""
+class _DatasetJudge:
+    """Judges one dataset in one pass over its journal; texts stay in memory until their problem has all its samples."""
 
-    def __init__(self, plan: RunPlan, exam: Exam, store: Store, ports: Ports, inquiry: Inquiry) -> None:
+    def __init__(
+        self, plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports, ask_store: AskStore
+    ) -> None:
         self._plan = plan
-        self._exam = exam
+        self._prepared = prepared
         self._store = store
         self._ports = ports
-        self._sampling = plan.sampling.of(exam.task)
-        self._inquiry = inquiry
+        self._sampling = plan.sampling.of(prepared.task)
+        self._ask_store = ask_store
         self._card = Scorecard(
-            exam.task,
+            prepared.task,
             self._sampling.n,
             plan.k,
-            score_reasoning=plan.score_reasoning,
-            findings=inquiry.look_up,
+            score_reasoning=plan.settings.score_reasoning,
+            ask_results=ask_store.look_up,
         )
-        self._problems = {problem.id: problem for problem in exam.problems}
+        self._problems = {problem.id: problem for problem in prepared.problems}
         self._failed: dict[tuple[int, int], Attempt] = {}
-        self._open: dict[int, dict[int, Attempt]] = {}
-        self._tallies: dict[int, Tally] = {}
-        self._rungs: Counter[Rung] = Counter()
-        self._unseen = 0
+        self._unjudged: dict[int, dict[int, Attempt]] = {}
+        self._results: dict[int, ProblemResult] = {}
+        self._methods: Counter[RequestMethod] = Counter()
+        self._without_letter = 0
         self._cropped: Counter[int] = Counter()
-        self._differ = False
+        self._texts_differ = False
         self._reasoning_only = self._used_tools = self._unfinished = 0
         self._stopwatch = Stopwatch()
 
-    def sheet(self, *, partial: bool) -> Sheet:
+    def dataset_result(self, *, partial: bool) -> DatasetResult:
         partial = self._read() or partial
         planned = self._sampling.n * len(self._problems)
-        lost = self._close(partial=partial)
-        tallies = tuple(self._tallies[problem] for problem in self._problems if problem in self._tallies)
-        counts = self._counts(planned, tallies, lost)
-        sheet = Sheet(
-            dataset=self._exam.task.name,
-            version=self._exam.version,
-            rows=self._card.rows(self._exam.version, _MODES.get(self._rung(), self._rung())),
-            tallies=tallies,
+        lost = self._judge_the_rest(partial=partial)
+        problem_results = tuple(self._results[problem] for problem in self._problems if problem in self._results)
+        counts = self._counts(planned, problem_results, lost)
+        dataset_result = DatasetResult(
+            dataset=self._prepared.task.name,
+            version=self._prepared.version,
+            rows=self._card.rows(self._prepared.version, _MODES.get(self._method(), self._method())),
+            problem_results=problem_results,
             counts=counts,
-            notes=self._inquiry.notes() + notes(
-                self._plan, self._sampling, counts, tallies,
-                problems=len(self._problems), all_equal=self._all_equal(tallies),
-            ) + (*tools.notes(tasks_of(self._exam), counts), *self._weighing()),
-            speed=self._stopwatch.read(),
-            ran=self._inquiry.ran(),
+            notes=self._ask_store.notes() + notes(
+                self._plan, self._sampling, counts, problem_results,
+                problems=len(self._problems), all_equal=self._all_equal(problem_results),
+            ) + (*tools.notes(self._prepared.tasks, counts), *self._loglikelihood_notes()),
+            speed=self._stopwatch.speed(),
+            ran=self._ask_store.ran(),
         )  # fmt: skip
-        self._log(sheet)
-        return sheet
+        self._log(dataset_result)
+        return dataset_result
 
     def _read(self) -> bool:
-        """Takes in both files; True when there was no time to read them to their ends."""
-        label, dataset = self._plan.label, self._exam.task.name
+        """Reads both files; returns True when there was no time to read them to their ends."""
+        label, dataset = self._plan.settings.label, self._prepared.task.name
         for line in self._store.lines(journal.failures_file(label, dataset)):
             attempt = journal.failure(line)
             self._failed[attempt.problem, attempt.index] = attempt
@@ -91,102 +104,95 @@ class _Marking:
         return False
 
     def _take(self, attempt: Attempt) -> None:
-        samples = self._open.setdefault(attempt.problem, {})
+        samples = self._unjudged.setdefault(attempt.problem, {})
         samples[attempt.index] = attempt
-        self._rungs[attempt.rung] += 1
-        self._unseen += any(attempt.weighed) and None in attempt.weighed
-        self._cropped.update({one.cropped_to for one in attempt.weighed if one and one.cropped_to})
+        self._methods[attempt.method] += 1
+        self._without_letter += any(attempt.loglikelihoods) and None in attempt.loglikelihoods
+        self._cropped.update({item.cropped_to for item in attempt.loglikelihoods if item and item.cropped_to})
         self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
         self._used_tools += bool(attempt.rounds)
         self._unfinished += attempt.finish_reason == tools.UNFINISHED
-        self._stopwatch.take(attempt)
+        self._stopwatch.add(attempt)
         if len(samples) == self._sampling.n:
             self._judge(attempt.problem)
 
     def _judge(self, number: int) -> None:
-        answered = self._open.pop(number, {})
+        answered = self._unjudged.pop(number, {})
         samples = [answered.get(index) or self._failed.get((number, index)) for index in range(self._sampling.n)]
-        self._differ |= len({hash((sample.text, sample.reasoning)) for sample in answered.values()}) > 1
-        self._tallies[number] = self._card.take(self._problems[number], samples)
+        self._texts_differ |= len({hash((sample.text, sample.reasoning)) for sample in answered.values()}) > 1
+        self._results[number] = self._card.judge(self._problems[number], samples)
 
-    def _close(self, *, partial: bool) -> Counts:
-        """Judges the problems that lack samples, or, when the run ended early, counts what they have."""
-        left = [number for number in self._problems if number not in self._tallies]
+    def _judge_the_rest(self, *, partial: bool) -> Counts:
+        """Judges the problems that lack samples or, when the run ended early, returns the counts of their samples."""
+        unjudged = [number for number in self._problems if number not in self._results]
         if not partial:
-            for number in left:
+            for number in unjudged:
                 self._judge(number)
             return Counts()
         counts = Counts()
-        for number in left:
-            answered = self._open.get(number, {})
+        for number in unjudged:
+            answered = self._unjudged.get(number, {})
             lost = [self._failed.get((number, index)) for index in range(self._sampling.n) if index not in answered]
             rejected = sum(sample is not None and _rejected(sample) for sample in lost)
             if len(answered) + rejected == self._sampling.n:
                 self._judge(number)
                 continue
-            counts = _plus(
-                counts,
+            counts = counts.plus(
                 answered=len(answered),
                 rejected=rejected,
                 failed=sum(sample is not None and not _rejected(sample) for sample in lost),
                 missing=lost.count(None),
                 cut=sum(sample.finish_reason == "length" for sample in answered.values()),
-                empty=sum(not (sample.text.strip() or sample.weighed) for sample in answered.values()),
+                empty=sum(not (sample.text.strip() or sample.loglikelihoods) for sample in answered.values()),
             )
         return counts
 
-    def _counts(self, planned: int, tallies: tuple[Tally, ...], left: Counts) -> Counts:
-        why = Counter(why for tally in tallies for why in tally.why)
-        return _plus(
-            left,
+    def _counts(self, planned: int, problem_results: tuple[ProblemResult, ...], lost: Counts) -> Counts:
+        reasons = Counter(reason for problem_result in problem_results for reason in problem_result.why)
+        return lost.plus(
             planned=planned,
-            answered=sum(why[one] for one in ("right", "wrong", "empty", "not found", "unjudged")),
-            rejected=why["rejected"],
-            failed=why["failed"],
-            missing=why["missing"],
-            cut=sum(tally.cut for tally in tallies),
-            empty=why["empty"],
+            answered=sum(reasons[reason] for reason in ("right", "wrong", "empty", "not found", "unjudged")),
+            rejected=reasons["rejected"],
+            failed=reasons["failed"],
+            missing=reasons["missing"],
+            cut=sum(problem_result.cut for problem_result in problem_results),
+            empty=reasons["empty"],
             reasoning_only=self._reasoning_only,
-            not_found=why["not found"],
-            unjudged=why["unjudged"],
+            not_found=reasons["not found"],
+            unjudged=reasons["unjudged"],
             cropped=self._cropped.total(),
             used_tools=self._used_tools,
             unfinished=self._unfinished,
         )
 
-    def _weighing(self) -> tuple[str, ...]:
-        """What has to be known about weighed options."""
-        weighed = [rung for rung, _ in self._rungs.most_common() if rung not in _MODES]
-        tasks = [task for task in tasks_of(self._exam) if task.kind != "generate"]
-        told = (note for rung in weighed for task in tasks for note in rungs.notes(task, rung, self._unseen))
-        return (*cropped(self._cropped), *dict.fromkeys(told))
-
-    def _rung(self) -> Rung:
-        """How the figures came about; of several ways the commonest."""
-        return next((rung for rung, _ in self._rungs.most_common(1)), "chat")
-
-    def _all_equal(self, tallies: tuple[Tally, ...]) -> bool:
-        """Whether the samples of every problem are the same text: sampling that samples nothing."""
-        return self._sampling.n > 1 and bool(tallies) and not self._differ
-
-    def _log(self, sheet: Sheet) -> None:
-        counts = sheet.counts
-        lines = [f"{row.metric}: {row.value}" for row in sheet.rows]
-        lines.append(
-            f"{counts.answered} of {counts.planned} samples judged, {counts.not_found} without an answer in them"
+    def _loglikelihood_notes(self) -> tuple[str, ...]:
+        """Says what a reader has to know about figures of log-likelihoods."""
+        methods = [method for method, _ in self._methods.most_common() if method not in _MODES]
+        tasks = [task for task in self._prepared.tasks if task.kind != "generate"]
+        method_notes = (
+            note
+            for method in methods
+            for task in tasks
+            for note in loglikelihood_methods.notes(task, method, self._without_letter)
         )
-        for line in [*lines, *sheet.notes, *self._inquiry.troubles]:
-            if self._plan.debug:
-                self._ports.screen.say(f"{sheet.dataset}: {line}")
-            else:
-                name = f"logs/eval/{self._plan.label}/{sheet.dataset}.out"
-                stamp = self._ports.clock.local("%Y-%m-%d %H:%M:%S")
-                self._store.append(name, f"{stamp} {line}\n".encode())
+        return (*cropped(self._cropped), *dict.fromkeys(method_notes))
+
+    def _method(self) -> RequestMethod:
+        """Returns the method of most samples."""
+        return next((method for method, _ in self._methods.most_common(1)), "chat")
+
+    def _all_equal(self, problem_results: tuple[ProblemResult, ...]) -> bool:
+        """Says whether all samples of every problem have the same text, which means that sampling had no effect."""
+        return self._sampling.n > 1 and bool(problem_results) and not self._texts_differ
+
+    def _log(self, dataset_result: DatasetResult) -> None:
+        counts = dataset_result.counts
+        lines = [f"{row.metric}: {row.value}" for row in dataset_result.rows]
+        lines.append(f"{counts.answered} of {counts.planned} samples judged, {counts.not_found} with no answer found")
+        log = DatasetLog("eval", self._plan, dataset_result.dataset, self._store, self._ports)
+        for line in [*lines, *dataset_result.notes, *self._ask_store.troubles]:
+            log.write(line)
 
 
 def _rejected(sample: Attempt) -> bool:
     return sample.fault is not None and sample.fault.kind == "rejected"
-
-
-def _plus(counts: Counts, **more: int) -> Counts:
-    return msgspec.structs.replace(counts, **{name: getattr(counts, name) + by for name, by in more.items()})

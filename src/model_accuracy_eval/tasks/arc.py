@@ -5,19 +5,19 @@ A row: {"id": "…", "question": "…", "choices": {"text": ["…", …], "label
 or five options, and some name them 1 to 4.
 Asked: for a reply that ends with a letter; or which option's text is likeliest after the question (…_choice); or which
 label is likeliest, as nanochat asks, in its order (…_nanochat).
-Judged: the option. `acc_norm` weighs an option's likelihood by its length.
+Judged: the option. `acc_norm` divides an option's likelihood by its length.
 """
 
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks import letters
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks import prompt_parts
 
 _SHA256 = {
     "Easy": "874354cf372667530bd6cbd2d78dca2d657c5e2e746f53cf01d1e9d3a90cbc3d",
     "Challenge": "a03a11a8fee86f6d0607f426e7b3b7a9180a4894170e934da75596e93c4b51f1",
 }
 _PLACE = "choices.label.index(answerKey)"
-_QUESTION = "{{ question | trim }}" + letters.listed("choices.text")
-_NANOCHAT = letters.nanochat("question", "choices.label", "choices.text")
+_QUESTION = "{{ question | trim }}" + prompt_parts.lettered("choices.text")
+_NANOCHAT = prompt_parts.nanochat_choice("question", "choices.label", "choices.text")
 
 
 def _task(part: str, name: str, about: str, **more: object) -> TaskSpec:
@@ -38,11 +38,11 @@ def _generated(part: str) -> TaskSpec:
         part,
         f"arc_{part.lower()}",
         "a letter as the reply.",
-        prompt=Prompt(question=f"{_QUESTION}\n\n{letters.ENDING}"),
-        reference=letters.letter_of(_PLACE),
+        prompt=Prompt(question=f"{_QUESTION}\n\n{prompt_parts.LETTER_ENDING}"),
+        reference=prompt_parts.letter_at(_PLACE),
         choices="{{ choices.text | tojson }}",
         max_tokens=1024,
-        pipelines=letters.PIPELINES,
+        pipelines=prompt_parts.LETTER_PIPELINES,
     )
 
 
@@ -53,12 +53,12 @@ def _choice(part: str) -> TaskSpec:
         "the likeliest of the options.",
         prompt=Prompt(
             question="Question: {{ question | trim }}\nAnswer:",
-            lettered=f"{_QUESTION}\n\n{letters.ONLY_THE_LETTER}",
+            lettered=f"{_QUESTION}\n\n{prompt_parts.ONLY_THE_LETTER}",
         ),
         reference=f"{{{{ {_PLACE} }}}}",
         choices="{{ choices.text | tojson }}",
         kind="choice",
-        pipelines=(Pipeline(metrics=(Measure(name="acc", label="accuracy"), Measure(name="acc_norm"))),),
+        pipelines=(Pipeline(metrics=(MetricUse(name="acc", label="accuracy"), MetricUse(name="acc_norm"))),),
     )
 
 
@@ -72,7 +72,7 @@ def _nanochat(part: str) -> TaskSpec:
         reference=f"{{{{ {_PLACE} }}}}",
         choices="{{ choices.label | tojson }}",
         kind="choice",
-        pipelines=(Pipeline(metrics=(Measure(name="acc", label="accuracy"),)),),
+        pipelines=(Pipeline(metrics=(MetricUse(name="acc", label="accuracy"),)),),
     )
 
 

@@ -6,7 +6,7 @@ Asked: after the three worked examples that the authors wrote for the task, step
 Judged: what follows "the answer is", up to the end of its line. Every task has a row of its own.
 """
 
-from model_accuracy_eval.records import DataFile, FewShot, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, FewShot, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _EXAMPLES = FewShot(
     data=DataFile(
@@ -15,7 +15,7 @@ _EXAMPLES = FewShot(
     fields=("key", "value"),
     count=1,
     sampler=Step(name="same", args={"field": "task", "pool_field": "key"}),
-    # Above the line of dashes stands a warning to those who gather training texts.
+    # Above the line of dashes is a warning to those who collect training texts.
     question="{{ value.partition('-----\n')[2] | trim }}\n\n",
     turns=False,
 )
@@ -42,7 +42,7 @@ TASK = TaskSpec(
                 Step(name="cut_at", args={"marks": ["\nQ:", "\n\nQ"]}),
                 Step(name="bbh_answer"),
             ),
-            metrics=(Measure(name="exact", label="accuracy", args={"ignore_blanks": True}),),
+            metrics=(MetricUse(name="exact", label="accuracy", args={"ignore_blanks": True}),),
         ),
     ),
     grouping=Grouping(by="category", weight_by_size=False),

@@ -4,15 +4,15 @@ Home: https://github.com/bigcode-project/bigcodebench, arXiv:2406.15877. Licence
 A row: {"task_id": "BigCodeBench/0", "entry_point": "task_func", "prompt": "import …", "instruction": "…",
 "prompt_wo_doc": "import …", "test": "class TestCases(unittest.TestCase): …", "libs": ["pandas"]}
 Asked: bigcodebench shows head and docstring, bigcodebench_instruct describes the task in words; bigcodebench_hard and
-bigcodebench_hard_instruct ask those of the 148 tasks that hard_task_ids.txt, beside the rows, lists by their task_id.
+bigcodebench_hard_instruct ask those of the 148 tasks that hard_task_ids.txt, next to the rows, lists by their task_id.
 Judged: with the head's imports in front ("calibrated"), by the unit tests, in one process with them. The sandbox needs
 an image that has the libraries: docker/bigcodebench.
 """
 
 import msgspec
 
-from model_accuracy_eval.records import DataFile, Listing, Measure, Pipeline, Step, TaskSpec
-from model_accuracy_eval.tasks.code_prompts import asked
+from model_accuracy_eval.records import DataFile, Listing, MetricUse, Pipeline, Step, TaskSpec
+from model_accuracy_eval.tasks.prompt_parts import code_prompt
 
 UNFIT: dict[str, tuple[int, ...]] = {
     "needs a network": (101, 176, 314, 590, 1005, 1006, 1012),
@@ -20,7 +20,7 @@ UNFIT: dict[str, tuple[int, ...]] = {
     "expects older libraries than Python 3.11 can have": (111, 276),
     "calls no program in its tests": (272,),
 }
-"""Tasks that are not asked, as no answer could be judged: their own solution is not told from a wrong one."""
+"""Tasks that are not asked, because their tests do not distinguish their own solution from a wrong one."""
 
 COMPLETE = TaskSpec(
     name="bigcodebench",
@@ -41,7 +41,7 @@ COMPLETE = TaskSpec(
         ),
     ),
     fields=("task_id", "entry_point", "prompt", "prompt_wo_doc", "instruction", "canonical_solution", "test"),
-    prompt=asked("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),
+    prompt=code_prompt("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),
     reference="{{ canonical_solution }}",
     extras=("task_id", "entry_point", "prompt", "prompt_wo_doc", "canonical_solution", "test", "libs"),
     max_tokens=1280,
@@ -51,7 +51,7 @@ COMPLETE = TaskSpec(
                 Step(name="strip_thoughts"),
                 Step(name="python_code", args={"prompt": "prompt", "entry_point": "entry_point"}),
             ),
-            metrics=(Measure(name="tests", label="accuracy", args={"suite": "unit_tests"}),),
+            metrics=(MetricUse(name="tests", label="accuracy", args={"suite": "unit_tests"}),),
         ),
     ),
 )
@@ -60,7 +60,7 @@ INSTRUCT = msgspec.structs.replace(
     COMPLETE,
     name="bigcodebench_instruct",
     about="The same tasks, described in words.",
-    prompt=asked("Write the Python function that this describes.", "{{ instruction | trim }}"),
+    prompt=code_prompt("Write the Python function that this describes.", "{{ instruction | trim }}"),
 )
 
 _HARD = msgspec.structs.replace(

@@ -1,37 +1,41 @@
 """Files of conversations, as SmolTalk and nanochat's own JSON have them: a list of messages a row.
 
-The service is sent everything up to the last reply, and its own is set beside that one. How near the words are says
-little by itself; a judge, or a baseline of the same file, says more.
+The service gets everything up to the last reply, and its reply is compared with that one. The overlap of their words
+says little by itself; a judge, or a baseline on the same file, says more.
 """
 
 from typing import Any
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _ROLES = ("user", "assistant")
 
 
 def check(where: str, messages: Any) -> None:
-    """A system message or none, then user and assistant in turns, who has the last word; all of it text."""
-    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+    """Refuses anything but an optional system message and then texts of user and assistant in turns, assistant last."""
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise BadData(f"{where}: a conversation is a list of messages with role and content.")
     turns = messages[1:] if messages and messages[0].get("role") == "system" else messages
     if len(turns) < 2:
-        raise BadData(f"{where}: a conversation has 2 messages or more beside the system's, but this one {len(turns)}.")
-    for place, one in enumerate(turns):
+        raise BadData(
+            f"{where}: a conversation has 2 messages or more besides the system's, but this one has {len(turns)}."
+        )
+    for place, message in enumerate(turns):
         number = place + 1 + len(messages) - len(turns)
-        if one.get("role") != _ROLES[place % 2]:
-            raise BadData(f"{where}: message {number} must be of {_ROLES[place % 2]}, but is of {one.get('role')!r}.")
-    for number, one in enumerate(messages, start=1):
-        if not isinstance(one.get("content"), str) or not one["content"].strip():
+        if message.get("role") != _ROLES[place % 2]:
+            raise BadData(
+                f"{where}: message {number} must be of {_ROLES[place % 2]}, but is of {message.get('role')!r}."
+            )
+    for number, message in enumerate(messages, start=1):
+        if not isinstance(message.get("content"), str) or not message["content"].strip():
             raise BadData(f"{where}: message {number} has no text as its content.")
     if len(turns) % 2:
         raise BadData(f"{where}: the last message must be of assistant, because it is what a reply is compared with.")
 
 
 def last_replies(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each conversation parted into what is sent and the reply that it had."""
+    """Each conversation split into what is sent and its last reply."""
     return [{**row, "earlier": row["messages"][:-1], "reply": row["messages"][-1]["content"]} for row in rows]
 
 
@@ -39,7 +43,7 @@ def task(name: str, path: str) -> TaskSpec:
     """The task of a file of conversations."""
     return TaskSpec(
         name=name,
-        about="Own conversations, each with the reply that it had.",
+        about="Own conversations, each with its last reply.",
         data=DataFile(name=path),
         views=(Step(name="last_replies"),),
         fields=("messages",),
@@ -49,7 +53,7 @@ def task(name: str, path: str) -> TaskSpec:
         pipelines=(
             Pipeline(
                 filters=(Step(name="strip_thoughts"), Step(name="stripped")),
-                metrics=(Measure(name="token_f1"), Measure(name="exact", label="the same reply")),
+                metrics=(MetricUse(name="token_f1"), MetricUse(name="exact", label="the same reply")),
             ),
         ),
     )

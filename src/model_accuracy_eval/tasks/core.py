@@ -2,16 +2,17 @@
 
 Home: https://github.com/mlfoundations/dclm, arXiv:2406.11794; the files are those of mosaicml/llm-foundry. Licence:
 each task's own. A row: {"query", "choices", "gold"}, {"context_options", "continuation", "gold"} or {"context",
-"continuation"}. Asked: nothing is generated; options, contexts or endings are weighed, after solved examples that are
-drawn for every question from the rest of its file. Judged: the option that is likeliest per token, or whether greedy
-decoding would say the ending. Accuracy counts from what guessing reaches, and CORE is the plain mean over the tasks.
+"continuation"}. Asked: nothing is generated; the likelihoods of options, contexts or endings are compared, after solved
+examples that are drawn for every question from the rest of its file. Judged: the option that is likeliest per token, or
+whether greedy decoding gives the ending. Accuracy is centred on what guessing reaches; CORE is the plain mean over the
+tasks.
 """
 
-from model_accuracy_eval.records import DataFile, FewShot, Kind, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, FewShot, MetricUse, Pipeline, Prompt, RequestKind, Step, TaskSpec
 
 _AT = "github:mosaicml/llm-foundry@8c8dd48f72168c5d51e2f7b151595892a8fba43d/scripts/eval/local_data"
 
-_Line = tuple[str, str, int, Kind, str, float, str, str]
+_Line = tuple[str, str, int, RequestKind, str, float, str, str]
 
 _ANSWER = "\nAnswer:"
 _TABLE: tuple[_Line, ...] = (
@@ -58,7 +59,7 @@ _TABLE: tuple[_Line, ...] = (
      "language_understanding", "80c98d8e7ab8213513d1643886229c05c40a6837353b07c19ac7bd860668954e"),
 )  # fmt: skip
 
-_FIELDS: dict[Kind, tuple[str, ...]] = {
+_FIELDS: dict[RequestKind, tuple[str, ...]] = {
     "choice": ("query", "choices", "gold"),
     "schema": ("context_options", "continuation", "gold"),
     "target": ("context", "continuation"),
@@ -70,18 +71,18 @@ _ABOUT = {
 }
 
 
-def _prompt(kind: Kind, behind: str, shots: int) -> Prompt:
-    # Options are weighed with what stands between question and option, as far as they do not share it.
+def _prompt(kind: RequestKind, ending: str, shots: int) -> Prompt:
+    # The text between question and option counts to the options, as far as they do not share its tokens.
     fewshot = FewShot(count=shots, sampler=Step(name="per_item", args={"seed": 1234}), turns=False) if shots else None
     if kind == "choice":
-        return Prompt(question="{{ query }}", delimiter=f"{behind} ", fewshot=fewshot)
+        return Prompt(question="{{ query }}", delimiter=f"{ending} ", fewshot=fewshot)
     if kind == "schema":
         return Prompt(question="", answer="{{ continuation }}", fewshot=fewshot)
-    return Prompt(question=f"{{{{ context | trim }}}}{behind}", fewshot=fewshot)
+    return Prompt(question=f"{{{{ context | trim }}}}{ending}", fewshot=fewshot)
 
 
 def _task(line: _Line) -> TaskSpec:
-    name, file, shots, kind, behind, guessing, folder, sha256 = line
+    name, file, shots, kind, ending, guessing, folder, sha256 = line
     after = f", after {shots} examples" if shots else ""
     return TaskSpec(
         name=f"core_{name}",
@@ -95,13 +96,13 @@ def _task(line: _Line) -> TaskSpec:
         ),
         views=(Step(name="shuffled", args={"seed": 1337}),),
         fields=_FIELDS[kind],
-        prompt=_prompt(kind, behind, shots),
+        prompt=_prompt(kind, ending, shots),
         reference="{{ continuation }}" if kind == "target" else "{{ gold }}",
         choices={"choice": "{{ choices | tojson }}", "schema": "{{ context_options | tojson }}"}.get(kind),
         kind=kind,
         mode="text",
         boundary="shared" if kind == "choice" else "context",
-        pipelines=(Pipeline(metrics=(Measure(name="acc" if kind == "target" else "acc_tokens", label="accuracy"),)),),
+        pipelines=(Pipeline(metrics=(MetricUse(name="acc" if kind == "target" else "acc_tokens", label="accuracy"),)),),
         baseline=guessing / 100,
     )
 

@@ -1,4 +1,4 @@
-"""cruxeval: 800 small Python functions that are to be executed in the head.
+"""cruxeval: 800 small Python functions whose inputs and outputs are to be predicted.
 
 Home: https://github.com/facebookresearch/cruxeval, arXiv:2401.03065. Licence: MIT.
 A row: {"id": "sample_0", "code": "def f(nums): …", "input": "[1, 1, 3]", "output": "[(4, 1)]"}
@@ -6,13 +6,10 @@ Asked: cruxeval_output for what the call gives, cruxeval_input for arguments tha
 Judged: by running. Any arguments that bring the output are right. The authors sample ten times at temperature 0.2.
 """
 
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from msgspec import structs
 
-_DATA = DataFile(
-    name="cruxeval/cruxeval.jsonl",
-    hub="github:facebookresearch/cruxeval@190faf16d175b5847b0af05d937872b1fb395942/data/cruxeval.jsonl",
-    sha256="8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
-)
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
+
 _OUTPUT = """Here is a Python function and a call of it. Work out what the call gives, with no call left in it.
 
 ```python
@@ -35,7 +32,11 @@ OUTPUT = TaskSpec(
     about="What a small Python function gives for an input.",
     home="https://github.com/facebookresearch/cruxeval",
     licence="MIT",
-    data=_DATA,
+    data=DataFile(
+        name="cruxeval/cruxeval.jsonl",
+        hub="github:facebookresearch/cruxeval@190faf16d175b5847b0af05d937872b1fb395942/data/cruxeval.jsonl",
+        sha256="8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
+    ),
     fields=("id", "code", "output"),
     prompt=Prompt(question=_OUTPUT),
     reference="{{ output }}",
@@ -45,27 +46,21 @@ OUTPUT = TaskSpec(
     pipelines=(
         Pipeline(
             filters=(Step(name="strip_thoughts"), Step(name="expression", args={"compared": True})),
-            metrics=(Measure(name="tests", label="accuracy", args={"suite": "predicted_output"}),),
+            metrics=(MetricUse(name="tests", label="accuracy", args={"suite": "predicted_output"}),),
         ),
     ),
 )
 
-INPUT = TaskSpec(
+INPUT = structs.replace(
+    OUTPUT,
     name="cruxeval_input",
     about="Which input makes a small Python function give an output.",
-    home=OUTPUT.home,
-    licence=OUTPUT.licence,
-    data=_DATA,
-    fields=OUTPUT.fields,
     prompt=Prompt(question=_INPUT),
     reference="{{ input }}",
-    extras=OUTPUT.extras,
-    temperature=0.2,
-    max_tokens=1024,
     pipelines=(
         Pipeline(
             filters=(Step(name="strip_thoughts"), Step(name="expression", args={"calls": "f"})),
-            metrics=(Measure(name="tests", label="accuracy", args={"suite": "predicted_input"}),),
+            metrics=(MetricUse(name="tests", label="accuracy", args={"suite": "predicted_input"}),),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""A user's own file → a task. The two shapes that AISBench accepts and conversations, told apart by their columns:
+"""A user's own data file → a task. Its columns decide which of three shapes it has; the first two are AISBench's:
 
 question, answer                 the reply must be the answer (as a number where every answer is one)
 question, A, B, C, …, answer     multiple choice; the answer is the letter
@@ -8,22 +8,22 @@ messages, or lists of messages   the reply is compared with the conversation's l
 from pathlib import PurePath
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks import conversations
-from model_accuracy_eval.tasks.rows import Row, parse
+from model_accuracy_eval.tasks.rows import DataRow, parse
 
 _FIELDS = ("question", "answer")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def looks_like_file(name: str) -> bool:
-    """Names of datasets hold neither slashes nor the endings of data files."""
+    """Whether a name has a slash or the ending of a data file, which names of datasets never have."""
     return "/" in name or name.removesuffix(".gz").endswith((".jsonl", ".json", ".csv"))
 
 
 def from_file(path: str, data: bytes) -> TaskSpec:
-    """The task of a data file; its name is the file's stem, as AISBench has it."""
+    """The task of a data file. Its name is the file's stem, as in AISBench."""
     if "messages" in parse(path, data, ())[0]:
         parse(path, data, ("messages",))
         return conversations.task(_name(path), path)
@@ -36,12 +36,12 @@ def _name(path: str) -> str:
     return PurePath(path.removesuffix(".gz")).stem
 
 
-def _open(path: str, rows: list[Row]) -> TaskSpec:
+def _open(path: str, rows: list[DataRow]) -> TaskSpec:
     reference, references = _reference(rows)
     numeric = all(as_number(answer) is not None for answer in references)
     read = Step(name="number_answer") if numeric else Step(name="stripped")
-    text = Measure(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
-    judge = Measure(name="number", label="accuracy") if numeric else text
+    text = MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
+    judge = MetricUse(name="number", label="accuracy") if numeric else text
     return TaskSpec(
         name=_name(path),
         about=f"Own questions whose answer is {'a number' if numeric else 'a text'}.",
@@ -54,15 +54,15 @@ def _open(path: str, rows: list[Row]) -> TaskSpec:
     )
 
 
-def _reference(rows: list[Row]) -> tuple[str, list[str]]:
-    """Rows in GSM8K's format carry their solution; the answer stands behind its last ####."""
+def _reference(rows: list[DataRow]) -> tuple[str, list[str]]:
+    """The template of the right answer, and all right answers. In GSM8K's format they follow the last ####."""
     answers = [str(row["answer"]) for row in rows]
     if all("####" in answer for answer in answers):
         return "{{ answer | after('####') }}", [answer.rpartition("####")[2].strip() for answer in answers]
     return "{{ answer }}", answers
 
 
-def _choice(path: str, rows: list[Row], letters: list[str]) -> TaskSpec:
+def _choice(path: str, rows: list[DataRow], letters: list[str]) -> TaskSpec:
     expected = list(_LETTERS[: len(letters)])
     if letters != expected:
         raise BadData(
@@ -89,7 +89,7 @@ def _choice(path: str, rows: list[Row], letters: list[str]) -> TaskSpec:
         pipelines=(
             Pipeline(
                 filters=(Step(name="strip_thoughts"), Step(name="choice_letter")),
-                metrics=(Measure(name="exact", label="accuracy"),),
+                metrics=(MetricUse(name="exact", label="accuracy"),),
             ),
         ),
     )

@@ -1,6 +1,6 @@
-"""Which solved examples a question is shown: functions of the pool and of the question's place.
+"""Samplers of solved examples: they choose from a pool which examples precede a question.
 
-Each is made once for a dataset and then asked question by question, in the order of the file.
+A sampler is made once for a dataset and then called for each question, in the order of the file.
 """
 
 import random
@@ -10,70 +10,70 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadData, UnknownName
 from model_accuracy_eval.records import Step
-from model_accuracy_eval.tasks.rows import Row
+from model_accuracy_eval.tasks.rows import DataRow
 
-Choose = Callable[[int, Row], Sequence[int]]
+Choose = Callable[[int, DataRow], Sequence[int]]
 """(place of the question, its row) → places in the pool."""
 Sampler = Callable[..., Choose]
 
 
-def first(pool: Sequence[Row], count: int, own: bool) -> Choose:
-    """The first of the pool; a question is not its own example."""
+def first(pool: Sequence[DataRow], count: int, own: bool) -> Choose:
+    """The first rows of the pool; a question is not its own example."""
 
-    def draw(place: int, row: Row) -> Sequence[int]:
+    def draw(place: int, row: DataRow) -> Sequence[int]:
         return list(islice((at for at in range(len(pool)) if not (own and pool[at] == row)), count))
 
     return draw
 
 
-def random_draws(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234) -> Choose:
-    """One generator for the whole dataset, so that draws depend on the questions before, as lm-eval has it."""
+def random_draws(pool: Sequence[DataRow], count: int, own: bool, *, seed: int = 1234) -> Choose:
+    """One generator for the dataset, as in lm-eval: a draw depends on the questions before it."""
     generator = random.Random(seed)  # noqa: S311 - a draw of examples, no secret
 
-    def draw(place: int, row: Row) -> Sequence[int]:
+    def draw(place: int, row: DataRow) -> Sequence[int]:
         drawn = generator.sample(range(len(pool)), count + own)
         others = [at for at in drawn if not (own and pool[at] == row)][:count]
-        if len(others) < count:  # rows that are equal to the question were drawn more than once
+        if len(others) < count:  # several rows that equal the question were drawn
             others = generator.sample([at for at in range(len(pool)) if pool[at] != row], count)
         return others
 
     return draw
 
 
-def per_item(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234) -> Choose:
-    """A generator of its own for every question, so that a slice is shown what the whole is shown."""
+def per_item(pool: Sequence[DataRow], count: int, own: bool, *, seed: int = 1234) -> Choose:
+    """One generator for each question, so that a question in a slice has the same examples as in the whole dataset."""
 
-    def draw(place: int, row: Row) -> Sequence[int]:
+    def draw(place: int, row: DataRow) -> Sequence[int]:
         drawn = random.Random(seed + place).sample(range(len(pool) - own), count)  # noqa: S311 - as above
         return [at + (own and at >= place) for at in drawn]
 
     return draw
 
 
-def others(pool: Sequence[Row], count: int, own: bool, *, seed: int = 1234) -> Choose:
-    """As `per_item`, but no row that equals the question is shown, as UltraEval has it: where there are several of
-    them, and one too many was drawn, an example is missing."""
+def others(pool: Sequence[DataRow], count: int, own: bool, *, seed: int = 1234) -> Choose:
+    """As `per_item`, but without rows that equal the question, as in UltraEval: if several equal ones are drawn, an
+    example is missing."""
 
-    def draw(place: int, row: Row) -> Sequence[int]:
+    def draw(place: int, row: DataRow) -> Sequence[int]:
         drawn = random.Random(seed + place).sample(range(len(pool)), count + own)  # noqa: S311 - as above
         return [at for at in drawn if not (own and pool[at] == row)][:count]
 
     return draw
 
 
-def same(pool: Sequence[Row], count: int, own: bool, *, field: str, pool_field: str | None = None) -> Choose:
-    """The first of the pool whose `pool_field` says what the question's `field` says: its subject, its language."""
+def same(pool: Sequence[DataRow], count: int, own: bool, *, field: str, pool_field: str | None = None) -> Choose:
+    """The first rows of the pool whose `pool_field` equals the question's `field`, such as its subject or language."""
     places: dict[Any, list[int]] = {}
     for at, row in enumerate(pool):
         places.setdefault(row[pool_field or field], []).append(at)
 
-    def draw(place: int, row: Row) -> Sequence[int]:
-        found = [at for at in places.get(row[field], []) if not (own and pool[at] == row)][:count]
-        if len(found) < count:
+    def draw(place: int, row: DataRow) -> Sequence[int]:
+        examples = [at for at in places.get(row[field], []) if not (own and pool[at] == row)][:count]
+        if len(examples) < count:
             raise BadData(
-                f"There are {len(found)} examples with the {field} '{row[field]}', but {count} are to be shown."
+                f"There are {len(examples)} examples with the {field} '{row[field]}', but {count} are to be shown."
             )
-        return found
+        return examples
 
     return draw
 
@@ -87,7 +87,7 @@ SAMPLERS: dict[str, Sampler] = {
 }
 
 
-def chooser(step: Step, pool: Sequence[Row], count: int, *, own: bool) -> Choose:
+def chooser(step: Step, pool: Sequence[DataRow], count: int, *, own: bool) -> Choose:
     """`own`: whether the pool holds the questions themselves."""
     if step.name not in SAMPLERS:
         raise UnknownName("sampler of examples", step.name, SAMPLERS)

@@ -3,12 +3,12 @@
 Home: https://github.com/OpenLMLab/GAOKAO-Bench, arXiv:2305.12474. Licence: Apache-2.0.
 A row: {"keyword": "2010-2022_Physics_MCQs", "question": "…", "answer": ["AC"], "score": 6, …}; a block may have several
 questions, and an answer several letters.
-Asked: in Chinese, step by step, with the letters behind 【答案】 on the last line.
+Asked: in Chinese, step by step, with the letters after 【答案】 on the last line.
 Judged: question by question, as the exam marks: right, half right where right letters are missing and none is wrong,
-else nothing. A block is worth the mean of its questions. Every paper has a row of its own.
+else nothing. The value of a block is the mean of its questions. Every paper has a row of its own.
 """
 
-from model_accuracy_eval.records import DataFile, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _ENDING = (
     "{% if answer | length > 1 %}这道题共有 {{ answer | length }} 个小题。"
@@ -32,7 +32,7 @@ TASK = TaskSpec(
     pipelines=(
         Pipeline(
             filters=(Step(name="strip_thoughts"), Step(name="gaokao_answer")),
-            metrics=(Measure(name="exam_points", label="points"),),
+            metrics=(MetricUse(name="exam_points", label="points"),),
         ),
     ),
     grouping=Grouping(by="category"),

@@ -11,11 +11,11 @@ follows the first #### counts, letter by letter but for commas: "#### 72." is no
 
 import msgspec
 
-from model_accuracy_eval.records import DataFile, FewShot, Measure, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks import sums
+from model_accuracy_eval.records import DataFile, FewShot, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks import prompt_parts
 
-FIELDS = ("question", "answer")
-REFERENCE = "{{ answer | after('####') }}"
+_FIELDS = ("question", "answer")
+_REFERENCE = "{{ answer | after('####') }}"
 
 _AT = "github:openai/grade-school-math@3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data"
 
@@ -30,7 +30,7 @@ _TRAIN = DataFile(
     sha256="17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465",
 )
 
-_QUESTION = "{{ question }}\n\n" + sums.ENDING
+_QUESTION = "{{ question }}\n\n" + prompt_parts.NUMBER_ENDING
 
 ZERO_SHOT = TaskSpec(
     name="gsm8k",
@@ -38,11 +38,11 @@ ZERO_SHOT = TaskSpec(
     home="https://github.com/openai/grade-school-math",
     licence="MIT",
     data=_TEST,
-    fields=FIELDS,
+    fields=_FIELDS,
     prompt=Prompt(question=_QUESTION),
-    reference=REFERENCE,
+    reference=_REFERENCE,
     max_tokens=1024,
-    pipelines=sums.PIPELINES,
+    pipelines=prompt_parts.NUMBER_PIPELINES,
 )
 
 FOUR_SHOT = msgspec.structs.replace(
@@ -69,15 +69,15 @@ NANOCHAT = TaskSpec(
     home="https://github.com/openai/grade-school-math",
     licence="MIT",
     data=_TEST,
-    fields=FIELDS,
+    fields=_FIELDS,
     prompt=Prompt(question="{{ question }}"),
-    reference=REFERENCE,
+    reference=_REFERENCE,
     temperature=0.0,
     max_tokens=512,
     pipelines=(
         Pipeline(
             filters=(Step(name="regex", args={"regex_pattern": r"#### (\-?[0-9\.\,]+)"}),),
-            metrics=(Measure(name="exact_match", label="accuracy", args={"regexes_to_ignore": [","]}),),
+            metrics=(MetricUse(name="exact_match", label="accuracy", args={"regexes_to_ignore": [","]}),),
         ),
     ),
 )

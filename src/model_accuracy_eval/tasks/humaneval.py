@@ -11,22 +11,14 @@ with the reference on the original inputs and on the added ones; `base` counts t
 takes of each problem's samples the first that passes the docstring's examples, as somebody would who knows no more.
 """
 
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.code_prompts import asked
+from msgspec import structs
 
-_PROMPT = asked("Complete this Python function; give it whole, with its imports.", "{{ prompt }}")
-_READ = (
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks.prompt_parts import code_prompt
+
+_FILTERS = (
     Step(name="strip_thoughts"),
     Step(name="python_code", args={"prompt": "prompt", "entry_point": "entry_point"}),
-)
-_PIPELINES = (
-    Pipeline(
-        filters=_READ,
-        metrics=(
-            Measure(name="tests", label="accuracy", args={"suite": "humaneval"}),
-            Measure(name="best_of_n", label="best of n", args={"suite": "humaneval"}, reduction="best_shown"),
-        ),
-    ),
 )
 _FIELDS = ("task_id", "prompt", "entry_point", "canonical_solution")
 
@@ -41,30 +33,33 @@ TASK = TaskSpec(
         sha256="1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2",
     ),
     fields=(*_FIELDS, "test"),
-    prompt=_PROMPT,
+    prompt=code_prompt("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),
     reference="{{ canonical_solution }}",
     extras=("prompt", "entry_point", "test"),
     max_tokens=1024,
-    pipelines=_PIPELINES,
+    pipelines=(
+        Pipeline(
+            filters=_FILTERS,
+            metrics=(
+                MetricUse(name="tests", label="accuracy", args={"suite": "humaneval"}),
+                MetricUse(name="best_of_n", label="best of n", args={"suite": "humaneval"}, reduction="best_shown"),
+            ),
+        ),
+    ),
 )
 
-BASE = TaskSpec(
+BASE = structs.replace(
+    TASK,
     name="humaneval_base",
-    about="The same, for base models: the function's head is text to go on with.",
-    home=TASK.home,
-    licence=TASK.licence,
-    data=TASK.data,
-    fields=TASK.fields,
+    about="The same, for base models: the function's head is text to continue.",
     prompt=Prompt(question="{{ prompt }}"),
-    reference=TASK.reference,
-    extras=TASK.extras,
     mode="text",
     max_tokens=512,
     stop=("\nclass ", "\ndef ", "\n#", "\nif ", "\nprint("),
-    pipelines=_PIPELINES,
 )
 
-PLUS = TaskSpec(
+PLUS = structs.replace(
+    TASK,
     name="humaneval_plus",
     about="HumanEval with some eighty times the tests.",
     home="https://github.com/evalplus/evalplus",
@@ -75,16 +70,13 @@ PLUS = TaskSpec(
         sha256="42526ec0e7d5f3ee0b06d6ced98f8c8bae3d76519151bfb3d36f79010645bd7f",
     ),
     fields=(*_FIELDS, "base_input", "plus_input", "atol"),
-    prompt=_PROMPT,
-    reference="{{ canonical_solution }}",
     extras=("prompt", "entry_point", "canonical_solution", "base_input", "plus_input", "atol"),
-    max_tokens=1024,
     pipelines=(
         Pipeline(
-            filters=_READ,
+            filters=_FILTERS,
             metrics=(
-                Measure(name="tests", label="accuracy", args={"suite": "agreement"}),
-                Measure(name="tests", label="base", args={"suite": "agreement", "inputs": ["base_input"]}),
+                MetricUse(name="tests", label="accuracy", args={"suite": "agreement"}),
+                MetricUse(name="tests", label="base", args={"suite": "agreement", "inputs": ["base_input"]}),
             ),
         ),
     ),

@@ -8,7 +8,7 @@ Asked: for the whole function. Judged: compiled and run; the exit code decides, 
 solution does not pass in the sandbox is not judged. The sandbox needs an image with compilers: docker/humaneval_x.
 """
 
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _QUESTION = "Complete this {} function; give it whole, with what it needs, but without tests and without main.\n\n{}"
 _AT = "github:THUDM/CodeGeeX@2838420b7b4492cf3d16bce5320e26e65960c9e2/codegeex/benchmark/humaneval-x"
@@ -46,23 +46,21 @@ def _task(language: str, sha256: str, *, question: str = _PROMPT, more: tuple[st
         pipelines=(
             Pipeline(
                 filters=(Step(name="strip_thoughts"), Step(name="foreign_code", args={"language": language})),
-                metrics=(Measure(name="tests", label="accuracy", args={"suite": "foreign", "language": language}),),
+                metrics=(MetricUse(name="tests", label="accuracy", args={"suite": "foreign", "language": language}),),
             ),
         ),
     )
 
 
-CPP = _task("cpp", "af420b4b58c1b5e7f4cac9c1257daad7b20b5c77e88d59ccc120e63825f03325")
-GO = _task(
-    "go",
-    "87aba5e8ab3be26aec48a355b77c73790900ebae3731c44ea9e3fdd5ea51f1fe",
-    more=("test_setup",),
-)
-JAVA = _task("java", "2157a77a6ff808020adc20142228b4ff698048c0696b33110786400c47c5d79c")
-JAVASCRIPT = _task("javascript", "da529500a73fcbc86bc8f6c7855c0f2c0fc7af1c4dc530e26a54bbfd17f97cef")
-PYTHON = _task("python", "f0e21637407b08a725dbc5bfcc20f909049f73564dd0d55dcc11619fa0838849")
-RUST = _task(
-    "rust",
-    "36938439d536c34418b582db82f7bfa5d0331990424fc69b1915c5067634b4e7",
-    question="{{ prompt | trim }}\n\n{{ declaration | trim }}",
+TASKS = (
+    _task("cpp", "af420b4b58c1b5e7f4cac9c1257daad7b20b5c77e88d59ccc120e63825f03325"),
+    _task("go", "87aba5e8ab3be26aec48a355b77c73790900ebae3731c44ea9e3fdd5ea51f1fe", more=("test_setup",)),
+    _task("java", "2157a77a6ff808020adc20142228b4ff698048c0696b33110786400c47c5d79c"),
+    _task("javascript", "da529500a73fcbc86bc8f6c7855c0f2c0fc7af1c4dc530e26a54bbfd17f97cef"),
+    _task("python", "f0e21637407b08a725dbc5bfcc20f909049f73564dd0d55dcc11619fa0838849"),
+    _task(
+        "rust",
+        "36938439d536c34418b582db82f7bfa5d0331990424fc69b1915c5067634b4e7",
+        question="{{ prompt | trim }}\n\n{{ declaration | trim }}",
+    ),
 )

@@ -9,7 +9,10 @@ instructions; strict takes the reply as it is, loose also without its first line
 Needs the extra `ifeval`.
 """
 
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.errors import BadData, UsageError
+from model_accuracy_eval.records import DataFile, JSONObject, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.scoring.ifeval import instruction
+from model_accuracy_eval.tasks.rows import DataRow
 
 TASK = TaskSpec(
     name="ifeval",
@@ -32,11 +35,29 @@ TASK = TaskSpec(
         Pipeline(
             filters=(Step(name="strip_thoughts"),),
             metrics=(
-                Measure(name="every_instruction", label="prompt_level_strict_acc"),
-                Measure(name="each_instruction", label="inst_level_strict_acc"),
-                Measure(name="every_instruction", label="prompt_level_loose_acc", args={"loose": True}),
-                Measure(name="each_instruction", label="inst_level_loose_acc", args={"loose": True}),
+                MetricUse(name="every_instruction", label="prompt_level_strict_acc"),
+                MetricUse(name="each_instruction", label="inst_level_strict_acc"),
+                MetricUse(name="every_instruction", label="prompt_level_loose_acc", args={"loose": True}),
+                MetricUse(name="each_instruction", label="inst_level_loose_acc", args={"loose": True}),
             ),
         ),
     ),
 )
+
+
+def instructions(rows: list[DataRow]) -> list[DataRow]:
+    """With the column `instructions`, made of the names in `instruction_id_list` and the arguments in `kwargs`."""
+    return [{**row, "instructions": _of(row, number)} for number, row in enumerate(rows, start=1)]
+
+
+def _of(row: DataRow, number: int) -> list[JSONObject]:
+    names, arguments = row["instruction_id_list"], row["kwargs"]
+    if not (isinstance(names, list) and isinstance(arguments, list) and len(names) == len(arguments)):
+        raise BadData(
+            f"Row {number}: instruction_id_list and kwargs are lists of the same length, but here they are "
+            f"{names!r:.80} and {arguments!r:.80}."
+        )
+    try:
+        return [instruction(*pair) for pair in zip(names, arguments, strict=True)]
+    except UsageError as error:
+        raise BadData(f"Row {number}: {error.sentence}") from error

@@ -3,59 +3,57 @@
 Home: https://github.com/google-research/google-research/tree/master/mbpp, arXiv:2108.07732;
 https://github.com/evalplus/evalplus, arXiv:2305.01210. Licence: CC-BY-4.0; the tests of mbpp_plus Apache-2.0.
 A row: {"task_id": 11, "text": "Write a python function to …", "code": "def f(…): …", "test_list": ["assert f(…) == …"]}
-Asked: with the name that the asserts call, and with all three asserts: without them nobody could guess the signature.
+Asked: with the name that the asserts call, and with all three asserts: without them the signature could not be guessed.
 mbpp is the test split, task ids 11 to 510; mbpp_sanitized is what its authors checked by hand.
 Judged: by running the asserts; for mbpp_plus the reference solution tells what is right for every input.
 """
 
-from model_accuracy_eval.records import DataFile, Measure, Pipeline, Slice, Step, TaskSpec
-from model_accuracy_eval.tasks.code_prompts import asked
+from msgspec import structs
 
-_HOME = "https://github.com/google-research/google-research/tree/master/mbpp"
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Slice, Step, TaskSpec
+from model_accuracy_eval.tasks.prompt_parts import code_prompt
+
 _EXAMPLES = "Examples:\n{{ test_list | join('\n') }}"
-_ASSERTS = (
-    Pipeline(
-        filters=(Step(name="strip_thoughts"), Step(name="python_code", args={"asserts": "test_list"})),
-        metrics=(Measure(name="tests", label="accuracy", args={"suite": "asserts"}),),
-    ),
-)
 
 TASK = TaskSpec(
     name="mbpp",
     about="Small Python tasks in one sentence and three asserts.",
-    home=_HOME,
+    home="https://github.com/google-research/google-research/tree/master/mbpp",
     licence="CC-BY-4.0",
     data=DataFile(name="mbpp/mbpp.jsonl", sha256="ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f"),
     slice=Slice(start=10, stop=510),
     fields=("task_id", "text", "code", "test_list"),
-    prompt=asked(
+    prompt=code_prompt(
         "Write a Python function called `{{ test_list | called }}` for this task: {{ text | trim }}", _EXAMPLES
     ),
     reference="{{ code }}",
     extras=("task_id", "code", "test_list", "test_setup_code"),
     max_tokens=1024,
-    pipelines=_ASSERTS,
+    pipelines=(
+        Pipeline(
+            filters=(Step(name="strip_thoughts"), Step(name="python_code", args={"asserts": "test_list"})),
+            metrics=(MetricUse(name="tests", label="accuracy", args={"suite": "asserts"}),),
+        ),
+    ),
 )
 
-SANITIZED = TaskSpec(
+SANITIZED = structs.replace(
+    TASK,
     name="mbpp_sanitized",
     about="The tasks of MBPP that its authors checked by hand.",
-    home=_HOME,
-    licence="CC-BY-4.0",
     data=DataFile(
         name="mbpp/sanitized-mbpp.json", sha256="8ac32b2799150228e2d745aed09c870b7e4444246d4727d1004576207ef40769"
     ),
+    slice=Slice(),
     fields=("task_id", "prompt", "code", "test_list"),
-    prompt=asked(
+    prompt=code_prompt(
         "Write a Python function called `{{ test_list | called }}` for this task: {{ prompt | trim }}", _EXAMPLES
     ),
-    reference="{{ code }}",
     extras=("task_id", "code", "test_list", "test_imports"),
-    max_tokens=1024,
-    pipelines=_ASSERTS,
 )
 
-PLUS = TaskSpec(
+PLUS = structs.replace(
+    TASK,
     name="mbpp_plus",
     about="378 tasks of MBPP with some thirty-five times the tests.",
     home="https://github.com/evalplus/evalplus",
@@ -63,17 +61,19 @@ PLUS = TaskSpec(
     data=DataFile(
         name="mbpp_plus/MbppPlus.jsonl", sha256="b54e762755248ca411b523c917fa9f93c07b5ff2966bf60b3917b853926a3dad"
     ),
+    slice=Slice(),
     fields=("task_id", "prompt", "entry_point", "canonical_solution", "base_input", "plus_input", "atol", "assertion"),
-    prompt=asked("Write a Python function called `{{ entry_point }}` that does what this says.", "{{ prompt | trim }}"),
+    prompt=code_prompt(
+        "Write a Python function called `{{ entry_point }}` that does what this says.", "{{ prompt | trim }}"
+    ),
     reference="{{ canonical_solution }}",
     extras=("task_id", "entry_point", "canonical_solution", "base_input", "plus_input", "atol", "assertion"),
-    max_tokens=1024,
     pipelines=(
         Pipeline(
             filters=(Step(name="strip_thoughts"), Step(name="python_code", args={"entry_point": "entry_point"})),
             metrics=(
-                Measure(name="tests", label="accuracy", args={"suite": "agreement"}),
-                Measure(name="tests", label="base", args={"suite": "agreement", "inputs": ["base_input"]}),
+                MetricUse(name="tests", label="accuracy", args={"suite": "agreement"}),
+                MetricUse(name="tests", label="base", args={"suite": "agreement", "inputs": ["base_input"]}),
             ),
         ),
     ),

@@ -7,10 +7,10 @@ Judged: as gsm8k. Every language has a row of its own.
 """
 
 from model_accuracy_eval.records import DataFile, Grouping, Prompt, TaskSpec
-from model_accuracy_eval.tasks import sums
+from model_accuracy_eval.tasks import prompt_parts
 
 _ENDINGS = {
-    "en": sums.ENDING,
+    "en": prompt_parts.NUMBER_ENDING,
     "es": "Resuélvelo paso a paso. En la última línea escribe #### y detrás solo el número de la respuesta.",
     "fr": "Résolvez le problème étape par étape. Sur la dernière ligne, écrivez #### suivi du seul nombre cherché.",
     "de": "Löse die Aufgabe Schritt für Schritt. Schreibe in die letzte Zeile #### und dahinter nur die Zahl.",
@@ -34,6 +34,6 @@ TASK = TaskSpec(
     reference="{{ answer }}",
     category="lang",
     max_tokens=1024,
-    pipelines=sums.PIPELINES,
+    pipelines=prompt_parts.NUMBER_PIPELINES,
     grouping=Grouping(by="category", weight_by_size=False),
 )

@@ -10,76 +10,91 @@ so has each of the four areas.
 
 from msgspec import structs
 
-from model_accuracy_eval.records import DataFile, FewShot, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks import letters
-from model_accuracy_eval.tasks.mmlu_areas import AREAS
+from model_accuracy_eval.records import DataFile, FewShot, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks import prompt_parts
 
-_HOME = "https://github.com/hendrycks/test"
-_FIELDS = ("subject", "question", "choices", "answer")
+_SUBJECTS = {
+    "STEM": """
+        abstract_algebra anatomy astronomy college_biology college_chemistry college_computer_science
+        college_mathematics college_physics computer_security conceptual_physics electrical_engineering
+        elementary_mathematics high_school_biology high_school_chemistry high_school_computer_science
+        high_school_mathematics high_school_physics high_school_statistics machine_learning
+    """,
+    "humanities": """
+        formal_logic high_school_european_history high_school_us_history high_school_world_history international_law
+        jurisprudence logical_fallacies moral_disputes moral_scenarios philosophy prehistory professional_law
+        world_religions
+    """,
+    "social sciences": """
+        econometrics high_school_geography high_school_government_and_politics high_school_macroeconomics
+        high_school_microeconomics high_school_psychology human_sexuality professional_psychology public_relations
+        security_studies sociology us_foreign_policy
+    """,
+    "other": """
+        business_ethics clinical_knowledge college_medicine global_facts human_aging management marketing
+        medical_genetics miscellaneous nutrition professional_accounting professional_medicine virology
+    """,
+}
+AREAS = {subject: area for area, subjects in _SUBJECTS.items() for subject in subjects.split()}
+"""Subject → area, as the paper's list has them: it counts anatomy among the sciences."""
+
 _TEST = DataFile(name="mmlu/test.jsonl", sha256="fdcfe0b7c447753ab85f1f7686f87d201d4521814501d5252502282ef0237ff2")
 _DEV = DataFile(name="mmlu/dev.jsonl", sha256="071a8344f0bfe8e13a2a056fd45825c8ab8ff40ff793c8396f51cbde9ea911c5")
 
-_QUESTION = "{{ question | trim }}" + letters.listed("choices")
+_QUESTION = "{{ question | trim }}" + prompt_parts.lettered("choices")
 _HEADER = "The following are multiple choice questions (with answers) about {{ subject | replace('_', ' ') }}.\n\n"
-_BY_SUBJECT = Grouping(by="category", areas=AREAS)
-_ACCURACY = (Pipeline(metrics=(Measure(name="acc", label="accuracy"),)),)
 
 GENERATED = TaskSpec(
     name="mmlu",
     about="Knowledge of 57 subjects: four options, a letter as the reply.",
-    home=_HOME,
+    home="https://github.com/hendrycks/test",
     licence="MIT",
     data=_TEST,
-    fields=_FIELDS,
-    prompt=Prompt(question=f"{_QUESTION}\n\n{letters.ENDING}"),
-    reference=letters.letter_of("answer"),
+    fields=("subject", "question", "choices", "answer"),
+    prompt=Prompt(question=f"{_QUESTION}\n\n{prompt_parts.LETTER_ENDING}"),
+    reference=prompt_parts.letter_at("answer"),
     choices="{{ choices | tojson }}",
     category="subject",
     max_tokens=1024,
-    pipelines=letters.PIPELINES,
-    grouping=_BY_SUBJECT,
+    pipelines=prompt_parts.LETTER_PIPELINES,
+    grouping=Grouping(by="category", areas=AREAS),
     baseline=0.25,
 )
 
 
-def _weighed(name: str, about: str, prompt: Prompt, *views: Step) -> TaskSpec:
-    return TaskSpec(
+def _choice(name: str, about: str, prompt: Prompt, *views: Step) -> TaskSpec:
+    return structs.replace(
+        GENERATED,
         name=name,
         about=about,
-        home=_HOME,
-        licence="MIT",
-        data=_TEST,
         views=views,
-        fields=_FIELDS,
         prompt=prompt,
         reference="{{ answer }}",
         choices='["A", "B", "C", "D"]',
-        category="subject",
         kind="choice",
-        pipelines=_ACCURACY,
-        grouping=_BY_SUBJECT,
-        baseline=0.25,
+        max_tokens=512,
+        pipelines=(Pipeline(metrics=(MetricUse(name="acc", label="accuracy"),)),),
     )
 
 
 _IN_ONE_TEXT = Prompt(
     description=_HEADER,
     question=f"{_QUESTION}\nAnswer:",
-    lettered=f"{_QUESTION}\n\n{letters.ONLY_THE_LETTER}",
+    lettered=f"{_QUESTION}\n\n{prompt_parts.ONLY_THE_LETTER}",
 )
 _FIVE = FewShot(data=_DEV, count=5, sampler=Step(name="same", args={"field": "subject"}), turns=False)
 
-CHOICE = _weighed("mmlu_choice", "Knowledge of 57 subjects: the likeliest of four letters.", _IN_ONE_TEXT)
+CHOICE = _choice("mmlu_choice", "Knowledge of 57 subjects: the likeliest of four letters.", _IN_ONE_TEXT)
 
-FIVE_SHOT = _weighed(
+FIVE_SHOT = _choice(
     "mmlu_choice_5shot",
     "Knowledge of 57 subjects: the likeliest of four letters, after five solved questions of the subject.",
     structs.replace(_IN_ONE_TEXT, fewshot=_FIVE),
 )
 
-_NANOCHAT = letters.nanochat("question", "'ABCD'", "choices")
+_NANOCHAT = prompt_parts.nanochat_choice("question", "'ABCD'", "choices")
 
-NANOCHAT = _weighed(
+NANOCHAT = _choice(
     "mmlu_nanochat",
     "Knowledge of 57 subjects, asked as nanochat asks: the likeliest of four letters.",
     Prompt(question=_NANOCHAT, lettered=_NANOCHAT, delimiter=""),

@@ -3,11 +3,11 @@
 Home: https://github.com/TIGER-AI-Lab/MMLU-Pro, arXiv:2406.01574. Licence: MIT.
 A row: {"question_id": 70, "question": "…", "options": ["…", …], "answer": "I", "category": "business", …}
 Asked: step by step, with the letter at the end.
-Judged: the letter as `answer` has it; a reply without one is wrong, never a random option.
+Judged: the letter in `answer`; a reply without one is wrong, never a random option.
 """
 
 from model_accuracy_eval.records import DataFile, Grouping, Prompt, TaskSpec
-from model_accuracy_eval.tasks import letters
+from model_accuracy_eval.tasks import prompt_parts
 
 TASK = TaskSpec(
     name="mmlu_pro",
@@ -18,11 +18,13 @@ TASK = TaskSpec(
         name="mmlu_pro/test.jsonl", sha256="4cb049c5f4577a93967eda9afa148d8b8f5080e715e262b34f2d60a56d39981c"
     ),
     fields=("question", "options", "answer", "category"),
-    prompt=Prompt(question=f"{{{{ question | trim }}}}{letters.listed('options')}\n\n{letters.ENDING}"),
+    prompt=Prompt(
+        question=f"{{{{ question | trim }}}}{prompt_parts.lettered('options')}\n\n{prompt_parts.LETTER_ENDING}"
+    ),
     reference="{{ answer }}",
     choices="{{ options | tojson }}",
     category="category",
     max_tokens=2048,
-    pipelines=letters.PIPELINES,
+    pipelines=prompt_parts.LETTER_PIPELINES,
     grouping=Grouping(by="category"),
 )

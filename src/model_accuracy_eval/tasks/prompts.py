@@ -1,4 +1,4 @@
-"""A row → the conversation that is sent, through Jinja templates; `template_words` has the words of our own."""
+"""A row → the conversation that is sent, by Jinja templates with the filters and functions of `template_words`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Message, Prompt
-from model_accuracy_eval.tasks.rows import Row
+from model_accuracy_eval.tasks.rows import DataRow
 from model_accuracy_eval.tasks.template_words import FILTERS, FUNCTIONS, options
 
 _ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
@@ -23,7 +23,7 @@ def _compiled(template: str) -> Template:
     return _ENVIRONMENT.from_string(template)
 
 
-def render(template: str, row: Row, where: str) -> str:
+def render(template: str, row: DataRow, where: str) -> str:
     """The template over the row's fields; a field that is not there is an error, never an empty string."""
     try:
         return _compiled(template).render(row)
@@ -31,8 +31,8 @@ def render(template: str, row: Row, where: str) -> str:
         raise BadData(f"{where}: the template {template!r} cannot be filled: {error}.") from error
 
 
-def listed(template: str | None, row: Row, where: str) -> tuple[str, ...]:
-    """What a template gives as a list of texts: options, or right answers."""
+def listed(template: str | None, row: DataRow, where: str) -> tuple[str, ...]:
+    """The list of texts that a template gives: options or right answers."""
     if template is None:
         return ()
     source = render(template, row, where)
@@ -44,21 +44,21 @@ def listed(template: str | None, row: Row, where: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One solved example, rendered: as two turns, and as one text with what parts it from the next."""
+    """One solved example, rendered: as two turns, and as one text with the delimiter before the next."""
 
     question: str
     answer: str
     text: str
 
 
-def shot(prompt: Prompt, row: Row, where: str, *, context: str | None = None, right: str = "") -> Shot:
-    """`right` is the answer of a task that renders none, `context` the question where contexts are weighed.
+def shot(prompt: Prompt, row: DataRow, where: str, *, context: str | None = None, right: str = "") -> Shot:
+    """`right` is the answer of a task without an answer template, `context` the question if contexts are the options.
 
-    The prefix begins the example's reply too; an example without a reply has nothing behind its question.
+    The example's answer begins with the prefix too. Nothing follows the question of an example without an answer.
     """
     fewshot = prompt.fewshot
-    asked = fewshot.question if fewshot and fewshot.question is not None else prompt.question
-    question = render(asked, row, where) if context is None else context
+    template = fewshot.question if fewshot and fewshot.question is not None else prompt.question
+    question = render(template, row, where) if context is None else context
     answer = render(prompt.answer, row, where) if prompt.answer else right
     delimiter = prompt.delimiter
     if fewshot and fewshot.answer_delimiter is not None:
@@ -71,13 +71,13 @@ def shot(prompt: Prompt, row: Row, where: str, *, context: str | None = None, ri
 
 
 def joined(front: str, delimiter: str, back: str) -> str:
-    """Both, with the delimiter between them where neither has a blank there."""
-    bare = front and back and not front[-1].isspace() and not back[0].isspace()
-    return f"{front}{delimiter if bare else ''}{back}"
+    """Both, with the delimiter between them unless one has a blank there."""
+    adjacent = front and back and not front[-1].isspace() and not back[0].isspace()
+    return f"{front}{delimiter if adjacent else ''}{back}"
 
 
-def conversation(prompt: Prompt, question: str, row: Row, shots: Sequence[Shot], where: str) -> tuple[Message, ...]:
-    """System message if any, the examples, the question; `prefix` stands at its end, for want of a better place."""
+def conversation(prompt: Prompt, question: str, row: DataRow, shots: Sequence[Shot], where: str) -> tuple[Message, ...]:
+    """The system message if any, the examples, and the question, which ends with the prefix."""
     fewshot = prompt.fewshot
     system = render(prompt.system, row, where) if prompt.system else ""
     if fewshot and not fewshot.turns:
@@ -85,34 +85,34 @@ def conversation(prompt: Prompt, question: str, row: Row, shots: Sequence[Shot],
     elif prompt.description:
         system += render(prompt.description, row, where)
     turns: list[Message] = [Message(role="system", content=system)] if system else []
-    for one in shots:
-        turns += [Message(role="user", content=one.question), Message(role="assistant", content=one.answer)]
+    for example in shots:
+        turns += [Message(role="user", content=example.question), Message(role="assistant", content=example.answer)]
     if prompt.dialogue:
-        turns += [Message(role=one["role"], content=one["content"]) for one in row[prompt.dialogue]]
-    asked = _begun(prompt, question, row, where)
-    return (*turns, Message(role="user", content=asked)) if asked or not prompt.dialogue else tuple(turns)
+        turns += [Message(role=message["role"], content=message["content"]) for message in row[prompt.dialogue]]
+    last = _with_prefix(prompt, question, row, where)
+    return (*turns, Message(role="user", content=last)) if last or not prompt.dialogue else tuple(turns)
 
 
-def text(prompt: Prompt, question: str, row: Row, shots: Sequence[Shot], where: str) -> str:
+def text(prompt: Prompt, question: str, row: DataRow, shots: Sequence[Shot], where: str) -> str:
     """Description, examples and question as one text, up to where the answer begins."""
-    return before(prompt, row, shots, where) + _begun(prompt, question, row, where)
+    return before(prompt, row, shots, where) + _with_prefix(prompt, question, row, where)
 
 
-def before(prompt: Prompt, row: Row, shots: Sequence[Shot], where: str) -> str:
-    """What stands in front of the question, where all is one text."""
+def before(prompt: Prompt, row: DataRow, shots: Sequence[Shot], where: str) -> str:
+    """Description and examples, which precede the question in one text."""
     description = render(prompt.description, row, where) if prompt.description else ""
-    return description + "".join(one.text for one in shots)
+    return description + "".join(example.text for example in shots)
 
 
-def _begun(prompt: Prompt, question: str, row: Row, where: str) -> str:
+def _with_prefix(prompt: Prompt, question: str, row: DataRow, where: str) -> str:
     return joined(question, prompt.delimiter, render(prompt.prefix, row, where)) if prompt.prefix else question
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def lettered(prompt: Prompt, choices: Sequence[str], row: Row, where: str) -> str:
-    """The question with its options behind their letters."""
+def lettered(prompt: Prompt, choices: Sequence[str], row: DataRow, where: str) -> str:
+    """The question with a list of its options, each after its letter."""
     if prompt.lettered:
         return render(prompt.lettered, row, where)
     listing = "\n".join(f"{letter}. {choice}" for letter, choice in zip(_LETTERS, choices, strict=False))

@@ -1,4 +1,4 @@
-"""Bytes of a data file → rows. What is wrong with a file is said with its name, line and field."""
+"""Data files and their rows. Errors name the file, the line and the field."""
 
 import contextlib
 import csv
@@ -10,42 +10,93 @@ from typing import Any
 
 import msgspec
 
+from model_accuracy_eval import optional
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.tasks import conversations, parquet
+from model_accuracy_eval.optional import pyarrow
+from model_accuracy_eval.ports import DataHub, MakeRows
+from model_accuracy_eval.records import DataFile, Listing
+from model_accuracy_eval.tasks import conversations
 
-Row = dict[str, Any]
+DataRow = dict[str, Any]
 
 _DECODER = msgspec.json.Decoder()
 
 _INNER = ("examples", "data", "rows")
 
 
-def parse(name: str, data: bytes, fields: Sequence[str]) -> list[Row]:
-    """Rows of a data file (`.gz` already opened), each with all `fields`. What is no object becomes one:
+def read(
+    file: DataFile, fields: Sequence[str], data_dir: str | None, hub: DataHub, make_rows: MakeRows
+) -> list[DataRow]:
+    """The rows of a data file, changed by its recipe and limited to its listing, if it has these.
 
-    a line of a `.txt` file is {"text": …}, a list of messages {"messages": …}, and where `key` and `value` are wanted,
-    an entry of a `.json` object is both.
+    Rows that a recipe changes need not have the fields beforehand.
+    """
+
+    def rows_of(name: str) -> list[DataRow]:
+        return parse(*hub.read(DataFile(name=name), data_dir), ())
+
+    if file.recipe and file.recipe.loader:
+        return make_rows(file.recipe, [], rows_of)
+    place, data = hub.read(file, data_dir)
+    if file.recipe is None:
+        rows = parse(place, data, fields)
+    else:
+        rows = make_rows(file.recipe, parse(place, data, ()), rows_of)
+    return _listed(place, rows, file.listed, data_dir, hub) if file.listed else rows
+
+
+def _listed(place: str, rows: list[DataRow], listing: Listing, data_dir: str | None, hub: DataHub) -> list[DataRow]:
+    """The rows that the listing names, in their own order. A name without a row would make it another question."""
+    list_place, data = hub.read(listing.data, data_dir)
+    names = {row["text"].strip() for row in parse(list_place, data, ("text",))}
+    chosen = [row for row in rows if str(row.get(listing.field)) in names]
+    if missing := sorted(names - {str(row[listing.field]) for row in chosen}):
+        raise BadData(
+            f"{list_place} lists {len(names)} rows by their {listing.field}, but {place} has no row for "
+            f"{len(missing)} of them, such as '{missing[0]}'."
+        )
+    return chosen
+
+
+def parse(name: str, data: bytes, fields: Sequence[str]) -> list[DataRow]:
+    """The rows in the bytes of a data file (`.gz` already opened); each has all `fields`.
+
+    What is no object becomes one: a line of a `.txt` file is {"text": …}, a list of messages {"messages": …}, and if
+    the fields are `key` and `value`, each entry of a `.json` object is a row.
     """
     suffix = PurePath(name.removesuffix(".gz")).suffix.lower()
     if suffix == ".parquet":
-        return [
-            _checked(f"{name}, row {number}", row, fields) for number, row in enumerate(parquet.read(name, data), 1)
-        ]
-    if suffix not in _READERS:
+        entries = _parquet(name, data)
+    elif suffix in _READERS:
+        entries = _READERS[suffix](name, _text(name, data), fields)
+    else:
         raise BadData(
             f"{name}: rows are read from {', '.join(_READERS)} and .parquet files (each also as .gz), "
             f"not from '{suffix}'."
         )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        read = error.object  # without the mark that some editors put in front
-        line = read.count(b"\n", 0, error.start) + 1
-        raise BadData(f"{name}, line {line}: byte {read[error.start]:#04x} is not UTF-8.") from error
-    rows = [_checked(f"{name}, {place}", row, fields) for place, row in _READERS[suffix](name, text, fields)]
+    rows = [_checked(f"{name}, {place}", row, fields) for place, row in entries]
     if not rows:
         raise BadData(f"{name}: there is not a single row in it.")
     return rows
+
+
+def _text(name: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        content = error.object  # without the mark that some editors put in front
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BadData(f"{name}, line {line}: byte {content[error.start]:#04x} is not UTF-8.") from error
+
+
+def _parquet(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
+    optional.require("pyarrow", needed_by=f"Reading {name}")
+    try:
+        rows = pyarrow.parquet.read_table(pyarrow.BufferReader(data)).to_pylist()
+    except pyarrow.ArrowException as error:
+        raise BadData(f"{name} is no Parquet file that could be read: {' '.join(str(error).split())}.") from error
+    for number, row in enumerate(rows, start=1):
+        yield f"row {number}", row
 
 
 def _jsonl(name: str, text: str, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -56,19 +107,19 @@ def _jsonl(name: str, text: str, _fields: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _json(name: str, text: str, fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    whole = _decode(name, text)
-    if isinstance(whole, dict) and set(fields) == {"key", "value"}:
-        for key, value in whole.items():
+    content = _decode(name, text)
+    if isinstance(content, dict) and set(fields) == {"key", "value"}:
+        for key, value in content.items():
             yield f"field '{key}'", {"key": key, "value": value}
         return
-    if isinstance(whole, dict):
-        whole = next((whole[field] for field in _INNER if isinstance(whole.get(field), list)), whole)
-    if not isinstance(whole, list):
+    if isinstance(content, dict):
+        content = next((content[field] for field in _INNER if isinstance(content.get(field), list)), content)
+    if not isinstance(content, list):
         raise BadData(
             f"{name}: a .json data file holds a list of objects, or one in its field {' or '.join(_INNER)}, "
-            f"but this one holds {_kind(whole)}."
+            f"but this one holds {_kind(content)}."
         )
-    for number, row in enumerate(whole, start=1):
+    for number, row in enumerate(content, start=1):
         yield f"row {number}", row
 
 
@@ -105,8 +156,8 @@ def _decode(where: str, source: str) -> Any:
         raise BadData(f"{where}: this is no JSON: {error}.") from error
 
 
-def _checked(where: str, row: Any, fields: Sequence[str]) -> Row:
-    if isinstance(row, list) and all(isinstance(one, dict) for one in row):
+def _checked(where: str, row: Any, fields: Sequence[str]) -> DataRow:
+    if isinstance(row, list) and all(isinstance(entry, dict) for entry in row):
         row = {"messages": row}
     if not isinstance(row, dict):
         raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")

@@ -7,7 +7,7 @@ Judged: as gsm8k.
 """
 
 from model_accuracy_eval.records import DataFile, Prompt, TaskSpec
-from model_accuracy_eval.tasks import sums
+from model_accuracy_eval.tasks import prompt_parts
 
 TASK = TaskSpec(
     name="svamp",
@@ -22,9 +22,9 @@ TASK = TaskSpec(
     fields=("Body", "Question", "Answer"),
     prompt=Prompt(
         question="{{ Body | trim }}{{ '' if (Body | trim)[-1] in '.,?!' else '.' }} {{ Question | trim }}\n\n"
-        + sums.ENDING
+        + prompt_parts.NUMBER_ENDING
     ),
     reference="{{ Answer }}",
     max_tokens=1024,
-    pipelines=sums.PIPELINES,
+    pipelines=prompt_parts.NUMBER_PIPELINES,
 )

@@ -1,4 +1,4 @@
-"""What templates may say beyond Jinja's own words: filters and functions over a row's fields."""
+"""The filters and functions that templates have besides Jinja's own."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import msgspec
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
-from model_accuracy_eval.scoring.code.called import called
+from model_accuracy_eval.scoring.code.syntax import called_function
 
 
 def without_calculator(text: str) -> str:
@@ -19,22 +19,22 @@ def without_calculator(text: str) -> str:
 
 
 def after(text: str, marker: str) -> str:
-    """What stands behind the last marker, without blanks around it."""
+    """What follows the last marker, without blanks around it."""
     return text.rpartition(marker)[2].strip()
 
 
 def regex_replace(text: str, pattern: str, repl: str, count: int = 0) -> str:
-    """`re.sub`, as lm-eval's templates have it."""
+    """`re.sub`, as in lm-eval's templates."""
     return re.sub(pattern, repl, text, count=count)
 
 
 def letter_choices(choices: Sequence[str], sep: str = "\n", style: str = ". ") -> str:
-    """Options behind their letters, as the templates of lm-eval 0.5 list them."""
+    """Options after their letters, as in the templates of lm-eval 0.5."""
     return sep.join(f"{letter}{style}{choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
 
 
 def answer_key_to_index(key: str | int, labels: Sequence[str] | None = None) -> int:
-    """The place of a label among the labels; without these, of a letter from A or of a number from 1."""
+    """The position of a label among the labels; without these, that of a letter from A or of a number from 1."""
     label = str(key).strip()
     if labels is not None:
         return list(labels).index(label)
@@ -43,31 +43,31 @@ def answer_key_to_index(key: str | int, labels: Sequence[str] | None = None) -> 
 
 @pass_context
 def column(context: Context, name: str) -> Any:
-    """The row's value under that name; where there is none, the name is a text and stands for itself."""
+    """The row's value of that column, or the name itself if there is no such column."""
     return context.get(name, name)
 
 
 def options(source: str) -> list[str]:
-    """A list of texts, as JSON or as Python writes it."""
+    """A list of texts, from JSON or a Python literal."""
     try:
         return msgspec.json.decode(source, type=list[str])
     except msgspec.DecodeError:
-        written = as_python(source)
-        if isinstance(written, list) and all(isinstance(one, str) for one in written):
-            return written
+        value = as_python(source)
+        if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+            return value
         raise
 
 
 def answers(source: Any) -> list[str]:
-    """Right answers: a list's entries, or those of a text that reads as a list; else the one value, as a text."""
+    """Right answers: the entries of a list or of the literal of a list; else the value itself, as a text."""
     if isinstance(source, str) and source[:1] + source[-1:] == "[]":
-        written = as_python(source)
-        source = source if written is None else written
-    return [str(one) for one in source] if isinstance(source, list) else [str(source)]
+        value = as_python(source)
+        source = source if value is None else value
+    return list(map(str, source)) if isinstance(source, list) else [str(source)]
 
 
 def as_python(source: str) -> Any:
-    """The value of a Python literal; None where the text is none."""
+    """The value of a Python literal, or None if the text is not one."""
     try:
         return ast.literal_eval(source)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -75,28 +75,28 @@ def as_python(source: str) -> Any:
 
 
 def positions(reference: str, choices: Sequence[str]) -> tuple[int, ...] | None:
-    """Places of the right options: a position, the text of an option, or its letter; several positions as a JSON list.
-    None where it is none of these."""
+    """Positions of the right options. The reference is a position, a list of positions, or an option's text or letter.
+    None if it is none of these."""
     if reference in choices and not reference.isdigit():
         return (choices.index(reference),)
-    written = as_python(reference)
-    if isinstance(written, str) and written in choices:
-        return (choices.index(written),)
-    if isinstance(written, int):
-        return (int(written),)
-    if isinstance(written, list) and all(isinstance(one, int) for one in written):
-        return tuple(written)
+    value = as_python(reference)
+    if isinstance(value, str) and value in choices:
+        return (choices.index(value),)
+    if isinstance(value, int):
+        return (int(value),)
+    if isinstance(value, list) and all(isinstance(entry, int) for entry in value):
+        return tuple(value)
     if len(reference) == 1 and "A" <= reference < chr(ord("A") + len(choices)):
         return (ord(reference) - ord("A"),)
     return None
 
 
 def places(reference: str, choices: Sequence[str]) -> list[int]:
-    """The same as a list, for templates, which fail where there is nothing right."""
-    found = positions(reference, choices)
-    if found is None:
+    """The same as a list, for templates; an error if there is no right option."""
+    right = positions(reference, choices)
+    if right is None:
         raise ValueError(f"the right answer '{reference}' is none of the {len(choices)} options")
-    return list(found)
+    return list(right)
 
 
 def letters(reference: str, choices: Sequence[str]) -> list[str]:
@@ -104,9 +104,9 @@ def letters(reference: str, choices: Sequence[str]) -> list[str]:
     return [chr(ord("A") + place) for place in places(reference, choices)]
 
 
-def greatest(worth: dict[str, float]) -> list[int]:
-    """Places of the names that are worth the most."""
-    values = list(worth.values())
+def greatest(scores: dict[str, float]) -> list[int]:
+    """Positions of the names with the highest score."""
+    values = list(scores.values())
     return [place for place, value in enumerate(values) if value == max(values)]
 
 
@@ -122,6 +122,6 @@ FILTERS = {
     "greatest": greatest,
     "letters": letters,
     "places": places,
-    "called": called,
+    "called": called_function,
 }
 FUNCTIONS = {"column": column}

@@ -6,7 +6,8 @@ Asked: for the answer in the words of the one passage that holds it. Pages witho
 Judged: as SQuAD is: the same words (exact_match), and the words in common (f1), by the best of the annotators.
 """
 
-from model_accuracy_eval.records import DataFile, Grouping, Measure, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks.rows import DataRow
 
 TASK = TaskSpec(
     name="tydiqa_tiny",
@@ -31,8 +32,35 @@ TASK = TaskSpec(
     pipelines=(
         Pipeline(
             filters=(Step(name="strip_thoughts"), Step(name="stripped")),
-            metrics=(Measure(name="squad_em", label="exact_match"), Measure(name="squad_f1", label="f1")),
+            metrics=(MetricUse(name="squad_em", label="exact_match"), MetricUse(name="squad_f1", label="f1")),
         ),
     ),
     grouping=Grouping(by="category", weight_by_size=False),
 )
+
+
+def gold_passages(rows: list[DataRow]) -> list[DataRow]:
+    """For each question that an annotator answered with a span: the question, its passage, and all annotators' spans.
+
+    Places are byte offsets into the page. Questions without a span, yes-or-no questions among them, are left out.
+    """
+    return [question for row in rows if (question := _gold_passage(row)) is not None]
+
+
+def _gold_passage(row: DataRow) -> DataRow | None:
+    page = row["document_plaintext"].encode()
+    answered = [entry for entry in row["annotations"] if entry["minimal_answer"]["plaintext_start_byte"] >= 0]
+    if not answered:
+        return None
+    passage = row["passage_answer_candidates"][answered[0]["passage_answer"]["candidate_index"]]
+    spans = [_cut(page, entry["minimal_answer"]) for entry in answered]
+    return {
+        "language": row["language"],
+        "question": row["question_text"],
+        "passage": _cut(page, passage),
+        "answers": list(dict.fromkeys(spans)),
+    }
+
+
+def _cut(page: bytes, place: dict[str, int]) -> str:
+    return page[place["plaintext_start_byte"] : place["plaintext_end_byte"]].decode().strip()

@@ -1,6 +1,6 @@
-"""What is made of a file's rows before they are asked: which, in what order, or new ones out of them.
+"""Views of a file's rows: some of them, in another order, or new rows made from them.
 
-A problem's number is its place among these rows, so that slices and limits never rename it.
+A problem's number is its place in the view, so that slices and limits never renumber it.
 """
 
 import random
@@ -8,30 +8,34 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
+from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
 from model_accuracy_eval.tasks.conversations import last_replies
-from model_accuracy_eval.tasks.instructions import instructions
-from model_accuracy_eval.tasks.passages import gold_passages
-from model_accuracy_eval.tasks.rows import Row
-from model_accuracy_eval.tasks.ultraeval.programs import programs
-from model_accuracy_eval.tasks.words import spelling_bees, words_to_spell
+from model_accuracy_eval.tasks.ifeval import instructions
+from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.tasks.spelling import spelling_bees, words_to_spell
+from model_accuracy_eval.tasks.tydiqa import gold_passages
 
 T = TypeVar("T")
-View = Callable[..., list[Row]]
+View = Callable[..., list[DataRow]]
+
+_MBPP = ("text", "code", "task_id", "test_setup_code", "test_list", "challenge_test_list")
+_HUMAN_EVAL = ("prompt", "test", "entry_point")
+"""Columns by which rows of code benchmarks are known."""
 
 
-def only(rows: list[Row], *, field: str, values: Sequence[Any]) -> list[Row]:
-    """Those whose field has one of the values."""
+def only(rows: list[DataRow], *, field: str, values: Sequence[Any]) -> list[DataRow]:
+    """The rows whose field has one of the values."""
     return [row for row in rows if row[field] in values]
 
 
-def without(rows: list[Row], *, field: str, values: Sequence[Any]) -> list[Row]:
-    """Those whose field has none of the values."""
+def without(rows: list[DataRow], *, field: str, values: Sequence[Any]) -> list[DataRow]:
+    """The rows whose field has none of the values."""
     return [row for row in rows if row[field] not in values]
 
 
 def shuffled(rows: Sequence[T], *, seed: int) -> list[T]:
-    """As Python's own generator shuffles them."""
+    """In the order in which Python's `random` shuffles them."""
     mixed = list(rows)
     random.Random(seed).shuffle(mixed)  # noqa: S311 - an order, no secret
     return mixed
@@ -42,11 +46,25 @@ def mixed(problems: Sequence[T]) -> list[T]:
     return shuffled(problems, seed=42)
 
 
-def permuted(rows: list[Row], *, seed: int = 42) -> list[Row]:
-    """As the `datasets` library shuffles them: by NumPy's default generator."""
-    import numpy  # noqa: PLC0415 - a tenth of a second that only these datasets pay
-
+def permuted(rows: list[DataRow], *, seed: int = 42) -> list[DataRow]:
+    """In the order in which the `datasets` library shuffles them, with NumPy's default generator."""
     return [rows[at] for at in numpy.random.default_rng(seed).permutation(len(rows))]
+
+
+def programs(rows: list[DataRow]) -> list[DataRow]:
+    """The rows of HumanEval or MBPP with `program_head` and `program_tests`, for running UltraEval's programs."""
+    return [{**row, **_program(row)} for row in rows]
+
+
+def _program(row: DataRow) -> DataRow:
+    if row.keys() >= set(_MBPP):
+        return {"program_head": "", "program_tests": "\n".join(row["test_list"])}
+    if row.keys() >= set(_HUMAN_EVAL):
+        return {"program_head": row["prompt"], "program_tests": f"{row['test']}\ncheck({row['entry_point']})"}
+    raise BadData(
+        f"Programs are tested with rows that have {', '.join(_HUMAN_EVAL)} (HumanEval) or {', '.join(_MBPP)} (MBPP), "
+        f"but there is a row that has: {', '.join(row)}."
+    )
 
 
 VIEWS: dict[str, View] = {
@@ -63,8 +81,8 @@ VIEWS: dict[str, View] = {
 }
 
 
-def seen(steps: Sequence[Step], rows: list[Row], name: str) -> list[Row]:
-    """The rows after every step; `name` is their file's."""
+def apply_views(steps: Sequence[Step], rows: list[DataRow], name: str) -> list[DataRow]:
+    """The rows after all steps; `name` is their file's."""
     for step in steps:
         if step.name not in VIEWS:
             raise UnknownName("view of rows", step.name, VIEWS)
@@ -75,33 +93,33 @@ def seen(steps: Sequence[Step], rows: list[Row], name: str) -> list[Row]:
 
 
 def sliced(task: TaskSpec, count: int) -> range:
-    """Places of the task's slice. A stop behind the end is the end; what would reach around the start is refused."""
-    view = task.slice
-    written = f"{view.start}:{'' if view.stop is None else view.stop}:{view.step}"
-    if view.start < 0 or view.step < 1 or (view.stop is not None and view.stop < view.start):
+    """The places of the task's slice. A stop after the end means the end; negative places are refused."""
+    start, stop, step = task.slice.start, task.slice.stop, task.slice.step
+    text = f"{start}:{'' if stop is None else stop}:{step}"
+    if start < 0 or step < 1 or (stop is not None and stop < start):
         raise BadValue(
-            f"{task.name}: the slice {written} cannot be taken: start must be 0 or more, stop not below it, "
+            f"{task.name}: the slice {text} cannot be taken: start must be 0 or more, stop not below it, "
             "and step 1 or more."
         )
-    chosen = range(count)[view.start : view.stop : view.step]
-    if not chosen:
-        raise BadValue(f"{task.name}: the slice {written} of {count} rows is empty.")
-    return chosen
+    places = range(count)[start:stop:step]
+    if not places:
+        raise BadValue(f"{task.name}: the slice {text} of {count} rows is empty.")
+    return places
 
 
 def sharded(task: TaskSpec, problems: tuple[Problem, ...], shard: Shard | None) -> tuple[Problem, ...]:
-    """The shard's own problems; without a shard all."""
+    """The problems of the shard; all of them without a shard."""
     if shard is None:
         return problems
-    own = problems[shard.index :: shard.count]
-    if not own:
+    part = problems[shard.index :: shard.count]
+    if not part:
         raise BadValue(f"{task.name}: the shard {shard} of {len(problems)} problems is empty.")
-    return own
+    return part
 
 
 def check_parts(task: TaskSpec) -> None:
-    """Parts are asked in one run of requests, so all must want the same kind of answer."""
-    manners = {part.name: (part.kind, part.mode, part.boundary, part.repeats) for part in task.parts}
-    if len(set(manners.values())) > 1:
-        told = ", ".join(f"{name} by {' and '.join(map(str, manner[:2]))}" for name, manner in manners.items())
-        raise BadValue(f"The parts of {task.name} must all be asked in one way, but are asked differently: {told}.")
+    """Refuses parts that differ in how they are asked, because they are asked in one run of requests."""
+    kinds = {part.name: (part.kind, part.mode, part.boundary, part.repeats) for part in task.parts}
+    if len(set(kinds.values())) > 1:
+        parts = ", ".join(f"{name} by {kind} and {mode}" for name, (kind, mode, *_) in kinds.items())
+        raise BadValue(f"The parts of {task.name} must all be asked in one way, but are asked differently: {parts}.")

@@ -7,12 +7,12 @@ from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.ports.action import Job, Site
-from model_accuracy_eval.rim.clock import SignalClock
-from model_accuracy_eval.wiring.action import Wired
+from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts
+from model_accuracy_eval.system.clock import SignalClock
+from model_accuracy_eval.wiring.action_parts import ActionStep
 
 
-def wired(hub: FakeGitHub, config: str, **inputs: str) -> tuple[Job, Site]:
+def wired(hub: FakeGitHub, config: str, **inputs: str) -> tuple[ActionContext, ActionPorts]:
     given = {f"INPUT_{name.replace('_', '-').upper()}": value for name, value in inputs.items()}
     environment = {
         "GITHUB_REPOSITORY": REPOSITORY,
@@ -23,7 +23,7 @@ def wired(hub: FakeGitHub, config: str, **inputs: str) -> tuple[Job, Site]:
         "INPUT_TOKEN": TOKEN,
         "INPUT_CONFIG": config,
     }
-    with Wired(environment | given, SignalClock()).site() as (job, site):
+    with ActionStep(environment | given, SignalClock()).parts() as (job, site):
         return job, site
 
 
@@ -33,10 +33,10 @@ def test_one_label_names_report_check_and_comment(tmp_path: Path) -> None:
     config.write_text("label: nightly\ndatasets: demo_gsm8k\nendpoint: http://127.0.0.1:1\n")
     with FakeGitHub() as hub:
         job, site = wired(hub, str(config))
-        assert job.label == site.plan("")[0].label == "nightly"
+        assert job.label == site.plan("").settings.label == "nightly"
         assert job.key.endswith("-nightly")
         job, site = wired(hub, str(config), label="weekly")
-        assert job.label == site.plan("")[0].label == "weekly"
+        assert job.label == site.plan("").settings.label == "weekly"
         assert wired(hub, "")[0].label == "vllm-api-stream-chat"
 
 
@@ -71,5 +71,5 @@ def test_npus_are_looked_for_where_deploy_sh_will_run(tmp_path: Path, more: dict
         pytest.skip("this machine has NPUs")
     with FakeGitHub() as hub:
         _, site = wired(hub, "", datasets="demo_gsm8k", model="/weights", **more)
-        plan, _ = site.plan("" if "endpoint" in more else str(tmp_path))
+        plan = site.plan("" if "endpoint" in more else str(tmp_path))
         assert site.lacks_npus(plan) == ("This container has no /dev/davinci<N>." if lacks else "")

@@ -1,4 +1,4 @@
-"""The action's story before a real GitHub client, a real runner's files and a real plan; twins stand for the machine."""
+"""The action's story before a real GitHub client, a real runner's files and a real plan; fakes stand for the machine."""
 
 import io
 from collections.abc import Callable
@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.fake_ports import ManualClock, MemoryHub, RecordingProgress, ScriptedChat, fake_ports
 from tests.integration.github.tools import client
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.action import act
-from model_accuracy_eval.ports.action import Artifacts, Job, Site
+from model_accuracy_eval.github.check_progress import CheckProgress
+from model_accuracy_eval.github.runner.runner import Runner
+from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore
 from model_accuracy_eval.records import Request, RunPlan
-from model_accuracy_eval.records.forge import Actor, PullRequest
-from model_accuracy_eval.rim.forge.progress import CheckProgress
-from model_accuracy_eval.rim.runner.actions import Runner
-from model_accuracy_eval.stages.watch import Watch
-from model_accuracy_eval.testing import Listener, ManualClock, MemoryHub, ScriptedChat, twins
+from model_accuracy_eval.records.github import Actor, PullRequest
+from model_accuracy_eval.stages.run_progress import RunProgress
+from model_accuracy_eval.wiring.sinks import action_sinks
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(4))
 OURS = "github-actions[bot]"
 
-JOB = Job(
+JOB = ActionContext(
     repository=REPOSITORY,
     actor=Actor(login="alice", source="test"),
     pull=PullRequest(number=7, head_sha=SHA, head_repository=REPOSITORY, is_fork=False, base_sha="b" * 40),
@@ -33,8 +34,8 @@ JOB = Job(
     adapter_ref=SHA,
     adapter_path=".",
     hardware="",
-    label="twin",
-    key="1-1-accuracy-twin",
+    label="fake",
+    key="1-1-accuracy-fake",
     run_url="https://github.example/run",
     comment=True,
     check=True,
@@ -45,17 +46,19 @@ JOB = Job(
 
 @dataclass
 class Stage:
-    """One step of the action; `run` plays it. `parts` are twins of ports."""
+    """One step of the action; `run` plays it. `parts` are fakes of ports."""
 
     hub: FakeGitHub
     parts: dict[str, Any] = field(default_factory=dict)
-    job: Job = JOB
+    job: ActionContext = JOB
     answer: Callable[[Request, int], str] = lambda _request, _choice: "#### 1"
     adapter: Path | None = None
-    artifacts: Artifacts | None = None
+    artifacts: ArtifactStore | None = None
     interval: float = 3600.0
     since_stop: Callable[[], float] = lambda: 0.0
     lack: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    """What the runner sets: the files for outputs, state and summary."""
     clock: ManualClock = field(default_factory=ManualClock)
     log: io.StringIO = field(default_factory=io.StringIO)
 
@@ -64,35 +67,40 @@ class Stage:
 
     def run(self, **job: Any) -> int:
         asked = msgspec.structs.replace(self.job, **job)
-        step, watch = Runner({}, self.log), Watch(self.clock.elapsed)
+        step, watch = Runner(self.environment, self.log), RunProgress(self.clock.elapsed)
         with client(self.hub) as forge:
             progress = CheckProgress(lambda: client(self.hub), watch.newest, step.warning, interval=self.interval)
-            site = Site(
+            site = ActionPorts(
                 step=step,
-                forge=forge,
-                artifacts=self.artifacts,
+                github=forge,
+                sinks=action_sinks(
+                    asked,
+                    step=step,
+                    github=forge,
+                    artifacts=self.artifacts,
+                    updater=progress,
+                    since_stop=self.since_stop,
+                ),
                 check_out=lambda _: str(self.adapter),
                 plan=self._plan,
-                ports=lambda _: self._ports(watch),
+                run_ports=lambda _: self._ports(watch),
                 needs_adapter=self.adapter is not None,
-                progress=progress,
-                since_stop=self.since_stop,
                 lacks_npus=lambda _: self.lack,
             )
             return act(asked, site)
 
-    def _plan(self, folder: str) -> tuple[RunPlan, str]:
-        target = {"adapter": folder, "model": folder} if folder else {"endpoint": "http://twin"}
-        return wiring.plan({**target, "datasets": "demo_gsm8k", "label": "twin"}, {})
+    def _plan(self, folder: str) -> RunPlan:
+        target = {"adapter": folder, "model": folder} if folder else {"endpoint": "http://fake-service"}
+        return wiring.plan({**target, "datasets": "demo_gsm8k", "label": "fake"}, {})
 
-    def _ports(self, watch: Watch) -> Any:
+    def _ports(self, watch: RunProgress) -> Any:
         whole = {
             "chat": ScriptedChat(self.answer),
             "hub": MemoryHub({"demo_gsm8k.jsonl": ROWS}),
             "clock": self.clock,
-            "screen": watch.before(Listener()),
+            "progress": watch.watch(RecordingProgress()),
         }
-        return twins(**(whole | self.parts))
+        return fake_ports(**(whole | self.parts))
 
     @property
     def check(self) -> dict[str, Any]:

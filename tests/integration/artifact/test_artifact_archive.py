@@ -13,15 +13,15 @@ from tests.integration.artifact.tools import Client, unzipped
 from tests.servers.artifact_service import ArtifactServer
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.rim.artifacts import zipping
+from model_accuracy_eval.github.artifacts import zipping
 
 PEAK = """
 import resource, sys
 from pathlib import Path
 from typing import BinaryIO
-from model_accuracy_eval.rim.artifacts import artifact
+from model_accuracy_eval.github.artifacts import artifact_service
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-service = artifact.ArtifactService.from_environment(dict(item.split("=", 1) for item in sys.argv[2:]), mask=len)
+service = artifact_service.ArtifactService.from_environment(dict(item.split("=", 1) for item in sys.argv[2:]), mask=len)
 uploaded = service.upload("report", sys.argv[1])
 print(uploaded.size, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
@@ -44,7 +44,7 @@ class Memory:
 
 def archived(folder: Path) -> tuple[dict[str, bytes | None], list[str]]:
     drain = Memory()
-    contents = zipping.survey(str(folder))
+    contents = zipping.list_contents(str(folder))
     notes = zipping.write(contents, drain)
     return unzipped(drain.data), [*contents.notes, *notes]
 
@@ -110,7 +110,7 @@ def test_file_that_vanishes(tmp_path: Path) -> None:
     for name in ("a", "b", "c/d"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
-    contents = zipping.survey(str(tmp_path))
+    contents = zipping.list_contents(str(tmp_path))
     (tmp_path / "b").unlink()
     drain = Memory()
     notes = zipping.write(contents, drain)
@@ -134,7 +134,7 @@ def test_links_and_pipes(tmp_path: Path) -> None:
     assert files == {"link": b"content", "real/file": b"content"}
     assert [note.split(" ")[0] for note in notes] == ["'folder'", "'loop'", "'out'", "'parent'", "'pipe'"]
     assert notes[2] == "'out' is not in the artifact: it is a link that leads out of the folder."
-    assert notes[4] == "'pipe' is not in the artifact: it is no regular file."
+    assert notes[4] == "'pipe' is not in the artifact: it is not a regular file."
 
 
 def test_file_that_becomes_a_link(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_file_that_becomes_a_link(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         (folder / name).write_text(name)
     (tmp_path / "secret").write_text("MARKER of the machine")
-    contents = zipping.survey(str(folder))
+    contents = zipping.list_contents(str(folder))
     (folder / "a").unlink()
     (folder / "a").symlink_to("../secret")
     (folder / "b").unlink()
@@ -163,7 +163,7 @@ def test_strange_names(tmp_path: Path) -> None:
     assert sorted(files) == ["12_30.log", "12_30.log_2", "_", "a_.._b", "fine name", "line_break"]
     assert files["12_30.log"] == b"12:30.log"
     assert len(notes) == 5
-    assert "'12:30.log' is called '12_30.log' in the artifact: not every system has such names." in notes
+    assert "'12:30.log' is called '12_30.log' in the artifact: not every system allows such names." in notes
     assert all("\n" not in note for note in notes)
 
 
@@ -189,7 +189,7 @@ def test_deflated(tmp_path: Path) -> None:
     """Reports are text, and are kept small."""
     (tmp_path / "page.html").write_text("<p>figure</p>" * 10_000)
     drain = Memory()
-    zipping.write(zipping.survey(str(tmp_path)), drain)
+    zipping.write(zipping.list_contents(str(tmp_path)), drain)
     assert len(drain.data) < 3000
     (tmp_path / "zip").write_bytes(drain.data)
     with zipfile.ZipFile(tmp_path / "zip") as archive:

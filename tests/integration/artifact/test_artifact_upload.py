@@ -9,7 +9,7 @@ import pytest
 from tests.integration.artifact.tools import Client, refused, tree, unzipped
 from tests.servers.artifact_service import RUN, ArtifactServer, runtime_token
 
-from model_accuracy_eval.rim.artifacts.artifact import ArtifactService, objection, safe_name
+from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService, name_problem, safe_name
 
 
 @pytest.mark.parametrize("camel", [False, True])
@@ -99,7 +99,7 @@ def test_bad_name(client: Client, report: Path, name: str, nearest: str) -> None
     with ArtifactServer() as server:
         assert f"'{nearest}' can." in refused(lambda: client.of(server).upload(name, str(report)))
         assert safe_name(name) == nearest
-        assert objection(nearest) is None
+        assert name_problem(nearest) is None
         client.of(server).upload(nearest, str(report))
     assert server.names[0] == "CreateArtifact"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.servers.artifact_service import ArtifactServer
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.rim.artifacts.artifact import ArtifactService
+from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
 
 
 class Client:

@@ -5,15 +5,15 @@ import time
 
 import httpx
 import pytest
-from tests.servers.asking import PATIENCE, ask, ask_all, question, said
+from tests.servers.asking import LIMITS, ask, ask_all, question, said
 from tests.servers.fault_server import JSON, FaultServer, Style, default_answer, encode
 from tests.servers.http import Exchange, HttpServer
 from tests.servers.loops import LOOPS, run
 from tests.servers.socks_server import SocksServer
 
+from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import Patience, Service, Usage
-from model_accuracy_eval.rim.service.chat import connect
+from model_accuracy_eval.records import ClientLimits, Service, Usage
 
 
 def truth(n: int = 1, seed: int | None = None, reason: str | None = "stop") -> list[tuple[str, str, str | None]]:
@@ -188,7 +188,7 @@ def test_timings_are_those_of_the_bytes() -> None:
     assert times.e2e >= times.ttft + 3 * times.gap_mean
 
 
-def test_an_answer_in_one_piece_does_not_tell_its_first_token() -> None:
+def test_an_answer_in_one_piece_has_no_time_of_its_first_token() -> None:
     """A server that ignores stream gives an end, but neither first token nor gaps."""
     with FaultServer(style=Style(stream=False)) as server:
         times = ask(server.url)[0].choices[0].timings
@@ -225,7 +225,7 @@ def test_rule_15_a_request_without_a_model() -> None:
         assert "model" not in server.chats[0]
 
 
-def test_the_key_shows_nowhere() -> None:
+def test_the_api_key_appears_nowhere() -> None:
     """Neither the client's repr nor a server's echo of the key gives it away."""
 
     async def echo(exchange: Exchange) -> None:
@@ -235,16 +235,16 @@ def test_the_key_shows_nowhere() -> None:
         (reply,) = ask(server.url, api_key="sk-secret")
     assert reply.fault is not None
     assert "bad key Bearer [api key]" in reply.fault.sentence
-    chat = connect(Service(base_url="http://h:1"), PATIENCE, api_key="sk-secret")
+    chat = connect(Service(base_url="http://h:1"), LIMITS, api_key="sk-secret")
     assert "secret" not in repr(chat)
     run(chat.close())
 
 
 @pytest.mark.parametrize("key", ["a b-c", "a\r\nx: y", "schlüssel"])
-def test_a_key_that_is_no_header_is_turned_away(key: str) -> None:
+def test_an_api_key_that_no_header_can_hold_is_refused(key: str) -> None:
     """The sentence does not repeat it."""
     with pytest.raises(BadValue, match="API key") as caught:
-        connect(Service(base_url="http://h:1"), PATIENCE, api_key=key)
+        connect(Service(base_url="http://h:1"), LIMITS, api_key=key)
     assert key not in str(caught.value)
 
 
@@ -256,10 +256,10 @@ def test_addresses_with_and_without_a_path(path: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://x", "http://", "http://[", "http://a:99999"])
-def test_addresses_that_cannot_be_meant(url: str) -> None:
+def test_invalid_addresses_are_refused(url: str) -> None:
     """They are turned away before anything is asked."""
     with pytest.raises(BadValue, match="address"):
-        connect(Service(base_url=url), PATIENCE)
+        connect(Service(base_url=url), LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_rule_15_models_are_a_hint(models: object, ids: tuple[str, ...], loop: s
     """Ids where there are some, nothing where the endpoint is broken."""
 
     async def conversation() -> tuple[str, ...]:
-        chat = connect(Service(base_url=server.url), PATIENCE)
+        chat = connect(Service(base_url=server.url), LIMITS)
         try:
             return await chat.models()
         finally:
@@ -293,7 +293,7 @@ def test_256_at_once_open_as_many_connections_and_reuse_them(loop: str) -> None:
     requests = [question(f"{number} + 1 = ?", seed=number) for number in range(256)]
 
     async def conversation() -> None:
-        chat = connect(Service(base_url=server.url), Patience())
+        chat = connect(Service(base_url=server.url), ClientLimits())
         try:
             for _ in range(3):
                 replies = await asyncio.gather(*(chat.ask(request) for request in requests))
@@ -316,7 +316,7 @@ def test_a_cancelled_question_is_seen_by_the_server(loop: str) -> None:
     """The client leaves, and the next question is answered."""
 
     async def conversation() -> None:
-        chat = connect(Service(base_url=server.url), PATIENCE)
+        chat = connect(Service(base_url=server.url), LIMITS)
         task = asyncio.ensure_future(chat.ask(question()))
         assert await asyncio.to_thread(server.wait_for, lambda it: it.in_flight == 1)
         await asyncio.sleep(0.05)
@@ -360,7 +360,7 @@ def test_through_a_proxy_the_answer_is_the_same(loop: str) -> None:
             writer.close()
 
     async def conversation() -> None:
-        chat = connect(Service(base_url=server.url), PATIENCE, proxy=proxy.url, sleep=asyncio.sleep)
+        chat = connect(Service(base_url=server.url), LIMITS, proxy=proxy.url, sleep=asyncio.sleep)
         try:
             assert await chat.models() == ("m",)
             replies = await asyncio.gather(*(chat.ask(question()) for _ in range(4)))
@@ -379,7 +379,7 @@ def test_through_a_socks_proxy_the_answer_is_the_same() -> None:
     """Behind some firewalls there is no other way out."""
 
     async def conversation() -> None:
-        chat = connect(Service(base_url=server.url), PATIENCE, proxy=proxy.url)
+        chat = connect(Service(base_url=server.url), LIMITS, proxy=proxy.url)
         try:
             assert said(await chat.ask(question())) == truth()
         finally:

@@ -8,14 +8,14 @@ import httpx
 import msgspec
 import pytest
 import trustme
-from tests.servers.asking import PATIENCE, Naps, ask, question, said
+from tests.servers.asking import LIMITS, Naps, ask, question, said
 from tests.servers.fault_server import FAULTS, FaultServer, Style, always, faults_at
 from tests.servers.loops import LOOPS, run
 
+from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Fault, Service
-from model_accuracy_eval.rim.service.chat import connect
 
-FAST = msgspec.structs.replace(PATIENCE, first_token_timeout=0.15, idle_timeout=0.15, total_timeout=0.4)
+FAST = msgspec.structs.replace(LIMITS, first_token_timeout=0.15, idle_timeout=0.15, total_timeout=0.4)
 
 # What each fault is, once nothing cures it: kind, status, words of its sentence.
 FINAL: dict[str, tuple[str, int | None, str]] = {
@@ -84,11 +84,11 @@ def test_every_fault_has_its_line_in_the_table() -> None:
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("name", sorted(FINAL))
-def test_rules_04_06_07_a_fault_that_stays_is_a_fault_with_one_clear_sentence(name: str, loop: str) -> None:
+def test_rules_04_06_07_a_lasting_fault_is_reported_in_one_sentence(name: str, loop: str) -> None:
     """Kind, status, the server's own words, tries and seconds: all in the reply, never an exception."""
     kind, status, words = FINAL[name]
     with FaultServer(plan=always(name)) as server:
-        fault, tries = fault_of(server, patience=FAST, loop=loop)
+        fault, tries = fault_of(server, limits=FAST, loop=loop)
         asked = len(server.requests)
     assert (fault.kind, fault.status) == (kind, status)
     assert words in fault.sentence
@@ -100,19 +100,19 @@ def test_rules_04_06_07_a_fault_that_stays_is_a_fault_with_one_clear_sentence(na
 
 
 @pytest.mark.parametrize("name", sorted((set(FINAL) | HARMLESS) - ONE_TRY))
-def test_rule_04_a_fault_that_passes_leaves_no_trace_in_the_reply(name: str) -> None:
+def test_rule_04_after_a_passing_fault_the_reply_is_the_same(name: str) -> None:
     """After another try the reply is the fault-free one: no text of the broken try is in it."""
     with FaultServer() as server:
         (clean,) = ask(server.url, question(n=2, seed=1))
     with FaultServer(plan=faults_at({0: name, 1: name})) as server:
-        (cured,) = ask(server.url, question(n=2, seed=1), patience=FAST)
+        (cured,) = ask(server.url, question(n=2, seed=1), limits=FAST)
     assert said(cured) == said(clean)
     assert cured.usage == clean.usage
     assert cured.tries == (1 if name in HARMLESS else 3)
 
 
 @pytest.mark.parametrize("reason", ["error", "abort", "parse_error", "insufficient_system_resource"])
-def test_rule_19_endings_that_are_no_answer_are_tried_again(reason: str) -> None:
+def test_rule_19_failed_finish_reasons_are_tried_again(reason: str) -> None:
     """A server that gave up half-way has not answered, whatever text came before."""
     with FaultServer(style=Style(reason=reason)) as server:
         fault, tries = fault_of(server)
@@ -133,20 +133,20 @@ def test_rule_04_a_truncated_stream_of_many_is_thrown_away_as_a_whole() -> None:
 
 def test_rule_07_500_gets_two_more_tries_and_a_busy_server_all_of_them() -> None:
     """500 may mean a bad request, so it is given up early; 503 is not."""
-    patient = msgspec.structs.replace(PATIENCE, retries=6)
+    patient = msgspec.structs.replace(LIMITS, retries=6)
     with FaultServer(plan=always("status_500")) as server:
-        assert fault_of(server, patience=patient)[1] == 3
+        assert fault_of(server, limits=patient)[1] == 3
     with FaultServer(plan=always("status_503")) as server:
-        assert fault_of(server, patience=patient)[1] == 7
+        assert fault_of(server, limits=patient)[1] == 7
     with FaultServer(plan=always("error_event")) as server:
-        assert fault_of(server, patience=patient)[1] == 7
+        assert fault_of(server, limits=patient)[1] == 7
 
 
 def test_waits_grow_and_obey_the_server() -> None:
     """Back-off doubles; where the server names a time, that time is kept."""
     naps = Naps()
     with FaultServer(plan=faults_at({0: "status_503", 1: "status_429", 2: "status_503"})) as server:
-        (reply,) = ask(server.url, patience=msgspec.structs.replace(PATIENCE, retries=5), naps=naps)
+        (reply,) = ask(server.url, limits=msgspec.structs.replace(LIMITS, retries=5), naps=naps)
     assert reply.tries == 4
     assert naps.seconds == [0.5, pytest.approx(0.05 + 0.5), 2.0]
 
@@ -156,7 +156,7 @@ def test_rule_08_a_service_that_is_gone_ends_every_request() -> None:
     with FaultServer() as server:
         url = server.url
     begin = time.monotonic()
-    replies = ask(url, *(question(str(number)) for number in range(20)), patience=PATIENCE)
+    replies = ask(url, *(question(str(number)) for number in range(20)), limits=LIMITS)
     assert time.monotonic() - begin < 3
     for reply in replies:
         assert reply.fault is not None
@@ -169,7 +169,7 @@ def test_rule_08_gone_is_final() -> None:
     """After that a new request is answered without another connection."""
 
     async def conversation(url: str) -> None:
-        chat = connect(Service(base_url=url), PATIENCE, sleep=Naps(), chance=lambda: 1.0)
+        chat = connect(Service(base_url=url), LIMITS, sleep=Naps(), chance=lambda: 1.0)
         try:
             first, second = await chat.ask(question()), await chat.ask(question())
         finally:
@@ -196,7 +196,7 @@ def test_a_service_that_comes_back_in_time_is_asked_again() -> None:
                 later.append(FaultServer(port=httpx.URL(url).port).__enter__())
 
         later: list[FaultServer] = []
-        chat = connect(Service(base_url=url), msgspec.structs.replace(PATIENCE, retries=1, gone_after=9.0), sleep=nap)
+        chat = connect(Service(base_url=url), msgspec.structs.replace(LIMITS, retries=1, gone_after=9.0), sleep=nap)
         try:
             reply = await chat.ask(question())
         finally:
@@ -210,12 +210,12 @@ def test_a_service_that_comes_back_in_time_is_asked_again() -> None:
 
 def test_rule_16_a_probe_is_one_try() -> None:
     """With `retries=0` a refusal, a failure and an answer come back at once."""
-    probe = msgspec.structs.replace(PATIENCE, retries=0, gone_after=60.0)
+    probe = msgspec.structs.replace(LIMITS, retries=0, gone_after=60.0)
     naps = Naps()
     with FaultServer(plan=faults_at({0: "status_503"})) as server:
-        assert fault_of(server, patience=probe, naps=naps)[1] == 1
-        assert said(ask(server.url, patience=probe)[0])
-    fault, tries = fault_of(server, patience=probe, naps=naps)
+        assert fault_of(server, limits=probe, naps=naps)[1] == 1
+        assert said(ask(server.url, limits=probe)[0])
+    fault, tries = fault_of(server, limits=probe, naps=naps)
     assert (fault.kind, tries, naps.seconds) == ("refused", 1, [])
     assert "could not be reached" in fault.sentence
 

@@ -9,7 +9,7 @@ import pytest
 from tests.servers.git_server import git_server
 
 from model_accuracy_eval.errors import Refused, Stopped
-from model_accuracy_eval.rim.forge.checkout import Source, check_out
+from model_accuracy_eval.github.checkout import CheckoutSource, check_out
 
 TOKEN = "marker-token-0123456789"
 
@@ -40,7 +40,7 @@ def repository(tmp_path: Path) -> tuple[Path, list[str]]:
 
 def fetched(root: Path, ref: str, target: Path, token: str = "", wanted: str | None = None) -> tuple[str, list[str]]:
     with git_server(root, wanted) as (url, seen):
-        return check_out(Source(url, "org/adapter", ref), str(target), os.environ, token=token), seen
+        return check_out(CheckoutSource(url, "org/adapter", ref), str(target), os.environ, token=token), seen
 
 
 @pytest.mark.parametrize(("ref", "number"), [("main", 2), ("side", 1), ("v1", 1), ("", 2), ("HEAD", 2)])
@@ -96,7 +96,7 @@ def test_refusals_have_their_sentence(
 def test_an_unknown_repository_is_named(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
     """What the server says about a repository that is not there is passed on."""
     with git_server(repository[0]) as (url, _), pytest.raises(Refused, match="not found"):
-        check_out(Source(url, "org/other", "main"), str(tmp_path / "out"), os.environ)
+        check_out(CheckoutSource(url, "org/other", "main"), str(tmp_path / "out"), os.environ)
 
 
 def test_a_folder_with_something_in_it_is_left_alone(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_submodules_come_on_request(repository: tuple[Path, list[str]], tmp_path
         git(outer, "init", "-q", "-b", "main")
         git(outer, "submodule", "--quiet", "add", f"{url}/org/adapter", "inner")
         git(outer, "commit", "-qm", "outer")
-        check_out(Source(url, "org/outer", "main", submodules=True), str(tmp_path / "out"), os.environ)
+        check_out(CheckoutSource(url, "org/outer", "main", submodules=True), str(tmp_path / "out"), os.environ)
     assert (tmp_path / "out" / "inner" / "deploy.sh").read_text() == "echo 2\n"
 
 
@@ -129,4 +129,4 @@ def test_a_stop_ends_git(repository: tuple[Path, list[str]], tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(Stopped):
-            check_out(Source(url, "org/adapter", "main"), str(tmp_path / "out"), os.environ, check=stop)
+            check_out(CheckoutSource(url, "org/adapter", "main"), str(tmp_path / "out"), os.environ, check=stop)

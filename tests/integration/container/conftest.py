@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 from tests.integration.container.tools import ADAPTER_IMAGE, BASE, DOCKERFILES, INSIDE, SELF_IMAGE, SOURCE, make_adapter
 
-from model_accuracy_eval.rim.containers.adapter_container import AdapterContainer
-from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.rim.containers.sweeping import MARK, Labels
+from model_accuracy_eval.deployment.adapter_container import AdapterContainer
+from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.system.container_labels import MARK, Labels
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -56,7 +56,7 @@ def repository(client: "DockerClient") -> Iterator[str]:
     """A name that the containers of one test carry; what carries it at the end is removed."""
     name = f"tests/{secrets.token_hex(4)}"
     yield name
-    for one in client.containers.list(all=True, filters={"label": f"{MARK}.repository={name}"}):
+    for one in client.containers.list(all=True, filters={"label": f"{MARK}.repository={name}"}, ignore_removed=True):
         one.remove(force=True)
 
 

@@ -8,7 +8,7 @@ from tests.e2e import command
 from tests.integration.container.tools import ADAPTER_IMAGE
 from tests.waiting import free_port, until
 
-from model_accuracy_eval.rim.containers.sweeping import MARK
+from model_accuracy_eval.system.container_labels import MARK
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -31,5 +31,5 @@ def test_what_a_killed_run_leaves_behind_is_removed_by_the_next(client: "DockerC
 
 
 def owned(client: "DockerClient", pid: int) -> list[str]:
-    found = client.containers.list(all=True, filters={"label": f"{MARK}=1"})
+    found = client.containers.list(all=True, filters={"label": f"{MARK}=1"}, ignore_removed=True)
     return [one.name or "" for one in found if f" {pid} " in one.labels[f"{MARK}.owner"]]

@@ -11,10 +11,10 @@ from tests.integration.container.conftest import RunInside, Start
 from tests.integration.container.test_container_run import ended
 from tests.integration.container.tools import ADAPTER_IMAGE, make_adapter
 
+from model_accuracy_eval.deployment import npu_devices
+from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.rim.containers import devices
-from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.rim.containers.own_container import OwnContainer, find
+from model_accuracy_eval.system.own_container import OwnContainer, find
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -57,20 +57,20 @@ def test_from_inside(inside: RunInside, nodes: list[str], tmp_path: Path) -> Non
 def test_driver(client: "DockerClient", nodes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of the driver are given where the host has them."""
     (tmp_path / "npu-smi").touch()
-    monkeypatch.setattr(devices, "DRIVER", (str(tmp_path / "npu-smi"), str(tmp_path / "absent")))
-    chosen = devices.choose("all", client, None, {}, {})
+    monkeypatch.setattr(npu_devices, "DRIVER", (str(tmp_path / "npu-smi"), str(tmp_path / "absent")))
+    chosen = npu_devices.choose("all", client, None, {}, {})
     assert (chosen.nodes, chosen.driver) == (tuple(nodes), (str(tmp_path / "npu-smi"),))
 
 
 def test_none_there(client: "DockerClient") -> None:
     """Without NPUs auto gives none and all refuses; other words are no devices."""
-    if devices.choose("auto", client, None, {}, {}).nodes:
+    if npu_devices.choose("auto", client, None, {}, {}).nodes:
         pytest.skip("this machine has NPUs")
     with pytest.raises(Refused, match=r"devices is all, but the engine's host has no /dev/davinci<N>"):
-        devices.choose("all", client, None, {}, {})
+        npu_devices.choose("all", client, None, {}, {})
     for wish in ("some", "0-3", "", "0,"):
         with pytest.raises(BadValue, match="it takes auto, all, none, or numbers such as 0,1"):
-            devices.numbers(wish)
+            npu_devices.numbers(wish)
 
 
 def lack(environ: dict[str, str], wish: str) -> str:
@@ -103,8 +103,8 @@ def test_vendor_runtime(nodes: list[str]) -> None:
         ("auto", {}, "71,72"), ("all", {}, "71,72"), ("71", {}, "71"), ("none", {}, "void"),
         ("auto", {"ASCEND_VISIBLE_DEVICES": "72"}, "72"),
     ):  # fmt: skip
-        chosen = devices.choose(wish, engine, None, environ, {})
-        assert chosen == devices.Devices(environment={"ASCEND_VISIBLE_DEVICES": value}), (wish, nodes)
+        chosen = npu_devices.choose(wish, engine, None, environ, {})
+        assert chosen == npu_devices.Devices(environment={"ASCEND_VISIBLE_DEVICES": value}), (wish, nodes)
         assert chosen.any == (value != "void")
 
 
@@ -120,7 +120,7 @@ def test_host_paths() -> None:
     assert own.on_host("/github/workspace/fast/c") == "/nvme/c"
     for path in ("/github/workspaces", "/github/tmp/x", "/etc"):
         with pytest.raises(
-            Refused, match=r"lies within this container alone.*\(/github/workspace, /github/workspace/fast\)"
+            Refused, match=r"exists only in this container.*\(/github/workspace, /github/workspace/fast\)"
         ):
             own.on_host(path)
 

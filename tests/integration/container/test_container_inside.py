@@ -12,8 +12,8 @@ from tests.integration.container.conftest import RunInside, Start
 from tests.integration.container.tools import ADAPTER_IMAGE, EXAMPLE, get, make_adapter, report
 from tests.waiting import until
 
-from model_accuracy_eval.rim.containers.container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.rim.containers.sweeping import MARK, Labels, sweep
+from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.system.container_labels import MARK, Labels, sweep
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -28,7 +28,7 @@ def told(program: "Container") -> dict[str, object]:
 
 
 def names(client: "DockerClient", repository: str) -> set[str]:
-    found = client.containers.list(all=True, filters={"label": f"{MARK}.repository={repository}"})
+    found = client.containers.list(all=True, filters={"label": f"{MARK}.repository={repository}"}, ignore_removed=True)
     return {str(one.name) for one in found}
 
 
@@ -78,7 +78,7 @@ def test_unmounted_weights(inside: RunInside, tmp_path: Path) -> None:
     """Weights that only our own container has cannot be given; the sentence says which folders could."""
     make_adapter(tmp_path / "adapter", "")
     said = told(inside({"folder": f"{WORKSPACE}/adapter", "model_path": "/usr/share"}))
-    assert "/usr/share lies within this container alone" in str(said["sentence"])
+    assert "/usr/share exists only in this container" in str(said["sentence"])
     assert WORKSPACE in str(said["sentence"])
 
 
@@ -127,7 +127,7 @@ def test_sweep_on_a_plain_machine(start: Start, tmp_path: Path, client: "DockerC
     """A process that was killed leaves its container to the sweep; a process that lives keeps its own."""
     kept = start("sleep 60\n", port=0)
     program = (
-        "import os, signal, sys; from model_accuracy_eval.rim.containers.container import *; "
+        "import os, signal, sys; from model_accuracy_eval.deployment.container_launcher import *; "
         "options = ContainerOptions(image=sys.argv[1], devices='none', labels=Labels(repository=sys.argv[2])); "
         "ContainerLauncher(os.environ, options).start(folder=sys.argv[3], model_path='', port=0, log=sys.argv[4]); "
         "os.kill(os.getpid(), signal.SIGKILL)"

@@ -12,9 +12,9 @@ from tests.integration.container.conftest import Start
 from tests.integration.container.tools import EXAMPLE, get, served
 from tests.waiting import free_port, is_open, until
 
+from model_accuracy_eval.deployment.adapter_container import AdapterContainer
 from model_accuracy_eval.errors import AdapterFailed, BadValue, Refused, Stopped
-from model_accuracy_eval.rim.containers.adapter_container import AdapterContainer
-from model_accuracy_eval.rim.containers.sweeping import MARK
+from model_accuracy_eval.system.container_labels import MARK
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -29,7 +29,7 @@ def ended(box: AdapterContainer) -> str:
 
 
 def left(client: "DockerClient", repository: str) -> list[str]:
-    found = client.containers.list(all=True, filters={"label": f"{MARK}.repository={repository}"})
+    found = client.containers.list(all=True, filters={"label": f"{MARK}.repository={repository}"}, ignore_removed=True)
     return [str(one.name) for one in found]
 
 
@@ -203,7 +203,7 @@ def test_no_half_start(start: Start, client: "DockerClient", repository: str, mo
     def interrupted(*_: object) -> None:
         raise Stopped(2, "SIGINT")
 
-    monkeypatch.setattr("model_accuracy_eval.rim.containers.engine.attended", interrupted)
+    monkeypatch.setattr("model_accuracy_eval.system.docker_engine.run_attended", interrupted)
     with pytest.raises(Stopped):
         start(EVERYWHERE)
     assert left(client, repository) == []

@@ -59,7 +59,7 @@ def test_passwords_of_mirrors_are_not_printed(world: pytest.MonkeyPatch) -> None
         world.setenv("GITHUB_API_URL", "http://user:pass-marker@127.0.0.1:1")
         _, output = look("--online")
     assert "pass-marker" not in output
-    assert "http://127.0.0.1:1 is not to be reached" in output
+    assert "http://127.0.0.1:1 cannot be reached" in output
 
 
 @pytest.mark.parametrize("proxy", ["socks9://127.0.0.1:1", "http://127.0.0.1:port"])

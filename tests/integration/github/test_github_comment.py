@@ -1,5 +1,6 @@
 """The sticky comment: one, ours, found again, never a stranger's."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,12 +11,12 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.rim.forge.github_calls import Waits
+from model_accuracy_eval.system.retry import GITHUB
 
 OURS = "github-actions[bot]"
 MARK = "<!-- model-accuracy-eval: nightly -->"
 OTHER = "<!-- model-accuracy-eval: weekly -->"
-PATIENT = Waits(timeout=5, budget=1e6, tries=30)
+PATIENT = replace(GITHUB, budget=1e6, attempts=30)
 COMMENTS = f"/repos/{REPOSITORY}/issues/7/comments"
 
 
@@ -153,7 +154,7 @@ def carry_out(hub: FakeGitHub, github: Any, kind: str, text: str) -> str | None:
 @given(steps=st.lists(STEP, max_size=8), page=st.integers(1, 4))
 def test_any_sequence_leaves_one_comment_and_no_stranger_touched(steps: list[tuple[str, str]], page: int) -> None:
     """Lost answers, rate limits, deletions, twins of a race, forged markers: one comment is ours, the rest as it was."""
-    with FakeGitHub() as hub, client(hub, login=OURS, waits=PATIENT) as github:
+    with FakeGitHub() as hub, client(hub, login=OURS, retry=PATIENT) as github:
         hub.page = page
         strangers: dict[int, str] = {}
         for kind, text in [*steps, ("upsert", "last")]:

@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.schemas import contract
 from tests.servers.fake_github_memory import SHA, pull
 
-from model_accuracy_eval.rim.forge.github import STATES
+from model_accuracy_eval.records.github import StatusState
 
 R = "/repos/acme/adapter"
 GOOD: dict[str, Any] = {"name": "accuracy", "head_sha": SHA, "status": "in_progress"}
@@ -91,4 +91,4 @@ def test_the_extract_holds_structure_only() -> None:
     assert '"examples"' not in text
     assert max(len(line) for line in text.splitlines()) < 120
     states = contract.TABLE["/repos/{owner}/{repo}/statuses/{sha}"]["post"]["body"]["properties"]["state"]["enum"]
-    assert set(STATES.values()) <= set(states)
+    assert set(get_args(StatusState)) <= set(states)

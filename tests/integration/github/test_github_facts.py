@@ -8,7 +8,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.rim.forge.github import GitHub
+from model_accuracy_eval.github.api import GitHubRest
 
 HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
 
@@ -115,7 +115,7 @@ def test_an_enterprise_server_is_reached_below_its_path() -> None:
     """GITHUB_API_URL may have a path, and a slash at its end."""
     with FakeGitHub(prefix="/api/v3") as hub:
         hub.permissions["ada"] = ("admin", "admin")
-        with GitHub({"GITHUB_API_URL": f"{hub.url}/"}, "token-of-the-tests") as github:
+        with GitHubRest({"GITHUB_API_URL": f"{hub.url}/"}, "token-of-the-tests") as github:
             assert github.permission(REPOSITORY, "ada").admin
         assert hub.calls[0].startswith("GET /api/v3/repos/")
 
@@ -123,4 +123,4 @@ def test_an_enterprise_server_is_reached_below_its_path() -> None:
 def test_an_address_that_is_none_is_refused() -> None:
     """A root without a scheme is a matter of configuration."""
     with pytest.raises(BadValue, match="'api.example' is none"):
-        GitHub({"GITHUB_API_URL": "api.example"}, "t")
+        GitHubRest({"GITHUB_API_URL": "api.example"}, "t")

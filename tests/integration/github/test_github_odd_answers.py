@@ -9,14 +9,14 @@ from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.waiting import free_port
 
-from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
-from model_accuracy_eval.rim.forge.github_calls import Caller
+from model_accuracy_eval.errors import BadValue, EvalError, PublishFailed, Refused
+from model_accuracy_eval.github.rest_client import RestClient
 
 
 def test_a_write_that_nobody_can_look_for_is_not_repeated() -> None:
     """Without a look a POST with a lost answer might be done twice, so it is not; one that never went out is."""
     naps = Naps()
-    with FakeGitHub() as hub, contextlib.closing(Caller(root=hub.url, token=TOKEN, sleep=naps)) as caller:
+    with FakeGitHub() as hub, contextlib.closing(RestClient(root=hub.url, token=TOKEN, sleep=naps)) as caller:
         path = f"/repos/{REPOSITORY}/issues/7/comments"
         hub.fault("POST", path, 502, carried_out=True)
         assert caller.send("POST", path, {"body": "x"}).status == 502
@@ -24,8 +24,8 @@ def test_a_write_that_nobody_can_look_for_is_not_repeated() -> None:
         assert caller.send("POST", path, {"body": "x"}).status is None
         assert len(hub.calls) == 2
     assert naps.seconds == []
-    with contextlib.closing(Caller(root=f"http://127.0.0.1:{free_port()}", token=TOKEN, sleep=naps)) as caller:
-        assert caller.send("POST", "/x", {"body": "x"}).tries == 6
+    with contextlib.closing(RestClient(root=f"http://127.0.0.1:{free_port()}", token=TOKEN, sleep=naps)) as caller:
+        assert caller.send("POST", "/x", {"body": "x"}).attempts == 6
     assert len(naps.seconds) == 5
 
 
@@ -43,6 +43,47 @@ def test_a_write_to_a_renamed_repository_follows_it() -> None:
         stranger.setblocking(False)
         with pytest.raises(BlockingIOError):
             stranger.accept()
+
+
+def test_reading_a_renamed_repository_follows_it() -> None:
+    """GitHub sends reads on with 301; the query of the new address counts."""
+    with FakeGitHub() as hub, client(hub) as github:
+        hub.permissions["ada"] = ("admin", "admin")
+        path = "/repos/acme/old/collaborators/ada/permission"
+        target = f"{hub.url}/repos/{REPOSITORY}/collaborators/ada/permission"
+        hub.fault("GET", "/repos/acme/old/", 301, {}, headers={"location": target})
+        assert github.permission("acme/old", "ada").admin
+        assert hub.calls == [f"GET {path}", f"GET /repos/{REPOSITORY}/collaborators/ada/permission"]
+
+
+def test_addresses_that_lead_in_circles_end() -> None:
+    """After three redirects the refusal is told."""
+    with FakeGitHub() as hub, client(hub) as github:
+        path = "/repos/acme/old/collaborators/ada/permission"
+        hub.fault("GET", "/repos/acme/old/", 301, {}, headers={"location": f"{hub.url}{path}"}, times=99)
+        with pytest.raises(Refused, match="renamed"):
+            github.permission("acme/old", "ada")
+        assert len(hub.calls) == 3
+
+
+@pytest.mark.parametrize("token", ["secret\nbreak", "sécret"])
+def test_a_token_that_cannot_be_sent_is_told_without_it(token: str) -> None:
+    """The sentence has no part of the token."""
+    with pytest.raises(BadValue) as error:
+        RestClient(root="http://127.0.0.1:1", token=token)
+    assert "paste it again" in error.value.sentence
+    assert token[:4] not in error.value.sentence
+
+
+def test_graphql_is_beside_rest() -> None:
+    """At GitHub and on a server of GitHub Enterprise."""
+    addresses = {
+        "https://api.github.com": "https://api.github.com/graphql",
+        "https://h/api/v3": "https://h/api/graphql",
+    }
+    for root, address in addresses.items():
+        with contextlib.closing(RestClient(root=root, token="")) as rest:
+            assert rest.graphql_url == address
 
 
 @pytest.mark.parametrize("data", [b"[", b"null", b"[]", b'"text"', b"{}"])

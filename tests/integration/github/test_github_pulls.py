@@ -8,8 +8,8 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.records.forge import Actor
-from model_accuracy_eval.rim.forge.github_pulls import actor
+from model_accuracy_eval.github.pull_requests import actor
+from model_accuracy_eval.records.github import Actor
 
 HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
 
@@ -26,7 +26,7 @@ HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
         (
             {"GITHUB_ACTOR": "dependabot[bot]"},
             {},
-            Actor(login="dependabot[bot]", bot=True, source="GITHUB_ACTOR"),
+            Actor(login="dependabot[bot]", source="GITHUB_ACTOR"),
         ),
         (
             {"GITHUB_EVENT_NAME": "issue_comment", "GITHUB_TRIGGERING_ACTOR": "x"},
@@ -36,7 +36,7 @@ HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
         (
             {"GITHUB_EVENT_NAME": "issue_comment"},
             {"action": "created", "comment": {"user": {"login": "app", "type": "Bot"}}},
-            Actor(login="app", bot=True, source="comment.user"),
+            Actor(login="app", source="comment.user"),
         ),
         (
             {"GITHUB_EVENT_NAME": "issue_comment"},

@@ -1,5 +1,6 @@
 """Each refusal of GitHub is one sentence that tells what is missing, after no more waiting than is allowed."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.waiting import free_port
 
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.rim.forge.github import GitHub
-from model_accuracy_eval.rim.forge.github_calls import Waits
+from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.system.retry import GITHUB
 
 FIELDS = {
     "message": "Validation Failed",
@@ -23,7 +24,7 @@ FIELDS = {
 SSO = {"message": "Resource protected by organization SAML enforcement."}
 
 
-def say(github: GitHub) -> None:
+def say(github: GitHubRest) -> None:
     github.commit_status(REPOSITORY, SHA, state="success", context="accuracy", description="fine")
 
 
@@ -46,7 +47,7 @@ def say(github: GitHub) -> None:
         (404, {"message": "Not Found"}, "give a token with `statuses: write` in acme/adapter."),
         (410, {"message": "Issues are disabled"}, "switched off in its settings."),
         (422, FIELDS, "CheckRun.conclusion: invalid; is too long; no such commit."),
-        (422, None, "it does not take one of the values."),
+        (422, None, "one of the values is not valid."),
         (418, b"<html>", "`statuses: write` is needed."),
         (302, {}, "has the repository been renamed, or is GITHUB_API_URL not the REST root?"),
         (
@@ -117,10 +118,10 @@ def test_a_permission_is_no_rate_limit() -> None:
 def test_all_waiting_together_is_bounded() -> None:
     """One budget for all calls: when it is spent, each further call is tried once."""
     naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps, waits=Waits(timeout=5, budget=100.0)) as github:
+    with FakeGitHub() as hub, client(hub, naps=naps, retry=replace(GITHUB, budget=100.0)) as github:
         hub.fault("POST", "/statuses/", 429, {"message": "x"}, headers={"retry-after": "30"}, times=99)
         for _ in range(4):
-            with pytest.raises(PublishFailed, match=r"which wants a pause of 30 s"):
+            with pytest.raises(PublishFailed, match=r"which asks for a pause of 30 s"):
                 say(github)
         assert len(hub.calls) == 3 + 4
     assert naps.seconds == [30.0, 30.0, 30.0]
@@ -139,7 +140,7 @@ def test_tries_are_bounded_and_told() -> None:
 
 def test_a_stalled_answer_counts_against_the_budget() -> None:
     """Time spent on an answer that does not come is waiting, too."""
-    with FakeGitHub() as hub, client(hub, waits=Waits(timeout=1, budget=0.9)) as github:
+    with FakeGitHub() as hub, client(hub, timeout=1, retry=replace(GITHUB, budget=0.9)) as github:
         hub.permissions["ada"] = ("admin", "admin")
         hub.fault("GET", "/permission", how="stall")
         with pytest.raises(Refused, match=r"could not be asked .*\(1 try in 1 s\): .*timed out"):
@@ -147,11 +148,11 @@ def test_a_stalled_answer_counts_against_the_budget() -> None:
         assert github.permission(REPOSITORY, "ada").admin
 
 
-def test_hurry_shortens_all_further_waiting() -> None:
+def test_a_time_limit_shortens_all_further_waiting() -> None:
     """Once the program is to end, nothing is waited for longer than allowed, an answer that stalls included."""
     naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps, waits=Waits(timeout=60)) as github:
-        github.hurry(2.0)
+    with FakeGitHub() as hub, client(hub, naps=naps, timeout=60) as github:
+        github.finish_within(2.0)
         hub.fault("POST", "/statuses/", 429, {"message": "x"}, headers={"retry-after": "3"})
         with pytest.raises(PublishFailed):
             say(github)
@@ -171,7 +172,7 @@ def test_nobody_there() -> None:
     """A server that cannot be reached is told with its reason, and never with the token."""
     port = free_port()
     environment = {"GITHUB_API_URL": f"http://127.0.0.1:{port}"}
-    github = GitHub(environment, "token-of-the-tests", sleep=Naps(), chance=lambda: 1.0)
+    github = GitHubRest(environment, "token-of-the-tests", sleep=Naps(), chance=lambda: 1.0)
     with github, pytest.raises(PublishFailed) as caught:
         say(github)
     assert "(6 tries in 0 s): " in caught.value.sentence

@@ -4,8 +4,7 @@ from typing import Any
 
 from tests.servers.fake_github import TOKEN, FakeGitHub
 
-from model_accuracy_eval.rim.forge.github import GitHub
-from model_accuracy_eval.rim.forge.github_calls import Waits
+from model_accuracy_eval.github.api import GitHubRest
 
 LIMITS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0"}
 SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}
@@ -20,12 +19,12 @@ class Naps:
 
 
 def client(
-    hub: FakeGitHub, *, token: str = TOKEN, waits: Waits | None = None, naps: Naps | None = None, **more: Any
-) -> GitHub:
-    return GitHub(
+    hub: FakeGitHub, *, token: str = TOKEN, timeout: float = 5, naps: Naps | None = None, **more: Any
+) -> GitHubRest:
+    return GitHubRest(
         {"GITHUB_API_URL": hub.url},
         token,
-        waits=waits or Waits(timeout=5),
+        timeout=timeout,
         sleep=naps or Naps(),
         chance=lambda: 1.0,
         now=lambda: 1_000_000.0,

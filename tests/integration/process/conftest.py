@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from tests.integration.process.tools import environment, make_adapter, start_in
 
-from model_accuracy_eval.rim.adapter.process import Process
+from model_accuracy_eval.deployment.adapter_process import AdapterProcess
 
-Launch = Callable[..., Process]
+Launch = Callable[..., AdapterProcess]
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def log(tmp_path: Path) -> str:
 @pytest.fixture
 def launch(tmp_path: Path, log: str) -> Iterator[Launch]:
     """`launch(deploy, requirements, **variables)` starts an adapter; whatever is left is stopped afterwards."""
-    started: list[Process] = []
+    started: list[AdapterProcess] = []
 
-    def start(deploy: str, requirements: str | None = None, **variables: str) -> Process:
+    def start(deploy: str, requirements: str | None = None, **variables: str) -> AdapterProcess:
         folder = make_adapter(tmp_path / "adapter", deploy, requirements)
         started.append(start_in(environment(**variables), folder, log))
         return started[-1]

@@ -9,8 +9,9 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import alive, environment, make_adapter
 from tests.waiting import until
 
+from model_accuracy_eval.deployment.adapter_process import AdapterProcess
+from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
-from model_accuracy_eval.rim.adapter.process import Process, ProcessLauncher
 
 OFFLINE = {"PIP_NO_INDEX": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
@@ -49,7 +50,7 @@ def fake_python(folder: Path, body: str) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
-def ended(process: Process) -> str:
+def ended(process: AdapterProcess) -> str:
     until(lambda: process.exit_code() is not None, "deploy.sh ends")
     return process.tail(20).rpartition("── deploy.sh\n")[2]
 

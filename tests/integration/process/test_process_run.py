@@ -9,13 +9,13 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import environment, make_adapter, start_in
 from tests.waiting import free_port, until
 
+from model_accuracy_eval.deployment import adapter_process as module
+from model_accuracy_eval.deployment.adapter_process import AdapterProcess
+from model_accuracy_eval.deployment.listener import port_owner
 from model_accuracy_eval.errors import AdapterFailed, Refused
-from model_accuracy_eval.rim.adapter import process as module
-from model_accuracy_eval.rim.adapter.listener import port_owner
-from model_accuracy_eval.rim.adapter.process import Process
 
 
-def ended(process: Process) -> int:
+def ended(process: AdapterProcess) -> int:
     until(lambda: process.exit_code() is not None, "deploy.sh ends")
     code = process.exit_code()
     assert code is not None
@@ -34,7 +34,7 @@ def test_exit_code(launch: Launch, deploy: str, code: int) -> None:
 def test_exit_before_anybody_looks(tmp_path: Path, log: str) -> None:
     """No exit code is lost, however quickly the command is over."""
     for code in range(30):
-        process = Process(["/bin/sh", "-c", f"exit {code}"], folder=str(tmp_path), environment={}, log=log)
+        process = AdapterProcess(["/bin/sh", "-c", f"exit {code}"], folder=str(tmp_path), environment={}, log=log)
         until(lambda running=process: running.exit_code() is not None, "it ends")  # type: ignore[misc]
         process.stop()
         assert process.exit_code() == code
@@ -73,10 +73,10 @@ def test_plain_signals(launch: Launch) -> None:
 
 
 def test_own_session(launch: Launch) -> None:
-    """Ctrl-C of a terminal reaches neither deploy.sh nor its warden: they are in sessions of their own."""
+    """Ctrl-C of a terminal reaches neither deploy.sh nor its supervisor: they are in sessions of their own."""
     process = launch("exec sleep 60")
-    warden = psutil.Process(process.pid).ppid()
-    assert len({os.getsid(0), os.getsid(warden), os.getsid(process.pid)}) == 3
+    supervisor = psutil.Process(process.pid).ppid()
+    assert len({os.getsid(0), os.getsid(supervisor), os.getsid(process.pid)}) == 3
 
 
 def test_bash_is_honoured(launch: Launch) -> None:
@@ -112,15 +112,15 @@ def test_unusable_interpreter(tmp_path: Path, log: str) -> None:
 
 
 def test_command_that_cannot_start(tmp_path: Path, log: str) -> None:
-    """A command that the system refuses is a sentence, and leaves no warden."""
+    """A command that the system refuses is a sentence, and leaves no supervisor."""
     before = psutil.Process().children()
     with pytest.raises(AdapterFailed, match=r"'/nowhere' could not be started: .*No such file"):
-        Process(["/nowhere"], folder=str(tmp_path), environment={}, log=log)
+        AdapterProcess(["/nowhere"], folder=str(tmp_path), environment={}, log=log)
     assert psutil.Process().children() == before
 
 
-def test_no_python_for_the_warden(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A warden that cannot come up is a sentence as well."""
+def test_no_python_for_the_supervisor(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A supervisor that cannot come up is a sentence as well."""
     monkeypatch.setattr(module.sys, "executable", "/nowhere/python")  # type: ignore[attr-defined]
     with pytest.raises(AdapterFailed, match="watches over the adapter could not be started"):
         launch("exit 0")

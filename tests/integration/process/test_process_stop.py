@@ -12,8 +12,8 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import PYTHON, alive, make_adapter
 from tests.waiting import free_port, is_open, until
 
-from model_accuracy_eval.rim.adapter.listener import port_owner
-from model_accuracy_eval.rim.adapter.process import Process
+from model_accuracy_eval.deployment.adapter_process import AdapterProcess
+from model_accuracy_eval.deployment.listener import port_owner
 
 LIMIT = 5.0
 """Seconds that a stop is promised to take at most."""
@@ -30,7 +30,7 @@ ADAPTERS = {
 }
 
 
-def listening(process: Process, port: int) -> None:
+def listening(process: AdapterProcess, port: int) -> None:
     until(lambda: is_open(port), f"port {port} is open; log: {process.tail(9)}")
 
 
@@ -83,8 +83,8 @@ def test_clean_up_may_finish(launch: Launch) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_signalled_warden_sweeps(launch: Launch, number: signal.Signals) -> None:
-    """A signal to the warden itself ends everything before the warden ends."""
+def test_signalled_supervisor_sweeps(launch: Launch, number: signal.Signals) -> None:
+    """A signal to the supervisor itself ends everything before the supervisor ends."""
     port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
     process = launch(f"{PYTHON} server.py $PORT plain $MARK", PORT=str(port), MARK=mark)
     listening(process, port)
@@ -93,8 +93,8 @@ def test_signalled_warden_sweeps(launch: Launch, number: signal.Signals) -> None
     until(lambda: not alive(mark), "all are gone", LIMIT)
 
 
-def test_killed_warden(launch: Launch) -> None:
-    """When the warden is killed, that counts as the end of deploy.sh, and a stop ends the process group."""
+def test_killed_supervisor(launch: Launch) -> None:
+    """When the supervisor is killed, that counts as the end of deploy.sh, and a stop ends the process group."""
     port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
     process = launch(f"{PYTHON} server.py $PORT stubborn $MARK", PORT=str(port), MARK=mark)
     listening(process, port)
@@ -106,7 +106,7 @@ def test_killed_warden(launch: Launch) -> None:
 
 RUN = """
 import sys, time
-from model_accuracy_eval.rim.adapter.process import ProcessLauncher
+from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
 folder, log, port, mark, path, temporary = sys.argv[1:]
 environment = {"PATH": path, "PORT": port, "MARK": mark, "TMPDIR": temporary, "PIP_NO_INDEX": "1"}
 running = ProcessLauncher(environment).start(folder=folder, model_path="/weights", port=int(port), log=log)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import psutil
 
-from model_accuracy_eval.rim.adapter.process import Process, ProcessLauncher
+from model_accuracy_eval.deployment.adapter_process import AdapterProcess
+from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
 
 PYTHON = f"{sys.executable} -I -S"
 
@@ -65,7 +66,7 @@ def make_adapter(folder: Path, deploy: str, requirements: str | None = None) -> 
     return str(folder)
 
 
-def start_in(environ: dict[str, str], folder: str, log: str) -> Process:
+def start_in(environ: dict[str, str], folder: str, log: str) -> AdapterProcess:
     """An adapter whose surroundings are these; PORT among them is its port."""
     port = int(environ.get("PORT", "8000"))
     return ProcessLauncher(environ).start(folder=folder, model_path="/weights", port=port, log=log)

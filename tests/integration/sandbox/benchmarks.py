@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.rim.sandbox.parsing import parsed
-from model_accuracy_eval.scoring.code.called import called
+from model_accuracy_eval.sandbox.negate_tests import parse_source
+from model_accuracy_eval.scoring.code.syntax import called_function
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 
@@ -39,7 +39,7 @@ def mbpp() -> dict[str, Program]:
         f"MBPP/{row['task_id']}": Program(
             code=row["code"],
             tests="\n".join([row["test_setup_code"], *row["test_list"]]),
-            entry_points=(called(row["test_list"]),),
+            entry_points=(called_function(row["test_list"]),),
         )
         for row in rows("mbpp/mbpp.jsonl.gz")
     }
@@ -56,7 +56,7 @@ class _Off(ast.NodeTransformer):
 
 
 def damaged(program: Program) -> Program:
-    code = ast.unparse(ast.fix_missing_locations(_Off().visit(parsed(program.code))))
+    code = ast.unparse(ast.fix_missing_locations(_Off().visit(parse_source(program.code))))
     return msgspec.structs.replace(program, code=code)
 
 

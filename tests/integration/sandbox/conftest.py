@@ -10,11 +10,11 @@ from functools import lru_cache
 import pytest
 from tests.sandboxed import lacks
 
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.rim.containers.sweeping import Labels
-from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
+from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
+from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.container_labels import Labels
 
 KINDS = ("docker", "bwrap", "uid", "none")
 LABELS = Labels(repository=f"tests/sandbox-{secrets.token_hex(4)}")
@@ -39,13 +39,13 @@ def obstacle(kind: str) -> str | None:
     return None
 
 
-def opened(kind: str, slots: int = 2, labels: Labels = LABELS) -> Sandbox:
+def opened(kind: str, workers: int = 2, labels: Labels = LABELS) -> Sandbox:
     """A pool of this kind, or a skip that says what is missing."""
     if (why := obstacle(kind)) is not None:
         if os.environ.get("CI") == "true" and kind != "uid":
             pytest.fail(why)
         pytest.skip(why)
-    return open_sandbox(kind, os.environ, slots=slots, labels=labels)
+    return open_sandbox(kind, os.environ, workers=workers, labels=labels)
 
 
 async def _all(box: Sandbox, programs: Iterable[Program]) -> list[Execution]:

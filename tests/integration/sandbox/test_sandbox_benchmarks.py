@@ -10,10 +10,10 @@ from tests.integration.sandbox.conftest import RunAll
 from tests.sandboxed import EVERY
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.rim.sandbox.self_check import broken, settle
+from model_accuracy_eval.sandbox.mode_detection import break_functions, detect_mode
+from model_accuracy_eval.system.concurrency import run
 
 
 def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(kind: str, run_all: RunAll) -> None:
@@ -82,19 +82,23 @@ def test_the_mode_comes_from_the_reference_solution(
     code: str, tests: str, mode: str, boxes: Callable[[str], Sandbox]
 ) -> None:
     """Apart where that works; together where tests look into the program's own objects."""
-    assert run(settle(boxes("docker"), "task 1", Program(code=code, tests=tests, entry_points=("f",)))) == mode
+    assert run(detect_mode(boxes("docker"), "task 1", Program(code=code, tests=tests, entry_points=("f",)))) == mode
 
 
 @pytest.mark.parametrize("tests", ["assert f(1)", "assert f(1) == 3", "import unittest"])
 def test_tests_that_judge_nothing_are_refused(tests: str, boxes: Callable[[str], Sandbox]) -> None:
     """A wrong solution that passes, or a right one that fails, makes the task no task."""
     with pytest.raises(BadData, match="The tests of task 7 cannot judge programs"):
-        run(settle(boxes("docker"), "task 7", Program(code="def f(x): return x + 1", tests=tests, entry_points=("f",))))
+        run(
+            detect_mode(
+                boxes("docker"), "task 7", Program(code="def f(x): return x + 1", tests=tests, entry_points=("f",))
+            )
+        )
 
 
 def test_a_broken_solution_is_still_a_program() -> None:
     """Signatures stay, and so does what creates objects."""
-    code = broken(
+    code = break_functions(
         "import os\nclass A:\n    def __init__(self): self.x = 1\n    def get(self): return 1\ndef f(a, *, b=2): return a\n"
     )
     assert "self.x = 1" in code

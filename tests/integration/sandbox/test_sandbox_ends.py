@@ -12,14 +12,14 @@ from tests.integration.sandbox.conftest import LABELS
 from tests.integration.sandbox.test_sandbox_faults import containers
 from tests.waiting import until
 
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 
 OWNER = """
 import asyncio, json, os, sys
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.rim.containers.sweeping import Labels
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
-box = open_sandbox(sys.argv[1], os.environ, slots=1, labels=Labels(repository=sys.argv[2]))
+from model_accuracy_eval.system.container_labels import Labels
+from model_accuracy_eval.sandbox.backends import open_sandbox
+box = open_sandbox(sys.argv[1], os.environ, workers=1, labels=Labels(repository=sys.argv[2]))
 code = "import os, time\\ndef f(x):\\n    if os.fork() == 0: os.setsid()\\n    time.sleep(600)"
 async def story():
     running = asyncio.create_task(box.run(Program(code=code, tests="f(1)", limits=Limits(wall_seconds=60.0))))

@@ -16,12 +16,12 @@ from tests.sandboxed import EVERY
 from tests.servers.gate import Gate
 from tests.waiting import until
 
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
-from model_accuracy_eval.rim.containers.engine import DEFAULT_SOCKET
-from model_accuracy_eval.rim.containers.sweeping import MARK, Labels, sweep
-from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.rim.sandbox.opening import open_sandbox
+from model_accuracy_eval.sandbox.backends import open_sandbox
+from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.container_labels import MARK, Labels, sweep
+from model_accuracy_eval.system.docker_engine import DEFAULT_SOCKET
 
 RIGHT = Program(code="def f(x): return x + 1", tests="assert f(1) == 2")
 WRONG = Program(code="def f(x): return x - 1", tests="assert f(1) == 2")
@@ -31,7 +31,7 @@ ENDLESS = Program(
 OWN = Labels(repository=f"{LABELS.repository}-faults")
 CHOSEN = ("docker", "bwrap")
 """The kinds that `auto` takes."""
-SANDBOX = "-s -c \nimport json, os, sys, types"
+SANDBOX = "-s -c \nimport importlib, json, os, sys"
 
 
 def containers(repository: str, *filters: str) -> list[str]:
@@ -120,7 +120,7 @@ def test_no_verdict_is_lost_doubled_or_wrong_when_the_engine_goes_away(tmp_path:
     labels = Labels(repository=f"{LABELS.repository}-gate", run_id=secrets.token_hex(16))
     with Gate(tmp_path / "engine.sock", address.removeprefix("unix://")) as gate:
         environment = {"DOCKER_HOST": f"unix://{gate.path}"}
-        box = open_sandbox("docker", environment, slots=2, labels=labels)
+        box = open_sandbox("docker", environment, workers=2, labels=labels)
         done = run(numbered(box, 1000 if EVERY else 300, gate.drop))
         run(box.close())
     check_numbered(done)
@@ -132,7 +132,7 @@ def test_no_verdict_is_lost_doubled_or_wrong_when_the_engine_goes_away(tmp_path:
 def test_a_program_whose_worker_is_lost_runs_again(kind: str) -> None:
     """Once, on a fresh worker; the verdict is its own."""
     spared = servers()
-    box = opened(kind, slots=1, labels=OWN)
+    box = opened(kind, workers=1, labels=OWN)
     slow = Program(code="import time\ndef f(x):\n    time.sleep(1)\n    return x", tests="assert f(1) == 1")
 
     async def story() -> Execution:
@@ -151,7 +151,7 @@ def test_a_program_whose_worker_is_lost_runs_again(kind: str) -> None:
 def test_a_cancelled_program_ends_and_its_slot_goes_on(kind: str) -> None:
     """The task ends at once, nothing of the program is left, and the next program passes."""
     spared = servers()
-    box = opened(kind, slots=1, labels=OWN)
+    box = opened(kind, workers=1, labels=OWN)
 
     async def story() -> Execution:
         endless = asyncio.create_task(box.run(ENDLESS))
@@ -172,7 +172,7 @@ def test_a_cancelled_program_ends_and_its_slot_goes_on(kind: str) -> None:
 def test_closing_ends_what_runs(kind: str) -> None:
     """Programs that run, and those that wait, end as harness errors; no thread, process or container stays."""
     spared = servers()
-    box = opened(kind, slots=1, labels=OWN)
+    box = opened(kind, workers=1, labels=OWN)
 
     async def story() -> list[Execution | BaseException]:
         tasks = [asyncio.create_task(box.run(ENDLESS)) for _ in range(3)]

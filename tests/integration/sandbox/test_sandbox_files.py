@@ -6,10 +6,10 @@ import pytest
 from tests.integration.sandbox.conftest import KINDS
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Limits, Mode, Program
-from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.rim.sandbox.files import check
+from model_accuracy_eval.sandbox.program_environment import check_files
+from model_accuracy_eval.system.concurrency import run
 
 FILES = {"helper.py": "def twice(x): return 2 * x\n", "data/numbers.txt": "1 2 3 é\n", "pack/__init__.py": "SIZE = 4\n"}
 USING = """
@@ -60,4 +60,4 @@ def test_other_languages_find_their_files(boxes: Callable[[str], Sandbox]) -> No
 def test_files_that_cannot_lie_there_are_refused(program: Program, said: str) -> None:
     """Before anything runs, with the name or the size."""
     with pytest.raises(BadValue, match=said):
-        check(program)
+        check_files(program)

@@ -7,9 +7,9 @@ import pytest
 from tests.integration.sandbox.conftest import RunAll, runner
 
 from model_accuracy_eval.errors import Refused, UnknownName
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.system.concurrency import run
 
 
 def test_other_languages_are_judged_by_their_exit_code(strongest: RunAll) -> None:

@@ -9,12 +9,12 @@ import pytest
 from tests.integration.sandbox.conftest import LABELS, obstacle, runner
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
-from model_accuracy_eval.rim.containers.engine import connect
-from model_accuracy_eval.rim.loop import run
-from model_accuracy_eval.rim.sandbox.docker_line import PRELOAD
-from model_accuracy_eval.rim.sandbox.opening import IMAGE, open_sandbox
+from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
+from model_accuracy_eval.sandbox.docker_backend import PRELOAD
+from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.docker_engine import connect
 
 _HEAVY_MB = 600
 _MODULES = {
@@ -47,7 +47,7 @@ def labelled() -> Iterator[Labelled]:
 
 
 def opened(image: str) -> Sandbox:
-    return open_sandbox("docker", os.environ, image=image, slots=1, labels=LABELS)
+    return open_sandbox("docker", os.environ, image=image, workers=1, labels=LABELS)
 
 
 def run_on(image: str, *programs: Program) -> list[Execution]:

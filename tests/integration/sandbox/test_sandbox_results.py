@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from tests.integration.sandbox.conftest import RunAll
 
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.rim.loop import run
+from model_accuracy_eval.system.concurrency import run
 
 PLANTS = {
     "file": ("open('/tmp/planted', 'w').write('x')", "os.path.exists('/tmp/planted')"),
@@ -23,10 +23,7 @@ PLANTS = {
     "shared memory segment": ("assert libc.shmget(4711, 4096, 0o1666) >= 0", "libc.shmget(4711, 4096, 0o666) >= 0"),
     "semaphore": ("assert libc.semget(4711, 1, 0o1666) >= 0", "libc.semget(4711, 1, 0o666) >= 0"),
     "message queue": ("assert libc.msgget(4711, 0o1666) >= 0", "libc.msgget(4711, 0o666) >= 0"),
-    "daemon": (
-        "daemon()",
-        "any('planted' in open(f'/proc/{p}/cmdline').read() for p in os.listdir('/proc') if p.isdigit())",
-    ),
+    "daemon": ("daemon()", "any('planted' in command(p) for p in os.listdir('/proc') if p.isdigit())"),
 }
 HEAD = """
 import ctypes, math, os, sys
@@ -37,6 +34,11 @@ def daemon():
         if os.fork() == 0:
             os.execv(sys.executable, ['planted', '-S', '-c', 'import time; time.sleep(600)'])
         os._exit(0)
+def command(pid):
+    try:
+        return open(f'/proc/{pid}/cmdline').read()
+    except OSError:  # it has ended since it was listed
+        return ''
 """
 
 

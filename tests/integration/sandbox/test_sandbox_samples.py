@@ -6,7 +6,7 @@ import pytest
 from tests.integration.sandbox.conftest import RunAll
 from tests.integration.sandbox.samples import CHEATS, PASSED, RIGHT, SAMPLES, SQUARES, Sample
 
-from model_accuracy_eval.ports.sandbox import Sandbox
+from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
 
 PLAIN = Program(code=RIGHT, tests=SQUARES, entry_points=("f",))

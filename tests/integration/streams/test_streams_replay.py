@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from tests.servers.asking import PATIENCE, ask, question, said
+from tests.servers.asking import LIMITS, ask, question, said
 from tests.servers.loops import LOOPS, run
 from tests.servers.replay import Capture, ReplayServer, capture
 
+from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Fault, Reply, Service, Usage
-from model_accuracy_eval.rim.service.chat import connect
 
 CUTS = [1 << 30, 1000, 61, 7]
 
@@ -85,7 +85,7 @@ def test_reasoning_of_a_real_parser_is_kept_apart() -> None:
     assert reply.usage.reasoning_tokens is not None
 
 
-def test_a_capture_with_a_hole_is_no_answer() -> None:
+def test_a_capture_with_a_gap_is_no_answer() -> None:
     """Bytes are missing in the middle of this one; that shows, and nothing of it is scored."""
     assert "an event that is no JSON object" in fault_of("vllm-vl/image_stream_n5").sentence
 
@@ -141,7 +141,7 @@ def test_real_lists_of_models(name: str, ids: tuple[str, ...]) -> None:
     """One server lists its model, another fails to."""
 
     async def conversation() -> tuple[str, ...]:
-        chat = connect(Service(base_url=server.url), PATIENCE)
+        chat = connect(Service(base_url=server.url), LIMITS)
         try:
             return await chat.models()
         finally:

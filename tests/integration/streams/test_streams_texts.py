@@ -8,8 +8,8 @@ from tests.servers.asking import ask, question, said
 from tests.servers.fault_server import FaultServer, Style
 from tests.servers.replay import ReplayServer, capture
 
+from model_accuracy_eval.client.choice_builder import StopScanner, cut
 from model_accuracy_eval.records import Request, Usage
-from model_accuracy_eval.rim.service.stops import Lookout, cut
 
 
 def text(prompt: str = "1 + 1 =", **more: object) -> Request:
@@ -92,8 +92,8 @@ def test_an_empty_stop_stops_nothing() -> None:
 
 @settings(max_examples=200)
 @given(pieces=st.lists(st.text("abc", max_size=3), max_size=8), stops=st.lists(st.text("abc", min_size=1), min_size=1))
-def test_a_lookout_sees_what_the_whole_text_holds(pieces: list[str], stops: list[str]) -> None:
+def test_a_stop_scanner_finds_what_the_complete_text_holds(pieces: list[str], stops: list[str]) -> None:
     """At every piece: a stop has come exactly when there is one in what has come."""
-    lookout = Lookout(stops)
+    lookout = StopScanner(stops)
     for end in range(len(pieces) + 1):
-        assert lookout.look(pieces[:end]) == (cut("".join(pieces[:end]), stops) is not None)
+        assert lookout.scan(pieces[:end]) == (cut("".join(pieces[:end]), stops) is not None)

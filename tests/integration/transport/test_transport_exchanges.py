@@ -12,10 +12,11 @@ import trustme
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.rim.service.connection import Connection
-from model_accuracy_eval.rim.service.proxy import proxy_for
-from model_accuracy_eval.rim.service.sink import ENOUGH, FLOWING, KEPT
-from model_accuracy_eval.rim.service.transport import StreamTransport
+from model_accuracy_eval.client import connection
+from model_accuracy_eval.client.connection import Connection
+from model_accuracy_eval.client.proxied_transport import proxy_for
+from model_accuracy_eval.client.response_body import ENOUGH, ERROR_BODY_LIMIT, FLOWING
+from model_accuracy_eval.client.transport import StreamTransport
 
 Talk = Callable[[StreamTransport, str], Awaitable[None]]
 
@@ -70,8 +71,8 @@ def test_a_plain_client_gets_status_headers_and_body(loop: str) -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_body_larger_than_any_buffer_reaches_a_slow_reader_whole(loop: str) -> None:
-    """Reading pauses while the consumer is busy, and nothing is lost or counted as the server's delay."""
+def test_a_body_larger_than_any_buffer_is_whole_in_the_response(loop: str) -> None:
+    """Without a sink, nothing of it is lost, and its connection is used again."""
     body = bytes(range(256)) * 32 * 1024
 
     async def big(exchange: Exchange) -> None:
@@ -81,34 +82,28 @@ def test_a_body_larger_than_any_buffer_reaches_a_slow_reader_whole(loop: str) ->
         exchange.end()
 
     async def talk(transport: StreamTransport, url: str) -> None:
-        client = httpx.AsyncClient(transport=transport, timeout=0.2)
+        client = httpx.AsyncClient(transport=transport, timeout=2.0)
         for _ in range(2):
-            async with client.stream("GET", url) as response:
-                got = []
-                async for piece in response.aiter_raw():
-                    got.append(piece)
-                    if len(got) == 1:
-                        await asyncio.sleep(0.3)
-            assert b"".join(got) == body
+            assert (await client.get(url)).content == body
 
     assert session(big, talk, loop).connections == 1
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_body_that_ends_while_reading_is_paused_leaves_a_sound_connection(loop: str) -> None:
-    """The last read fills the buffer and completes the message: the next exchange has to be heard."""
+def test_a_body_without_a_sink_is_kept_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endless one is cut there, and its connection is given up."""
+    monkeypatch.setattr(connection, "CONTENT_LIMIT", 1000)
 
-    async def brimming(exchange: Exchange) -> None:
-        exchange.reply(200, b"x" * (1024 * 1024 + 10))
+    async def endless(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(b"x" * 1500)
+        await exchange.stall()
 
     async def talk(transport: StreamTransport, url: str) -> None:
-        client = httpx.AsyncClient(transport=transport, timeout=2.0)
-        for _ in range(3):
-            async with client.stream("GET", url) as response:
-                await asyncio.sleep(0.1)
-                assert len(await response.aread()) == 1024 * 1024 + 10
+        for _ in range(2):
+            response = await httpx.AsyncClient(transport=transport, timeout=2.0).get(url)
+            assert response.content == b"x" * 1000
 
-    assert session(brimming, talk, loop).connections == 1
+    assert session(endless, talk).connections == 2
 
 
 def test_trailers_are_no_headers() -> None:
@@ -217,12 +212,16 @@ def test_an_error_body_stays_in_the_response_up_to_its_bound() -> None:
         exchange.head(400)
         exchange.send(b"x")
         await exchange.pause(0.02)
-        exchange.send(b"x" * 10 * KEPT)
+        exchange.send(b"x" * 10 * ERROR_BODY_LIMIT)
         exchange.end()
 
     async def talk(transport: StreamTransport, url: str) -> None:
         responses = [await transport.handle_async_request(post(url, never)) for _ in range(3)]
-        assert [(one.status_code, len(one.content)) for one in responses] == [(400, KEPT), (503, 4), (503, 4)]
+        assert [(one.status_code, len(one.content)) for one in responses] == [
+            (400, ERROR_BODY_LIMIT),
+            (503, 4),
+            (503, 4),
+        ]
 
     def never(data: bytes, _: float) -> int:
         raise AssertionError("the sink is for answers")
@@ -234,7 +233,7 @@ def test_an_error_body_stays_in_the_response_up_to_its_bound() -> None:
 @pytest.mark.parametrize(
     "before", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n"]
 )
-def test_provisional_answers_are_passed_over(loop: str, before: bytes) -> None:
+def test_provisional_responses_are_ignored(loop: str, before: bytes) -> None:
     """1xx comes before the answer and leaves no trace in it."""
 
     async def hinting(exchange: Exchange) -> None:
@@ -295,7 +294,7 @@ def test_connection_close_is_obeyed() -> None:
     assert session(closing, talk).connections == 3
 
 
-def test_compression_that_nobody_asked_for_is_undone() -> None:
+def test_unrequested_compression_is_undone() -> None:
     """gzip is decoded as it streams, for sinks, for plain clients and in error bodies."""
 
     async def zipping(exchange: Exchange) -> None:
@@ -397,10 +396,10 @@ class _Late(StreamTransport):
     """Asks nothing before the loop has told that the server hung up."""
 
     async def _connect(self, *given: Any) -> Connection:
-        connection = await super()._connect(*given)
-        while connection in self.open:
+        opened = await super()._connect(*given)
+        while opened in self.open:
             await asyncio.sleep(0)
-        return connection
+        return opened
 
 
 @pytest.mark.parametrize("loop", LOOPS)

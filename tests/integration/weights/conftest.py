@@ -1,13 +1,14 @@
 """A hub with one model, and short pauses."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.servers.fake_hub import Blob, FakeHub
 
-from model_accuracy_eval.rim.hubs.weights import Effort
+from model_accuracy_eval.system.retry import HUB
 
-QUICK = Effort(tries=4, base=0.01, cap=0.02, longest=0.5, connect=5, silence=5)
+QUICK = replace(HUB, attempts=4, base=0.01, cap=0.02, longest_retry_after=0.5)
 NAME = "org/name"
 LARGE = bytes(range(256)) * 8192  # 2 MiB, more than one piece
 FILES = {

@@ -6,6 +6,7 @@ import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.weights.conftest import FILES, LARGE, NAME, QUICK
@@ -13,7 +14,9 @@ from tests.servers.fake_hub import Blob, FakeHub
 from tests.waiting import until
 
 from model_accuracy_eval.errors import Refused, Stopped
-from model_accuracy_eval.rim.hubs.weights import Secret, Weights, fetch, measure, parse_reference
+from model_accuracy_eval.hubs.hub_weights import HubWeights
+from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference
+from model_accuracy_eval.system.secret import Secret
 
 TOKEN = "MARKER-token-not-real"
 TOTAL = sum(blob.length for blob in FILES.values())
@@ -21,13 +24,23 @@ ONE = "shards/one.safetensors"
 SOURCES = pytest.mark.parametrize("source", ["hf", "ms"])
 
 
-def measured(hub: FakeHub, reference: str = f"hf:{NAME}", token: str = "") -> Weights:
-    return measure(parse_reference(reference), environment=hub.environment, token=Secret(token), effort=QUICK)
+def measured(hub: FakeHub, reference: str = f"hf:{NAME}", token: str = "") -> WeightsListing:
+    return HubWeights(hub.environment, "", token=Secret(token), retry=QUICK).list_files(parse_reference(reference))
 
 
-def fetched(hub: FakeHub, weights: Weights, folder: Path, token: str = "", **more: object) -> Path:
+def fetched(
+    hub: FakeHub,
+    weights: WeightsListing,
+    folder: Path,
+    token: str = "",
+    limit: int | None = None,
+    on_progress: Any = lambda *_: None,
+    **more: object,
+) -> Path:
     return Path(
-        fetch(weights, str(folder), environment=hub.environment, token=Secret(token), effort=QUICK, **more)  # type: ignore[arg-type]
+        HubWeights(hub.environment, str(folder), token=Secret(token), retry=QUICK, **more).fetch_files(  # type: ignore[arg-type]
+            weights, limit, on_progress
+        )
     )
 
 
@@ -42,7 +55,9 @@ WHOLE = {path: blob.data for path, blob in FILES.items()}
 def test_everything_arrives_read_only(hub: FakeHub, tmp_path: Path, source: str) -> None:
     """The folder holds exactly the model's files, nobody may write them, and progress ends at the total."""
     told: list[tuple[int, int]] = []
-    path = fetched(hub, measured(hub, f"{source}:{NAME}"), tmp_path, tell=lambda *now: told.append(now), limit=TOTAL)
+    path = fetched(
+        hub, measured(hub, f"{source}:{NAME}"), tmp_path, on_progress=lambda *now: told.append(now), limit=TOTAL
+    )
     assert contents(path) == WHOLE
     assert {stat.S_IMODE(entry.stat().st_mode) for entry in path.rglob("*") if entry.is_file()} == {0o444}
     assert {stat.S_IMODE(entry.stat().st_mode) for entry in (path, path / "shards")} == {0o555}
@@ -80,7 +95,7 @@ def test_progress_renews_the_tries(hub: FakeHub, tmp_path: Path) -> None:
     hub.storage_trouble = cut_again
     assert contents(fetched(hub, weights, tmp_path)) == WHOLE
     assert hub.sent[ONE] == len(LARGE)
-    assert len(hub.storage.requests) > 2 * QUICK.tries
+    assert len(hub.storage.requests) > 2 * QUICK.attempts
 
 
 def test_a_stop_in_the_middle_and_the_next_run(hub: FakeHub, tmp_path: Path) -> None:
@@ -109,7 +124,7 @@ def test_a_wrong_hash_is_refused(hub: FakeHub, tmp_path: Path, source: str) -> N
     """A file that is not the promised one ends the fetch, and none of it is kept."""
     wrong = Blob(b"right", large=True, served=b"wrong")
     hub.push("org/wrong", {"model.bin": wrong})
-    with pytest.raises(Refused, match=r"^model\.bin of .*:org/wrong is not the file that was promised: its hash is "):
+    with pytest.raises(Refused, match=r"^model\.bin of .*:org/wrong is not the expected file: its hash is "):
         fetched(hub, measured(hub, f"{source}:org/wrong"), tmp_path)
     assert not any(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
@@ -265,7 +280,7 @@ def test_the_disk_is_full(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_size_on_disk_counts_too(hub: FakeHub, tmp_path: Path) -> None:
     """A limit is held against what lies on the disk in the end, local folders included."""
     path = fetched(hub, measured(hub), tmp_path)
-    local = measure(parse_reference(str(path)), environment={})
-    assert fetch(local, str(tmp_path), environment={}, limit=TOTAL) == str(path)
+    local = HubWeights({}, "").list_files(parse_reference(str(path)))
+    assert HubWeights({}, str(tmp_path)).fetch_files(local, TOTAL) == str(path)
     with pytest.raises(Refused, match=r"^The weights are 4\.19\d+ MB on disk, the limit is"):
         fetched(hub, measured(hub), tmp_path, limit=TOTAL - 1)

@@ -1,30 +1,27 @@
 """How large weights are, before a byte of them is fetched."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.integration.weights.conftest import FILES, NAME, QUICK
 from tests.servers.fake_hub import Blob, FakeHub
+from tests.servers.http import Exchange, HttpServer
 
 from model_accuracy_eval.errors import BadValue, Refused, Stopped
-from model_accuracy_eval.rim.hubs.weights import (
-    Effort,
-    Secret,
-    Weights,
-    measure,
-    parse_reference,
-    parse_size,
-    refuse_room,
-    refuse_size,
-)
+from model_accuracy_eval.hubs.hub_weights import HubWeights
+from model_accuracy_eval.hubs.sizes import parse_size
+from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference, refuse_size
+from model_accuracy_eval.system.retry import HUB
+from model_accuracy_eval.system.secret import Secret
 
 TOKEN = "MARKER-token-not-real"
 
 
-def measured(hub: FakeHub, reference: str, token: str = "") -> Weights:
-    return measure(
-        parse_reference(reference), environment=hub.environment, token=Secret(token, "model-token"), effort=QUICK
+def measured(hub: FakeHub, reference: str, token: str = "") -> WeightsListing:
+    return HubWeights(hub.environment, "", token=Secret(token, "model-token"), retry=QUICK).list_files(
+        parse_reference(reference)
     )
 
 
@@ -88,7 +85,7 @@ def test_modelscope_may_tell_its_commit_in_short(hub: FakeHub, told: str) -> Non
     hub.push(NAME, {"a": b"1"}, branch="other")
     if not told:
         assert refusal(hub, f"ms:{NAME}") == (
-            "The hub does not tell the commit of ms:org/name; name one yourself: org/name@<commit>."
+            "The hub does not say which commit ms:org/name is; name one yourself: org/name@<commit>."
         )
 
 
@@ -99,7 +96,7 @@ def test_modelscope_may_tell_its_commit_in_short(hub: FakeHub, told: str) -> Non
         ("hf:org/none", TOKEN, "There is no model 'org/none' at HUB (HTTP 404)."),
         ("hf:org/name@v9", "", "hf:org/name has no revision 'v9' at HUB."),
         ("hf:org/secret", "", "hf:org/secret is private or does not exist at HUB: no token was given (model-token)."),
-        ("hf:org/secret", "wrong", "HUB does not know the token (model-token), or it may not read hf:org/secret."),
+        ("hf:org/secret", "wrong", "HUB does not accept the token (model-token), or it may not read hf:org/secret."),
         ("hf:org/gated", "", ("hf:org/gated is gated: no token was given, and the owner of the token (model-token) has "
          "to accept its terms at HUB/org/gated first.")),
         ("hf:org/gated", "other", ("hf:org/gated is gated: the owner of the token (model-token) has to accept its terms "
@@ -141,14 +138,14 @@ def test_passing_troubles_are_waited_for(hub: FakeHub, status: int, headers: dic
 def test_the_hub_says_how_long_to_wait(hub: FakeHub) -> None:
     """A pause that the hub asks for stands in the place of our own, which would be ten minutes here."""
     hub.trouble = lambda exchange: (429, {"retry-after": "0"}) if exchange.number == 0 else None
-    patient = Effort(base=1200, cap=1200)
-    assert measure(parse_reference(f"hf:{NAME}"), environment=hub.environment, effort=patient).files
+    patient = replace(HUB, base=1200, cap=1200)
+    assert HubWeights(hub.environment, "", retry=patient).list_files(parse_reference(f"hf:{NAME}")).files
 
 
 def test_a_hub_that_is_not_there(hub: FakeHub) -> None:
     """Nobody listens: one sentence, with the address."""
     hub.hub.stop()
-    assert refusal(hub, f"hf:{NAME}").startswith("HUB broke off or is not to be reached: ")
+    assert refusal(hub, f"hf:{NAME}").startswith("HUB broke off or cannot be reached: ")
 
 
 @pytest.mark.parametrize("path", ["../outside", "/etc/passwd", "a/../../b", "a//b", "a\\b", "a\nb", "."])
@@ -156,7 +153,7 @@ def test_names_that_leave_their_folder_are_refused(hub: FakeHub, path: str) -> N
     """What a hub says becomes paths on this machine, so it is not believed."""
     hub.push("org/evil", {path: b"1"})
     assert refusal(hub, "hf:org/evil") == (
-        f"hf:org/evil holds a file called {path!r}, which is no safe name; it is not fetched."
+        f"hf:org/evil holds a file called {path!r}, which is not a safe name; it is not fetched."
     )
 
 
@@ -169,7 +166,7 @@ def test_a_stop_ends_the_question(hub: FakeHub) -> None:
             raise Stopped(15, "SIGTERM")
 
     with pytest.raises(Stopped):
-        measure(parse_reference(f"hf:{NAME}"), environment=hub.environment, check=check)
+        HubWeights(hub.environment, "", check=check).list_files(parse_reference(f"hf:{NAME}"))
 
 
 def test_a_folder_counts_every_byte_once(tmp_path: Path) -> None:
@@ -184,31 +181,31 @@ def test_a_folder_counts_every_byte_once(tmp_path: Path) -> None:
     (snapshot / "circle").symlink_to(".", target_is_directory=True)
     (snapshot / "config.json").write_bytes(b"{}")
     (snapshot / ".git" / "objects").write_bytes(b"x" * 1000)
-    weights = measure(parse_reference(str(snapshot)), environment={})
+    weights = HubWeights({}, "").list_files(parse_reference(str(snapshot)))
     assert (weights.total, weights.commit) == (1002, None)
     with pytest.raises(Refused, match=r"^The weights are 1\.002 kB, the limit is 1\.001 kB"):
         refuse_size(weights, 1001)
     (blobs / "0a1b").unlink()
     (snapshot / "hard").unlink()
-    with pytest.raises(Refused, match="where nothing is; the weights are incomplete"):
-        measure(parse_reference(str(snapshot)), environment={})
+    with pytest.raises(Refused, match="which does not exist; the weights are incomplete"):
+        HubWeights({}, "").list_files(parse_reference(str(snapshot)))
 
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     """A name without `hf:` is a path; the sentence says how a hub's name is written."""
-    with pytest.raises(Refused, match=r"^There is no folder with weights at org/none; .* hf:org/name or ms:org/name"):
-        measure(parse_reference("org/none"), environment={})
+    with pytest.raises(Refused, match=r"^The weights 'org/none' are not there; .* hf:org/name or ms:org/name"):
+        HubWeights({}, "").list_files(parse_reference("org/none"))
     with pytest.raises(Refused, match="There are no files in"):
-        measure(parse_reference(str(tmp_path)), environment={})
+        HubWeights({}, "").list_files(parse_reference(str(tmp_path)))
 
 
 def test_room_on_the_disk(hub: FakeHub, tmp_path: Path) -> None:
     """Weights that do not fit are refused with both numbers."""
     hub.push("org/big", {"m": Blob(b"", large=True, size=52_100_000_000)})
     weights = measured(hub, "hf:org/big")
-    refuse_room(weights, str(tmp_path), lambda _: 52_100_000_000)
+    HubWeights({}, str(tmp_path), free=lambda _: 52_100_000_000).refuse_room(weights)
     with pytest.raises(Refused) as refused:
-        refuse_room(weights, str(tmp_path), lambda _: 31_000_000_000)
+        HubWeights({}, str(tmp_path), free=lambda _: 31_000_000_000).refuse_room(weights)
     assert refused.value.sentence == f"hf:org/big needs 52.1 GB, {tmp_path} has 31 GB free."
 
 
@@ -217,7 +214,7 @@ def test_room_on_the_disk(hub: FakeHub, tmp_path: Path) -> None:
     [
         ("", "The model is not given"), ("gs:org/name", "unknown kind 'gs'"), ("https://hf.co/a/b", "unknown kind 'https'"),
         ("hf:name", "no name of the form org/name"), ("hf:a/b/c", "no name of"), ("hf:../b", "no name of"), ("hf:a/b c", "no name"),
-        ("hf:a/b@", "'' is no branch"), ("hf:a/b@-x", "'-x' is no branch"), ("ms:a/b@../../x", "is no branch"), ("hf:a/b@x@y", "is no"),
+        ("hf:a/b@", "'' is not a branch"), ("hf:a/b@-x", "'-x' is not a branch"), ("ms:a/b@../../x", "is not a branch"), ("hf:a/b@x@y", "is no"),
     ],
 )  # fmt: skip
 def test_bad_references_are_refused(text: str, sentence: str) -> None:
@@ -249,3 +246,34 @@ def test_a_model_page_that_cannot_be_read_refuses_nothing(hub: FakeHub, status: 
     hub.trouble = lambda exchange: (status, {}) if exchange.path == page else None
     assert measured(hub, f"ms:{NAME}").task_types == ()
     assert hub.asked.count(f"GET {page}") == 1
+
+
+def test_a_host_that_is_not_a_hub_is_named() -> None:
+    """With the beginning of what it answers, as a login page does."""
+
+    async def login_page(exchange: Exchange) -> None:
+        exchange.reply(200, b"<html>Welcome</html>")
+
+    with HttpServer(login_page) as server, pytest.raises(Refused) as error:
+        HubWeights({"HF_ENDPOINT": server.url}, "", retry=QUICK).list_files(parse_reference(f"hf:{NAME}"))
+    assert error.value.sentence == (
+        f"{server.url} does not answer as a model hub does: b'<html>Welcome</html>' is not JSON."
+    )
+
+
+@pytest.mark.parametrize("source", ["hf", "ms"])
+@pytest.mark.parametrize(
+    "answer", ["{}", "[]", "null", '"text"', '{"sha": 1, "siblings": 2}', '{"Code": 200, "Data": {"Files": [7]}}']
+)
+def test_an_answer_of_another_shape_is_one_sentence(source: str, answer: str) -> None:
+    """The sentence says what of it is wrong."""
+
+    async def reply(exchange: Exchange) -> None:
+        exchange.reply(200, answer)
+
+    with HttpServer(reply) as server, pytest.raises(Refused) as error:
+        environment = {"HF_ENDPOINT": server.url, "MODELSCOPE_ENDPOINT": server.url}
+        HubWeights(environment, "", retry=QUICK).list_files(parse_reference(f"{source}:{NAME}"))
+    assert error.value.sentence.startswith(f"{server.url} does not list the files of {source}:{NAME} (Expected `") or (
+        "(Object missing required field `" in error.value.sentence
+    )

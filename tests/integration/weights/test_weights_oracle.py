@@ -10,7 +10,8 @@ import pytest
 from tests.integration.weights.conftest import FILES, NAME, QUICK
 from tests.servers.fake_hub import FakeHub
 
-from model_accuracy_eval.rim.hubs.weights import fetch, measure, parse_reference
+from model_accuracy_eval.hubs.hub_weights import HubWeights
+from model_accuracy_eval.hubs.weights_listing import parse_reference
 
 CLIENT = """
 import sys
@@ -39,9 +40,9 @@ def test_the_official_client_reads_the_same(hub: FakeHub, tmp_path: Path) -> Non
         timeout=60,
     )
     assert client.returncode == 0, client.stderr
-    weights = measure(parse_reference(f"hf:{NAME}"), environment=hub.environment, effort=QUICK)
+    weights = HubWeights(hub.environment, "", retry=QUICK).list_files(parse_reference(f"hf:{NAME}"))
     files = [f"{file.path}|{file.size}|{file.sha256 or ''}" for file in weights.files]
     assert client.stdout.splitlines() == [weights.commit, *files]
-    ours = Path(fetch(weights, str(tmp_path / "cache"), environment=hub.environment, effort=QUICK))
+    ours = Path(HubWeights(hub.environment, str(tmp_path / "cache"), retry=QUICK).fetch_files(weights))
     for path in FILES:
         assert (theirs / path).read_bytes() == (ours / path).read_bytes() == FILES[path].data

@@ -8,73 +8,14 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.config.spellings import SPELLINGS
 
 from model_accuracy_eval.config.inputs import merge, read, yaml_values
-from model_accuracy_eval.config.settings import Settings, table
+from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.records import Settings
 
 NAMES = [setting.name for setting in table()]
-
-SPELLINGS: list[tuple[str, str, Any, Any]] = [
-    # setting, as a flag, as YAML, what it means
-    ("adapter", "./adapter", "./adapter", "./adapter"),
-    ("model", "/weights", "/weights", "/weights"),
-    ("max-weight-size", "90GiB", "90GiB", "90GiB"),
-    ("weights-dir", "/cache", "/cache", "/cache"),
-    ("runtime", "container", "container", "container"),
-    ("adapter-image", "ascend/vllm", "ascend/vllm", "ascend/vllm"),
-    ("devices", "0,1", "0,1", "0,1"),
-    ("devices", "3", 3, "3"),
-    ("endpoint", "http://localhost:8000", "http://localhost:8000", "http://localhost:8000"),
-    ("model-name", "none", None, None),
-    ("model-name", "qwen", "qwen", "qwen"),
-    ("datasets", "demo_gsm8k, my.jsonl", ["demo_gsm8k", "my.jsonl"], ("demo_gsm8k", "my.jsonl")),
-    ("datasets", "gsm8k", "gsm8k", ("gsm8k",)),
-    ("tasks-path", "tasks, more/tasks", ["tasks", "more/tasks"], ("tasks", "more/tasks")),
-    ("trust-python", "true", True, True),
-    ("data-dir", "data", "data", "data"),
-    ("limit", "8", 8, 8),
-    ("limit", "none", None, None),
-    ("shard", "1/4", "1/4", "1/4"),
-    ("task-type", "any-to-any", "any-to-any", "any-to-any"),
-    ("mode", "infer", "infer", "infer"),
-    ("reuse", "outputs/x", "outputs/x", "outputs/x"),
-    ("preset", "pass@10", "pass@10", "pass@10"),
-    ("preset", "none", None, None),
-    ("prompt-strategy", "few-shot", "few-shot", "few-shot"),
-    ("num-return-sequences", "3", 3, 3),
-    ("temperature", "0.7", 0.7, 0.7),
-    ("temperature", "1", 1, 1.0),
-    ("top-p", "0.95", 0.95, 0.95),
-    ("max-tokens", "512", 512, 512),
-    ("max-tokens", "None", None, None),
-    ("seed", "none", None, None),
-    ("seed", "42", 42, 42),
-    ("generation", '{"top_k": 20, "min_p": 0.1}', {"top_k": 20, "min_p": 0.1}, {"top_k": 20, "min_p": 0.1}),
-    ("weigh", "top-logprobs", "top-logprobs", "top-logprobs"),
-    ("k", "1,2, 5", [1, 2, 5], (1, 2, 5)),
-    ("k", "3", 3, (3,)),
-    ("gate", "demo: avg@5 >= 60", ["demo: avg@5 >= 60"], ("demo: avg@5 >= 60",)),
-    ("gate", "a: avg@5 > 1\nb: pass@5 > 2\n", ["a: avg@5 > 1", "b: pass@5 > 2"], ("a: avg@5 > 1", "b: pass@5 > 2")),
-    ("baseline", "outputs/x", "outputs/x", "outputs/x"),
-    ("max-failed-requests", "0", 0, 0),
-    ("sandbox", "bwrap", "bwrap", "bwrap"),
-    ("sandbox-image", "python:3.12-slim", "python:3.12-slim", "python:3.12-slim"),
-    ("judge-endpoint", "http://localhost:9000", "http://localhost:9000", "http://localhost:9000"),
-    ("judge-model", "judge", "judge", "judge"),
-    ("score-reasoning", "true", True, True),
-    ("concurrency", "256", 256, 256),
-    ("retries", "0", 0, 0),
-    ("ready-timeout", "60", 60, 60.0),
-    ("connect-timeout", "1.5", 1.5, 1.5),
-    ("first-token-timeout", "30", 30, 30.0),
-    ("idle-timeout", "30", 30, 30.0),
-    ("total-timeout", "30", 30, 30.0),
-    ("out", "elsewhere", "elsewhere", "elsewhere"),
-    ("label", "my-model@1.0+x_y", "my-model@1.0+x_y", "my-model@1.0+x_y"),
-    ("port", "8080", 8080, 8080),
-    ("debug", "false", False, False),
-]
 
 
 def one(name: str, value: Any, source: str = "the command line") -> Any:
@@ -82,7 +23,7 @@ def one(name: str, value: Any, source: str = "the command line") -> Any:
 
 
 def test_every_setting_is_spelled_below() -> None:
-    """A new setting needs a line in the table of this test."""
+    """A new setting needs a line in the table of spellings."""
     assert {name for name, *_ in SPELLINGS} == set(NAMES)
 
 
@@ -150,7 +91,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("preset", "pass@2", "expected one of greedy, pass@1, pass@10"),
     ("prompt-strategy", "reflexion", "expected one of standard, scot, few-shot, cgo"),
     ("sandbox", "chroot", "expected one of auto, docker, bwrap, uid, none"),
-    ("weigh", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
+    ("loglikelihood", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
     ("mode", "evaluate", "expected one of all, infer, eval"),
     ("task-type", "text", "expected one of text-generation, image-text-to-text, any-to-any"),
 ]
@@ -225,6 +166,26 @@ def test_any_value_is_typed_or_refused(value: Any) -> None:
         msgspec.convert(msgspec.to_builtins(merge(layer)), Settings)
 
 
+@pytest.mark.parametrize(
+    ("preset", "n", "temperature", "generation", "k"),
+    [
+        ("greedy", 1, 0.0, {}, (1,)),
+        ("pass@1", 10, 0.8, {"top_k": 40}, (1,)),
+        ("pass@10", 100, 0.8, {"top_k": 40}, (1, 10)),
+    ],
+)
+def test_a_preset_stands_for_four_settings(
+    preset: str, n: int, temperature: float, generation: dict[str, int], k: tuple[int, ...]
+) -> None:
+    """What is given in the same layer or a later one wins over it."""
+    layer = read({"preset": preset}, "f")
+    settings = merge(layer)
+    assert (settings.num_return_sequences, settings.temperature, settings.k) == (n, temperature, k)
+    assert settings.generation == generation
+    assert merge(layer | {"temperature": 0.3}).temperature == merge(layer, {"temperature": 0.3}).temperature == 0.3
+    assert merge({"temperature": 0.3}, layer).temperature == temperature
+
+
 def test_an_object_on_the_command_line_is_json() -> None:
     """Nested fields arrive as they are."""
     body = {"chat_template_kwargs": {"enable_thinking": False}, "stop": ["a", "b"]}
@@ -240,10 +201,10 @@ def test_a_yaml_file_holds_settings() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a: [1", "eval.yaml is no YAML: "),
-        ("a: b: c", "eval.yaml is no YAML: "),
-        ("\x00", "eval.yaml is no YAML: "),
-        ("!!python/object/apply:os.system [ls]", "eval.yaml is no YAML: "),
+        ("a: [1", "eval.yaml is not YAML: "),
+        ("a: b: c", "eval.yaml is not YAML: "),
+        ("\x00", "eval.yaml is not YAML: "),
+        ("!!python/object/apply:os.system [ls]", "eval.yaml is not YAML: "),
         ("- limit", "eval.yaml must hold settings as 'name: value' lines, but it holds list."),
         ("limit", "eval.yaml must hold settings as 'name: value' lines, but it holds str."),
     ],

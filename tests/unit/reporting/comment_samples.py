@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from tests.unit.reporting.fixed_report import report, row
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.records import Conclusion, Counts, Gate, GateResult, Outcome, Report, Service, Sheet
-from model_accuracy_eval.reporting import figures
+from model_accuracy_eval.records import Conclusion, Counts, DatasetResult, Gate, GateResult, Outcome, Report, Service
+from model_accuracy_eval.reporting import comment_figures
 from model_accuracy_eval.reporting.comment import Links
-from model_accuracy_eval.reporting.figures import Figure, Figures
+from model_accuracy_eval.reporting.comment_figures import Figure, Figures
 
-KEY = figures.key_of("accuracy", "vllm-api-stream-chat")
+KEY = comment_figures.key_of("accuracy", "vllm-api-stream-chat")
 LINKS = Links(
     artifact="https://github.test/o/r/actions/runs/1/artifacts/2",
     check="https://github.test/o/r/runs/3",
@@ -45,15 +45,15 @@ def ended(conclusion: Conclusion, sentence: str = "A sentence.", detail: str = "
 def foreign_report(words: str) -> Report:
     """A report in which everything that can be foreign is."""
     gate = Gate(dataset=words, metric="avg@5", comparison=">=", threshold=60)
-    sheet = Sheet(
+    dataset_result = DatasetResult(
         dataset=words,
         version="0ba9da",
         rows=(row("avg@5", 5.0, words), row(words, None, words)),
-        tallies=(),
+        problem_results=(),
         counts=Counts(planned=2, answered=1, failed=1),
         notes=(words,),
     )
-    whole = report((sheet,), label=words)
+    whole = report((dataset_result,), label=words)
     return msgspec.structs.replace(
         whole,
         outcome=ended("failed", words, words),
@@ -63,13 +63,13 @@ def foreign_report(words: str) -> Report:
     )
 
 
-def large_report(sheets: int, words: str, detail: int) -> Report:
+def large_report(dataset_results: int, words: str, detail: int) -> Report:
     whole = foreign_report(words)
-    each = whole.sheets[0]
-    many_sheets = tuple(msgspec.structs.replace(each, dataset=f"{words}{number}") for number in range(sheets))
+    each = whole.dataset_results[0]
+    many_results = tuple(msgspec.structs.replace(each, dataset=f"{words}{number}") for number in range(dataset_results))
     return msgspec.structs.replace(
         whole,
-        sheets=many_sheets,
-        gates=whole.gates * sheets,
+        dataset_results=many_results,
+        gates=whole.gates * dataset_results,
         outcome=ended("failed", words * 500, f"{words} line\n" * detail),
     )

@@ -4,23 +4,24 @@ import msgspec
 
 from model_accuracy_eval.records import (
     Counts,
-    Exam,
+    DatasetResult,
     Gate,
     GateResult,
     Interval,
     Message,
     Outcome,
+    PreparedDataset,
     Problem,
+    ProblemResult,
     Report,
-    Row,
     RunPlan,
     Sampling,
     Service,
-    Sheet,
+    Settings,
     Speed,
     Spread,
-    Tally,
-    Why,
+    SummaryRow,
+    VerdictReason,
 )
 from model_accuracy_eval.tasks import find
 
@@ -28,12 +29,14 @@ FIGURES = (("accuracy (5 runs average)", 5.6), ("avg@5", 5.6), ("pass@5", 24.0),
 """The sample table of the mission."""
 
 
-def row(metric: str, value: float | None, dataset: str = "demo_gsm8k", interval: Interval | None = None) -> Row:
-    return Row(dataset=dataset, version="0ba9da", metric=metric, value=value, interval=interval)
+def row(metric: str, value: float | None, dataset: str = "demo_gsm8k", interval: Interval | None = None) -> SummaryRow:
+    return SummaryRow(dataset=dataset, version="0ba9da", metric=metric, value=value, interval=interval)
 
 
-def tally(problem: int, why: tuple[Why, ...], answers: tuple[str | None, ...], gold: str = "18") -> Tally:
-    return Tally(
+def problem_result(
+    problem: int, why: tuple[VerdictReason, ...], answers: tuple[str | None, ...], gold: str = "18"
+) -> ProblemResult:
+    return ProblemResult(
         problem=problem,
         n=len(why),
         c=why.count("right"),
@@ -44,11 +47,11 @@ def tally(problem: int, why: tuple[Why, ...], answers: tuple[str | None, ...], g
     )
 
 
-def report(sheets: tuple[Sheet, ...], *, n: int = 5, label: str = "vllm-api-stream-chat") -> Report:
+def report(dataset_results: tuple[DatasetResult, ...], *, n: int = 5, label: str = "vllm-api-stream-chat") -> Report:
     plan = RunPlan(
         run_id="ee9480acbbac4d4aa190a124d5ddf39c",
         stamp="20260326_151326",
-        label=label,
+        settings=Settings(label=label),
         tasks=(find("demo_gsm8k"),),
         sampling=Sampling(n=n),
         k=(n,),
@@ -78,7 +81,7 @@ def report(sheets: tuple[Sheet, ...], *, n: int = 5, label: str = "vllm-api-stre
     return Report(
         plan=plan,
         outcome=outcome,
-        sheets=sheets,
+        dataset_results=dataset_results,
         gates=gates,
         service=Service(base_url="http://127.0.0.1:8000", model="/weights"),
         seconds={"deploy": 12.5, "infer": 100.25},
@@ -90,13 +93,13 @@ def report(sheets: tuple[Sheet, ...], *, n: int = 5, label: str = "vllm-api-stre
 
 def many() -> Report:
     """n = 5: one dataset with figures and losses, one of which nothing was marked."""
-    full = Sheet(
+    full = DatasetResult(
         dataset="demo_gsm8k",
         version="0ba9da",
         rows=tuple(row(metric, value, interval=Interval(low=1.25, high=18.5)) for metric, value in FIGURES),
-        tallies=(
-            tally(0, ("right", "wrong", "not found", "empty", "right"), ("18", "17", None, None, "18.0")),
-            tally(3, ("failed", "rejected", "wrong", "wrong", "wrong"), (None, None, "a\nb", '"', "<b>"), "4"),
+        problem_results=(
+            problem_result(0, ("right", "wrong", "not found", "empty", "right"), ("18", "17", None, None, "18.0")),
+            problem_result(3, ("failed", "rejected", "wrong", "wrong", "wrong"), (None, None, "a\nb", '"', "<b>"), "4"),
         ),
         counts=Counts(planned=10, answered=8, rejected=1, failed=1, cut=2, empty=1, not_found=1),
         notes=("1 of 10 samples failed after all retries and count as not correct.",),
@@ -104,24 +107,26 @@ def many() -> Report:
             e2e=Spread(mean=1.5, p50=1.25, p90=2.0, p99=2.5, maximum=3.0), prompt_tokens=120, completion_tokens=640
         ),
     )
-    blank = Sheet(dataset="gsm8k", version="a1b2c3", rows=(), tallies=(), counts=Counts(planned=5, missing=5))
-    return report((full, blank))
+    blank = DatasetResult(
+        dataset="gsm8k", version="a1b2c3", rows=(), problem_results=(), counts=Counts(planned=5, missing=5)
+    )
+    return msgspec.structs.replace(report((full, blank)), datasets=datasets())
 
 
 def single() -> Report:
     """n = 1, two datasets and a label of the user's."""
-    arithmetic = Sheet(
+    arithmetic = DatasetResult(
         dataset="demo_arithmetic",
         version="fedcba",
         rows=(row("accuracy", 200 / 3, "demo_arithmetic"),),
-        tallies=(tally(0, ("right",), ("85",), "85"),),
+        problem_results=(problem_result(0, ("right",), ("85",), "85"),),
         counts=Counts(planned=3, answered=3),
     )
-    awkward = Sheet(
+    awkward = DatasetResult(
         dataset='big, "odd" | sums',
         version="0ba9da",
         rows=(row("accuracy", None, 'big, "odd" | sums'),),
-        tallies=(),
+        problem_results=(),
         counts=Counts(),
     )
     whole = report((arithmetic, awkward), n=1, label="my-model@1.0")
@@ -131,10 +136,10 @@ def single() -> Report:
     return msgspec.structs.replace(whole, outcome=passed, gates=())
 
 
-def exams() -> tuple[Exam, ...]:
-    """What the sheets of `many` were marked from."""
+def datasets() -> tuple[PreparedDataset, ...]:
+    """The datasets of `many`."""
     problem = Problem(id=0, messages=(Message(role="user", content="How many?"),), references=("18",))
     return tuple(
-        Exam(task=find(name), problems=(problem,), version=version, questions=f"{version}ffff")
+        PreparedDataset(task=find(name), problems=(problem,), version=version, questions=f"{version}ffff")
         for name, version in (("demo_gsm8k", "0ba9da"), ("gsm8k", "a1b2c3"))
     )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.reporting.fixed_report import row
 
-from model_accuracy_eval.records import Row
+from model_accuracy_eval.records import SummaryRow
 from model_accuracy_eval.reporting.advice import Advice, advise, level
 
 PERCENT = st.floats(0, 100)
@@ -68,7 +68,7 @@ def test_a_dataset_without_all_three_figures_gets_no_advice() -> None:
 def test_each_dataset_is_read_for_itself_and_the_largest_k_counts() -> None:
     """In the order of the rows."""
 
-    def of(dataset: str, *figures: tuple[str, float]) -> list[Row]:
+    def of(dataset: str, *figures: tuple[str, float]) -> list[SummaryRow]:
         return [row(metric, value, dataset) for metric, value in figures]
 
     found = advise(

@@ -25,7 +25,7 @@ from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHon
 from model_accuracy_eval.records import (
     Conclusion,
 )
-from model_accuracy_eval.reporting import comment, figures, fitting, foreign, verdicts
+from model_accuracy_eval.reporting import comment, comment_figures, conclusions, size_limit, untrusted_text
 from model_accuracy_eval.reporting.comment import Links
 
 
@@ -34,13 +34,13 @@ def test_the_comment_looks_as_it_did(name: str) -> None:
     """With old figures beside the new ones, and without."""
     whole, before = {"many": (many(), BEFORE), "single": (single(), None)}[name]
     body = comment.as_comment(whole, key=KEY, commit="89abcdef0123", links=LINKS, before=before)
-    assert figures.is_ours(body, KEY)
+    assert comment_figures.is_ours(body, KEY)
     golden_files.check(f"{name}/comment.md", body.partition("\n")[2])
 
 
 def test_a_refusal_looks_as_it_did() -> None:
     """There is no report; there is a comment all the same, which says who can start it."""
-    body = comment.as_comment(verdicts.outcome_of(REFUSED), key=KEY, links=Links(run=LINKS.run))
+    body = comment.as_comment(conclusions.error_outcome(REFUSED), key=KEY, links=Links(run=LINKS.run))
     golden_files.check("refused/comment.md", body)
 
 
@@ -62,21 +62,23 @@ def test_the_summary_is_the_comment_without_its_marker() -> None:
         ("stopped", "cancelled", "Cancelled"),
     ],
 )
-def test_conclusions_are_told_to_github(conclusion: Conclusion, check: str, words: str) -> None:
+def test_conclusions_are_shown_on_github(conclusion: Conclusion, check: str, words: str) -> None:
     """A gate that failed and a machine that failed are told apart by the title."""
     found = comment.as_check(ended(conclusion))
     assert found.conclusion == check
-    assert found.title == f"{verdicts.VERDICTS[conclusion].words}: A sentence."
+    assert found.title == f"{conclusions.CONCLUSIONS[conclusion].words}: A sentence."
     assert words in found.title
     assert words in found.summary
 
 
 def test_only_a_pass_satisfies_a_required_check() -> None:
     """GitHub lets success, neutral and skipped satisfy one."""
-    assert set(verdicts.VERDICTS) == set(get_args(Conclusion))
-    good = {name for name, verdict in verdicts.VERDICTS.items() if verdict.check == "success"}
-    assert good == {name for name, verdict in verdicts.VERDICTS.items() if verdict.status == "success"} == {"passed"}
-    assert {verdict.check for verdict in verdicts.VERDICTS.values()}.isdisjoint({"neutral", "skipped"})
+    assert set(conclusions.CONCLUSIONS) == set(get_args(Conclusion))
+    good = {name for name, verdict in conclusions.CONCLUSIONS.items() if verdict.check == "success"}
+    assert (
+        good == {name for name, verdict in conclusions.CONCLUSIONS.items() if verdict.status == "success"} == {"passed"}
+    )
+    assert {verdict.check for verdict in conclusions.CONCLUSIONS.values()}.isdisjoint({"neutral", "skipped"})
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_only_a_pass_satisfies_a_required_check() -> None:
 )
 def test_errors_without_a_report_have_an_outcome(error: EvalError, conclusion: str) -> None:
     """With their exit code, stage and sentence."""
-    found = verdicts.outcome_of(error)
+    found = conclusions.error_outcome(error)
     assert (found.conclusion, found.exit_code, found.sentence) == (conclusion, error.exit_code, error.sentence)
 
 
@@ -99,8 +101,8 @@ def test_titles_are_cut() -> None:
     """255 characters for a check, 140 for a status's description."""
     long = ended("broken", "word\n" * 500)
     assert len(comment.as_check(long).title) == 255
-    assert len(verdicts.title(long, 140)) == 140
-    assert "\n" not in verdicts.title(long)
+    assert len(conclusions.title(long, 140)) == 140
+    assert "\n" not in conclusions.title(long)
 
 
 @given(FOREIGN)
@@ -113,7 +115,7 @@ def test_titles_are_cut() -> None:
 @example("²mailto:x ²www.x.test ²GH-1 ²deadbeef")
 @example("00000000:www")
 @example("mailto")
-def test_nothing_foreign_lives(words: str) -> None:
+def test_text_from_outside_is_only_text(words: str) -> None:
     """No tag, no comment, no link, no mention, no reference; and tables keep their columns."""
     body = comment.as_comment(foreign_report(words), key=KEY, commit=words, links=LINKS, before=BEFORE)
     shown = render(body)
@@ -128,23 +130,23 @@ def test_nothing_foreign_lives(words: str) -> None:
 @given(FOREIGN)
 def test_names_are_shown_as_they_are(words: str) -> None:
     """But for blanks and what cannot be seen, a reader finds the same letters."""
-    cell = render(f"| a |\n| --- |\n| {foreign.text(words)} |").rows[1][0]
-    expected = render(f"<pre>{foreign.block_line(' '.join(words.split()))}</pre>").code
+    cell = render(f"| a |\n| --- |\n| {untrusted_text.text(words)} |").rows[1][0]
+    expected = render(f"<pre>{untrusted_text.block_line(' '.join(words.split()))}</pre>").code
     assert "".join(cell.replace(UNSEEN, "").split()) == "".join("".join(expected).split())
 
 
 def test_a_gate_can_be_copied() -> None:
     """`avg@5` is no mention, so nothing is put into it."""
-    assert foreign.text("demo: avg@5 >= 60") == "demo: avg@5 &gt;= 60"
+    assert untrusted_text.text("demo: avg@5 >= 60") == "demo: avg@5 &gt;= 60"
 
 
 @given(st.integers(0, 120), st.sampled_from(["ok", "é", "😀", "漢字" * 60, '"' * 150, "@" * 150]), st.integers(0, 3000))
 @example(3000, '"' * 150, 0)
 @example(1, "x" * 9000, 1000)
 @example(1, "ok", 100_000)
-def test_everything_fits_and_the_verdict_is_never_lost(sheets: int, words: str, detail: int) -> None:
+def test_everything_fits_and_the_verdict_is_never_lost(dataset_results: int, words: str, detail: int) -> None:
     """The comment in characters, the check in bytes; the first rows stand in both."""
-    whole = large_report(sheets, words, detail)
+    whole = large_report(dataset_results, words, detail)
     body = comment.as_comment(whole, key=KEY, links=LINKS, before=BEFORE)
     check = comment.as_check(whole, links=LINKS, before=BEFORE)
     assert len(body.encode("utf-16-le")) // 2 <= 65_536
@@ -153,22 +155,22 @@ def test_everything_fits_and_the_verdict_is_never_lost(sheets: int, words: str, 
         assert "Model accuracy: Failed" in text
         assert LINKS.artifact in text
         seen = text.partition("<details>")[0].count("\n| ")
-        assert seen >= (2 + min(2 * sheets, 20) if sheets else 0)
+        assert seen >= (2 + min(2 * dataset_results, 20) if dataset_results else 0)
         assert text.count("<details>") == text.count("</details>")
         assert text.count("<pre>") == text.count("</pre>")
 
 
-def test_what_has_no_room_is_told() -> None:
+def test_what_does_not_fit_is_counted() -> None:
     """The end of a log is worth more than its beginning."""
     whole = msgspec.structs.replace(many(), outcome=ended("broken", "It died.", "early\n" * 50_000 + "the reason"))
     body = comment.as_comment(whole, key=KEY)
     assert "the reason\n</pre>" in body
-    assert "of 50001 lines have no room here; the artifact has them._" in body
-    assert fitting.characters(body) > 60_000
+    assert "of 50001 lines do not fit here; see the artifact._" in body
+    assert size_limit.characters(body) > 60_000
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "/relative", "//host"])
 def test_only_web_addresses_are_links(url: str) -> None:
     """Anything else is its words."""
-    assert foreign.link("Check", url) == "Check"
-    assert render(foreign.link("Check", "https://x.test/a b>)|<script>")).tags == ["p", "a"]
+    assert untrusted_text.link("Check", url) == "Check"
+    assert render(untrusted_text.link("Check", "https://x.test/a b>)|<script>")).tags == ["p", "a"]

@@ -7,8 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
 
-from model_accuracy_eval.records import Attempt, Exam, Fault, Message, Problem, Timings, Usage
-from model_accuracy_eval.reporting import journal, predictions
+from model_accuracy_eval.records import (
+    Attempt,
+    Fault,
+    Loglikelihood,
+    Message,
+    PreparedDataset,
+    Problem,
+    Timings,
+    Usage,
+)
+from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.tasks import find
 
 PROBLEM = Problem(
@@ -21,7 +30,7 @@ PROBLEM = Problem(
     ),
     references=("4", "four"),
 )
-EXAM = Exam(task=find("demo_gsm8k"), problems=(PROBLEM,), version="0ba9da", questions="q")
+PREPARED = PreparedDataset(task=find("demo_gsm8k"), problems=(PROBLEM,), version="0ba9da", questions="q")
 
 TEXTS = st.text(st.characters(codec="utf-8"))
 SECONDS = st.floats(0, 1e4)
@@ -32,6 +41,17 @@ ATTEMPTS = st.builds(
     text=TEXTS,
     reasoning=TEXTS,
     finish_reason=st.none() | TEXTS,
+    loglikelihoods=st.lists(
+        st.none()
+        | st.builds(
+            Loglikelihood,
+            logprob=st.floats(-1e4, 0),
+            tokens=st.none() | st.integers(0, 99),
+            greedy=st.none() | st.booleans(),
+            cropped_to=st.none() | st.integers(1, 4096),
+        ),
+        max_size=3,
+    ).map(tuple),
     timings=st.none()
     | st.builds(
         Timings, ttft=st.none() | SECONDS, e2e=SECONDS, gap_mean=st.none() | SECONDS, gap_max=st.none() | SECONDS
@@ -54,7 +74,7 @@ FAULTS = st.builds(
 @given(ATTEMPTS)
 def test_a_line_keeps_the_whole_sample(attempt: Attempt) -> None:
     """Read back, it is the same attempt: text, timings, usage and all."""
-    line = journal.line(EXAM, PROBLEM, attempt)
+    line = journal.line(PREPARED, PROBLEM, attempt)
     assert journal.attempt(line) == attempt
     assert journal.key(line) == (attempt.problem, attempt.index)
     assert line.endswith(b"}\n")
@@ -64,7 +84,7 @@ def test_a_line_keeps_the_whole_sample(attempt: Attempt) -> None:
 @given(ATTEMPTS)
 def test_a_line_has_the_fields_of_aisbench(attempt: Attempt) -> None:
     """First and under their names, with its roles."""
-    whole = json.loads(journal.line(EXAM, PROBLEM, attempt))
+    whole = json.loads(journal.line(PREPARED, PROBLEM, attempt))
     fields = ["data_abbr", "id", "success", "uuid", "origin_prompt", "prediction", "gold"]
     assert list(whole)[:7] == fields
     assert (whole["data_abbr"], whole["id"], whole["success"], whole["gold"]) == (
@@ -82,7 +102,7 @@ def test_a_line_has_the_fields_of_aisbench(attempt: Attempt) -> None:
 @given(ATTEMPTS, FAULTS)
 def test_a_failure_keeps_its_reason(attempt: Attempt, fault: Fault) -> None:
     """Problem, index and fault come back; AISBench's fields of a failed sample are there."""
-    line = journal.failure_line(EXAM, PROBLEM, attempt, fault)
+    line = journal.failure_line(PREPARED, PROBLEM, attempt, fault)
     assert journal.failure(line) == Attempt(problem=attempt.problem, index=attempt.index, fault=fault)
     assert journal.key(line) == (attempt.problem, attempt.index)
     assert line.count(b"\n") == 1
@@ -95,7 +115,7 @@ def test_samples_of_one_request_have_ids_of_their_own() -> None:
     """32 hex digits each, as AISBench's are."""
     request = "3cad516afaa246ba9243a40c82e13140"
     found = {
-        json.loads(journal.line(EXAM, PROBLEM, Attempt(problem=7, index=index, request=request)))["uuid"]
+        json.loads(journal.line(PREPARED, PROBLEM, Attempt(problem=7, index=index, request=request)))["uuid"]
         for index in range(20)
     }
     assert len(found) == 20
@@ -111,7 +131,7 @@ def test_files_lie_where_the_layout_says() -> None:
 def lines(*samples: tuple[int, int, str]) -> list[bytes]:
     return [
         journal.line(
-            EXAM, msgspec.structs.replace(PROBLEM, id=problem), Attempt(problem=problem, index=index, text=text)
+            PREPARED, msgspec.structs.replace(PROBLEM, id=problem), Attempt(problem=problem, index=index, text=text)
         )
         for problem, index, text in samples
     ]
@@ -121,7 +141,7 @@ def lines(*samples: tuple[int, int, str]) -> list[bytes]:
 def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: list[int]) -> None:
     """By problem and by sample; each text at its place."""
     samples = [(place // 3, place % 3, texts[place]) for place in range(6)]
-    view = json.loads(b"".join(predictions.as_json(lines(*(samples[place] for place in order)), 3)))
+    view = json.loads(b"".join(journal.as_view(lines(*(samples[place] for place in order)), 3)))
     assert list(view) == ["0", "1"]
     assert [view["0"]["prediction"], view["1"]["prediction"]] == [texts[:3], texts[3:]]
     assert view["0"]["gold"] == "4"
@@ -130,7 +150,7 @@ def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: lis
 
 def test_a_sample_that_is_missing_is_null() -> None:
     """The others keep their places."""
-    view = json.loads(b"".join(predictions.as_json(lines((12, 2, "c"), (12, 0, "a"), (3, 1, "x")), 3)))
+    view = json.loads(b"".join(journal.as_view(lines((12, 2, "c"), (12, 0, "a"), (3, 1, "x")), 3)))
     assert {number: entry["prediction"] for number, entry in view.items()} == {
         "3": [None, "x", None],
         "12": ["a", None, "c"],
@@ -140,12 +160,43 @@ def test_a_sample_that_is_missing_is_null() -> None:
 
 def test_one_sample_is_no_list() -> None:
     """n = 1 gives the text alone, as the documented view has it."""
-    view = json.loads(b"".join(predictions.as_json(lines((0, 0, "a")), 1)))
+    view = json.loads(b"".join(journal.as_view(lines((0, 0, "a")), 1)))
     assert view["0"]["prediction"] == "a"
-    assert json.loads(b"".join(predictions.as_json([], 1))) == {}
+    assert json.loads(b"".join(journal.as_view([], 1))) == {}
 
 
 def test_the_view_looks_as_it_did() -> None:
     """Indented, in the order of the documented form."""
-    golden_files.check("predictions_n3.json", b"".join(predictions.as_json(lines((0, 1, "b"), (1, 0, 'a "q"\n')), 3)))
-    golden_files.check("predictions_n1.json", b"".join(predictions.as_json(lines((0, 0, "乙"), (10, 0, "a")), 1)))
+    golden_files.check("predictions_n3.json", b"".join(journal.as_view(lines((0, 1, "b"), (1, 0, 'a "q"\n')), 3)))
+    golden_files.check("predictions_n1.json", b"".join(journal.as_view(lines((0, 0, "乙"), (10, 0, "a")), 1)))
+
+
+def test_the_key_of_a_line_is_a_part_of_the_whole() -> None:
+    """The struct that decodes a key alone names fields of the two full structs."""
+    key = set(journal.SampleKey.__struct_fields__)
+    assert key <= set(journal.AnswerLine.__struct_fields__)
+    assert key - {"method"} <= set(journal.FailureLine.__struct_fields__)
+
+
+def test_the_view_names_every_log_likelihood() -> None:
+    """An unknown one is null, and a cropped context says to how many tokens."""
+    candidates = (
+        Loglikelihood(logprob=-1.5, tokens=2, greedy=True),
+        None,
+        Loglikelihood(logprob=-9.0, tokens=700, greedy=False, cropped_to=512),
+    )
+    sample = Attempt(problem=7, index=0, text="A", method="echo", loglikelihoods=candidates)
+    view = json.loads(b"".join(journal.as_view([journal.line(PREPARED, PROBLEM, sample)], 1)))
+    assert view["7"]["loglikelihoods"] == [
+        {"logprob": -1.5, "tokens": 2, "greedy": True},
+        None,
+        {"logprob": -9.0, "tokens": 700, "greedy": False, "cropped_to": 512},
+    ]
+
+
+def test_questions_come_from_both_files() -> None:
+    """The last turn of each problem, whether it was answered or not."""
+    fault = Fault(kind="failed", sentence="No answer.")
+    other = msgspec.structs.replace(PROBLEM, id=8)
+    failed = journal.failure_line(PREPARED, other, Attempt(problem=8, index=0), fault)
+    assert journal.questions(lines((7, 0, "4")), [failed]) == {7: "2+2?", 8: "2+2?"}

@@ -1,31 +1,34 @@
 from html.parser import HTMLParser
 from itertools import cycle, islice
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 import pytest
+from tests.unit.reporting.fixed_report import many
 
 from model_accuracy_eval.records import (
     Attempt,
     Conclusion,
     Counts,
     DataFile,
-    Measure,
+    DatasetResult,
+    MetricUse,
     Outcome,
     Pipeline,
     Problem,
+    ProblemResult,
     Prompt,
     Report,
-    Row,
     RunPlan,
     Sampling,
     Service,
-    Sheet,
+    Settings,
     Speed,
     Spread,
-    Tally,
+    SummaryRow,
     TaskSpec,
-    Why,
+    VerdictReason,
 )
 from model_accuracy_eval.reporting import page
 from model_accuracy_eval.scoring import gates
@@ -76,7 +79,7 @@ class Page(HTMLParser):
 
 
 def task(name: str = "sums") -> TaskSpec:
-    metric = Measure(name="exact", label="accuracy")
+    metric = MetricUse(name="exact", label="accuracy")
     return TaskSpec(
         name=name,
         about="Sums",
@@ -88,9 +91,9 @@ def task(name: str = "sums") -> TaskSpec:
     )
 
 
-def tally(number: int, why: tuple[Why, ...], *, gold: str = "4", wrong: str = "5") -> Tally:
+def problem_result(number: int, why: tuple[VerdictReason, ...], *, gold: str = "4", wrong: str = "5") -> ProblemResult:
     said: dict[str, str] = {"right": gold, "wrong": wrong}
-    return Tally(
+    return ProblemResult(
         problem=number,
         n=len(why),
         c=why.count("right"),
@@ -101,32 +104,34 @@ def tally(number: int, why: tuple[Why, ...], *, gold: str = "4", wrong: str = "5
     )
 
 
-def rows_of(tallies: tuple[Tally, ...], name: str, n: int) -> tuple[Row, ...]:
+def rows_of(problem_results: tuple[ProblemResult, ...], name: str, n: int) -> tuple[SummaryRow, ...]:
     """What the scorecard says about replies that were judged so."""
     card = Scorecard(task(name), n, (n,))
-    for one in tallies:
+    for one in problem_results:
         asked = Problem(id=one.problem, messages=(), references=one.references)
-        card.take(
+        card.judge(
             asked, [Attempt(problem=one.problem, index=at, text=said or "") for at, said in enumerate(one.answers)]
         )
     return card.rows("0ba9da")
 
 
-def sheet(tallies: tuple[Tally, ...], name: str = "sums", **more: Any) -> Sheet:
-    n = tallies[0].n if tallies else 2
-    counts = Counts(planned=n * len(tallies), answered=n * len(tallies))
-    rows = rows_of(tallies, name, n)
-    return Sheet(dataset=name, version="0ba9da", rows=rows, tallies=tallies, **{"counts": counts, **more})
+def dataset_result(problem_results: tuple[ProblemResult, ...], name: str = "sums", **more: Any) -> DatasetResult:
+    n = problem_results[0].n if problem_results else 2
+    counts = Counts(planned=n * len(problem_results), answered=n * len(problem_results))
+    rows = rows_of(problem_results, name, n)
+    return DatasetResult(
+        dataset=name, version="0ba9da", rows=rows, problem_results=problem_results, **{"counts": counts, **more}
+    )
 
 
-def report(*sheets: Sheet, conclusion: Conclusion = "passed", gate: str = "", **more: Any) -> Report:
-    rows = [row for one in sheets for row in one.rows]
-    n = sheets[0].tallies[0].n if sheets and sheets[0].tallies else 2
+def report(*dataset_results: DatasetResult, conclusion: Conclusion = "passed", gate: str = "", **more: Any) -> Report:
+    rows = [row for one in dataset_results for row in one.rows]
+    n = dataset_results[0].problem_results[0].n if dataset_results and dataset_results[0].problem_results else 2
     wanted = gates.parse(gate)
     plan = RunPlan(
         run_id="0" * 32,
         stamp="20260326_151326",
-        adapter="acme/adapter",
+        settings=Settings(adapter="acme/adapter"),
         tasks=(task(),),
         gates=wanted,
         sampling=Sampling(n=n),
@@ -135,7 +140,7 @@ def report(*sheets: Sheet, conclusion: Conclusion = "passed", gate: str = "", **
     return Report(
         plan=plan,
         outcome=Outcome(conclusion=conclusion, exit_code=0, stage="publish", sentence="All is said.", **more),
-        sheets=sheets,
+        dataset_results=dataset_results,
         gates=gates.results(wanted, rows),
         started="2026-03-26T15:13:26+0000",
         finished="2026-03-26T15:21:44+0000",
@@ -143,17 +148,17 @@ def report(*sheets: Sheet, conclusion: Conclusion = "passed", gate: str = "", **
 
 
 MIXED = (
-    tally(0, ("right", "right")),
-    tally(1, ("wrong", "wrong")),
-    tally(2, ("right", "wrong")),
-    tally(3, ("failed", "wrong")),
+    problem_result(0, ("right", "right")),
+    problem_result(1, ("wrong", "wrong")),
+    problem_result(2, ("right", "wrong")),
+    problem_result(3, ("failed", "wrong")),
 )
 QUESTIONS = {"sums": {0: "2 + 2?", 1: "1 + 3?", 2: "0 + 4?", 3: "4 + 0?"}}
 
 
 def test_order_and_states() -> None:
     """Problems with lost samples come first, then unstable ones, then wrong ones, then right ones."""
-    html = page.as_html(report(sheet(MIXED)), QUESTIONS).decode()
+    html = page.as_html(report(dataset_result(MIXED)), QUESTIONS).decode()
     ids = [html.index(f'class="id">{number}<') for number in (3, 2, 1, 0)]
     assert ids == sorted(ids)
     states = [row["data-state"] for row in Page(html.encode()).all("tr") if "data-state" in row]
@@ -162,7 +167,9 @@ def test_order_and_states() -> None:
 
 def test_hostile_text_is_text() -> None:
     """Whatever a question, an answer, a note or an error says, it opens no element and fills no template."""
-    strange = sheet((tally(0, ("right", "wrong"), gold=HOSTILE, wrong=HOSTILE[:60]),), notes=(HOSTILE,))
+    strange = dataset_result(
+        (problem_result(0, ("right", "wrong"), gold=HOSTILE, wrong=HOSTILE[:60]),), notes=(HOSTILE,)
+    )
     html = page.as_html(report(strange, detail=HOSTILE), {"sums": {0: HOSTILE}})
     found = Page(html)
     assert len(found.all("script")) == 1
@@ -173,7 +180,7 @@ def test_hostile_text_is_text() -> None:
 
 def test_page_needs_nothing_else() -> None:
     """No element names an address outside the page, and the page's policy allows none."""
-    found = Page(page.as_html(report(sheet(MIXED)), QUESTIONS))
+    found = Page(page.as_html(report(dataset_result(MIXED)), QUESTIONS))
     addresses = [attributes.get(name) for _, attributes in found.elements for name in ("src", "href", "action")]
     assert all(one is None or one.startswith(("#", "data:")) for one in addresses)
     policy = found.all("meta", **{"http-equiv": "Content-Security-Policy"})[0]["content"] or ""
@@ -183,7 +190,7 @@ def test_page_needs_nothing_else() -> None:
 
 def test_anchors_lead_somewhere() -> None:
     """Every link of the page has its target, with and without figures."""
-    for one in (report(sheet(MIXED)), report()):
+    for one in (report(dataset_result(MIXED)), report()):
         found = Page(page.as_html(one, QUESTIONS))
         targets = {attributes.get("id") for _, attributes in found.elements}
         assert {(link["href"] or "")[1:] for link in found.all("a")} <= targets
@@ -192,7 +199,10 @@ def test_anchors_lead_somewhere() -> None:
 @pytest.mark.parametrize("conclusion", get_args(Conclusion))
 def test_every_conclusion_has_its_page(conclusion: Conclusion) -> None:
     """However a run ended, and however little it left, its page says so in words."""
-    for one in (report(conclusion=conclusion), report(sheet(()), conclusion=conclusion, detail="line 1\nline 2")):
+    for one in (
+        report(conclusion=conclusion),
+        report(dataset_result(()), conclusion=conclusion, detail="line 1\nline 2"),
+    ):
         found = Page(page.as_html(one, {}))
         assert "All is said." in found.text
         assert len(found.all("h1")) == 1
@@ -200,7 +210,7 @@ def test_every_conclusion_has_its_page(conclusion: Conclusion) -> None:
 
 def test_unknown_is_a_dash() -> None:
     """A dataset without figures, timings and tokens shows dashes, never zeroes or `None`."""
-    text = Page(page.as_html(report(sheet(()), conclusion="stopped"), {})).text
+    text = Page(page.as_html(report(dataset_result(()), conclusion="stopped"), {})).text
     assert "None" not in text
     assert "– prompt tokens, – completion tokens" in text
     assert "No problem has all its samples." in text
@@ -208,67 +218,73 @@ def test_unknown_is_a_dash() -> None:
 
 def test_table_is_the_summary() -> None:
     """The figures are those of summary.md, with the interval beside them."""
-    text = Page(page.as_html(report(sheet(MIXED)), QUESTIONS)).text
+    text = Page(page.as_html(report(dataset_result(MIXED)), QUESTIONS)).text
     assert "dataset version metric mode vllm-api-stream-chat 95 % interval" in text
     assert "sums 0ba9da pass@2 gen 50.00" in text
 
 
 def test_gate_shows_figure_and_decision() -> None:
     """A gate stands beside its figure, its interval and the decision in words."""
-    text = Page(page.as_html(report(sheet(MIXED), gate="sums: avg@2 >= 60", conclusion="failed"), QUESTIONS)).text
+    text = Page(
+        page.as_html(report(dataset_result(MIXED), gate="sums: avg@2 >= 60", conclusion="failed"), QUESTIONS)
+    ).text
     assert "sums: avg@2 >= 60 37.50" in text
     assert "✗ failed" in text
 
 
 def test_no_gate_is_no_pass() -> None:
     """A run without gates is done, and nothing claims that it passed."""
-    text = Page(page.as_html(report(sheet(MIXED)), QUESTIONS)).text
-    assert "Done, no gate to pass" in text
+    text = Page(page.as_html(report(dataset_result(MIXED)), QUESTIONS)).text
+    assert "Complete, no gate" in text
     assert "Passed" not in text
 
 
 def test_long_question_is_cut() -> None:
     """Of a very long question the page holds the beginning and says how much is left out."""
-    html = page.as_html(report(sheet(MIXED[:1])), {"sums": {0: "why " * 5000}})
-    assert "and 18,000 characters more" in Page(html).text
+    html = page.as_html(report(dataset_result(MIXED[:1])), {"sums": {0: "why " * 5000}})
+    assert "and 18,000 more characters" in Page(html).text
     assert len(html) < 100_000
 
 
 def test_left_out_problems_are_counted() -> None:
     """A page with many problems holds the most telling ones, and says how many are left out and where all are."""
-    kinds: tuple[tuple[Why, ...], ...] = (("right", "right"), ("right", "wrong"), ("wrong", "wrong"))
-    tallies = tuple(tally(number, why) for number, why in enumerate(islice(cycle(kinds), 1200)))
-    text = Page(page.as_html(report(sheet(tallies)), {})).text
-    assert "500 of 1,200 problems are here; 700 are left out." in text
+    kinds: tuple[tuple[VerdictReason, ...], ...] = (("right", "right"), ("right", "wrong"), ("wrong", "wrong"))
+    problem_results = tuple(problem_result(number, why) for number, why in enumerate(islice(cycle(kinds), 1200)))
+    text = Page(page.as_html(report(dataset_result(problem_results)), {})).text
+    assert "500 of 1,200 problems are shown; 700 are left out." in text
     assert "results/vllm-api-stream-chat/sums.json" in text
 
 
 @pytest.mark.parametrize("n", [1, 2, 20, 21, 100])
 def test_distribution_counts_every_problem(n: int) -> None:
     """However many samples a problem has, the columns of the distribution add up to all problems."""
-    right: tuple[Why, ...] = ("right",)
-    wrong: tuple[Why, ...] = ("wrong",)
-    tallies = tuple(tally(c, right * c + wrong * (n - c)) for c in range(n + 1))
-    found = Page(page.as_html(report(sheet(tallies)), {}))
+    right: tuple[VerdictReason, ...] = ("right",)
+    wrong: tuple[VerdictReason, ...] = ("wrong",)
+    problem_results = tuple(problem_result(c, right * c + wrong * (n - c)) for c in range(n + 1))
+    found = Page(page.as_html(report(dataset_result(problem_results)), {}))
     label = next(one["aria-label"] for one in found.all("svg", role="img")) or ""
     assert sum(int(part.split(": ")[1].split()[0]) for part in label.split(", ")) == n + 1
 
 
-def weighed(**figures: float | None) -> Sheet:
+def weighed(**figures: float | None) -> DatasetResult:
     """Two texts that were weighed, one of them lost, and the figures of both together."""
     alone = {"word_perplexity": None, "logprob": -3.5}
-    tallies = (
-        msgspec.structs.replace(tally(0, ("wrong",)), c=None, figures=alone, answers=("",)),
-        msgspec.structs.replace(tally(1, ("failed",)), c=None, figures={}, answers=("",)),
+    problem_results = (
+        msgspec.structs.replace(problem_result(0, ("wrong",)), c=None, figures=alone, answers=("",)),
+        msgspec.structs.replace(problem_result(1, ("failed",)), c=None, figures={}, answers=("",)),
     )
     rows = tuple(
-        Row(
+        SummaryRow(
             dataset="texts", version="0ba9da", metric=name, value=value, share=False, higher_is_better=name == "logprob"
         )
         for name, value in figures.items()
     )
-    return Sheet(
-        dataset="texts", version="0ba9da", rows=rows, tallies=tallies, counts=Counts(planned=2, answered=1, failed=1)
+    return DatasetResult(
+        dataset="texts",
+        version="0ba9da",
+        rows=rows,
+        problem_results=problem_results,
+        counts=Counts(planned=2, answered=1, failed=1),
     )
 
 
@@ -276,12 +292,12 @@ def test_only_shares_are_per_cent() -> None:
     """A perplexity beside accuracies has neither a % nor a place between 0 and 100, at a gate as little as among the
     figures; the caption tells the two apart."""
     gate = "texts: word_perplexity < 9\nsums: accuracy (2 runs average) >= 10"
-    found = Page(page.as_html(report(sheet(MIXED), weighed(word_perplexity=12.5), gate=gate), QUESTIONS))
+    found = Page(page.as_html(report(dataset_result(MIXED), weighed(word_perplexity=12.5), gate=gate), QUESTIONS))
     assert "37.50 %" in found.text
     assert "12.50 %" not in found.text
     assert "Figures without % have a scale of their own" in found.text
     tracks = len(found.all("line", **{"class": "track"}))
-    scaled = len([row for row in sheet(MIXED).rows if row.share])
+    scaled = len([row for row in dataset_result(MIXED).rows if row.share])
     assert tracks == scaled + 1
     assert len(found.all("line", **{"class": "gate"})) == 2
 
@@ -306,7 +322,7 @@ def test_unknown_and_huge_figures_stay_readable() -> None:
     assert "- %" not in text
 
 
-def test_what_is_weighed_is_neither_right_nor_wrong() -> None:
+def test_what_is_measured_is_neither_right_nor_wrong() -> None:
     """No distribution and no marks of right and wrong; a problem's own figure where it has one, and losses stay."""
     found = Page(page.as_html(report(weighed(logprob=-3.5)), {}))
     assert [row["data-state"] for row in found.all("tr") if "data-state" in row] == ["unjudged", "unjudged"]
@@ -318,8 +334,8 @@ def test_what_is_weighed_is_neither_right_nor_wrong() -> None:
 
 def test_graded_metric() -> None:
     """Where a sample is more or less right, its share stands in place of a count."""
-    graded = msgspec.structs.replace(tally(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
-    found = Page(page.as_html(report(sheet((graded,))), {}))
+    graded = msgspec.structs.replace(problem_result(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
+    found = Page(page.as_html(report(dataset_result((graded,))), {}))
     assert "50 %" in found.text
     assert [row["data-state"] for row in found.all("tr") if "data-state" in row] == ["unstable"]
 
@@ -327,9 +343,21 @@ def test_graded_metric() -> None:
 def test_speed_and_service() -> None:
     """Timings have units that fit them, and the model's name is the one that the service gave."""
     spread = Spread(mean=0.0042, p50=0.2, p90=2.5, p99=130, maximum=3600)
-    one = report(sheet(MIXED, speed=Speed(ttft=spread, prompt_tokens=1234)))
+    one = report(dataset_result(MIXED, speed=Speed(ttft=spread, prompt_tokens=1234)))
     one = msgspec.structs.replace(one, service=Service(base_url="http://localhost:8000", model="/models/m"))
     text = Page(page.as_html(one, QUESTIONS)).text
     assert "time to first text 4.2 ms 200 ms 2.50 s 2 min 10 s 60 min 00 s" in text
     assert "1,234 prompt tokens, – completion tokens" in text
     assert "/models/m" in text
+
+
+def test_compiled_templates_are_used_again_and_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page is the same when they are new, when they are there, and where none can be written."""
+    folder = tmp_path / "compiled"
+    monkeypatch.setattr(page, "_COMPILED", folder)
+    first = page.as_html(many(), {})
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert page.as_html(many(), {}) == first
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before != {}
+    monkeypatch.setattr(page, "_COMPILED", tmp_path / "missing" / "folder")
+    assert page.as_html(many(), {}) == first

@@ -9,17 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
-from tests.unit.reporting.fixed_report import exams, many, report, row, single, tally
+from tests.unit.reporting.fixed_report import datasets, many, problem_result, report, row, single
 
-from model_accuracy_eval.records import Report, Sheet, Why
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.records import DatasetResult, Report, VerdictReason
 from model_accuracy_eval.reporting import results, runfile, summary, terminal
+from model_accuracy_eval.scoring import comparison_statistics
+from model_accuracy_eval.scoring.comparison_statistics import ProblemOutcome
 
 REPORTS = {"many": many(), "single": single()}
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=20)
 
 
 def cells(whole: Report) -> list[tuple[str, ...]]:
-    return summary.table(summary.all_rows(whole), whole.plan.label)
+    return summary.table(summary.all_rows(whole), whole.plan.settings.label)
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -41,15 +44,15 @@ def test_the_terminal_text_looks_as_it_did(name: str) -> None:
 def test_the_results_files_look_as_they_did(name: str) -> None:
     """One a dataset; the second shows a dataset without figures."""
     whole = REPORTS[name]
-    for place, sheet in enumerate(whole.sheets):
-        golden_files.check(f"{name}/results_{place}.json", results.as_json(sheet, whole.plan))
+    for place, dataset_result in enumerate(whole.dataset_results):
+        golden_files.check(f"{name}/results_{place}.json", results.as_json(dataset_result, whole.plan))
 
 
 def test_the_run_files_look_as_they_did() -> None:
     """While the run goes on, and at its end."""
     whole = many()
-    golden_files.check("many/run_started.json", runfile.started(whole.plan, exams(), None, whole.started))
-    golden_files.check("many/run.json", runfile.finished(whole, exams()))
+    golden_files.check("many/run_started.json", runfile.started(whole.plan, datasets(), None, whole.started))
+    golden_files.check("many/run.json", runfile.finished(whole))
 
 
 def test_the_sample_table_of_the_mission() -> None:
@@ -124,14 +127,14 @@ def test_a_name_with_a_comma_is_quoted_in_csv() -> None:
 def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
     """Counting the correct samples of the details by hand gives c and the three figures of every problem."""
     n, correct = drawn
-    right: Why = "right"
-    wrong: Why = "wrong"
-    tallies = tuple(
-        tally(place, (right,) * c + (wrong,) * (n - c), ("18",) * c + ("7",) * (n - c))
+    right: VerdictReason = "right"
+    wrong: VerdictReason = "wrong"
+    problem_results = tuple(
+        problem_result(place, (right,) * c + (wrong,) * (n - c), ("18",) * c + ("7",) * (n - c))
         for place, c in enumerate(correct)
     )
-    sheet = msgspec.structs.replace(many().sheets[0], tallies=tallies)
-    whole = json.loads(results.as_json(sheet, report((sheet,), n=n).plan))
+    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=problem_results)
+    whole = json.loads(results.as_json(dataset_result, report((dataset_result,), n=n).plan))
     for place, detail in enumerate(whole["details"]):
         assert (detail["id"], detail["example_abbr"]) == (place, f"demo_gsm8k_{place}")
         c = sum(detail["correct"])
@@ -146,8 +149,10 @@ def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
 
 def test_results_are_unrounded_and_come_first() -> None:
     """Under their names in the summary, before whatever is ours."""
-    sheet = msgspec.structs.replace(many().sheets[0], rows=(row("accuracy", 200 / 3), row("pass@5", None)))
-    whole = json.loads(results.as_json(sheet, many().plan))
+    dataset_result = msgspec.structs.replace(
+        many().dataset_results[0], rows=(row("accuracy", 200 / 3), row("pass@5", None))
+    )
+    whole = json.loads(results.as_json(dataset_result, many().plan))
     assert list(whole)[:2] == ["accuracy", "pass@5"]
     assert (whole["accuracy"], whole["pass@5"]) == (200 / 3, None)
     assert whole["counts"]["failed"] == 1
@@ -155,14 +160,14 @@ def test_results_are_unrounded_and_come_first() -> None:
 
 def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
     """c is null, and there is no pass@k to be misread."""
-    soft = msgspec.structs.replace(tally(0, ("right", "wrong"), ("a", "b")), c=None)
-    sheet = msgspec.structs.replace(many().sheets[0], tallies=(soft,))
-    (detail,) = json.loads(results.as_json(sheet, many().plan))["details"]
+    soft = msgspec.structs.replace(problem_result(0, ("right", "wrong"), ("a", "b")), c=None)
+    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=(soft,))
+    (detail,) = json.loads(results.as_json(dataset_result, many().plan))["details"]
     assert detail["c"] is None
     assert not [key for key in detail if "@" in key]
 
 
-def test_the_terminal_tells_what_went_missing() -> None:
+def test_the_terminal_shows_what_went_missing() -> None:
     """Counts, notes, gates, the conclusion with its exit code, and the folder."""
     text = terminal.as_text(many())
     assert "demo_gsm8k: 8 of 10 samples answered; 1 rejected, 1 failed, 2 cut by length, 1 empty" in text
@@ -173,7 +178,7 @@ def test_the_terminal_tells_what_went_missing() -> None:
     assert "Report: /runs/ee9480acbbac4d4aa190a124d5ddf39c" in text
 
 
-def test_a_run_that_was_turned_away_has_no_table() -> None:
+def test_a_refused_run_has_no_table() -> None:
     """Only how it ended."""
     text = terminal.as_text(report(()))
     assert "dataset" not in text
@@ -182,7 +187,7 @@ def test_a_run_that_was_turned_away_has_no_table() -> None:
 
 def test_run_json_says_how_it_ended() -> None:
     """Status, exit code, figures, intervals and counts of every dataset; strict JSON."""
-    whole = json.loads(runfile.finished(many(), exams()), parse_constant=pytest.fail)
+    whole = json.loads(runfile.finished(many()), parse_constant=pytest.fail)
     assert (whole["status"], whole["exit_code"], whole["stage"], whole["n"], whole["k"]) == (
         "failed",
         1,
@@ -197,16 +202,55 @@ def test_run_json_says_how_it_ended() -> None:
     assert whole["datasets"]["demo_gsm8k"]["questions"] == "0ba9daffff"
 
 
-def test_a_run_file_that_a_crash_left_behind_is_empty() -> None:
-    """Whatever it holds is no reason to crash again."""
-    whole = runfile.started(many().plan, exams(), None, "now")
-    assert runfile.kept(whole)["status"] == "running"
-    for broken in (b"", whole[:20], b"[]", b"\xff"):
-        assert runfile.kept(broken) == {}
+def test_a_run_file_that_a_crash_left_incomplete_is_none() -> None:
+    """A part of the file counts as none; a whole file that is not of this format is refused."""
+    whole = runfile.started(many().plan, datasets(), None, "now")
+    run = runfile.read_if_complete(whole, "folder")
+    assert run is not None
+    assert (run.status, run.judged, run.is_verdict) == ("running", [], False)
+    for broken in (None, b"", whole[:20], b"\xff"):
+        assert runfile.read_if_complete(broken, "folder") is None
+    for other in (b"[]", b"{}", whole.replace(b'"schema": 1', b'"schema": 2')):
+        with pytest.raises(BadReuse, match="'folder/run.json' cannot be read as this program writes it"):
+            runfile.read_if_complete(other, "folder")
 
 
-def test_a_sheet_without_rows_has_a_line() -> None:
+def test_run_json_gives_back_what_a_report_needs() -> None:
+    """Outcome, service, gates and the names of the judged datasets."""
+    whole = many()
+    run = runfile.read(runfile.finished(whole), "folder")
+    assert (run.status, run.exit_code, run.sentence) == ("failed", 1, whole.outcome.sentence)
+    assert tuple(entry.result() for entry in run.gates) == whole.gates
+    assert run.service == whole.service
+    assert (run.judged, run.is_verdict) == (["demo_gsm8k", "gsm8k"], True)
+    assert (run.started, run.finished, run.seconds) == (whole.started, whole.finished, whole.seconds)
+
+
+GRADED = msgspec.structs.replace(
+    problem_result(4, ("right", "wrong"), ("a", "b")),
+    c=None,
+    values=(0.75, 0.25),
+    figures={"rouge": 50.0, "perplexity": None},
+    category="law",
+    cut=1,
+)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [*many().dataset_results, *single().dataset_results,
+     msgspec.structs.replace(many().dataset_results[0], problem_results=(GRADED,))],
+)  # fmt: skip
+def test_a_results_file_gives_back_its_result(result: DatasetResult) -> None:
+    """The whole result for a report, and the part that a comparison needs."""
+    source = results.as_json(result, many().plan)
+    assert results.dataset_result(result.dataset, source, "file") == result
+    assert results.side(result.dataset, source, "file") == comparison_statistics.dataset_outcome(result)
+    assert set(ProblemOutcome.__struct_fields__) <= set(results.ProblemEntry.__struct_fields__)
+
+
+def test_a_dataset_without_rows_has_a_line() -> None:
     """A dataset is never left out of the summary."""
-    blank = many().sheets[1]
-    assert isinstance(blank, Sheet)
+    blank = many().dataset_results[1]
+    assert isinstance(blank, DatasetResult)
     assert cells(report((blank,)))[1] == ("gsm8k", "a1b2c3", "-", "-", "-")

@@ -1,4 +1,4 @@
-"""Kept replies judged anew: the same figures from every spelling of the same replies, and why a claim differs."""
+"""Saved replies judged again: the same figures from every format of the same replies, and why a claim differs."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.rescoring import claims, formats, telling
+from model_accuracy_eval.rescoring import claims, saved_replies, tables
 from model_accuracy_eval.rescoring.rescore import Rescored, rescore
 
 MATRICES = st.integers(1, 5).flatmap(
@@ -61,7 +61,7 @@ def plain(matrix: list[list[bool]]) -> list[bytes]:
 
 
 def of_lines(rows: list[bytes], claimed: dict[str, float] | None = None) -> Rescored:
-    (result,) = rescore("sums", lambda: formats.read("sums.jsonl", rows), claimed=claimed or {})
+    (result,) = rescore("sums", lambda: saved_replies.read_lines("sums.jsonl", rows), claimed=claimed or {})
     return result
 
 
@@ -74,7 +74,7 @@ def test_every_spelling_of_the_same_replies_is_worth_the_same(matrix: list[list[
     """AISBench's two files and plain rows, against the definitions."""
     n, size = len(matrix[0]), len(matrix)
     found = figures(of_lines(aisbench(matrix)))
-    (whole,) = rescore("sums", lambda: formats.read_whole("sums.json", documented(matrix)))
+    (whole,) = rescore("sums", lambda: saved_replies.read_value("sums.json", documented(matrix)))
     assert figures(whole) == found
     assert figures(of_lines(plain(matrix))) == found
     right = [sum(samples) for samples in matrix]
@@ -154,19 +154,19 @@ def test_lm_evals_samples_are_judged_filter_by_filter() -> None:
             lm_eval_sample(1, "8", "['8', 'eight']", 1.0, name="flexible"),
         ]
     )
-    strict, flexible = rescore("samples_x", lambda: formats.read("samples_x.jsonl", rows))
+    strict, flexible = rescore("samples_x", lambda: saved_replies.read_lines("samples_x.jsonl", rows))
     assert (strict.filter, figures(strict)) == ("strict", {"exact_match,strict": 50.0})
     assert strict.differing == 0
     assert figures(flexible) == {"exact_match,flexible": 50.0}
     (one,) = flexible.disagreements
     assert (one.problem, one.claimed, one.ours, one.answer) == ("0", 1.0, 0.0, "5.")
-    assert "the file says 1, we 0 (read '5.', right is '5')" in telling.as_text([flexible])
+    assert "the file says 1, we 0 (read '5.', right is '5')" in tables.as_text([flexible])
 
 
 @pytest.mark.parametrize(
     "filtered", [[["-3.0", "True"], ["-3.5", "False"]], [[["-3.0", "True"]], [["-3.5", "False"]]]], ids=["0.4", "0.5"]
 )
-def test_lm_evals_weighed_options_are_weighed_again(filtered: list[object]) -> None:
+def test_lm_evals_loglikelihoods_of_options_are_compared_again(filtered: list[object]) -> None:
     """acc by the sum of logarithms, acc_norm by the length of the option; 0.5 keeps each reply as a list of one."""
     sample = {
         "doc_id": 0, "doc": {}, "target": "1", "filter": "none", "metrics": ["acc", "acc_norm"], "acc": 0.0,
@@ -185,13 +185,13 @@ def test_lm_evals_weighed_options_are_weighed_again(filtered: list[object]) -> N
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        (b"{", "sums.jsonl, line 1: this is no kept reply"),
+        (b"{", "sums.jsonl, line 1: this is not a saved reply"),
         (b'{"id": 1, "gold": "a"}', "sums.jsonl, line 1: the field 'prediction' is missing"),
         (b'{"id": 1, "prediction": "a"}', "sums.jsonl, line 1: the field 'gold' is missing"),
         (b'{"prediction": "a", "gold": "a"}', "sums.jsonl, line 1: the field 'id' is missing"),
     ],
 )
-def test_what_is_no_kept_reply_is_named_by_its_line(line: bytes, sentence: str) -> None:
+def test_what_is_not_a_saved_reply_is_named_by_its_line(line: bytes, sentence: str) -> None:
     """With what is missing."""
     with pytest.raises(BadData, match=sentence):
         of_lines([line])
@@ -199,15 +199,15 @@ def test_what_is_no_kept_reply_is_named_by_its_line(line: bytes, sentence: str) 
 
 def test_an_empty_file_is_refused() -> None:
     """There is nothing to judge."""
-    with pytest.raises(BadData, match="sums holds no kept replies"):
+    with pytest.raises(BadData, match="sums holds no saved replies"):
         of_lines([])
 
 
 def test_claims_are_the_numbers_of_a_results_file() -> None:
     """Details and other things beside them are passed over."""
-    assert claims.figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
-    with pytest.raises(BadData, match=r"r\.json: this is no file of results"):
-        claims.figures(b"[]", "r.json")
+    assert claims.read_figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
+    with pytest.raises(BadData, match=r"r\.json: this is not a results file"):
+        claims.read_figures(b"[]", "r.json")
 
 
 @pytest.mark.parametrize(
@@ -222,4 +222,4 @@ def test_claims_are_the_numbers_of_a_results_file() -> None:
 )
 def test_files_of_lines_are_told_from_whole_values(name: str, first: bytes, *, whole: bool) -> None:
     """By what the first line is, whatever the file is called."""
-    assert formats.is_whole(name, first) == whole
+    assert saved_replies.is_one_value(name, first) == whole

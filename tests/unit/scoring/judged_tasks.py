@@ -1,4 +1,4 @@
-"""Tasks and samples that are nothing but what judging looks at."""
+"""Minimal tasks and samples for judging."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from model_accuracy_eval.records import (
     Attempt,
     DataFile,
-    Measure,
     Message,
+    MetricUse,
     Pipeline,
     Problem,
     Prompt,
-    Row,
     Step,
+    SummaryRow,
     TaskSpec,
 )
 from model_accuracy_eval.scoring.scorecard import Scorecard
@@ -31,8 +31,8 @@ def task(*pipelines: Pipeline, **more: Any) -> TaskSpec:
     )
 
 
-def pipe(*metrics: Measure | str, filters: Sequence[Step] = (), name: str = "none") -> Pipeline:
-    measures = tuple(Measure(name=one) if isinstance(one, str) else one for one in metrics)
+def pipe(*metrics: MetricUse | str, filters: Sequence[Step] = (), name: str = "none") -> Pipeline:
+    measures = tuple(MetricUse(name=one) if isinstance(one, str) else one for one in metrics)
     return Pipeline(name=name, filters=tuple(filters), metrics=measures)
 
 
@@ -47,14 +47,14 @@ def said(*texts: str) -> list[Attempt]:
 
 def rows(
     spec: TaskSpec, replies: Sequence[Sequence[str]], references: Sequence[str], k: Sequence[int] = ()
-) -> dict[str, Row]:
+) -> dict[str, SummaryRow]:
     """Every row of a dataset whose problems got these replies."""
     n = len(replies[0])
     card = Scorecard(spec, n, k or (n,))
     for number, (texts, right) in enumerate(zip(replies, references, strict=True)):
-        card.take(problem(number, right), said(*texts))
+        card.judge(problem(number, right), said(*texts))
     return {row.metric: row for row in card.rows("0ba9da")}
 
 
-def values(found: dict[str, Row]) -> dict[str, float | None]:
+def values(found: dict[str, SummaryRow]) -> dict[str, float | None]:
     return {name: row.value for name, row in found.items()}

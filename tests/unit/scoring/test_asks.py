@@ -1,4 +1,4 @@
-"""Asks as data: what a judge or a sandbox is asked, what their findings are worth, and what silence is worth."""
+"""Asks as data: the questions to a judge and the programs for a sandbox, and the values of their results."""
 
 import pytest
 from hypothesis import given
@@ -6,13 +6,22 @@ from hypothesis import strategies as st
 from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import Attempt, Measure, Message, Pipeline, Problem, Step, Tally
-from model_accuracy_eval.records.code import Execution, Program, Verdict
-from model_accuracy_eval.records.judge import Opinion, Question
+from model_accuracy_eval.records import (
+    Attempt,
+    Message,
+    MetricUse,
+    Opinion,
+    Pipeline,
+    Problem,
+    ProblemResult,
+    Question,
+    Step,
+)
+from model_accuracy_eval.records.code import Execution, ExecutionVerdict, Program
 from model_accuracy_eval.scoring import asks
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.scoring.scorers import asks_judge, pipelines
+from model_accuracy_eval.scoring.scorers import needs_judge, pipelines
 
 CAPITAL = Problem(
     id=3,
@@ -23,19 +32,19 @@ CAPITAL = Problem(
 )
 
 
-def asked(measure: Measure, *replies: str, filters: tuple[Step, ...] = ()) -> list[asks.Ask]:
+def asked(measure: MetricUse, *replies: str, filters: tuple[Step, ...] = ()) -> list[asks.Ask]:
     card = Scorecard(task(pipe(measure, filters=filters)), len(replies), (1,))
     return list(card.asks(CAPITAL, said(*replies)))
 
 
-def judged(measure: Measure, finding: asks.Finding | None, *replies: str) -> Tally:
-    card = Scorecard(task(pipe(measure)), len(replies), (1,), findings=lambda _ask: finding)
-    return card.take(CAPITAL, said(*replies))
+def judged(measure: MetricUse, finding: asks.AskResult | None, *replies: str) -> ProblemResult:
+    card = Scorecard(task(pipe(measure)), len(replies), (1,), ask_results=lambda _ask: finding)
+    return card.judge(CAPITAL, said(*replies))
 
 
 def test_u18_a_judge_is_asked_whether_both_answers_say_the_same() -> None:
     """One question for each different answer, with the right answer and the model's own in it."""
-    first, second = asked(Measure(name="judge"), "It is Paris.", "Rome", "It is Paris.")
+    first, second = asked(MetricUse(name="judge"), "It is Paris.", "Rome", "It is Paris.")
     assert isinstance(first, Question)
     assert "Reference answer: Paris" in first.messages[0].content
     assert "Answer to be marked: It is Paris." in first.messages[0].content
@@ -48,7 +57,7 @@ def test_a_prompt_sees_the_problem_and_what_it_says_is_not_read_again() -> None:
     """Placeholders inside values, and unknown ones, stay as they are."""
     prompt = "{question}|{answer}|{reference}|{choices}|{level}|{hint}|{nobody}"
     (question,) = asked(
-        Measure(name="judge", args={"prompt": prompt, "system": "Be strict.", "max_tokens": 9}), "{level}"
+        MetricUse(name="judge", args={"prompt": prompt, "system": "Be strict.", "max_tokens": 9}), "{level}"
     )
     assert isinstance(question, Question)
     system, user = question.messages
@@ -99,18 +108,18 @@ def test_an_unknown_way_of_reading_is_refused() -> None:
 
 def test_what_nobody_could_judge_is_counted_apart() -> None:
     """Not wrong in silence: no value, the answer kept, and its own word for why."""
-    tally = judged(Measure(name="judge"), None, "Paris", "Rome", "")
-    assert tally.why == ("unjudged", "unjudged", "empty")
-    assert tally.answers == ("Paris", "Rome", None)
-    assert judged(Measure(name="judge"), Opinion(text="perhaps"), "Paris").why == ("unjudged",)
-    assert judged(Measure(name="judge"), Opinion(text="yes"), "Paris", "Rome").c == 2
+    problem_result = judged(MetricUse(name="judge"), None, "Paris", "Rome", "")
+    assert problem_result.why == ("unjudged", "unjudged", "empty")
+    assert problem_result.answers == ("Paris", "Rome", None)
+    assert judged(MetricUse(name="judge"), Opinion(text="perhaps"), "Paris").why == ("unjudged",)
+    assert judged(MetricUse(name="judge"), Opinion(text="yes"), "Paris", "Rome").c == 2
 
 
 def test_nobody_is_asked_about_what_was_not_answered() -> None:
     """An empty reply, a failed one and one without an answer in it are not worth a question."""
     number = (Step(name="last_number"),)
-    assert asked(Measure(name="judge"), "", " \n") == []
-    assert asked(Measure(name="judge"), "none", filters=number) == []
+    assert asked(MetricUse(name="judge"), "", " \n") == []
+    assert asked(MetricUse(name="judge"), "none", filters=number) == []
     card = Scorecard(task(pipe("judge")), 1, (1,))
     assert list(card.asks(CAPITAL, [None])) == []
     assert list(Scorecard(task(pipe("exact_match")), 1, (1,)).asks(CAPITAL, said("x"))) == []
@@ -118,7 +127,7 @@ def test_nobody_is_asked_about_what_was_not_answered() -> None:
 
 def test_every_sample_is_asked_about_even_where_the_pipeline_chooses() -> None:
     """Verdicts are the samples' own, and what is chosen is one of them."""
-    measure, vote = Measure(name="judge"), (Step(name="take_first_k", args={"k": 2}), Step(name="majority_vote"))
+    measure, vote = MetricUse(name="judge"), (Step(name="take_first_k", args={"k": 2}), Step(name="majority_vote"))
     assert len(asked(measure, "a", "b", "c", filters=vote)) == 3
 
 
@@ -130,7 +139,7 @@ def test_a_program_is_the_answer_with_the_problems_tests() -> None:
         "entry_points": ("f{level}",),
         "seconds": 3.0,
     }
-    (program,) = asked(Measure(name="code", args=args), "def f2(): pass")
+    (program,) = asked(MetricUse(name="code", args=args), "def f2(): pass")
     assert isinstance(program, Program)
     assert (program.code, program.tests, program.entry_points) == ("# level 2\ndef f2(): pass", "assert Paris", ("f2",))
     assert program.limits.wall_seconds == 3
@@ -144,7 +153,7 @@ def test_what_finds_the_mode_knows_nothing_of_the_answer() -> None:
         "mode": "shared",
         "memory_mb": 64,
     }
-    first, second = (asked(Measure(name="code", args=args), text)[0] for text in ("x = 1", "x = 2"))
+    first, second = (asked(MetricUse(name="code", args=args), text)[0] for text in ("x = 1", "x = 2"))
     assert isinstance(first, Program)
     assert isinstance(second, Program)
     assert first.reference == second.reference == "Paris at 2: {answer}"
@@ -153,10 +162,10 @@ def test_what_finds_the_mode_knows_nothing_of_the_answer() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "why"), [("passed", "right"), ("timeout", "wrong"), ("harness_error", "unjudged")])
-def test_a_program_is_right_if_it_passed(verdict: Verdict, why: str) -> None:
+def test_a_program_is_right_if_it_passed(verdict: ExecutionVerdict, why: str) -> None:
     """A sandbox that failed says nothing about it."""
     ended = Execution(verdict=verdict, isolation="none", integrity="split")
-    assert judged(Measure(name="code"), ended, "x = 1").why == (why,)
+    assert judged(MetricUse(name="code"), ended, "x = 1").why == (why,)
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=5), st.text(max_size=5))
@@ -174,9 +183,9 @@ def test_findings_are_kept_under_all_that_was_asked(one: str, other: str, judge:
 def test_scorers_that_ask_are_scorers_like_others() -> None:
     """`judge` and `code` take their metric's arguments."""
     spec = task(scorer=Step(name="judge", args={"prompt": "{answer}?"}))
-    assert pipelines(spec)[0].metrics == (Measure(name="judge", args={"prompt": "{answer}?"}),)
-    assert asks_judge(spec)
-    assert not asks_judge(task(scorer=Step(name="code")))
+    assert pipelines(spec)[0].metrics == (MetricUse(name="judge", args={"prompt": "{answer}?"}),)
+    assert needs_judge(spec)
+    assert not needs_judge(task(scorer=Step(name="code")))
     assert isinstance(pipelines(task(scorer=Step(name="code")))[0], Pipeline)
 
 

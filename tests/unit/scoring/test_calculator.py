@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.real_data import rows
 
-from model_accuracy_eval.scoring.calculator import calculate, parts
-from model_accuracy_eval.scoring.metrics.points import calculator_notes
+from model_accuracy_eval.scoring.calculator import calculate, split_notes
+from model_accuracy_eval.scoring.metrics.exams import calculator_notes
 from model_accuracy_eval.tasks import find
 
 
@@ -48,13 +48,13 @@ def test_n11_any_text_is_answered(expression: str) -> None:
 
 def test_n10_notes_are_told_from_the_text() -> None:
     """A note becomes an expression and its result, parted at the last equals sign; all the rest is text."""
-    assert list(parts("12/60 = $<<12/60=0.2>>0.2")) == [
+    assert list(split_notes("12/60 = $<<12/60=0.2>>0.2")) == [
         ("text", "12/60 = $"),
         ("python", "12/60"),
         ("python_output", "0.2"),
         ("text", "0.2"),
     ]
-    assert list(parts("<<a=b=c>><<d>>")) == [
+    assert list(split_notes("<<a=b=c>><<d>>")) == [
         ("python", "a=b"), ("python_output", "c"), ("python", "d"), ("python_output", ""),
     ]  # fmt: skip
 
@@ -62,7 +62,7 @@ def test_n10_notes_are_told_from_the_text() -> None:
 @given(st.text(alphabet="ab=<>1 ", max_size=40))
 def test_n10_nothing_of_a_solution_is_lost(solution: str) -> None:
     """Texts and notes, put together again, are the solution."""
-    told = list(parts(solution))
+    told = list(split_notes(solution))
     rebuilt = ""
     for place, (kind, text) in enumerate(told):
         if kind == "text":

@@ -60,18 +60,18 @@ def test_a2_a_broken_metric_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
 def test_a2_an_estimator_that_answers_beyond_its_domain_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The short formula of pass@k says 1.0 for k > n."""
     contract = next(one for one in CONTRACTS if one.id == "estimator pass@k")
-    short = Case(given="n = 3, c = 0, k = 5", run=lambda: 1.0, expected=BadValue)
+    short = Case(input="n = 3, c = 0, k = 5", run=lambda: 1.0, expected=BadValue)
     (found,) = breaches([replace(contract, falsification=short)])
     assert "n = 3, c = 0, k = 5 gives 1.0, not a refusal (BadValue)." in table([found])
 
 
 def test_a_metric_that_raises_breaks_its_contract() -> None:
     """Whatever it raises, the others are still looked at."""
-    bad = Case(given="anything", run=lambda: 1 / 0, expected=1.0)
-    good = Case(given="anything", run=lambda: 1.0, expected=1.0)
+    bad = Case(input="anything", run=lambda: 1 / 0, expected=1.0)
+    good = Case(input="anything", run=lambda: 1.0, expected=1.0)
     contract = Contract(id="metric mine", rule="is 1", example=good, falsification=bad, if_fails="all is lost")
     (found,) = breaches([contract])
-    assert found.found == "ZeroDivisionError: division by zero"
+    assert found.result == "ZeroDivisionError: division by zero"
 
 
 def test_values_are_the_same_to_six_places() -> None:

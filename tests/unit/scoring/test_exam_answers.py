@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.exam_answers import EXAM_EXTRACTORS
-from model_accuracy_eval.scoring.metrics.points import exam_points
+from model_accuracy_eval.scoring.metrics.exams import exam_points
 
 
 def read(step: str, text: str, reference: str = "A", paper: str = "") -> str | None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
 from model_accuracy_eval.scoring import extract, filters
-from model_accuracy_eval.scoring.code.reading import CODE_EXTRACTORS
+from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.extract import (
     EXTRACTORS,
     choice_letter,
@@ -19,8 +19,8 @@ from model_accuracy_eval.scoring.extract import (
     stripped,
 )
 from model_accuracy_eval.scoring.extract import strip_thoughts as strip
+from model_accuracy_eval.scoring.lm_eval_filters import regex
 from model_accuracy_eval.scoring.metrics.exact import as_number
-from model_accuracy_eval.scoring.patterns import regex
 from model_accuracy_eval.tasks.gsm8k import ZERO_SHOT
 
 GSM8K = ZERO_SHOT.pipelines[0]

@@ -1,18 +1,18 @@
-"""Lines that figures have to reach: read, checked against the run, decided."""
+"""Gates: read, checked against the run, decided."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import Change, Comparison, Counts, Difference, Gate, Interval, Row, Speed
+from model_accuracy_eval.records import Comparison, Counts, DatasetChange, Difference, Gate, Interval, Speed, SummaryRow
 from model_accuracy_eval.scoring import gates
 
 COMPARISONS = (">=", ">", "<=", "<", "==")
 
 
-def row(value: float | None, metric: str = "avg@5", dataset: str = "demo") -> Row:
-    return Row(dataset=dataset, version="0ba9da", metric=metric, value=value)
+def row(value: float | None, metric: str = "avg@5", dataset: str = "demo") -> SummaryRow:
+    return SummaryRow(dataset=dataset, version="0ba9da", metric=metric, value=value)
 
 
 def gate(comparison: str, threshold: float = 60) -> Gate:
@@ -78,7 +78,7 @@ def test_what_is_no_gate_is_refused_with_an_example(line: str) -> None:
     """The sentence shows the line and how to write it."""
     with pytest.raises(BadValue) as error:
         gates.parse(f"demo: avg@5 >= 1\n{line}")
-    assert f"'{line}' is no gate" in error.value.sentence
+    assert f"'{line}' is not a gate" in error.value.sentence
     assert "'demo_arithmetic: avg@5 >= 60'" in error.value.sentence
 
 
@@ -127,7 +127,7 @@ def test_without_a_figure_nothing_is_decided() -> None:
 def test_every_gate_stands_beside_the_figure_it_met() -> None:
     """In the order of the gates, with the figure's interval and a sentence with both numbers."""
     span = Interval(low=20, high=40)
-    rows = [row(30.123), Row(dataset="other", version="1", metric="avg@5", value=70, interval=span)]
+    rows = [row(30.123), SummaryRow(dataset="other", version="1", metric="avg@5", value=70, interval=span)]
     asked = gates.parse("other: avg@5 >= 60\ndemo: avg@5 > 50\ndemo: pass@5 > 50")
     passed, failed, undecided = gates.results(asked, rows)
     assert (passed.decision, passed.value, passed.interval) == ("passed", 70, span)
@@ -141,7 +141,7 @@ def changed(points: float, low: float, high: float) -> Comparison:
     """A baseline at 70, and a figure so many points above it."""
     span = Interval(low=low, high=high)
     one = Difference(metric="avg@5", old=70, new=70 + points, points=points, interval=span)
-    change = Change(
+    change = DatasetChange(
         dataset="demo", old_version="1", new_version="1", problems=9, differences=(one,),
         old_counts=Counts(), new_counts=Counts(), old_speed=Speed(), new_speed=Speed(),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Reply → verdict → tally → rows, with the worked examples of the definitions at the end of the way."""
+"""Reply → verdict → problem result → rows, with the worked examples of the definitions at the end."""
 
 import pytest
 from hypothesis import given
@@ -10,20 +10,20 @@ from model_accuracy_eval.records import (
     DataFile,
     Fault,
     FaultKind,
-    Measure,
     Message,
+    MetricUse,
     Pipeline,
     Problem,
     Prompt,
-    Row,
     Step,
+    SummaryRow,
     TaskSpec,
     Verdict,
 )
 from model_accuracy_eval.scoring.judging import check, judge
-from model_accuracy_eval.scoring.scorecard import Scorecard, names
+from model_accuracy_eval.scoring.scorecard import Scorecard, metric_names
 
-LETTERS = Pipeline(filters=(Step(name="stripped"),), metrics=(Measure(name="exact", label="accuracy"),))
+LETTERS = Pipeline(filters=(Step(name="stripped"),), metrics=(MetricUse(name="exact", label="accuracy"),))
 TASK = TaskSpec(
     name="letters",
     about="Letters.",
@@ -50,15 +50,15 @@ def verdict_of(
     return judge(asked, [attempt], pipeline, score_reasoning=score_reasoning).verdicts[0]
 
 
-def counted(n: int, *correct: int, k: tuple[int, ...] = ()) -> tuple[Row, ...]:
+def counted(n: int, *correct: int, k: tuple[int, ...] = ()) -> tuple[SummaryRow, ...]:
     """Rows of problems of which so many samples are correct, by way of replies and verdicts."""
     card = Scorecard(TASK, n, k or (n,))
     for number, c in enumerate(correct):
-        card.take(problem(number), [said("A" if sample < c else "X") for sample in range(n)])
+        card.judge(problem(number), [said("A" if sample < c else "X") for sample in range(n)])
     return card.rows("0ba9da")
 
 
-def figures(rows: tuple[Row, ...]) -> dict[str, float | None]:
+def figures(rows: tuple[SummaryRow, ...]) -> dict[str, float | None]:
     return {row.metric: row.value for row in rows}
 
 
@@ -67,7 +67,7 @@ def graded(*problems: tuple[str, str]) -> dict[str, float | None]:
     n = len(problems[0][0])
     card = Scorecard(TASK, n, (n,))
     for number, (answers, gold) in enumerate(problems):
-        card.take(problem(number, gold), [said(text) for text in answers])
+        card.judge(problem(number, gold), [said(text) for text in answers])
     return figures(card.rows("0ba9da"))
 
 
@@ -132,7 +132,7 @@ def test_one_sample_gives_plain_accuracy() -> None:
 def test_several_k_stand_in_the_known_order() -> None:
     """All pass@k, then all cons@k."""
     expected = ["accuracy (5 runs average)", "avg@5", "pass@1", "pass@5", "cons@1", "cons@5"]
-    assert names(TASK, 5, (1, 5)) == expected
+    assert metric_names(TASK, 5, (1, 5)) == expected
     assert list(figures(counted(5, 3, 2, k=(1, 5)))) == expected
 
 
@@ -144,7 +144,7 @@ def test_every_row_has_its_interval() -> None:
 
 def test_no_problems_give_no_figures() -> None:
     """A dataset of which nothing was marked has unknown figures, not 0."""
-    assert figures(counted(5)) == dict.fromkeys(names(TASK, 5, (5,)))
+    assert figures(counted(5)) == dict.fromkeys(metric_names(TASK, 5, (5,)))
 
 
 REPLIES = [
@@ -166,7 +166,7 @@ def test_a_reply_becomes_a_verdict(attempt: Attempt, value: float | None, answer
 
 def test_an_answer_that_is_not_found_is_not_wrong() -> None:
     """It is counted apart."""
-    numbers = Pipeline(filters=(Step(name="last_number"),), metrics=(Measure(name="number", label="accuracy"),))
+    numbers = Pipeline(filters=(Step(name="last_number"),), metrics=(MetricUse(name="number", label="accuracy"),))
     assert verdict_of(said("none"), problem(0, "5"), numbers).why == "not found"
 
 
@@ -194,17 +194,22 @@ def test_reasoning_is_judged_only_on_request_and_only_alone() -> None:
 
 def test_a_tally_is_strict() -> None:
     """Samples without a value stay in n and count as not correct."""
-    tally = Scorecard(TASK, 4, (4,)).take(problem(7), [*map(said, ("A", "", "B")), None])
-    assert (tally.problem, tally.n, tally.c, tally.values) == (7, 4, 1, (1.0, 0.0, 0.0, 0.0))
-    assert tally.why == ("right", "empty", "wrong", "missing")
-    assert tally.answers == ("A", None, "B", None)
-    assert tally.references == ("A",)
+    problem_result = Scorecard(TASK, 4, (4,)).judge(problem(7), [*map(said, ("A", "", "B")), None])
+    assert (problem_result.problem, problem_result.n, problem_result.c, problem_result.values) == (
+        7,
+        4,
+        1,
+        (1.0, 0.0, 0.0, 0.0),
+    )
+    assert problem_result.why == ("right", "empty", "wrong", "missing")
+    assert problem_result.answers == ("A", None, "B", None)
+    assert problem_result.references == ("A",)
 
 
 def test_steps_and_metrics_are_known_before_a_run() -> None:
     """A name that no table holds is refused with the nearest."""
     check(LETTERS)
     with pytest.raises(UnknownName, match=r"no filter called 'striped'; did you mean stripped"):
-        check(Pipeline(filters=(Step(name="striped"),), metrics=(Measure(name="exact", label="accuracy"),)))
+        check(Pipeline(filters=(Step(name="striped"),), metrics=(MetricUse(name="exact", label="accuracy"),)))
     with pytest.raises(UnknownName, match=r"no metric called 'exakt'; did you mean exact"):
-        check(Pipeline(metrics=(Measure(name="exakt"),)))
+        check(Pipeline(metrics=(MetricUse(name="exakt"),)))

@@ -1,4 +1,4 @@
-"""The sentences beside the figures, and what the same requests tell about speed."""
+"""The notes beside the figures, and the speed of the requests."""
 
 import pytest
 
@@ -9,6 +9,7 @@ from model_accuracy_eval.records import (
     Prompt,
     RunPlan,
     Sampling,
+    Settings,
     Speed,
     TaskSpec,
     Timings,
@@ -50,7 +51,7 @@ def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: st
 
 def test_reasoning_that_is_judged_needs_no_warning() -> None:
     """With --score-reasoning those replies are not empty."""
-    plan = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=(), score_reasoning=True)
+    plan = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=(), settings=Settings(score_reasoning=True))
     assert told(Counts(planned=1, answered=1, reasoning_only=1), plan) == ""
 
 
@@ -72,7 +73,7 @@ def attempt(request: str, e2e: float, *, ttft: float | None = None, usage: Usage
 
 def test_a_stopwatch_without_samples_knows_nothing() -> None:
     """Unknown is None, not 0."""
-    assert Stopwatch().read() == Speed()
+    assert Stopwatch().speed() == Speed()
 
 
 def test_tokens_of_a_request_are_counted_once() -> None:
@@ -84,8 +85,8 @@ def test_tokens_of_a_request_are_counted_once() -> None:
         ("b", Usage(prompt_tokens=7)),
         ("c", None),
     ):
-        watch.take(attempt(request, 1.0, usage=usage))
-    speed = watch.read()
+        watch.add(attempt(request, 1.0, usage=usage))
+    speed = watch.speed()
     assert (speed.prompt_tokens, speed.completion_tokens) == (17, 5)
 
 
@@ -93,8 +94,8 @@ def test_timings_are_spread_over_samples() -> None:
     """Mean, median and tail of each timing that was measured."""
     watch = Stopwatch()
     for second in range(1, 102):
-        watch.take(attempt(str(second), float(second), ttft=0.5 if second < 3 else None))
-    speed = watch.read()
+        watch.add(attempt(str(second), float(second), ttft=0.5 if second < 3 else None))
+    speed = watch.speed()
     assert speed.e2e is not None
     assert speed.ttft is not None
     assert (speed.e2e.mean, speed.e2e.p50, speed.e2e.p90, speed.e2e.maximum) == (51.0, 51.0, 91.0, 101.0)

@@ -1,4 +1,4 @@
-"""Figures of the systems whose tasks are taken, out of counts: each was got from the system itself or by hand."""
+"""Figures of the systems whose tasks are imported, from counts: each comes from the system itself or from a calculation by hand."""
 
 import pytest
 

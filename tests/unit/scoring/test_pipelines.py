@@ -6,16 +6,16 @@ from hypothesis import strategies as st
 from tests.unit.scoring.judged_tasks import pipe, problem, rows, said, task, values
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import Attempt, Candidate, Likelihood, Measure, Pipeline, Step
+from model_accuracy_eval.records import Attempt, Candidate, Loglikelihood, MetricUse, Pipeline, Step
 from model_accuracy_eval.scoring.judging import check
 from model_accuracy_eval.scoring.reductions import reduction
-from model_accuracy_eval.scoring.scorecard import Scorecard, names
+from model_accuracy_eval.scoring.scorecard import Scorecard, metric_names
 from model_accuracy_eval.scoring.scorers import pipelines
 
 
 def test_l1_samples_are_reduced_before_problems_are_aggregated() -> None:
     """pass@1 of 2/3 and 0, pass@3 of 1 and 0: a third and a half."""
-    measure = Measure(name="exact_match", reduction="pass@k", k=(1, 3))
+    measure = MetricUse(name="exact_match", reduction="pass@k", k=(1, 3))
     found = values(rows(task(pipe(measure)), [["a", "b", "a"], ["b", "b", "b"]], ["a", "a"]))
     assert found == pytest.approx({"pass@1(exact_match)": 100 / 3, "pass@3(exact_match)": 50})
 
@@ -51,10 +51,10 @@ def test_l6_every_pipeline_has_its_own_metrics_or_the_tasks() -> None:
     spec = task(
         pipe("exact_match", filters=[strict], name="strict"),
         pipe(
-            Measure(name="exact_match", args={"ignore_case": True}), filters=[Step(name="take_first")], name="flex"
+            MetricUse(name="exact_match", args={"ignore_case": True}), filters=[Step(name="take_first")], name="flex"
         ),
         pipe(
-            Measure(name="exact_match", args={"ignore_punctuation": True}),
+            MetricUse(name="exact_match", args={"ignore_punctuation": True}),
             filters=[Step(name="lowercase")],
             name="inherit",
         ),
@@ -83,7 +83,7 @@ def test_the_documented_words_for_reductions_work() -> None:
     """take_first, mean and pass_at_k, over one set of replies."""
     spec = task(
         *(
-            pipe(Measure(name="exact_match", reduction=name, k=(2,) if name == "pass_at_k" else ()), name=name)
+            pipe(MetricUse(name="exact_match", reduction=name, k=(2,) if name == "pass_at_k" else ()), name=name)
             for name in ("take_first", "mean", "pass_at_k")
         )
     )
@@ -110,7 +110,7 @@ def test_l18_pass_at_k_of_five_samples() -> None:
     """.4, .7, .9 and 1; what is not right or wrong cannot pass."""
     found = reduction("pass@k")([1, 0, 0, 1, 0], (1, 2, 3, 5))
     assert list(found.values()) == pytest.approx([0.4, 0.7, 0.9, 1.0])
-    with pytest.raises(BadValue, match="a sample is worth 0.5"):
+    with pytest.raises(BadValue, match="a sample is 0.5"):
         reduction("pass@k")([0.5], (1,))
     with pytest.raises(UnknownName, match="no reduction called 'meen'"):
         reduction("meen")
@@ -128,7 +128,7 @@ def test_mappings_become_several_figures() -> None:
     spec = task(pipe("squad"))
     found = values(rows(spec, [["big cat"], [""]], ["cat", "dog"]))
     assert found == {"em": 0, "f1": pytest.approx(100 / 3)}
-    assert names(spec, 1, (1,)) == ["em", "f1"]
+    assert metric_names(spec, 1, (1,)) == ["em", "f1"]
 
 
 def test_rows_carry_standard_errors_in_their_own_unit() -> None:
@@ -137,7 +137,9 @@ def test_rows_carry_standard_errors_in_their_own_unit() -> None:
     assert found["exact_match"].stderr == pytest.approx(24.4949, abs=1e-4)
     card = Scorecard(task(pipe("perplexity"), kind="target"), 1, (1,))
     for number in range(3):
-        card.take(problem(number), [Attempt(problem=number, index=0, weighed=(Likelihood(logprob=-1.0 - number),))])
+        card.judge(
+            problem(number), [Attempt(problem=number, index=0, loglikelihoods=(Loglikelihood(logprob=-1.0 - number),))]
+        )
     (row,) = card.rows("0ba9da")
     assert (row.value, row.stderr) == pytest.approx((7.389056, 3.899588), abs=1e-6)
     assert (row.interval, row.higher_is_better, row.share) == (None, False, False)
@@ -161,22 +163,22 @@ def test_unknown_values_leave_corpus_figures_standing() -> None:
     """A text that was not weighed is left out of the perplexity, not counted as 0."""
     card = Scorecard(task(pipe("word_perplexity"), kind="rolling"), 1, (1,))
     asked = problem(0, candidates=(Candidate(context="", continuation="a b"),))
-    card.take(asked, [Attempt(problem=0, index=0, weighed=(Likelihood(logprob=-4),))])
-    card.take(asked, [None])
+    card.judge(asked, [Attempt(problem=0, index=0, loglikelihoods=(Loglikelihood(logprob=-4),))])
+    card.judge(asked, [None])
     (row,) = card.rows("0ba9da")
     assert row.value == pytest.approx(7.389056, abs=1e-6)
 
 
 def test_texts_and_options_do_not_mix_in_a_pipeline() -> None:
     """A pipeline that wants both is refused before anything is asked; so are wrong arguments."""
-    with pytest.raises(BadValue, match="metrics of texts and of weighed options at once: exact_match, acc"):
+    with pytest.raises(BadValue, match="mixes metrics of texts and of log-likelihoods: exact_match, acc"):
         check(pipe("exact_match", "acc"))
     with pytest.raises(BadValue, match="The metric 'exact_match' has no argument 'ignorecase'; it takes regexes"):
-        check(pipe(Measure(name="exact_match", args={"ignorecase": True})))
+        check(pipe(MetricUse(name="exact_match", args={"ignorecase": True})))
     with pytest.raises(UnknownName, match="no aggregation called 'f2'"):
-        check(pipe(Measure(name="exact_match", aggregation="f2")))
+        check(pipe(MetricUse(name="exact_match", aggregation="f2")))
     with pytest.raises(UnknownName, match="no reduction called 'pass'"):
-        check(pipe(Measure(name="exact_match", reduction="pass")))
+        check(pipe(MetricUse(name="exact_match", reduction="pass")))
     with pytest.raises(BadValue, match="The scorer 'regex' has no argument 'pattern'"):
         pipelines(task(scorer=Step(name="regex", args={"pattern": "x"})))
 
@@ -184,14 +186,14 @@ def test_texts_and_options_do_not_mix_in_a_pipeline() -> None:
 def test_more_samples_than_there_are_is_refused_when_the_names_are_made() -> None:
     """Before a run, because that is when gates look for names."""
     with pytest.raises(BadValue, match="k = 5 and n = 2"):
-        names(task(pipe(Measure(name="exact_match", reduction="pass@k", k=(5,)))), 2, (2,))
+        metric_names(task(pipe(MetricUse(name="exact_match", reduction="pass@k", k=(5,)))), 2, (2,))
     with pytest.raises(BadValue, match="takes 3 samples of every problem, but there are 2"):
-        names(task(pipe("exact_match", filters=[Step(name="take_first_k", args={"k": 3})])), 2, (2,))
+        metric_names(task(pipe("exact_match", filters=[Step(name="take_first_k", args={"k": 3})])), 2, (2,))
 
 
 def test_a_sample_is_judged_alone_even_where_the_pipeline_chooses() -> None:
     """The figure is the majority's, the verdicts are the samples' own."""
-    vote = Pipeline(filters=(Step(name="majority_vote"),), metrics=(Measure(name="exact_match"),))
-    tally = Scorecard(task(vote), 3, (3,)).take(problem(0), said("a", "a", "b"))
-    assert tally.why == ("right", "right", "wrong")
-    assert tally.figures == {"exact_match": 100.0}
+    vote = Pipeline(filters=(Step(name="majority_vote"),), metrics=(MetricUse(name="exact_match"),))
+    problem_result = Scorecard(task(vote), 3, (3,)).judge(problem(0), said("a", "a", "b"))
+    assert problem_result.why == ("right", "right", "wrong")
+    assert problem_result.figures == {"exact_match": 100.0}

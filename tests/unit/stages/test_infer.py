@@ -1,19 +1,20 @@
-"""What is asked, how often, and what is kept: the infer stage on twins."""
+"""What is asked, how often, and what is kept: the infer stage on fake ports."""
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fake_ports import FakeRunningAdapter, ManualClock, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore, Stopped
 from model_accuracy_eval.records import (
+    ClientLimits,
     DataFile,
-    Exam,
     Fault,
-    Measure,
     Message,
-    Patience,
+    MetricUse,
     Pipeline,
+    PreparedDataset,
     Problem,
     Prompt,
     Request,
@@ -24,8 +25,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.stages import infer
-from model_accuracy_eval.stages.deploy import Live
-from model_accuracy_eval.testing import Answer, ManualClock, MemoryStore, ScriptedChat, TwinRunning, twins
+from model_accuracy_eval.stages.deploy import LiveService
 
 TASK = TaskSpec(
     name="sums",
@@ -34,16 +34,18 @@ TASK = TaskSpec(
     fields=(),
     prompt=Prompt(question=""),
     reference="",
-    pipelines=(Pipeline(filters=(), metrics=(Measure(name="exact", label="accuracy"),)),),
+    pipelines=(Pipeline(filters=(), metrics=(MetricUse(name="exact", label="accuracy"),)),),
 )
 
 
-def exam(problems: int, name: str = "sums") -> Exam:
+def prepared(problems: int, name: str = "sums") -> PreparedDataset:
     asked = tuple(
         Problem(id=place, messages=(Message(role="user", content=f"{name} {place}"),), references=("1",))
         for place in range(problems)
     )
-    return Exam(task=msgspec.structs.replace(TASK, name=name), problems=asked, version="abcdef", questions="q")
+    return PreparedDataset(
+        task=msgspec.structs.replace(TASK, name=name), problems=asked, version="abcdef", questions="q"
+    )
 
 
 def plan(n: int = 5, *, temperature: float = 1.0, seed: int | None = 0, concurrency: int = 4) -> RunPlan:
@@ -52,7 +54,7 @@ def plan(n: int = 5, *, temperature: float = 1.0, seed: int | None = 0, concurre
         stamp="s",
         tasks=(TASK,),
         sampling=Sampling(n=n, temperature=temperature, seed=seed),
-        patience=Patience(concurrency=concurrency),
+        client_limits=ClientLimits(concurrency=concurrency),
     )
 
 
@@ -61,9 +63,9 @@ def by_seed(request: Request, choice: int) -> str:
     return f"{request.messages[0].content} / {(request.seed or 0) + choice}"
 
 
-def collect(the_plan: RunPlan, exams: tuple[Exam, ...], chat: ScriptedChat, store: MemoryStore) -> None:
-    live = Live(Service(base_url="http://twin"), None)
-    infer.collect(the_plan, exams, live, store, twins(chat=chat))
+def collect(the_plan: RunPlan, datasets: tuple[PreparedDataset, ...], chat: ScriptedChat, store: MemoryStore) -> None:
+    live = LiveService(Service(base_url="http://fake-service"), None)
+    infer.collect(the_plan, datasets, live, store, fake_ports(chat=chat))
 
 
 def kept(store: MemoryStore, name: str = "sums") -> dict[tuple[int, int], str]:
@@ -79,7 +81,7 @@ def test_every_sample_is_kept_once_whatever_part_of_n_is_served(
 ) -> None:
     """However many choices a request brings, each (problem, index) ends in the journal once, with the same text."""
     store = MemoryStore()
-    collect(plan(n, concurrency=concurrency), (exam(problems),), ScriptedChat(by_seed, served=served), store)
+    collect(plan(n, concurrency=concurrency), (prepared(problems),), ScriptedChat(by_seed, served=served), store)
     wanted = {(p, i): f"sums {p} / {p * n + i}" for p in range(problems) for i in range(n)}
     assert kept(store) == wanted
 
@@ -87,28 +89,28 @@ def test_every_sample_is_kept_once_whatever_part_of_n_is_served(
 def test_a_service_that_honours_n_is_asked_once_a_problem() -> None:
     """Five samples of a problem cost one request where the service gives five choices."""
     chat = ScriptedChat(by_seed)
-    collect(plan(5), (exam(3),), chat, MemoryStore())
+    collect(plan(5), (prepared(3),), chat, MemoryStore())
     assert [request.n for request in chat.requests] == [5, 5, 5]
 
 
 def test_a_service_that_ignores_n_is_asked_one_by_one_after_it_showed() -> None:
     """After the first short reply, no further request asks for several choices."""
     chat = ScriptedChat(by_seed, served=1)
-    collect(plan(5, concurrency=1), (exam(3),), chat, MemoryStore())
+    collect(plan(5, concurrency=1), (prepared(3),), chat, MemoryStore())
     assert [request.n for request in chat.requests] == [5] + [1] * 14
 
 
 def test_greedy_decoding_is_never_asked_for_several_choices() -> None:
     """At temperature 0 every sample has its own request, because servers refuse n > 1 there."""
     chat = ScriptedChat(by_seed)
-    collect(plan(3, temperature=0.0), (exam(2),), chat, MemoryStore())
+    collect(plan(3, temperature=0.0), (prepared(2),), chat, MemoryStore())
     assert [request.n for request in chat.requests] == [1] * 6
 
 
 def test_without_a_seed_none_is_sent() -> None:
     """`--seed none` leaves the seed out of every request and of the journal."""
     chat, store = ScriptedChat(lambda _request, _choice: "x"), MemoryStore()
-    collect(plan(2, seed=None), (exam(2),), chat, store)
+    collect(plan(2, seed=None), (prepared(2),), chat, store)
     assert {request.seed for request in chat.requests} == {None}
     assert all(journal.attempt(line).seed is None for line in store.lines(journal.file("vllm-api-stream-chat", "sums")))
 
@@ -117,14 +119,14 @@ def test_without_a_seed_none_is_sent() -> None:
 def test_a_run_goes_on_where_it_stopped(data: st.DataObject) -> None:
     """With any part of the journal there, only the rest is asked, and the end is that of an undisturbed run."""
     undisturbed = MemoryStore()
-    collect(plan(3), (exam(4),), ScriptedChat(by_seed), undisturbed)
+    collect(plan(3), (prepared(4),), ScriptedChat(by_seed), undisturbed)
     name = journal.file("vllm-api-stream-chat", "sums")
     lines = list(undisturbed.lines(name))
     before = data.draw(st.sets(st.sampled_from(lines)))
     store = MemoryStore()
     store.files[name] = b"".join(before)
     chat = ScriptedChat(by_seed)
-    collect(plan(3), (exam(4),), chat, store)
+    collect(plan(3), (prepared(4),), chat, store)
     assert kept(store) == kept(undisturbed)
     assert sum(request.n for request in chat.requests) == len(lines) - len(before)
 
@@ -132,7 +134,7 @@ def test_a_run_goes_on_where_it_stopped(data: st.DataObject) -> None:
 def test_all_datasets_share_one_pool_of_workers() -> None:
     """Two datasets are asked in one go, each into its own journal."""
     store = MemoryStore()
-    collect(plan(1), (exam(2, "a"), exam(3, "b")), ScriptedChat(by_seed), store)
+    collect(plan(1), (prepared(2, "a"), prepared(3, "b")), ScriptedChat(by_seed), store)
     assert (len(kept(store, "a")), len(kept(store, "b"))) == (2, 3)
 
 
@@ -144,14 +146,14 @@ def test_a_failed_sample_stands_in_the_failures_file_with_its_reason() -> None:
         return Fault(kind="failed", sentence="HTTP 503", status=503) if bad else by_seed(request, choice)
 
     store = MemoryStore()
-    collect(plan(2), (exam(3),), ScriptedChat(broken), store)
+    collect(plan(2), (prepared(3),), ScriptedChat(broken), store)
     assert set(kept(store)) == {(0, 0), (0, 1), (2, 0), (2, 1)}
     failures = [journal.failure(line) for line in store.lines(journal.failures_file("vllm-api-stream-chat", "sums"))]
     assert [(one.problem, one.index, one.fault and one.fault.sentence) for one in failures] == [
         (1, 0, "HTTP 503"),
         (1, 1, "HTTP 503"),
     ]
-    collect(plan(2), (exam(3),), ScriptedChat(by_seed), store)
+    collect(plan(2), (prepared(3),), ScriptedChat(by_seed), store)
     assert len(kept(store)) == 6
     assert journal.failures_file("vllm-api-stream-chat", "sums") not in store.files
 
@@ -164,11 +166,11 @@ def test_a_service_that_refuses_several_choices_is_asked_one_by_one() -> None:
         return refused if request.n > 1 else by_seed(request, choice)
 
     store = MemoryStore()
-    collect(plan(5, concurrency=1), (exam(2),), ScriptedChat(one_only), store)
+    collect(plan(5, concurrency=1), (prepared(2),), ScriptedChat(one_only), store)
     assert len(kept(store)) == 10
 
 
-def always(fault: Fault) -> Answer:
+def always(fault: Fault) -> ScriptedAnswer:
     return lambda _request, _choice: fault
 
 
@@ -176,7 +178,7 @@ def test_a_first_wave_of_rejections_ends_the_run_with_the_services_words() -> No
     """When nothing was accepted yet and as many were rejected as are in flight, the rest is not asked."""
     chat = ScriptedChat(always(Fault(kind="rejected", sentence="HTTP 401: Unauthorized", status=401)))
     with pytest.raises(NoHonestScore, match="rejected the first 4 requests.*Unauthorized"):
-        collect(plan(1, concurrency=4), (exam(50),), chat, MemoryStore())
+        collect(plan(1, concurrency=4), (prepared(50),), chat, MemoryStore())
     assert len(chat.requests) < 12
 
 
@@ -184,21 +186,23 @@ def test_a_service_that_is_gone_ends_the_run() -> None:
     """Refused connections are not hammered to the end of the dataset."""
     chat = ScriptedChat(always(Fault(kind="refused", sentence="nobody listens on 8000 for 20 s")))
     with pytest.raises(AdapterFailed, match="The service is gone: nobody listens"):
-        collect(plan(1), (exam(50),), chat, MemoryStore())
+        collect(plan(1), (prepared(50),), chat, MemoryStore())
     assert len(chat.requests) <= 4
 
 
 def test_a_deploy_script_that_exits_ends_the_run_with_the_end_of_its_log() -> None:
     """The exit of deploy.sh is seen while requests are in flight, and told with its code and log."""
-    running = TwinRunning()
+    running = FakeRunningAdapter()
 
     def dying(request: Request, choice: int) -> str:
         running.code, running.log = 3, "out of memory"
         return by_seed(request, choice)
 
-    live = Live(Service(base_url="http://twin"), running)
+    live = LiveService(Service(base_url="http://fake-service"), running)
     with pytest.raises(AdapterFailed, match="exited with code 3") as caught:
-        infer.collect(plan(1, concurrency=1), (exam(100_000),), live, MemoryStore(), twins(chat=ScriptedChat(dying)))
+        infer.collect(
+            plan(1, concurrency=1), (prepared(100_000),), live, MemoryStore(), fake_ports(chat=ScriptedChat(dying))
+        )
     assert caught.value.detail == "out of memory"
 
 
@@ -212,8 +216,8 @@ def test_a_stop_ends_the_asking_and_keeps_what_came() -> None:
         return by_seed(request, choice)
 
     chat = ScriptedChat(stopping)
-    live = Live(Service(base_url="http://twin"), None)
+    live = LiveService(Service(base_url="http://fake-service"), None)
     with pytest.raises(Stopped):
-        infer.collect(plan(1, concurrency=1), (exam(1000),), live, store, twins(chat=chat, clock=clock))
+        infer.collect(plan(1, concurrency=1), (prepared(1000),), live, store, fake_ports(chat=chat, clock=clock))
     assert 10 <= len(kept(store)) <= 12
     assert len(chat.requests) <= 12

@@ -1,36 +1,36 @@
 """What is found wrong before anything is started."""
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
+from tests.fake_ports import FakeWeightsSource, MemoryHub, fake_ports
 
 from model_accuracy_eval import wiring
+from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.records import RunPlan, Stock
+from model_accuracy_eval.records import WeightsInfo
 from model_accuracy_eval.stages import preflight
-from model_accuracy_eval.testing import MemoryHub, TwinWarehouse, twins
 
 ROWS = MemoryHub({"demo_gsm8k.jsonl": b'{"question": "1 + 1?", "answer": "#### 2"}\n'})
 KINDS = ("text-generation", "image-text-to-text", "any-to-any")
 
 
-class TypedWarehouse(TwinWarehouse):
+class TypedWarehouse(FakeWeightsSource):
     """Weights of a hub that says what they are made for."""
 
     def __init__(self, *task_types: str) -> None:
         super().__init__()
         self.task_types = task_types
 
-    def measure(self, reference: str, limit: str) -> Stock:
-        return Stock(reference=reference, size=1, shown="1 byte", task_types=self.task_types)
+    def measure(self, reference: str, limit: str) -> WeightsInfo:
+        return WeightsInfo(reference=reference, size=1, shown="1 byte", task_types=self.task_types)
 
 
 def clear(folder: Path, asked: str, *told: str) -> None:
     (folder / "deploy.sh").write_text("exit 0\n")
     values = {"adapter": str(folder), "model": "hf:org/name", "datasets": "demo_gsm8k", "task-type": asked}
-    plan, _ = wiring.plan(values, {})
-    preflight.clear(plan, twins(hub=ROWS, warehouse=TypedWarehouse(*told)))
+    plan = wiring.plan(values, {})
+    preflight.check(plan, fake_ports(hub=ROWS, weights_source=TypedWarehouse(*told)))
 
 
 @pytest.mark.parametrize("asked", KINDS)
@@ -55,5 +55,6 @@ def test_what_the_hub_does_not_say_is_no_finding(tmp_path: Path, told: tuple[str
 
 
 def test_the_kinds_are_those_of_the_plan() -> None:
-    """A task type that is added to the plan has to be given its place in the order."""
-    assert set(get_args(RunPlan.__annotations__["task_type"])) == set(KINDS) == set(preflight._TASK_TYPES)
+    """A task type that is added to the settings has to be given its place in the order."""
+    task_type = next(setting for setting in table() if setting.field == "task_type")
+    assert set(task_type.choices) == set(KINDS) == set(preflight._TASK_TYPES)

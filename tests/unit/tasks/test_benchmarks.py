@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from tests.real_data import paper, real, rows
 
-from model_accuracy_eval.records import Attempt, Counts, Problem, Row, Sheet, Verdict
+from model_accuracy_eval.records import Attempt, Counts, DatasetResult, Problem, SummaryRow, Verdict
 from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.scoring.judging import judge
 from model_accuracy_eval.scoring.scorers import pipelines
-from model_accuracy_eval.tasks import GROUPS, SHELVES, TASKS, core, exam, find
+from model_accuracy_eval.tasks import GROUPS, SECTIONS, TASKS, core, find, preparation
 
 SIZES = {
     "gsm8k_nanochat": 1319, "mgsm": 2750, "svamp": 1000, "mmlu": 14042, "mmlu_choice_5shot": 14042,
@@ -133,7 +133,7 @@ def test_n4_nanochat_puts_letters_behind_options() -> None:
     }
     numbered = {**row, "choices": {**row["choices"], "label": ["1", "2", "3", "4"]}, "answerKey": "3"}
     task = msgspec.structs.replace(find("arc_easy_nanochat"), views=())
-    lettered, other = exam.build(task, [row, numbered], [], None).problems
+    lettered, other = preparation.build(task, [row, numbered], [], None).problems
     assert (
         lettered.messages[0].content
         == lettered.text
@@ -188,20 +188,22 @@ def test_tydiqa_asks_over_the_passage_that_holds_the_answer() -> None:
         assert all(reference in passage for reference in problem.references)
 
 
-def test_a_table_stands_for_every_shelf_and_group() -> None:
+def test_the_table_holds_every_section_and_group() -> None:
     """Groups name datasets, and CORE is the 22 tasks that its table has."""
-    assert list(TASKS) == [name for shelf in SHELVES.values() for name in shelf]
+    assert list(TASKS) == [task.name for section in SECTIONS.values() for task in section]
     for group in GROUPS.values():
         assert all(member in TASKS for member in group.members)
     assert [find(name).name for name in GROUPS["core"].members] == [f"core_{name}" for name in core.TASKS]
     assert len(GROUPS["core"].members) == 22
 
 
-def sheet(name: str, value: float) -> Sheet:
+def dataset_result(name: str, value: float) -> DatasetResult:
     """What a run would say of a dataset whose accuracy is `value`."""
     task = find(name)
-    row = Row(dataset=name, version="000000", metric="accuracy", value=value)
-    return Sheet(dataset=name, version="000000", rows=(row, *groups.centred(task, row)), tallies=(), counts=Counts())
+    row = SummaryRow(dataset=name, version="000000", metric="accuracy", value=value)
+    return DatasetResult(
+        dataset=name, version="000000", rows=(row, *groups.centred(task, row)), problem_results=(), counts=Counts()
+    )
 
 
 def test_n21_chat_core_is_the_mean_of_what_lies_above_guessing() -> None:
@@ -210,9 +212,9 @@ def test_n21_chat_core_is_the_mean_of_what_lies_above_guessing() -> None:
         "arc_easy_nanochat": 70.0, "arc_challenge_nanochat": 40.0, "mmlu_nanochat": 25.0,
         "gsm8k_nanochat": 10.0, "humaneval": 20.0, "spelling_bee": 90.0,
     }  # fmt: skip
-    sheets = {name: sheet(name, value) for name, value in values.items()}
-    (row,) = groups.rows(GROUPS["chat_core"], sheets)
+    dataset_results = {name: dataset_result(name, value) for name, value in values.items()}
+    (row,) = groups.rows(GROUPS["chat_core"], dataset_results)
     assert row.value == pytest.approx((60 + 20 + 0 + 10 + 20 + 90) / 6)
     for name in values:
-        (row,) = groups.rows(GROUPS["chat_core"], {one: found for one, found in sheets.items() if one != name})
+        (row,) = groups.rows(GROUPS["chat_core"], {one: found for one, found in dataset_results.items() if one != name})
         assert row.value is None

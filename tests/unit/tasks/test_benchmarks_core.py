@@ -9,7 +9,7 @@ import pytest
 from tests.real_data import REAL, paper, rows
 
 from model_accuracy_eval.records import DataFile, FewShot, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks import core, exam, fewshot, find
+from model_accuracy_eval.tasks import core, fewshot, find, preparation
 
 JSON = dict[str, Any]
 WITH_DATA = ["copa", "arc_easy", "piqa", "boolq", "winograd", "lambada_openai", "bigbench_operators"]
@@ -60,7 +60,7 @@ def test_n19_options_stand_behind_examples_and_question() -> None:
         {"query": "Q1", "choices": ["c", "d"], "gold": 0},
         {"query": "Q0", "choices": ["a", "b"], "gold": 1},
     ]
-    problem = exam.build(small("choice", 1), found, [], None).problems[0]
+    problem = preparation.build(small("choice", 1), found, [], None).problems[0]
     assert [whole(one) for one in problem.candidates] == ["Q0 b\n\nQ1 c", "Q0 b\n\nQ1 d"]
 
 
@@ -70,14 +70,14 @@ def test_n19_an_ending_stands_behind_examples_and_context() -> None:
         {"context": " Hello there ", "continuation": "world"},
         {"context": "a", "continuation": "b"},
     ]
-    (one,) = exam.build(small("target", 1), found, [], None).problems[0].candidates
+    (one,) = preparation.build(small("target", 1), found, [], None).problems[0].candidates
     assert (one.context, one.continuation) == ("a b\n\nHello there", " world")
 
 
 def test_n19_a_schema_weighs_one_ending_behind_two_contexts() -> None:
     """Every context with the same ending."""
     found = [{"context_options": ["The man", "The dog"], "continuation": "barks.", "gold": 1}]
-    problem = exam.build(small("schema", 0), found, [], None).problems[0]
+    problem = preparation.build(small("schema", 0), found, [], None).problems[0]
     assert [(one.context, one.continuation) for one in problem.candidates] == [
         ("The man", " barks."),
         ("The dog", " barks."),

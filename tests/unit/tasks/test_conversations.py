@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.tasks import custom, exam
+from model_accuracy_eval.tasks import custom, preparation
 from model_accuracy_eval.tasks.rows import parse
 
 SYSTEM = {"role": "system", "content": "Be brief."}
@@ -27,7 +27,7 @@ def test_n15_everything_up_to_the_last_reply_is_sent(wrapped: bool) -> None:
     ]
     data = lines(*({"messages": talk} if wrapped else talk for talk in talks))
     task = custom.from_file("talk.jsonl", data)
-    problems = exam.assemble(task, lambda file, fields: parse(file.name, data, fields)).problems
+    problems = preparation.assemble(task, lambda file, fields: parse(file.name, data, fields)).problems
     assert [problem.references for problem in problems] == [("Me.",), ("Yes.",)]
     sent = [[(turn.role, turn.content) for turn in problem.messages] for problem in problems]
     assert sent == [[(turn["role"], turn["content"]) for turn in talk[:-1]] for talk in talks]
@@ -38,8 +38,8 @@ def test_n15_everything_up_to_the_last_reply_is_sent(wrapped: bool) -> None:
     [
         ([ASK, ASK], "line 2: message 2 must be of assistant, but is of 'user'"),
         ([SYSTEM, SAY, ASK], "line 2: message 2 must be of user, but is of 'assistant'"),
-        ([ASK], "line 2: a conversation has 2 messages or more beside the system's, but this one 1"),
-        ([SYSTEM, ASK], "but this one 1"),
+        ([ASK], "line 2: a conversation has 2 messages or more besides the system's, but this one has 1"),
+        ([SYSTEM, ASK], "but this one has 1"),
         ([ASK, SAY, ASK], "line 2: the last message must be of assistant"),
         ([ASK, {"role": "assistant", "content": 7}], "line 2: message 2 has no text as its content"),
         ([ASK, {"role": "assistant"}], "line 2: message 2 has no text as its content"),

@@ -10,24 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Attempt, Exam
+from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.scoring.judging import judge
-from model_accuracy_eval.tasks import custom, exam
+from model_accuracy_eval.tasks import custom, preparation
 from model_accuracy_eval.tasks.rows import parse
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30).filter(str.strip)
 
 
-def built(name: str, data: bytes) -> Exam:
+def built(name: str, data: bytes) -> PreparedDataset:
     task = custom.from_file(name, data)
-    return exam.build(task, parse(name, data, task.fields), [], None)
+    return preparation.build(task, parse(name, data, task.fields), [], None)
 
 
 def jsonl(*rows: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def why(paper: Exam, place: int, reply: str) -> str:
+def why(paper: PreparedDataset, place: int, reply: str) -> str:
     attempt = Attempt(problem=paper.problems[place].id, index=0, text=reply)
     return judge(paper.problems[place], [attempt], paper.task.pipelines[0]).verdicts[0].why
 

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import DataFile, Exam, FewShot, GroupMean, Prompt, TaskGroup, TaskSpec
+from model_accuracy_eval.records import DataFile, FewShot, GroupMean, PreparedDataset, Prompt, TaskGroup, TaskSpec
 from model_accuracy_eval.scoring import filters
 from model_accuracy_eval.scoring.scorers import pipelines
-from model_accuracy_eval.tasks import exam, formats
+from model_accuracy_eval.tasks import formats, preparation
 
 ROWS = [{"q": "Sky?", "options": ["red", "blue"], "a": 1}, {"q": "Grass?", "options": ["green", "black"], "a": 0}]
 
 
-def built(form: str, reference: str = "{{ a }}", **more: Any) -> Exam:
+def built(form: str, reference: str = "{{ a }}", **more: Any) -> PreparedDataset:
     task = TaskSpec(
         name="colours",
         about="Colours.",
@@ -24,7 +24,7 @@ def built(form: str, reference: str = "{{ a }}", **more: Any) -> Exam:
         choices="{{ options | tojson }}",
         reference=reference,
     )
-    return exam.build(formats.asked(task, form), ROWS, [], None)
+    return preparation.build(formats.task_in_format(task, form), ROWS, [], None)
 
 
 def test_l41_cloze_weighs_texts_and_mcqa_letters() -> None:
@@ -51,7 +51,11 @@ def test_l41_a_letter_is_generated_however_the_task_spells_what_is_right(form: s
     assert ("Think step by step." in asked) == (form == "cot")
     assert [one.references for one in found.problems] == [("B",), ("A",)]
     (pipeline,) = pipelines(found.task)
-    replies: filters.Answers = ["The best answer is A? No. The best answer is **B**.", "the best answer is: (B)", "B"]
+    replies: filters.FilteredAnswers = [
+        "The best answer is A? No. The best answer is **B**.",
+        "the best answer is: (B)",
+        "B",
+    ]
     assert filters.run(pipeline.filters, replies, problem) == ["B", "B", None]
 
 
@@ -65,8 +69,8 @@ def test_l41_examples_are_shown_in_the_same_manner() -> None:
 def test_l41_groups_follow_their_members() -> None:
     """Under names of the format, with the figure that the format has."""
     group = TaskGroup(name="all", members=("x", "y"), means=(GroupMean(metric="acc", weight_by_size=False),))
-    assert formats.grouped(group, "mcqa").means == group.means
-    made = formats.grouped(group, "cot")
+    assert formats.group_in_format(group, "mcqa").means == group.means
+    made = formats.group_in_format(group, "cot")
     assert (made.name, made.members) == ("all@cot", ("x@cot", "y@cot"))
     assert made.means == (GroupMean(metric="exact_match", weight_by_size=False),)
 
@@ -76,5 +80,5 @@ def test_a_task_without_options_has_no_formats() -> None:
     plain = TaskSpec(
         name="sums", about="Sums.", data=DataFile(name="x"), fields=(), prompt=Prompt(question="?"), reference="1"
     )
-    with pytest.raises(BadValue, match="sums has no options to choose among, so that it cannot be asked as 'mcqa'"):
-        formats.asked(plain, "mcqa")
+    with pytest.raises(BadValue, match="sums has no options, so it cannot be asked as 'mcqa'"):
+        formats.task_in_format(plain, "mcqa")

@@ -7,13 +7,13 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import TaskSpec
 from model_accuracy_eval.tasks.declared import from_fields
 from model_accuracy_eval.tasks.library import Library
-from model_accuracy_eval.testing import MemoryTaskFiles
 
 LM_EVAL = b"""
 task: gsm8k

@@ -7,12 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import Attempt, DataFile, Exam, Measure, Pipeline, Prompt, Slice, Step, TaskSpec
-from model_accuracy_eval.scoring.scorecard import Scorecard, names
-from model_accuracy_eval.tasks import exam
+from model_accuracy_eval.records import (
+    Attempt,
+    DataFile,
+    MetricUse,
+    Pipeline,
+    PreparedDataset,
+    Prompt,
+    Slice,
+    Step,
+    TaskSpec,
+)
+from model_accuracy_eval.scoring.scorecard import Scorecard, metric_names
+from model_accuracy_eval.tasks import preparation
 
-NUMBER = Pipeline(filters=(Step(name="last_number"),), metrics=(Measure(name="number", label="accuracy"),))
-LETTER = Pipeline(filters=(Step(name="stripped"),), metrics=(Measure(name="exact", label="accuracy"),))
+NUMBER = Pipeline(filters=(Step(name="last_number"),), metrics=(MetricUse(name="number", label="accuracy"),))
+LETTER = Pipeline(filters=(Step(name="stripped"),), metrics=(MetricUse(name="exact", label="accuracy"),))
 
 
 def part(name: str, pipeline: Pipeline = NUMBER, **more: Any) -> TaskSpec:
@@ -44,14 +54,14 @@ def whole(
     )
 
 
-def built(task: TaskSpec, sizes: dict[str, int], limit: int | None = None) -> Exam:
+def built(task: TaskSpec, sizes: dict[str, int], limit: int | None = None) -> PreparedDataset:
     def read(file: DataFile, _: tuple[str, ...]) -> list[dict[str, Any]]:
         return [{"n": number} for number in range(sizes[file.name.removesuffix(".jsonl")])]
 
-    return exam.assemble(task, read, limit)
+    return preparation.assemble(task, read, limit)
 
 
-def asked(paper: Exam) -> list[str]:
+def asked(paper: PreparedDataset) -> list[str]:
     return [problem.messages[-1].content for problem in paper.problems]
 
 
@@ -106,14 +116,14 @@ def test_every_problem_is_judged_as_its_own_part_judges() -> None:
     """A reply with a unit is right where a number is read, and wrong where the whole text counts."""
     paper = built(whole(part("x"), part("y", LETTER)), SIZES)
     card = Scorecard(paper.task, 1, (1,))
-    tallies = [
-        card.take(problem, [Attempt(problem=problem.id, index=0, text=f"{problem.references[0]} km")])
+    problem_results = [
+        card.judge(problem, [Attempt(problem=problem.id, index=0, text=f"{problem.references[0]} km")])
         for problem in paper.problems
     ]
-    assert [tally.c for tally in tallies] == [1, 1, 1, 0, 0]
+    assert [problem_result.c for problem_result in problem_results] == [1, 1, 1, 0, 0]
     rows = {row.metric: row.value for row in card.rows("v")}
     assert rows == {"accuracy": 60.0}
-    assert list(rows) == names(paper.task, 1, (1,))
+    assert list(rows) == metric_names(paper.task, 1, (1,))
 
 
 def test_a_whole_has_a_version_of_its_own() -> None:

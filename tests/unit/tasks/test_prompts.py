@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, FewShot, Prompt, TaskSpec
-from model_accuracy_eval.tasks import exam, prompts, template_words
+from model_accuracy_eval.tasks import preparation, prompts, template_words
 
 
 @given(st.text(st.characters(codec="utf-8")))
@@ -94,4 +94,4 @@ def test_a_bad_example_is_told_from_a_bad_row() -> None:
         name="sums", about="Sums.", data=DataFile(name="test.jsonl"), fields=("q",), prompt=prompt, reference="{{ a }}"
     )
     with pytest.raises(BadData, match=r"train\.jsonl, example 2: .*'a' is undefined"):
-        exam.build(task, [{"q": "3", "a": "3"}], [{"q": "1", "a": "1"}, {"q": "2"}], None)
+        preparation.build(task, [{"q": "3", "a": "3"}], [{"q": "1", "a": "1"}, {"q": "2"}], None)

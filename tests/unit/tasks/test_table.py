@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.records import Attempt, DataFile, Exam, Problem, TaskSpec, Verdict
+from model_accuracy_eval.records import Attempt, DataFile, PreparedDataset, Problem, TaskSpec, Verdict
 from model_accuracy_eval.scoring.judging import check, judge
 from model_accuracy_eval.scoring.metrics.exact import as_number
-from model_accuracy_eval.tasks import SHELVES, TASKS, exam, find
+from model_accuracy_eval.tasks import SECTIONS, TASKS, find, preparation
 from model_accuracy_eval.tasks.rows import parse
 from model_accuracy_eval.tasks.template_words import without_calculator
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
-WITH_NUMBERS = [*SHELVES["Comes with the package"], "gsm8k", "gsm8k_4shot"]
+WITH_NUMBERS = [*(task.name for task in SECTIONS["Comes with the package"]), "gsm8k", "gsm8k_4shot"]
 WITHOUT_FILE = ["core_hellaswag_zeroshot", "core_hellaswag", "core_squad", "core_coqa"]
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
@@ -40,9 +40,9 @@ def rows(file: DataFile, fields: tuple[str, ...]) -> list[dict[str, Any]]:
     return parse(file.name, (resources.files("model_accuracy_eval.tasks") / "data" / file.bundled).read_bytes(), fields)
 
 
-def built(task: TaskSpec) -> Exam:
+def built(task: TaskSpec) -> PreparedDataset:
     questions, *examples = [rows(file, task.fields) for file in files_of(task)]
-    return exam.build(task, questions, examples[0] if examples else [], None)
+    return preparation.build(task, questions, examples[0] if examples else [], None)
 
 
 def files_of(task: TaskSpec) -> list[DataFile]:

@@ -56,5 +56,5 @@ def reads(task: dict[str, Any]) -> bool:
     ],
 )
 def test_the_schema_takes_what_the_reader_takes(more: dict[str, Any], taken: bool) -> None:
-    """`exec` stands in place of pipelines, with the fields of a program and no other."""
+    """`exec` replaces pipelines, with the fields of a program and no other."""
     assert (fits({**TASK, **more}), reads({**TASK, **more})) == (taken, taken)

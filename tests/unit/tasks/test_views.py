@@ -7,14 +7,14 @@ from tests.real_data import real
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import DataFile, Prompt, Slice, Step, TaskSpec
-from model_accuracy_eval.tasks import exam, views, words
+from model_accuracy_eval.tasks import preparation, spelling, views
 from model_accuracy_eval.tasks.rows import parse
 
 ROWS = [{"n": number} for number in range(100)]
 
 
 def seen(*steps: Step, rows: list[dict[str, Any]] | None = None) -> list[int]:
-    return [row["n"] for row in views.seen(steps, rows or ROWS[:10], "file")]
+    return [row["n"] for row in views.apply_views(steps, rows or ROWS[:10], "file")]
 
 
 def task(view: Slice, *steps: Step) -> TaskSpec:
@@ -31,7 +31,7 @@ def task(view: Slice, *steps: Step) -> TaskSpec:
 
 
 def places(view: Slice, count: int) -> list[int]:
-    return [int(problem.references[0]) for problem in exam.build(task(view), ROWS[:count], [], None).problems]
+    return [int(problem.references[0]) for problem in preparation.build(task(view), ROWS[:count], [], None).problems]
 
 
 def test_n5_rows_stand_in_the_order_of_numpys_generator() -> None:
@@ -57,7 +57,7 @@ def test_n1_slices_take_every_step_from_start_to_stop() -> None:
     """10:20:3 of a hundred are 10, 13, 16 and 19, with these numbers; a stop behind the end is the end."""
     assert places(Slice(start=10, stop=20, step=3), 100) == [10, 13, 16, 19]
     assert places(Slice(stop=50), 5) == [0, 1, 2, 3, 4]
-    built = exam.build(task(Slice(start=10, stop=20, step=3)), ROWS, [], 2)
+    built = preparation.build(task(Slice(start=10, stop=20, step=3)), ROWS, [], 2)
     assert [problem.id for problem in built.problems] == [10, 13]
 
 
@@ -82,16 +82,16 @@ LISTED = [{"text": word} for word in ("apple", "banana", "strawberry")]
 
 def test_n13_words_and_letters_are_drawn_as_nanochat_draws_them() -> None:
     """Of three words, the first question is for the n in banana (2), the third for the e in apple (1)."""
-    made = words.spelling_bees(LISTED, size=3)
+    made = spelling.spelling_bees(LISTED, size=3)
     assert [(row["letter"], row["word"], row["count"]) for row in made[::2]] == [("n", "banana", 2), ("e", "apple", 1)]
     assert all(row["letter"] in row["question"] and row["word"] in row["question"] for row in made)
 
 
 def test_n13_training_and_test_questions_differ() -> None:
     """And the same question is made whenever its number is the same, however many are made."""
-    many = words.spelling_bees(LISTED, size=50)
-    assert words.spelling_bees(LISTED, size=20) == many[:20]
-    assert words.spelling_bees(LISTED, size=50, split="train") != many
+    many = spelling.spelling_bees(LISTED, size=50)
+    assert spelling.spelling_bees(LISTED, size=20) == many[:20]
+    assert spelling.spelling_bees(LISTED, size=50, split="train") != many
     asked = [row["question"] for row in many]
     assert len(set(asked)) > 30
     assert any(question.endswith("?") for question in asked)
@@ -100,7 +100,7 @@ def test_n13_training_and_test_questions_differ() -> None:
 
 def test_n14_a_word_is_spelt_letter_by_letter() -> None:
     """Words in the order of seed 42, letters with commas between."""
-    made = words.words_to_spell(LISTED, size=3, split="train")
+    made = spelling.words_to_spell(LISTED, size=3, split="train")
     assert sorted(row["word"] for row in made) == ["apple", "banana", "strawberry"]
     assert {row["word"]: row["spelt"] for row in made}["apple"] == "a,p,p,l,e"
 
@@ -109,5 +109,5 @@ def test_n14_tests_spell_other_words_than_training() -> None:
     """Over the real list, the two ends of one shuffled order."""
     found = parse("words.txt", real(DataFile(name="spellingbee/words_alpha.txt")), ("text",))
     assert len(found) == 370105
-    test, train = (words.words_to_spell(found, size=300, split=split) for split in ("test", "train"))
+    test, train = (spelling.words_to_spell(found, size=300, split=split) for split in ("test", "train"))
     assert not {row["word"] for row in test} & {row["word"] for row in train}

@@ -1,1 +1,1 @@
-"""Code that a model wrote: read out of its reply, put together with its tests, judged by what came of running it."""
+"""Code that a model wrote: read from its reply, put together with its tests, and judged by running it."""

@@ -1,17 +1,20 @@
-"""Python as the parser sees it: how much of a text is code, and which names it defines."""
+"""Python as the parser sees it: how much of a text is code, which names it defines, and which function asserts call."""
 
 import ast
+import builtins
 import re
+import sys
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-_GUIDED = 24
-"""So many times the parser's own word is taken for where code ends; then cuts double, so that no text takes long."""
+_GUIDED_CUTS = 24
+"""How often the parser's error position is taken as the end of the code; after that, cuts double in size."""
 
 
 class Code(NamedTuple):
-    """Source and its tree."""
+    """Source and its syntax tree."""
 
     source: str
     tree: ast.Module
@@ -24,9 +27,9 @@ class Code(NamedTuple):
         return any(name in names_of(node) for node in self.tree.body)
 
     def upto(self, node: ast.stmt) -> "Code":
-        """What stands before a statement of it."""
-        kept = "\n".join(self.source.split("\n")[: first_line(node) - 1])
-        return Code(kept, ast.Module(self.tree.body[: self.tree.body.index(node)], []))
+        """The code before one of its statements."""
+        source = "\n".join(self.source.split("\n")[: first_line(node) - 1])
+        return Code(source, ast.Module(self.tree.body[: self.tree.body.index(node)], []))
 
 
 EMPTY = Code("", ast.Module([], []))
@@ -34,7 +37,7 @@ _DECLARING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def parse(source: str) -> ast.Module | None:
-    """None where it is no Python, or nested too deep to say."""
+    """None if the source is not Python, or nested too deeply to parse."""
     try:
         return _parsed(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -43,15 +46,15 @@ def parse(source: str) -> ast.Module | None:
 
 def _parsed(source: str) -> ast.Module:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # strange escapes are the model's business
+        warnings.simplefilter("ignore")  # invalid escapes are no concern of ours
         return ast.parse(source)
 
 
 def longest_prefix(text: str) -> Code:
-    """The longest run of whole lines from the start that is Python; talk behind code is none."""
+    """The longest run of lines from the start that is Python."""
     lines = text.replace("\r\n", "\n").split("\n")
     end, cut = len(lines), 1
-    for tried in range(_GUIDED + 64):
+    for attempt in range(_GUIDED_CUTS + 64):
         source = "\n".join(lines[:end])
         try:
             return Code(source, _parsed(source))
@@ -59,16 +62,16 @@ def longest_prefix(text: str) -> Code:
             fault = (error.lineno or end) - 1
         except (ValueError, MemoryError, RecursionError):
             fault = end - 1
-        if tried >= _GUIDED:
+        if attempt >= _GUIDED_CUTS:
             cut *= 2
         end = max(0, min(fault, end - cut))
     return EMPTY
 
 
 def first_line(node: ast.stmt) -> int:
-    """Decorators stand above their function."""
+    """The first line of a statement, its decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def names_of(node: ast.stmt) -> Iterator[str]:
@@ -79,23 +82,23 @@ def names_of(node: ast.stmt) -> Iterator[str]:
         yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
     elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+        yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
 
 
 def is_declaration(node: ast.stmt) -> bool:
-    """A function, a class, an import or a value: what others may need, and what does nothing by itself."""
+    """A function, class, import or assignment: something that others may need and that does nothing by itself."""
     return isinstance(node, (*_DECLARING, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign))
 
 
 def is_talk(node: ast.stmt) -> bool:
-    """Words that happen to be Python: "Human", "- item", "Note: this". Run, they would raise or do nothing."""
+    """Words that happen to be Python: "Human", "- item", "Note: this". As code they raise or do nothing."""
     if isinstance(node, ast.AnnAssign):
         return node.value is None
     calls = (ast.Call, ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)
     return (
         isinstance(node, ast.Expr)
         and not isinstance(node.value, ast.Constant)
-        and not any(isinstance(one, calls) for one in ast.walk(node))
+        and not any(isinstance(part, calls) for part in ast.walk(node))
     )
 
 
@@ -106,10 +109,41 @@ _STARTS = re.compile(
 
 
 def starts(text: str, entry_point: str) -> Iterator[str]:
-    """The text from where code may begin, behind talk: its first line of code, the entry point's first and last."""
+    """The text from each place where code may begin: the first line of code, the entry point's first and last head."""
     lines = text.split("\n")
     code = [place for place, line in enumerate(lines) if _STARTS.match(line)]
     heads = (f"def {entry_point}(", f"async def {entry_point}(")
-    own = [place for place in code if lines[place].startswith(heads)]
-    for place in dict.fromkeys([*code[:1], *own[:1], *own[-1:]]):
+    target = [place for place in code if lines[place].startswith(heads)]
+    for place in dict.fromkeys([*code[:1], *target[:1], *target[-1:]]):
         yield "\n".join(lines[place:])
+
+
+_BUILTINS = {name for name in dir(builtins) if not name.startswith("_")}
+
+
+def called_function(asserts: Sequence[str]) -> str:
+    """The function that most of the asserts test; empty if they call none.
+
+    `assert set(similar(1)) == {1}`, `assert math.isclose(f(1), 2)` and `assert not f(2)` test similar, f and f.
+    A builtin counts only if nothing else is called: one task defines its own `sum`.
+    """
+    functions: Counter[str] = Counter()
+    builtin: Counter[str] = Counter()
+    for source in asserts:
+        names = list(dict.fromkeys(_called_names(source)))
+        # The outermost call is the subject; calls inside it make its arguments.
+        functions.update([name for name in names if name not in _BUILTINS][:1])
+        builtin.update([name for name in names if name in _BUILTINS][:1])
+    return next((name for name, _ in (functions or builtin).most_common(1)), "")
+
+
+def _called_names(source: str) -> Iterator[str]:
+    """Called names from the outside in, left to right, without methods and functions of modules."""
+    tree = parse(source.strip())
+    for node in ast.walk(tree) if tree else ():
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id not in sys.stdlib_module_names
+        ):
+            yield node.func.id

@@ -1,27 +1,30 @@
-"""What every metric, estimator, reduction and aggregation promises, as one table that can be executed.
+"""The promises of every metric, estimator, reduction and aggregation, as one table that can be executed.
 
-A contract has a rule, an example, and a case in which a wrong implementation would give itself away.
+A contract has a rule, an example, and a case in which a wrong implementation would show itself.
 """
 
 from collections.abc import Sequence
 
-from model_accuracy_eval.scoring.contracts import asked, corpora, estimators, following, options, texts
+from model_accuracy_eval.scoring.contracts import (
+    dependency_contracts,
+    estimator_contracts,
+    likelihood_contracts,
+    text_contracts,
+)
 from model_accuracy_eval.scoring.contracts.contract import Breach, Contract, breaches
 
 __all__ = ["CONTRACTS", "Breach", "Contract", "breaches", "table"]
 
 CONTRACTS: tuple[Contract, ...] = (
-    *estimators.CONTRACTS,
-    *texts.CONTRACTS,
-    *options.CONTRACTS,
-    *corpora.CONTRACTS,
-    *following.CONTRACTS,
-    *asked.CONTRACTS,
+    *estimator_contracts.CONTRACTS,
+    *text_contracts.CONTRACTS,
+    *likelihood_contracts.CONTRACTS,
+    *dependency_contracts.CONTRACTS,
 )
 
 
 def table(found: Sequence[Breach], contracts: Sequence[Contract] = CONTRACTS) -> str:
-    """One line a contract, and below them what is known of those that do not hold."""
+    """One line for each contract, and below them the details of those that do not hold."""
     broken = {breach.contract.id for breach in found}
     width = max(len(contract.id) for contract in contracts)
     lines = [
@@ -29,9 +32,9 @@ def table(found: Sequence[Breach], contracts: Sequence[Contract] = CONTRACTS) ->
         for contract in contracts
     ]
     details = [
-        f"{breach.contract.id}: {breach.case.given} gives {breach.found}, not {breach.case.shown}.\n"
+        f"{breach.contract.id}: {breach.case.input} gives {breach.result}, not {breach.case.shown}.\n"
         f"    If this fails: {breach.contract.if_fails}"
         for breach in found
     ]
-    held = len(contracts) - len(broken)
-    return "\n".join([*lines, "", *details, f"{held} of {len(contracts)} contracts hold."])
+    holding = len(contracts) - len(broken)
+    return "\n".join([*lines, "", *details, f"{holding} of {len(contracts)} contracts hold."])

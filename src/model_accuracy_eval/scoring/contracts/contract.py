@@ -6,18 +6,18 @@ from math import isclose
 from typing import Any
 
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.records import Likelihood, Problem
+from model_accuracy_eval.records import Problem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Case:
-    """Something given, and what has to come of it."""
+    """An input and the expected result."""
 
-    given: str
-    """For people."""
+    input: str
+    """What the function gets, for people to read."""
     run: Callable[[], Any]
     expected: Any
-    """A value; or the class of the error with which it has to be refused."""
+    """A value, or the class of the error that must be raised."""
 
     @property
     def shown(self) -> str:
@@ -26,7 +26,7 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contract:
-    """`example` says what is predicted; in `falsification` a likely mistake would give something else."""
+    """`example` shows the rule; in `falsification` a likely mistake would give another result."""
 
     id: str
     rule: str
@@ -37,33 +37,40 @@ class Contract:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Breach:
-    """A case of a contract that came out otherwise."""
+    """A case of a contract with an unexpected result."""
 
     contract: Contract
     case: Case
-    found: str
+    result: str
+
+
+CaseValues = tuple[Any, ...]
+"""A case as the arguments of the function that makes it: the input, the expected result, and perhaps settings."""
+
+
+def contract(name: str, rule: str, example: Case, falsification: Case, if_fails: str) -> Contract:
+    return Contract(id=name, rule=rule, example=example, falsification=falsification, if_fails=if_fails)
 
 
 def breaches(contracts: Sequence[Contract]) -> list[Breach]:
     """Every case of every contract that does not hold."""
-    return [breach for contract in contracts for breach in _of(contract)]
+    return [breach for contract in contracts for breach in _breaches_of(contract)]
 
 
-def _of(contract: Contract) -> Iterator[Breach]:
+def _breaches_of(contract: Contract) -> Iterator[Breach]:
     for case in (contract.example, contract.falsification):
-        found = _otherwise(case)
-        if found:
-            yield Breach(contract=contract, case=case, found=found)
+        if result := _unexpected(case):
+            yield Breach(contract=contract, case=case, result=result)
 
 
-def _otherwise(case: Case) -> str:
-    """What came instead of what is expected; empty where nothing else did."""
+def _unexpected(case: Case) -> str:
+    """The result if it is not the expected one; else empty."""
     refused = isinstance(case.expected, type)
     try:
         value = case.run()
     except EvalError as refusal:
         return "" if refused and isinstance(refusal, case.expected) else f"a refusal ({refusal.sentence})"
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what the contract did not promise
+    except Exception as error:  # noqa: BLE001 - any error is something that the contract did not promise
         return f"{type(error).__name__}: {error}"
     return "" if not refused and same(value, case.expected) else repr(value)
 
@@ -80,11 +87,7 @@ def same(value: Any, expected: Any) -> bool:
 
 
 def problem(*references: str, choices: Sequence[str] = (), gold: Sequence[int] = (), **extras: Any) -> Problem:
-    """A problem that is nothing but its key."""
+    """A problem with nothing but its right answer."""
     return Problem(
         id=0, messages=(), references=references or ("",), choices=tuple(choices), gold=tuple(gold), extras=extras
     )
-
-
-def weighed(*logprobs: float, tokens: int | None = None, greedy: bool | None = None) -> tuple[Likelihood, ...]:
-    return tuple(Likelihood(logprob=logprob, tokens=tokens, greedy=greedy) for logprob in logprobs)

@@ -1,62 +1,50 @@
-"""The table of metrics: what each is called, what it looks at, and what its figures mean."""
+"""The table of metrics: the name of each, what it reads, and what its figures mean."""
 
-from importlib.util import find_spec
+from model_accuracy_eval import optional
+from model_accuracy_eval.errors import UnknownName
+from model_accuracy_eval.records import MetricUse
+from model_accuracy_eval.scoring import function_paths
+from model_accuracy_eval.scoring.metrics.exact import EXACT_METRICS
+from model_accuracy_eval.scoring.metrics.exams import EXAM_METRICS
+from model_accuracy_eval.scoring.metrics.instructions import INSTRUCTION_METRICS
+from model_accuracy_eval.scoring.metrics.judge_metrics import JUDGE_METRICS
+from model_accuracy_eval.scoring.metrics.likelihoods import LIKELIHOOD_METRICS
+from model_accuracy_eval.scoring.metrics.lm_eval_functions import PAIR_METRICS
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, SampleValue
+from model_accuracy_eval.scoring.metrics.options import OPTION_METRICS
+from model_accuracy_eval.scoring.metrics.overlap import OVERLAP_METRICS
+from model_accuracy_eval.scoring.metrics.program_metrics import PROGRAM_METRICS
+from model_accuracy_eval.scoring.metrics.translation import TRANSLATION_METRICS
+from model_accuracy_eval.scoring.metrics.user_functions import user_metric
 
-from model_accuracy_eval.errors import UnknownName, UsageError
-from model_accuracy_eval.records import Measure
-from model_accuracy_eval.scoring import paths
-from model_accuracy_eval.scoring.metrics import (
-    asked,
-    exact,
-    exams,
-    harness,
-    instructions,
-    likelihoods,
-    maths,
-    options,
-    overlap,
-    own,
-    points,
-    tested,
-    translation,
-)
-from model_accuracy_eval.scoring.metrics.row import Metric, Payload
-
-__all__ = ["METRICS", "Metric", "Payload", "check", "metric"]
+__all__ = ["METRICS", "Metric", "SampleValue", "check", "metric"]
 
 METRICS: dict[str, Metric] = {
-    **exact.ROWS,
-    **exams.ROWS,
-    **instructions.ROWS,
-    **points.ROWS,
-    **overlap.ROWS,
-    **maths.ROWS,
-    **translation.ROWS,
-    **asked.ROWS,
-    **tested.ROWS,
-    **options.ROWS,
-    **likelihoods.ROWS,
-    **harness.ROWS,
+    **EXACT_METRICS,
+    **EXAM_METRICS,
+    **INSTRUCTION_METRICS,
+    **OVERLAP_METRICS,
+    **TRANSLATION_METRICS,
+    **JUDGE_METRICS,
+    **PROGRAM_METRICS,
+    **OPTION_METRICS,
+    **LIKELIHOOD_METRICS,
+    **PAIR_METRICS,
 }
 
 
 def metric(name: str) -> Metric:
-    """The row of that name, or what the name says where to find; an unknown one is answered with the nearest."""
+    """The metric with this name, or the one that a path leads to; an unknown name is refused with the nearest."""
     if name in METRICS:
         return METRICS[name]
-    if paths.is_path(name):
-        return own.row(name)
+    if function_paths.is_path(name):
+        return user_metric(name)
     raise UnknownName("metric", name, METRICS)
 
 
-def check(measure: Measure) -> None:
-    """It exists, has these arguments, and what it needs is installed; asked before anything starts."""
-    row = metric(measure.name)
-    paths.check_arguments("metric", measure.name, row.asks or row.score, measure.args)
-    extra, _, modules = row.extra.partition(":")
-    missing = [module for module in modules.split(",") if module and find_spec(module) is None]
-    if missing:
-        raise UsageError(
-            f"The metric '{measure.name}' needs {missing[0]}, which is not installed: "
-            f"pip install 'model-accuracy-eval[{extra}]'."
-        )
+def check(use: MetricUse) -> None:
+    """Refuses an unknown metric, unknown arguments, and a metric whose libraries are missing."""
+    row = metric(use.name)
+    function_paths.check_arguments("metric", use.name, row.asks or row.score, use.args)
+    for library in row.needs:
+        optional.require(library, needed_by=f"The metric '{use.name}'")

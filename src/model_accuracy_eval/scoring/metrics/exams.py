@@ -1,73 +1,73 @@
-"""(answer, problem) → what it is worth, for answers that only their problem explains: options, letters, boxes."""
+"""Metrics of exam answers: letters of options, points, boxes in pictures, JSON, the arithmetic of a worked solution."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from math import isclose
 from string import ascii_uppercase
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.metrics.row import Metric
+from model_accuracy_eval.scoring.calculator import calculate, split_notes
+from model_accuracy_eval.scoring.metrics.metric_type import Metric
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 
 
 def qa_match(answer: str, problem: Problem) -> float:
-    """1 if the first letter that stands alone on the first line is the right option's, else if its wording follows.
-
-    The question, said again, may stand before the wording.
-    """
+    """1 if the first letter that stands alone on the first line is the right option's, or if the answer begins with
+    the right option's text; the question may be repeated before that text."""
     text = answer.strip()
     right = problem.references[0]
-    if _lone_letter(text, len(problem.choices)) == f"({right.strip('()')})":
+    if _standalone_letter(text, len(problem.choices)) == f"({right.strip('()')})":
         return 1.0
     question = str(problem.extras.get("question", "")).strip()
     text = text.removeprefix(question).strip() if question else text
-    return float(any(text.startswith(wording.strip()) for wording in _right_wordings(problem)))
+    return float(any(text.startswith(option.strip()) for option in _right_options(problem)))
 
 
-def _right_wordings(problem: Problem) -> list[str]:
-    """Of the right options; of rows that say what each option is worth, the first that is worth 1."""
-    worth = problem.extras.get("target_scores")
-    if isinstance(worth, dict):
-        return [option for option, value in worth.items() if value == 1][:1]
+def _right_options(problem: Problem) -> list[str]:
+    """Texts of the right options; where the row scores its options, the first one with score 1."""
+    scores = problem.extras.get("target_scores")
+    if isinstance(scores, dict):
+        return [option for option, value in scores.items() if value == 1][:1]
     return [problem.choices[place] for place in problem.gold]
 
 
-def _lone_letter(text: str, options: int) -> str:
+def _standalone_letter(text: str, options: int) -> str:
     offered = {f"({letter})" for letter in ascii_uppercase[:options]}
     words = [word.removesuffix(".") for word in text.partition("\n")[0].split(" ")]
-    return next((named for word in words if (named := f"({word.strip('()')})") in offered and _whole(word)), "")
+    return next((name for word in words if (name := f"({word.strip('()')})") in offered and _is_letter(word)), "")
 
 
-def _whole(word: str) -> bool:
-    """Both brackets or none."""
+def _is_letter(word: str) -> bool:
+    """A letter with both brackets or none."""
     return len(word) == 1 or (word.startswith("(") and word.endswith(")"))
 
 
 def gaokaobench_match(answer: str, problem: Problem) -> float:
-    """Share of the right letters that stand at their places; of two readings the one that is long enough counts."""
+    """Share of the right letters at their places; of two readings, the one with the right length counts."""
     right = problem.references[0]
     first, separator, second = answer.partition("[SEP]")
-    said = first if not separator or len(first) == len(right) else second[: len(right)]
-    same = sum(one == other for one, other in zip(said, right, strict=False))
-    return same / len(right) if right else 0.0
+    letters = first if not separator or len(first) == len(right) else second[: len(right)]
+    matches = sum(letter == other for letter, other in zip(letters, right, strict=False))
+    return matches / len(right) if right else 0.0
 
 
 def iou(answer: str, problem: Problem, *, form: str = "xyxy") -> float:
-    """Area that two boxes share, by the area that they cover together; the boxes are the last four numbers of each."""
-    said = box(answer, form)
-    known = [right for reference in problem.references if (right := box(reference, form))]
-    return max((_overlap(said, right) for right in known), default=0.0) if said else 0.0
+    """Intersection over union of two boxes; a box is the last four numbers of a text."""
+    answered = _box(answer, form)
+    boxes = [right for reference in problem.references if (right := _box(reference, form))]
+    return max((_intersection_over_union(answered, right) for right in boxes), default=0.0) if answered else 0.0
 
 
 def iou_at(answer: str, problem: Problem, *, threshold: float = 0.5, form: str = "xyxy") -> float:
-    """1 if the boxes overlap by the threshold or more."""
+    """1 if intersection over union reaches the threshold."""
     return float(iou(answer, problem, form=form) >= threshold)
 
 
-Box = tuple[float, float, float, float]
-
-
-def box(text: str, form: str) -> Box | None:
-    """Left, top, right, bottom; `xywh` has width and height in the last two places. None without four numbers."""
+def _box(text: str, form: str) -> Box | None:
+    """`xywh` has width and height in the last two places. None without four numbers."""
     numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)][-4:]
     if len(numbers) < 4:
         return None
@@ -77,20 +77,20 @@ def box(text: str, form: str) -> Box | None:
     return min(x, right), min(y, bottom), max(x, right), max(y, bottom)
 
 
-def _overlap(one: Box, other: Box) -> float:
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
+def _intersection_over_union(box: Box, other: Box) -> float:
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
     shared = max(width, 0.0) * max(height, 0.0)
-    covered = _area(one) + _area(other) - shared
-    return shared / covered if covered else float(one == other)
+    union = _area(box) + _area(other) - shared
+    return shared / union if union else float(box == other)
 
 
-def _area(one: Box) -> float:
-    return (one[2] - one[0]) * (one[3] - one[1])
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def json_equal(answer: str, problem: Problem) -> float:
-    """1 if the answer is JSON that says the same as a reference, whatever its blanks and the order of its names."""
+    """1 if the answer is the same JSON data as a reference, whatever its blanks and the order of its keys."""
     return float(any(_json(answer) == _json(reference) is not None for reference in problem.references))
 
 
@@ -101,10 +101,39 @@ def _json(text: str) -> Mapping[str, object] | Sequence[object] | str | float | 
         return None
 
 
-ROWS = {
+def exam_points(answer: str, references: Sequence[str]) -> float:
+    """Mean over the questions of a block, whose answers are separated by commas: 1 for exactly the right letters, ½ for
+    some of them and no wrong one, else 0. The wrong number of answers is worth 0."""
+    answers, right = answer.split(","), references[0].split(",")
+    if len(answers) != len(right):
+        return 0.0
+    return sum(map(_points, answers, right)) / len(right)
+
+
+def _points(letters: str, right: str) -> float:
+    if set(letters) == set(right):
+        return 1.0
+    return 0.5 if letters and set(letters) < set(right) else 0.0
+
+
+def calculator_notes(answer: str, references: Sequence[str]) -> float:
+    """Share of the answer's notes like <<3*4=12>> whose result is right; without notes, 1."""
+    texts = [text for kind, text in split_notes(answer) if kind != "text"]
+    notes = list(zip(texts[::2], texts[1::2], strict=True))
+    return sum(_is_right(*note) for note in notes) / len(notes) if notes else 1.0
+
+
+def _is_right(expression: str, result: str) -> bool:
+    value, claimed = calculate(expression), calculate(result)
+    return value is not None and claimed is not None and isclose(value, claimed, rel_tol=1e-6, abs_tol=0.01)
+
+
+EXAM_METRICS = {
     "qa_match": Metric(score=qa_match, reads="answers in their problem", yes_or_no=True),
     "gaokaobench_match": Metric(score=gaokaobench_match, reads="answers in their problem"),
     "iou": Metric(score=iou, reads="answers in their problem"),
     "iou_at": Metric(score=iou_at, reads="answers in their problem", yes_or_no=True),
     "json_equal": Metric(score=json_equal, reads="answers in their problem", yes_or_no=True),
+    "exam_points": Metric(score=exam_points),
+    "calculator_notes": Metric(score=calculator_notes),
 }

@@ -1,158 +1,159 @@
-"""(likelihoods of a problem's candidates, problem) → which option is likeliest, and how likely the right one is.
+"""(log-likelihoods of a problem's candidates, problem) → the most likely option, and the probability of the right one.
 
-Of equally likely options the earliest counts. Behind the options' likelihoods may stand those of the same endings
-after nothing.
+Of equally likely options the first counts. The options' log-likelihoods may be followed by those of the same endings
+without their question.
 """
 
 from collections.abc import Callable, Sequence
 from math import exp, fsum, inf, log
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Likelihood, Problem
-from model_accuracy_eval.scoring.metrics.row import Metric
+from model_accuracy_eval.records import Loglikelihood, Problem
+from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
-Weighed = Sequence[Likelihood]
-
-
-def logprobs(weighed: Weighed, problem: Problem) -> list[float]:
-    """One for every option; of what has no options, of all there is."""
-    return [one.logprob for one in weighed[: len(problem.choices) or None]]
+OptionLikelihoods = Sequence[Loglikelihood]
 
 
-def likeliest(values: Sequence[float]) -> int:
-    """The first of the greatest."""
+def logprobs(options: OptionLikelihoods, problem: Problem) -> list[float]:
+    """One for every option; for a problem without options, all there are."""
+    return [option.logprob for option in options[: len(problem.choices) or None]]
+
+
+def argmax(values: Sequence[float]) -> int:
+    """The place of the greatest value, of equal ones the first."""
     return max(range(len(values)), key=values.__getitem__)
 
 
 def _right(values: Sequence[float], problem: Problem) -> float:
-    return float(likeliest(values) in problem.gold)
+    return float(argmax(values) in problem.gold)
 
 
-def _per(lengths: Callable[[str], int], weighed: Weighed, problem: Problem) -> list[float]:
-    """Likelihood by length of the option's text; of an option without text nothing can be said."""
-    sizes = map(lengths, problem.choices)
-    return [one / size if size else -inf for one, size in zip(logprobs(weighed, problem), sizes, strict=True)]
+def _per(length: Callable[[str], int], options: OptionLikelihoods, problem: Problem) -> list[float]:
+    """Log-likelihoods divided by the length of the option's text; an option without text is the least likely."""
+    sizes = map(length, problem.choices)
+    return [value / size if size else -inf for value, size in zip(logprobs(options, problem), sizes, strict=True)]
 
 
 def _bytes(text: str) -> int:
     return len(text.encode())
 
 
-def weighed_bytes(problem: Problem, place: int) -> int:
-    """Bytes of what was weighed: of an option with the blank in front of it, where it is known how it was sent."""
+def continuation_bytes(problem: Problem, place: int) -> int:
+    """Bytes of the option as it was sent, with the blank in front of it where that is known."""
     sent = problem.candidates[place].continuation if problem.candidates else ""
     return _bytes(sent or (problem.choices or problem.references)[place])
 
 
-def _shares_per_byte(weighed: Weighed, problem: Problem) -> list[float]:
-    sizes = [weighed_bytes(problem, place) for place in range(len(problem.choices))]
-    told = zip(logprobs(weighed, problem), sizes, strict=True)
-    return _shares([one / size if size else -inf for one, size in told])
+def _shares_per_byte(options: OptionLikelihoods, problem: Problem) -> list[float]:
+    sizes = [continuation_bytes(problem, place) for place in range(len(problem.choices))]
+    values = zip(logprobs(options, problem), sizes, strict=True)
+    return _shares([value / size if size else -inf for value, size in values])
 
 
-def acc(weighed: Weighed, problem: Problem) -> float | None:
-    """1 if a right option is the likeliest; without options, if greedy decoding would say the right answer."""
+def acc(options: OptionLikelihoods, problem: Problem) -> float | None:
+    """1 if a right option is the most likely; without options, if greedy decoding would give the right answer."""
     if not problem.choices:
-        greedy = weighed[0].greedy
+        greedy = options[0].greedy
         return None if greedy is None else float(greedy)
-    return _right(logprobs(weighed, problem), problem)
+    return _right(logprobs(options, problem), problem)
 
 
-def acc_norm(weighed: Weighed, problem: Problem) -> float:
-    """1 if a right option is the likeliest per character of its text."""
-    return _right(_per(len, weighed, problem), problem)
+def acc_norm(options: OptionLikelihoods, problem: Problem) -> float:
+    """1 if a right option is the most likely per character of its text."""
+    return _right(_per(len, options, problem), problem)
 
 
-def acc_bytes(weighed: Weighed, problem: Problem) -> float:
-    """1 if a right option is the likeliest per byte of its text."""
-    return _right(_per(_bytes, weighed, problem), problem)
+def acc_bytes(options: OptionLikelihoods, problem: Problem) -> float:
+    """1 if a right option is the most likely per byte of its text."""
+    return _right(_per(_bytes, options, problem), problem)
 
 
-def acc_tokens(weighed: Weighed, problem: Problem) -> float | None:
-    """1 if a right option is the likeliest per token; unknown where the service does not count tokens."""
-    options = weighed[: len(problem.choices)]
-    if any(not one.tokens for one in options):
+def acc_tokens(options: OptionLikelihoods, problem: Problem) -> float | None:
+    """1 if a right option is the most likely per token; None if the service does not count tokens."""
+    choices = options[: len(problem.choices)]
+    if any(not option.tokens for option in choices):
         return None
-    return _right([one.logprob / (one.tokens or 1) for one in options], problem)
+    return _right([option.logprob / (option.tokens or 1) for option in choices], problem)
 
 
-def acc_mutual_info(weighed: Weighed, problem: Problem) -> float:
-    """1 if a right option is the one that its question makes likelier by the most."""
-    bare = weighed[len(problem.choices) :]
-    if len(bare) != len(problem.choices):
+def acc_mutual_info(options: OptionLikelihoods, problem: Problem) -> float:
+    """1 if a right option is the one whose likelihood its question raises most."""
+    alone = options[len(problem.choices) :]
+    if len(alone) != len(problem.choices):
         raise BadData(
-            f"acc_mutual_info weighs every option twice, but problem {problem.id} has {len(problem.choices)} options "
-            f"and {len(weighed)} likelihoods."
+            f"acc_mutual_info needs two log-likelihoods of every option, but problem {problem.id} has "
+            f"{len(problem.choices)} options and {len(options)} log-likelihoods."
         )
-    known = zip(logprobs(weighed, problem), bare, strict=True)
-    return _right([asked - alone.logprob for asked, alone in known], problem)
+    pairs = zip(logprobs(options, problem), alone, strict=True)
+    return _right([asked - bare.logprob for asked, bare in pairs], problem)
 
 
-def exact_match_mc(weighed: Weighed, problem: Problem) -> float | None:
-    """1 if greedy decoding would say a right option; unknown where the service does not tell."""
-    told = [weighed[place].greedy for place in problem.gold if place < len(problem.choices)]
-    if True in told:
+def exact_match_mc(options: OptionLikelihoods, problem: Problem) -> float | None:
+    """1 if greedy decoding would give a right option; None if the service does not say."""
+    greedy = [options[place].greedy for place in problem.gold if place < len(problem.choices)]
+    if True in greedy:
         return 1.0
-    return None if None in told else 0.0
+    return None if None in greedy else 0.0
 
 
-def gold_and_likeliest(weighed: Weighed, problem: Problem) -> tuple[int, int]:
-    """For figures over the whole dataset: which option is right, and which is likeliest."""
-    return problem.gold[0], likeliest(logprobs(weighed, problem))
+def gold_and_chosen(options: OptionLikelihoods, problem: Problem) -> tuple[int, int]:
+    """The right and the most likely option, for figures over the whole dataset."""
+    return problem.gold[0], argmax(logprobs(options, problem))
 
 
 def _shares(values: Sequence[float]) -> list[float]:
-    """Softmax: what each is worth of all."""
+    """Softmax: each option's share of the probability."""
     top = max(values)
     if top == -inf:
         return [1 / len(values)] * len(values)
-    parts = [exp(value - top) for value in values]
-    return [part / fsum(parts) for part in parts]
+    weights = [exp(value - top) for value in values]
+    total = fsum(weights)
+    return [weight / total for weight in weights]
 
 
 def _log(share: float) -> float | None:
     return log(share) if share > 0 else None
 
 
-def _of_gold(shares: Sequence[float], problem: Problem) -> float:
+def _gold_share(shares: Sequence[float], problem: Problem) -> float:
     return fsum(shares[place] for place in problem.gold if 0 <= place < len(shares))
 
 
-def brier_score(weighed: Weighed, problem: Problem) -> float:
-    """Squared distance of the options' shares of probability from certainty about the right one."""
-    shares = _shares(logprobs(weighed, problem))
+def brier_score(options: OptionLikelihoods, problem: Problem) -> float:
+    """Squared distance between the options' probabilities and certainty about the right one."""
+    shares = _shares(logprobs(options, problem))
     return fsum((share - (place in problem.gold)) ** 2 for place, share in enumerate(shares))
 
 
-def choice_prob(weighed: Weighed, problem: Problem) -> float:
+def choice_prob(options: OptionLikelihoods, problem: Problem) -> float:
     """The right option's share of the probability of all options."""
-    return _of_gold(_shares(logprobs(weighed, problem)), problem)
+    return _gold_share(_shares(logprobs(options, problem)), problem)
 
 
-def choice_prob_norm(weighed: Weighed, problem: Problem) -> float:
-    """The same per byte of what was weighed."""
-    return _of_gold(_shares_per_byte(weighed, problem), problem)
+def choice_prob_norm(options: OptionLikelihoods, problem: Problem) -> float:
+    """The same, per byte of the option as it was sent."""
+    return _gold_share(_shares_per_byte(options, problem), problem)
 
 
-def choice_logprob(weighed: Weighed, problem: Problem) -> float | None:
+def choice_logprob(options: OptionLikelihoods, problem: Problem) -> float | None:
     """Logarithm of the right option's share."""
-    return _log(choice_prob(weighed, problem))
+    return _log(choice_prob(options, problem))
 
 
-def choice_logprob_norm(weighed: Weighed, problem: Problem) -> float | None:
+def choice_logprob_norm(options: OptionLikelihoods, problem: Problem) -> float | None:
     """Logarithm of the right option's share per byte."""
-    return _log(choice_prob_norm(weighed, problem))
+    return _log(choice_prob_norm(options, problem))
 
 
-ROWS = {
+OPTION_METRICS = {
     "acc": Metric(score=acc, reads="likelihoods", yes_or_no=True),
     "acc_norm": Metric(score=acc_norm, reads="likelihoods", yes_or_no=True),
     "acc_bytes": Metric(score=acc_bytes, reads="likelihoods", yes_or_no=True),
     "acc_tokens": Metric(score=acc_tokens, reads="likelihoods", yes_or_no=True),
     "acc_mutual_info": Metric(score=acc_mutual_info, reads="likelihoods", yes_or_no=True),
     "exact_match_mc": Metric(score=exact_match_mc, reads="likelihoods", yes_or_no=True),
-    "f1": Metric(score=gold_and_likeliest, reads="likelihoods", aggregation="f1"),
-    "mcc": Metric(score=gold_and_likeliest, reads="likelihoods", aggregation="matthews_corrcoef", share=False),
+    "f1": Metric(score=gold_and_chosen, reads="likelihoods", aggregation="f1"),
+    "mcc": Metric(score=gold_and_chosen, reads="likelihoods", aggregation="matthews_corrcoef", share=False),
     "brier_score": Metric(score=brier_score, reads="likelihoods", share=False, higher_is_better=False),
     "choice_prob": Metric(score=choice_prob, reads="likelihoods"),
     "choice_prob_norm": Metric(score=choice_prob_norm, reads="likelihoods"),

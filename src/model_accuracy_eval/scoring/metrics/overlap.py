@@ -1,4 +1,4 @@
-"""How much of the right answer an answer has: words in common, edits apart. Of several right ones the best counts."""
+"""How similar an answer is to the right one: words in common, edits apart. Of several right answers the best counts."""
 
 import re
 import string
@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.scoring.metrics.row import Metric
+from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
@@ -19,13 +19,13 @@ def _best(value: Callable[[str], float], references: Sequence[str]) -> float:
 
 
 def _f1(answer: Sequence[Hashable], right: Sequence[Hashable]) -> float:
-    """Harmonic mean of precision and recall over the pieces in common; two without any pieces are the same."""
+    """Harmonic mean of precision and recall over the common items; two empty sequences are equal."""
     common = sum((Counter(answer) & Counter(right)).values())
     return 2 * common / (len(answer) + len(right)) if answer or right else 1.0
 
 
 def token_f1(answer: str, references: Sequence[str]) -> float:
-    """F1 over the words between blanks, as they stand."""
+    """F1 over the words between blanks, unchanged."""
     return _best(lambda right: _f1(answer.split(), right.split()) if answer.split() else 0.0, references)
 
 
@@ -35,12 +35,12 @@ def _squad_words(text: str) -> list[str]:
 
 
 def squad_em(answer: str, references: Sequence[str]) -> float:
-    """1 if answer and a reference are equal without case, punctuation, articles and extra blanks."""
+    """1 if the answer equals a reference apart from case, punctuation, articles and extra blanks."""
     return _best(lambda right: float(_squad_words(answer) == _squad_words(right)), references)
 
 
 def squad_f1(answer: str, references: Sequence[str]) -> float:
-    """F1 over the words that are left without case, punctuation and articles."""
+    """F1 over the words, apart from case, punctuation and articles."""
     return _best(lambda right: _f1(_squad_words(answer), _squad_words(right)), references)
 
 
@@ -50,28 +50,29 @@ def squad(answer: str, references: Sequence[str]) -> dict[str, float]:
 
 
 def edit_distance(answer: Sequence[Hashable], right: Sequence[Hashable]) -> int:
-    """Levenshtein: the fewest pieces to put in, take out or change."""
+    """Levenshtein distance: the fewest insertions, deletions and substitutions."""
     row = list(range(len(right) + 1))
-    for place, one in enumerate(answer, 1):
-        left, row[0] = row[0], place
+    for place, item in enumerate(answer, 1):
+        diagonal, row[0] = row[0], place
         for column, other in enumerate(right, 1):
-            left, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, left + (one != other))
+            cost = min(row[column] + 1, row[column - 1] + 1, diagonal + (item != other))
+            diagonal, row[column] = row[column], cost
     return row[-1]
 
 
 def edit_similarity(answer: str, references: Sequence[str]) -> float:
-    """1 − edits / length of the longer one."""
+    """1 − edits / length of the longer text."""
     return _best(lambda right: 1 - edit_distance(answer, right) / max(len(answer), len(right), 1), references)
 
 
 def anls(answer: str, references: Sequence[str], *, threshold: float = 0.5) -> float:
-    """Edit similarity without case and outer blanks, and 0 below the threshold."""
-    alike = edit_similarity(answer.strip().lower(), [right.strip().lower() for right in references])
-    return alike if alike >= threshold else 0.0
+    """Edit similarity without case and outer blanks; 0 below the threshold."""
+    similarity = edit_similarity(answer.strip().lower(), [right.strip().lower() for right in references])
+    return similarity if similarity >= threshold else 0.0
 
 
 def word_error_rate(answer: str, references: Sequence[str]) -> float:
-    """Edits of whole words per word of the right answer; of several right answers the nearest counts."""
+    """Edits of whole words per word of the right answer; of several right answers the closest counts."""
     return min(
         (edit_distance(answer.split(), right.split()) / max(len(right.split()), 1) for right in references),
         default=1.0,
@@ -88,8 +89,8 @@ def rouge(
 ) -> float:
     """ROUGE-1, -2 or -L: precision, recall or F1 over n-grams, or over the longest common subsequence.
 
-    Words are runs of ASCII letters and digits in small letters, without stemming, and single Chinese, Japanese or
-    Korean characters.
+    Words are runs of ASCII letters and digits in small letters, without stemming; every Chinese, Japanese or Korean
+    character is a word.
     """
     size, kind = str(n_gram).lower(), index[:1].lower()
     if size not in {"1", "2", "l"} or kind not in {"f", "p", "r"} or tokenizer not in {"word", "char"}:
@@ -97,19 +98,19 @@ def rouge(
             "rouge has n_gram 1, 2 or l, index f1, precision or recall, and tokenizer word or char; "
             f"there is no '{n_gram}', '{index}', '{tokenizer}'."
         )
-    form = r"\S" if tokenizer == "char" else rf"[a-z0-9]+|[{_CJK}]"
-    said = re.findall(form, answer.lower())
-    return _best(lambda right: _rouge(said, re.findall(form, right.lower()), size, kind), references)
+    token = r"\S" if tokenizer == "char" else rf"[a-z0-9]+|[{_CJK}]"
+    tokens = re.findall(token, answer.lower())
+    return _best(lambda right: _rouge(tokens, re.findall(token, right.lower()), size, kind), references)
 
 
 def _rouge(answer: list[str], right: list[str], size: str, kind: str) -> float:
     if size == "l":
-        common, said, wanted = _longest_common(answer, right), len(answer), len(right)
+        common, answered, expected = _longest_common(answer, right), len(answer), len(right)
     else:
         grams, others = _grams(answer, int(size)), _grams(right, int(size))
-        common, said, wanted = (grams & others).total(), grams.total(), others.total()
-    weight = {"p": said, "r": wanted, "f": (said + wanted) / 2}[kind]
-    return common / weight if common else 0.0
+        common, answered, expected = (grams & others).total(), grams.total(), others.total()
+    total = {"p": answered, "r": expected, "f": (answered + expected) / 2}[kind]
+    return common / total if common else 0.0
 
 
 def _grams(words: list[str], size: int) -> Counter[tuple[str, ...]]:
@@ -118,14 +119,15 @@ def _grams(words: list[str], size: int) -> Counter[tuple[str, ...]]:
 
 def _longest_common(answer: list[str], right: list[str]) -> int:
     row = [0] * (len(right) + 1)
-    for one in answer:
-        left = 0
+    for item in answer:
+        diagonal = 0
         for column, other in enumerate(right, 1):
-            left, row[column] = row[column], left + 1 if one == other else max(row[column], row[column - 1])
+            length = diagonal + 1 if item == other else max(row[column], row[column - 1])
+            diagonal, row[column] = row[column], length
     return row[-1]
 
 
-ROWS = {
+OVERLAP_METRICS = {
     "token_f1": Metric(score=token_f1),
     "f1_score": Metric(score=token_f1),
     "squad": Metric(score=squad, parts=("em", "f1")),

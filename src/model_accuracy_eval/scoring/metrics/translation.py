@@ -1,64 +1,69 @@
-"""BLEU, chrF and TER by sacrebleu: figures of a whole dataset, kept as statistics of its sentences.
+"""BLEU, chrF and TER by sacrebleu: figures of a whole dataset, computed from statistics of its sentences.
 
-The statistics add up, so a bootstrap draws them anew instead of counting n-grams a hundred times.
+The statistics add up, so a bootstrap draws them again instead of counting n-grams a hundred times.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from model_accuracy_eval.scoring.libraries import library
-from model_accuracy_eval.scoring.metrics.row import Metric
+from model_accuracy_eval.optional import numpy, sacrebleu
+from model_accuracy_eval.scoring.metrics.metric_type import Metric
+
+if TYPE_CHECKING:
+    from model_accuracy_eval.scoring.stats import Floats
 
 Sentence = tuple[tuple[str, ...], str, str]
-"""Right answers, answer, and the tokeniser that both are cut by."""
+"""Right answers, answer, and the tokeniser for both."""
 
 
 def sentence(answer: str, references: Sequence[str], *, tokenizer: str = "") -> Sentence:
-    """What is needed of one sample: the figure is of all of them together."""
+    """What the figure of the whole dataset needs of one sample."""
     return tuple(references), answer, tokenizer
 
 
 def _measure(kind: str, tokenizer: str) -> Any:
-    metrics = library("sacrebleu.metrics", "text")
-    made: dict[str, Callable[[], Any]] = {
+    metrics = sacrebleu.metrics
+    measures: dict[str, Callable[[], Any]] = {
         "bleu": partial(metrics.BLEU, tokenize=tokenizer or None),
         "chrf": metrics.CHRF,
         "chrf++": partial(metrics.CHRF, word_order=2),
         "ter": metrics.TER,
     }
-    return made[kind]()
+    return measures[kind]()
 
 
-def statistics(kind: str, sentences: Sequence[Sentence]) -> list[list[float]]:
-    """One list of counts for every sentence; sentences may have different numbers of right answers."""
-    most = max(len(references) for references, _, _ in sentences)
-    columns = [[right[place] if place < len(right) else None for right, _, _ in sentences] for place in range(most)]
+def statistics(kind: str, sentences: Sequence[Sentence]) -> "Floats":
+    """Counts of every sentence, one row each; sentences may have different numbers of right answers."""
+    width = max(len(references) for references, _, _ in sentences)
+    columns = [[right[place] if place < len(right) else None for right, _, _ in sentences] for place in range(width)]
     measure = _measure(kind, sentences[0][2])
-    # sacrebleu's own significance tests, in another of its modules, use these two in the same way.
-    found: list[list[float]] = measure._extract_corpus_statistics([said for _, said, _ in sentences], columns)  # noqa: SLF001
-    return found
+    answers = [answer for _, answer, _ in sentences]
+    # sacrebleu's own significance tests call its two private methods in the same way.
+    return numpy.array(measure._extract_corpus_statistics(answers, columns), dtype=float)  # noqa: SLF001
 
 
-def figure(kind: str, counted: Sequence[Sequence[float]]) -> float:
-    """0..100, or more for TER."""
-    return float(_measure(kind, "")._aggregate_and_compute(counted).score)  # noqa: SLF001
+def figures(kind: str, counts: "Floats") -> "Floats":
+    """One figure for each draw, 0..100, or more for TER. `counts`: draws x sentences x numbers."""
+    measure = _measure(kind, "")
+    return numpy.array([measure._compute_score_from_stats(total.tolist()).score for total in counts.sum(axis=1)])  # noqa: SLF001
 
 
 def sentence_score(answer: str, references: Sequence[str], *, kind: str, tokenizer: str = "") -> float:
-    """The same of one sentence alone, as a share."""
-    return figure(kind, statistics(kind, [sentence(answer, references, tokenizer=tokenizer)])) / 100
+    """The figure of one sentence alone, as a share."""
+    counts = statistics(kind, [sentence(answer, references, tokenizer=tokenizer)])
+    return float(figures(kind, counts[None])[0]) / 100
 
 
-_SACREBLEU = "text:sacrebleu"
+_NEEDS = ("sacrebleu",)
 
-ROWS = {
+TRANSLATION_METRICS = {
     **{
         name: Metric(
-            score=sentence, aggregation=name, share=False, higher_is_better=name != "ter", extra=_SACREBLEU
+            score=sentence, aggregation=name, share=False, higher_is_better=name != "ter", needs=_NEEDS
         )
         for name in ("bleu", "chrf", "chrf++", "ter")
     },
-    "sentence_bleu": Metric(score=partial(sentence_score, kind="bleu"), extra=_SACREBLEU),
-    "sentence_chrf": Metric(score=partial(sentence_score, kind="chrf"), extra=_SACREBLEU),
+    "sentence_bleu": Metric(score=partial(sentence_score, kind="bleu"), needs=_NEEDS),
+    "sentence_chrf": Metric(score=partial(sentence_score, kind="chrf"), needs=_NEEDS),
 }  # fmt: skip

@@ -1,6 +1,6 @@
-"""Task files of lm-evaluation-harness, read as they are: YAML in, TaskSpecs out.
+"""Task files of lm-evaluation-harness: YAML in, TaskSpecs out.
 
-`reading` resolves includes, `shelf` finds tasks, groups and tags by name, `converting` turns one task's fields into a
-TaskSpec with the help of `asking` and `templates` (what is asked), `rows` (where rows and examples are), `judging`
-(filters) and `measuring` (metrics). What cannot be done is named, all of it, in one `Unsupported`.
+`yaml_files` resolves includes, `task_groups` finds tasks, groups and tags, and `convert_task` turns one task's fields
+into a TaskSpec with the help of `templates` (questions and right answers), `row_sources` (rows and examples) and
+`metric_pipelines` (filters and metrics). All reasons against an import are named in one `Unsupported`.
 """

@@ -1,10 +1,10 @@
-"""What `UltraEval.tasks.postprocess` is to a transform: classes whose objects turn replies into answers."""
+"""The module that transforms import as `UltraEval.tasks.postprocess`: classes that turn replies into answers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from model_accuracy_eval.scoring.ultraeval import POSTPROCESS
+from model_accuracy_eval.scoring.ultraeval_answers import POSTPROCESS
 
 CLASSES = {
     "ExactMatchPost": "exact_match_post",
@@ -32,7 +32,7 @@ CLASSES = {
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Called with what came in and the texts to read; gives both back, the texts as answers."""
+    """Called with the inputs and the replies; returns the inputs and the answers."""
 
     function: Callable[[str], str | None]
 

@@ -1,5 +1,6 @@
 """Strict and loose verdicts, what can be checked at all, and the metrics that count both ways."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -7,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageError
-from model_accuracy_eval.records import Attempt, JSONObject, Measure, Pipeline, Problem
+from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, Problem
 from model_accuracy_eval.scoring.aggregations import aggregation
-from model_accuracy_eval.scoring.ifeval import detection
-from model_accuracy_eval.scoring.ifeval.following import followed, forms, instruction
+from model_accuracy_eval.scoring.ifeval import followed, instruction, loose_forms, text_analysis
 from model_accuracy_eval.scoring.judging import check, judge
 from model_accuracy_eval.scoring.metrics import metric
 
@@ -52,8 +52,8 @@ def test_loose_forgives_a_first_line_a_last_line_and_asterisks(
 def test_loose_is_never_stricter(reply: str) -> None:
     """What a reply follows as it is, it follows loosely too: the reply itself is one of at most eight forms."""
     assert all(map(lambda strict, loose: loose or not strict, followed(reply, TWO), followed(reply, TWO, loose=True)))
-    assert forms(reply)[0] == reply
-    assert len(forms(reply)) <= 8
+    assert loose_forms(reply)[0] == reply
+    assert len(loose_forms(reply)) <= 8
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_arguments_that_are_null_are_not_meant() -> None:
 def test_the_metrics_count_prompts_and_instructions() -> None:
     """A sample that is lost follows none of its instructions, and still counts them."""
     measures = (
-        Measure(name="every_instruction"),
-        Measure(name="each_instruction"),
-        Measure(name="each_instruction", args={"loose": True}),
+        MetricUse(name="every_instruction"),
+        MetricUse(name="each_instruction"),
+        MetricUse(name="each_instruction", args={"loose": True}),
     )
     samples = [
         Attempt(problem=7, index=0, text="So, a"),
@@ -95,7 +95,7 @@ def test_the_metrics_count_prompts_and_instructions() -> None:
         Attempt(problem=7, index=3, text=" "),
     ]
     marks = judge(problem(TWO), samples, Pipeline(metrics=measures))
-    assert marks.payloads == (
+    assert marks.values == (
         (0.0, 0.0, 1.0, 0.0),
         ((0, 2), (0, 2), (2, 2), (0, 2)),
         ((0, 2), (0, 2), (2, 2), (0, 2)),
@@ -122,11 +122,9 @@ def test_a_task_without_instructions_is_told_what_it_lacks() -> None:
 @pytest.mark.parametrize("missing", ["langdetect", "nltk", "punkt"])
 def test_a_library_that_is_missing_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is asked, with the command to type."""
-    monkeypatch.setattr(
-        "model_accuracy_eval.scoring.metrics.find_spec", lambda module: None if module == missing else module
-    )
+    monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(UsageError) as error:
-        check(Pipeline(metrics=(Measure(name="every_instruction"),)))
+        check(Pipeline(metrics=(MetricUse(name="every_instruction"),)))
     assert error.value.sentence == (
         f"The metric 'every_instruction' needs {missing}, which is not installed: pip install 'model-accuracy-eval[ifeval]'."
     )
@@ -134,4 +132,4 @@ def test_a_library_that_is_missing_is_one_sentence(missing: str, monkeypatch: py
 
 def test_a_text_has_one_language() -> None:
     """The library draws at random: without our seed this text is English in one half of the tries and Tagalog in the other."""
-    assert len({detection.language.__wrapped__("so it is") for _ in range(40)}) == 1
+    assert len({text_analysis.language.__wrapped__("so it is") for _ in range(40)}) == 1

@@ -7,10 +7,11 @@ import pytest
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.config import inputs
-from model_accuracy_eval.config.presets import PRESETS, asked_by
+from model_accuracy_eval.config.inputs import PRESETS
+from model_accuracy_eval.config.resolve import with_strategy
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.tasks import exam
-from model_accuracy_eval.tasks.code_prompts import STRATEGIES
+from model_accuracy_eval.tasks import preparation
+from model_accuracy_eval.tasks.prompt_parts import STRATEGIES
 
 GOLDEN = Path(__file__).parents[3] / "golden/code_prompts"
 ROWS = [
@@ -28,8 +29,8 @@ ROWS = [
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a6_each_manner_of_asking_is_as_its_golden_file(strategy: str) -> None:
     """MBPP with two asserts: the function's name is told (A7), and the asserts stand under Examples (A8)."""
-    task = asked_by(strategy, tasks.find("mbpp"))
-    (problem,) = exam.build(task, ROWS, [], 1).problems
+    task = with_strategy(tasks.find("mbpp"), strategy)
+    (problem,) = preparation.build(task, ROWS, [], 1).problems
     (message,) = problem.messages
     file = GOLDEN / f"{strategy}.txt"
     if os.environ.get("UPDATE_GOLDEN"):
@@ -42,13 +43,13 @@ def test_a6_each_manner_of_asking_is_as_its_golden_file(strategy: str) -> None:
 def test_a6_standard_is_how_it_is_asked_without_a_word() -> None:
     """The default manner and the one that is called standard are the same question."""
     task = tasks.find("humaneval")
-    assert asked_by("standard", task).prompt.question == task.prompt.strategies["standard"]
+    assert with_strategy(task, "standard").prompt.question == task.prompt.strategies["standard"]
 
 
 def test_a6_a_manner_that_a_dataset_does_not_have_is_refused() -> None:
     """It is never answered with the standard one in silence."""
     with pytest.raises(BadValue, match="'gsm8k' has no prompt strategy 'scot'"):
-        asked_by("scot", tasks.find("gsm8k"))
+        with_strategy(tasks.find("gsm8k"), "scot")
     with pytest.raises(BadValue, match=r"expected one of standard, scot, few-shot, cgo"):
         inputs.read({"prompt-strategy": "reflexion"}, "the command line")
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import Unsupported
-from model_accuracy_eval.records import Exam, Step, TaskSpec
-from model_accuracy_eval.tasks import exam
-from model_accuracy_eval.tasks.lm_eval.converting import convert
-from model_accuracy_eval.tasks.lm_eval.reading import Function
+from model_accuracy_eval.records import PreparedDataset, Step, TaskSpec
+from model_accuracy_eval.tasks import preparation
+from model_accuracy_eval.tasks.lm_eval.convert_task import convert
+from model_accuracy_eval.tasks.lm_eval.yaml_files import PythonReference
 
 FIELDS: dict[str, Any] = {
     "task": "sums",
@@ -31,8 +31,10 @@ def task(**fields: Any) -> TaskSpec:
     return convert({**FIELDS, **fields}).task
 
 
-def built(shots: list[dict[str, Any]] | None = None, rows: list[dict[str, Any]] = ROWS, **fields: Any) -> Exam:
-    return exam.build(task(**fields), rows, shots or [], None)
+def built(
+    shots: list[dict[str, Any]] | None = None, rows: list[dict[str, Any]] = ROWS, **fields: Any
+) -> PreparedDataset:
+    return preparation.build(task(**fields), rows, shots or [], None)
 
 
 def reasons(*, trusted: bool = False, **fields: Any) -> tuple[str, ...]:
@@ -200,20 +202,20 @@ def test_l17_a_scorer_is_taken_by_name(spelled: Any) -> None:
     ("fields", "reason"),
     [
         (
-            {"process_results": Function("utils.judge", "here")},
+            {"process_results": PythonReference("utils.judge", "here")},
             "process_results is Python (!function utils.judge), which is run only with --trust-python",
         ),
         ({"doc_to_image": "image"}, "it shows images"),
         ({"unsafe_code": True}, "its replies are programs that its own Python runs (unsafe_code)"),
         ({"metric_list": [{"metric": "wit"}]}, "its metric 'wit' is not known here"),
         (
-            {"metric_list": [{"metric": Function("utils.rouge", "x")}]},
+            {"metric_list": [{"metric": PythonReference("utils.rouge", "x")}]},
             "metric is Python (!function utils.rouge), which is run only with --trust-python",
         ),
-        ({"metric_list": [{"metric": "acc"}]}, "weighs options, but its replies are texts"),
+        ({"metric_list": [{"metric": "acc"}]}, "needs likelihoods of options, but its replies are texts"),
         ({"metric_list": [{"metric": "own.py:wit"}]}, "its metric 'own.py:wit' is Python"),
         (
-            {"metric_list": [{"metric": "exact_match", "aggregation": Function("utils.sum", "x")}]},
+            {"metric_list": [{"metric": "exact_match", "aggregation": PythonReference("utils.sum", "x")}]},
             "aggregation is Python (!function utils.sum), which is run only with --trust-python",
         ),
         ({"filter_list": [{"name": "x", "filter": [{"function": "magic"}]}]}, "its filter 'magic' is not known here"),
@@ -224,8 +226,8 @@ def test_l17_a_scorer_is_taken_by_name(spelled: Any) -> None:
         ({"output_type": "guess"}, "its output_type is 'guess'"),
         ({"doc_to_txt": "x"}, "its field 'doc_to_txt' is not known here (did you mean doc_to_text?)"),
         ({"num_fewshot": 1, "fewshot_config": {"sampler": "balanced"}}, "its sampler of examples is balanced"),
-        ({"doc_to_text": Function("utils.text", "x")}, "which is run only with --trust-python"),
-        ({"process_docs": Function("utils.docs", "x")}, "which is run only with --trust-python"),
+        ({"doc_to_text": PythonReference("utils.text", "x")}, "which is run only with --trust-python"),
+        ({"process_docs": PythonReference("utils.docs", "x")}, "which is run only with --trust-python"),
     ],
 )
 def test_what_cannot_be_done_is_named(fields: dict[str, Any], reason: str) -> None:
@@ -245,14 +247,14 @@ def test_trusted_python_makes_columns() -> None:
     fields = {
         **FIELDS,
         **CHOICE,
-        "doc_to_text": Function("utils.text", "/tasks"),
-        "process_docs": Function("a.b", "/tasks"),
+        "doc_to_text": PythonReference("utils.text", "/tasks"),
+        "process_docs": PythonReference("a.b", "/tasks"),
     }
     found = convert(fields, trusted=True).task
     assert found.data.recipe is not None
     assert (found.data.recipe.rows, found.data.recipe.columns) == ("a.b", {"doc_to_text": "utils.text"})
     row = {"doc_to_text": "made", "label": 1}
-    assert exam.build(found, [row], [], None).problems[0].candidates[0].context == "made"
+    assert preparation.build(found, [row], [], None).problems[0].candidates[0].context == "made"
 
 
 def test_data_files_are_found_by_the_tasks_names() -> None:
@@ -276,8 +278,12 @@ def test_l37_copies_of_a_question_are_no_examples_for_it() -> None:
 def test_l31_functions_of_judging_are_named_by_their_files() -> None:
     """Metrics, aggregations and filters by where they stand, under the names that reports have in lm-eval."""
     judged = {
-        "metric_list": [{"metric": Function("utils.rouge", "/t"), "aggregation": Function("deep.er.mean", "/t")}],
-        "filter_list": [{"name": "own", "filter": [{"function": "custom", "filter_fn": Function("utils.cut", "/t")}]}],
+        "metric_list": [
+            {"metric": PythonReference("utils.rouge", "/t"), "aggregation": PythonReference("deep.er.mean", "/t")}
+        ],
+        "filter_list": [
+            {"name": "own", "filter": [{"function": "custom", "filter_fn": PythonReference("utils.cut", "/t")}]}
+        ],
     }
     found = convert({**FIELDS, **judged}, trusted=True).task
     (pipeline,) = found.pipelines
@@ -292,7 +298,7 @@ def test_l31_functions_of_judging_are_named_by_their_files() -> None:
 def test_l31_process_results_gives_a_figure_for_every_metric_of_the_list() -> None:
     """Each is one part of what the function gives; a known name keeps its own way to become one figure."""
     judged: dict[str, Any] = {
-        "process_results": Function("utils.judge", "/t"),
+        "process_results": PythonReference("utils.judge", "/t"),
         "metric_list": [{"metric": "points", "aggregation": "median"}, {"metric": "f1"}],
     }
     found = convert({**FIELDS, **judged}, trusted=True).task

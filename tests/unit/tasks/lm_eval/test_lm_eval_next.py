@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval.records import Exam
-from model_accuracy_eval.tasks import exam
-from model_accuracy_eval.tasks.lm_eval.converting import convert
+from model_accuracy_eval.records import PreparedDataset
+from model_accuracy_eval.tasks import preparation
+from model_accuracy_eval.tasks.lm_eval.convert_task import convert
 from model_accuracy_eval.tasks.template_words import answer_key_to_index
 
 FIELDS: dict[str, Any] = {"task": "own", "dataset_path": "own/rows", "test_split": "test"}
 ROW = {"q": "What floats?", "options": ["a stone", "a cork"], "key": "B", "name": "Ann"}
 
 
-def built(shots: list[dict[str, Any]] | None = None, **fields: Any) -> Exam:
-    return exam.build(convert({**FIELDS, **fields}).task, [ROW], shots or [], None)
+def built(shots: list[dict[str, Any]] | None = None, **fields: Any) -> PreparedDataset:
+    return preparation.build(convert({**FIELDS, **fields}).task, [ROW], shots or [], None)
 
 
 def test_multiple_inputs_weigh_one_ending_after_several_contexts() -> None:

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval.errors import Unsupported
-from model_accuracy_eval.records import Measure, Recipe, Step, TaskSpec
-from model_accuracy_eval.tasks.lm_eval.converting import convert
-from model_accuracy_eval.tasks.lm_eval.reading import Function, load
-from model_accuracy_eval.testing import MemoryTaskFiles
+from model_accuracy_eval.records import MetricUse, Recipe, Step, TaskSpec
+from model_accuracy_eval.tasks.lm_eval.convert_task import convert
+from model_accuracy_eval.tasks.lm_eval.yaml_files import PythonReference, load
 
 FIELDS: dict[str, Any] = {
     "task": "names",
@@ -36,11 +36,11 @@ def filtered(*steps: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["f1", "acc", "mcc"])
 def test_names_of_weighed_options_hand_pairs_of_texts_to_an_aggregation_in_python(name: str) -> None:
     """Under their own names, and without the arguments that nobody looks at; an aggregation of ours has none for texts."""
-    given = {"metric": name, "aggregation": Function("utils.share", "/t"), "ignore_case": True}
+    given = {"metric": name, "aggregation": PythonReference("utils.share", "/t"), "ignore_case": True}
     (measure,) = task(metric_list=[given]).pipelines[0].metrics
-    assert measure == Measure(name="pairs", label=name, aggregation="/t/utils.py:share")
+    assert measure == MetricUse(name="pairs", label=name, aggregation="/t/utils.py:share")
     assert reasons(metric_list=[{**given, "aggregation": "f1"}]) == (
-        f"its metric '{name}' weighs options, but its replies are texts",
+        f"its metric '{name}' needs likelihoods of options, but its replies are texts",
     )
     (weighed,) = task(
         output_type="multiple_choice", doc_to_choice=["no", "yes"], doc_to_target=0, metric_list=[given]
@@ -50,7 +50,7 @@ def test_names_of_weighed_options_hand_pairs_of_texts_to_an_aggregation_in_pytho
 
 def test_pairs_of_tags_are_lists() -> None:
     """Where `regex_pos` reads them; the other pipelines of the task have texts."""
-    given = [{"metric": "acc", "aggregation": Function("utils.share", "/t")}]
+    given = [{"metric": "acc", "aggregation": PythonReference("utils.share", "/t")}]
     tagged = {"name": "tags", "filter": [{"function": "regex_pos"}]}
     plain = {"name": "plain", "filter": [{"function": "format_span"}]}
     first, second = task(metric_list=given, filter_list=[tagged, plain]).pipelines
@@ -59,7 +59,7 @@ def test_pairs_of_tags_are_lists() -> None:
 
 def test_l13_a_class_is_a_filter_of_the_authors() -> None:
     """Named where it stands, with its arguments; without trust it is a reason like any other function."""
-    step = {"function": Function("utils.Marked", "/t"), "group_select": 1, "kwargs": {"mark": "!"}}
+    step = {"function": PythonReference("utils.Marked", "/t"), "group_select": 1, "kwargs": {"mark": "!"}}
     found = task(**filtered(step))
     assert found.pipelines[0].filters == (
         Step(name="custom", args={"group_select": 1, "mark": "!", "filter_fn": "/t/utils.py:Marked"}),
@@ -72,11 +72,14 @@ def test_l13_a_class_is_a_filter_of_the_authors() -> None:
 
 def test_a_filter_that_no_table_has_may_be_registered_by_the_tasks_one_module() -> None:
     """Only with trust, and not where several modules might know the name."""
-    own = {**filtered({"function": "grammar", "clean": "plan"}), "process_docs": Function("deep.utils.docs", "/t")}
+    own = {
+        **filtered({"function": "grammar", "clean": "plan"}),
+        "process_docs": PythonReference("deep.utils.docs", "/t"),
+    }
     (step,) = task(**own).pipelines[0].filters
     assert step == Step(name="custom", args={"clean": "plan", "filter_fn": "/t/deep/utils.py:grammar"})
     assert "its filter 'grammar' is not known here" in reasons(trusted=False, **own)
-    assert reasons(**{**own, "doc_to_text": Function("other.text", "/t")}) == (
+    assert reasons(**{**own, "doc_to_text": PythonReference("other.text", "/t")}) == (
         "its filter 'grammar' is not known here",
     )
 
@@ -95,44 +98,46 @@ def test_a_filter_at_a_path_is_not_even_loaded(step: dict[str, Any]) -> None:
 def test_filters_without_a_function_are_told() -> None:
     """And Python among a filter's arguments, which no file could hold."""
     assert reasons(**filtered({"function": "custom"})) == ("its filter 'custom' is not known here",)
-    step = {"function": "regex", "regex_pattern": Function("utils.pattern", "/t")}
+    step = {"function": "regex", "regex_pattern": PythonReference("utils.pattern", "/t")}
     assert "an argument of its filter is Python (!function utils.pattern)" in reasons(**filtered(step))
 
 
 def test_l37_examples_may_be_written_down_by_python() -> None:
     """They are given, not read: process_docs, which is for rows of splits, leaves them alone."""
-    shown: dict[str, Any] = {"num_fewshot": 2, "fewshot_config": {"samples": Function("utils.samples", "/t")}}
+    shown: dict[str, Any] = {"num_fewshot": 2, "fewshot_config": {"samples": PythonReference("utils.samples", "/t")}}
     pool = task(**shown).prompt.fewshot
     assert pool
     assert pool.data
-    assert (pool.data.name, pool.data.recipe) == ("utils.samples()", Recipe(folder="/t", made="utils.samples"))
-    worded = task(**shown, process_docs=Function("utils.docs", "/t"), doc_to_text=Function("utils.text", "/t"))
+    assert (pool.data.name, pool.data.recipe) == ("utils.samples()", Recipe(folder="/t", loader="utils.samples"))
+    worded = task(
+        **shown, process_docs=PythonReference("utils.docs", "/t"), doc_to_text=PythonReference("utils.text", "/t")
+    )
     columns = {"doc_to_text": "utils.text"}
     assert worded.data.recipe == Recipe(folder="/t", rows="utils.docs", columns=columns)
     assert worded.prompt.fewshot
     assert worded.prompt.fewshot.data
-    assert worded.prompt.fewshot.data.recipe == Recipe(folder="/t", made="utils.samples", columns=columns)
+    assert worded.prompt.fewshot.data.recipe == Recipe(folder="/t", loader="utils.samples", columns=columns)
 
 
 def test_custom_datasets_are_made_by_python() -> None:
     """Called with what the file says of the data; of its splits the asked one counts, and examples have theirs."""
     own: dict[str, Any] = {
         "dataset_path": None,
-        "custom_dataset": Function("utils.load", "/t"),
+        "custom_dataset": PythonReference("utils.load", "/t"),
         "dataset_kwargs": {"length": 8},
         "metadata": {"version": 1},
-        "process_docs": Function("utils.docs", "/t"),
+        "process_docs": PythonReference("utils.docs", "/t"),
         "fewshot_split": "train",
         "num_fewshot": 1,
     }
     found = task(**own)
     given = {"version": 1, "length": 8}
-    made = Recipe(folder="/t", made="utils.load", given=given, split="test", rows="utils.docs")
+    made = Recipe(folder="/t", loader="utils.load", loader_args=given, split="test", rows="utils.docs")
     assert (found.data.name, found.data.recipe) == ("utils.load()/test", made)
     assert found.prompt.fewshot
     assert found.prompt.fewshot.data
     assert found.prompt.fewshot.data.recipe == Recipe(
-        folder="/t", made="utils.load", given=given, split="train", rows="utils.docs"
+        folder="/t", loader="utils.load", loader_args=given, split="train", rows="utils.docs"
     )
     assert "custom_dataset is Python (!function utils.load), which is run only with --trust-python" in reasons(
         trusted=False, **own
@@ -164,7 +169,7 @@ FILES = MemoryTaskFiles(
 def test_pass_at_k_of_code_eval_is_ours(file: str, k: tuple[int, ...]) -> None:
     """Nothing of the author's has to be trusted for it."""
     (measure,) = convert(load(FILES, f"t/{file}.yaml")).task.pipelines[0].metrics
-    assert measure == Measure(name="code_eval", reduction="pass@k", k=k)
+    assert measure == MetricUse(name="code_eval", reduction="pass@k", k=k)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Log-likelihoods of given texts and of option letters, by whichever method a service supports."""

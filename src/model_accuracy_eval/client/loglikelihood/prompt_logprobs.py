@@ -1,0 +1,124 @@
+"""A prompt → its tokens with their log-probabilities, by `echo` or by vLLM's `prompt_logprobs`."""
+
+from collections.abc import Sequence
+from math import isnan
+
+from model_accuracy_eval.client.dialects import (
+    LOWEST_LOGPROB,
+    MAX_TOKENS,
+    PROMPT_LOGPROBS,
+    Completion,
+    CompletionChoice,
+    CompletionLogprobs,
+    PositionLogprobs,
+    PromptLogprobsMethod,
+)
+from model_accuracy_eval.client.loglikelihood.boundary import TextSpan, Token, locate_text
+from model_accuracy_eval.client.loglikelihood.service_requests import JsonRequests
+from model_accuracy_eval.records import Fault, JSONObject, Loglikelihood
+
+PromptTokens = tuple[list[Token], TextSpan | None]
+"""The prompt's tokens, and which of them are its text; None if the texts of the tokens do not show that."""
+
+
+class PromptReader:
+    """Asks for a prompt's log-probabilities. `generated`: how many tokens the service has to generate beside that."""
+
+    def __init__(self, requests: JsonRequests, method: PromptLogprobsMethod, generated: int) -> None:
+        self._requests = requests
+        self._method = method
+        self.generated = generated
+
+    async def read_text(self, prompt: str) -> PromptTokens | Fault:
+        """The tokens of a prompt that is sent as text."""
+        answer = await self.complete(prompt, PROMPT_LOGPROBS[self._method], self.generated)
+        if isinstance(answer, Fault):
+            return answer
+        choice, generated = answer
+        if choice.prompt_logprobs is not None:
+            return _with_first_text(prompt_logprobs_tokens(choice.prompt_logprobs, None), prompt)
+        tokens = echo_tokens(choice.logprobs) if choice.logprobs else []
+        span = locate_text(tokens, prompt)
+        return (tokens[: span.end] if span else tokens[: len(tokens) - generated]), span
+
+    async def read_ids(self, prompt: list[int]) -> list[Token] | Fault:
+        """The tokens of a prompt that is sent as token ids, one for each id."""
+        answer = await self.complete(prompt, PROMPT_LOGPROBS[self._method], self.generated)
+        if isinstance(answer, Fault):
+            return answer
+        choice, _ = answer
+        if choice.prompt_logprobs is not None:
+            tokens = prompt_logprobs_tokens(choice.prompt_logprobs, prompt)
+        else:
+            tokens = echo_tokens(choice.logprobs) if choice.logprobs else []
+        if len(tokens) < len(prompt):
+            sentence = f"The service was sent {len(prompt)} tokens, but returned {len(tokens)}."
+            return Fault(kind="failed", sentence=sentence)
+        return tokens[: len(prompt)]
+
+    async def complete(
+        self, prompt: str | list[int], fields: JSONObject, generated: int
+    ) -> tuple[CompletionChoice, int] | Fault:
+        """One completion, and its number of generated tokens. Temperature 1 leaves the probabilities as they are."""
+        body = {"prompt": prompt, MAX_TOKENS: generated, "temperature": 1.0, **fields}
+        answer = await self._requests.post("completions", body, Completion)
+        if isinstance(answer, Fault):
+            return answer
+        if not answer.choices:
+            return Fault(kind="failed", sentence="The service's completion has no choices.")
+        count = answer.usage.completion_tokens if answer.usage else None
+        return answer.choices[0], generated if count is None else min(generated, count)
+
+
+def _with_first_text(tokens: list[Token], prompt: str) -> PromptTokens:
+    """Adds the text of the first token, which vLLM leaves out: what the other tokens leave over of the prompt."""
+    rest = "".join(token.text or "" for token in tokens[1:])
+    if not rest or not prompt.endswith(rest):
+        return tokens, None
+    text = prompt[: len(prompt) - len(rest)]
+    return [tokens[0]._replace(text=text), *tokens[1:]], TextSpan(0 if text else 1, len(tokens))
+
+
+def echo_tokens(logprobs: CompletionLogprobs) -> list[Token]:
+    """All tokens of the prompt, then all that were generated. Empty if the lists differ in length."""
+    tops = logprobs.top_logprobs or [None] * len(logprobs.tokens)
+    if not len(logprobs.tokens) == len(logprobs.token_logprobs) == len(tops):
+        return []
+    return [
+        Token(text, text, _bounded(logprob), _is_greedy(logprob, list(top.values()) if top else []))
+        for text, logprob, top in zip(logprobs.tokens, logprobs.token_logprobs, tops, strict=True)
+    ]
+
+
+def prompt_logprobs_tokens(positions: Sequence[PositionLogprobs | None], ids: Sequence[int] | None) -> list[Token]:
+    """All tokens of the prompt. `ids`: their token ids, if they are known."""
+    return [_position_token(position, None if ids is None else ids[at]) for at, position in enumerate(positions)]
+
+
+def _position_token(position: PositionLogprobs | None, token_id: int | None) -> Token:
+    if not position:
+        return Token(-1 if token_id is None else token_id, None, None, None)
+    key = next(iter(position)) if token_id is None or str(token_id) not in position else str(token_id)
+    entry = position[key]
+    values = [other.logprob for other in position.values()]
+    return Token(int(key), entry.decoded_token, _bounded(entry.logprob), _is_greedy(entry.logprob, values))
+
+
+def _is_greedy(logprob: float | None, values: Sequence[float]) -> bool | None:
+    return logprob >= max(values) if values and logprob is not None else None
+
+
+def _bounded(logprob: float | None) -> float | None:
+    """NaN counts as a missing value, minus infinity as the lowest one."""
+    return None if logprob is None or isnan(logprob) else max(logprob, LOWEST_LOGPROB)
+
+
+def sum_logprobs(tokens: Sequence[Token]) -> Loglikelihood | Fault:
+    """The log-likelihood of an ending; a fault if it is missing for one of its tokens."""
+    logprobs = [token.logprob for token in tokens if token.logprob is not None]
+    missing = len(tokens) - len(logprobs)
+    if missing:
+        sentence = f"The service returned no log-probability for {missing} of the {len(tokens)} tokens of an ending."
+        return Fault(kind="rejected", sentence=sentence)
+    greedy = [token.greedy for token in tokens]
+    return Loglikelihood(logprob=sum(logprobs), tokens=len(tokens), greedy=None if None in greedy else all(greedy))

@@ -1,0 +1,38 @@
+"""`doctor` checks this machine, what it reaches, or a service; `selftest` checks the metrics of this program."""
+
+import os
+import sys
+
+import click
+
+from model_accuracy_eval.commands import lazy_modules as lazy
+
+_UNFIT_MACHINE, _UNFIT_SERVICE = 3, 4
+
+
+@click.command(short_help="Check this machine, its connections, or a service.")
+@click.option("--endpoint", metavar="URL", help="Look at this service instead of this machine.")
+@click.option("--model-name", help="Name of the model there; default: the one that the service lists.")
+@click.option("--timeout", metavar="X", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              help="Seconds to wait for one answer of the service.")  # fmt: skip
+@click.option("--online", is_flag=True, help="Also ask the hubs and GitHub, and what GITHUB_TOKEN may do there.")
+@click.option("--port", metavar="N", type=click.IntRange(1, 65535), default=8000, show_default=True,
+              help="Port that an adapter is to serve on.")  # fmt: skip
+def doctor(endpoint: str | None, model_name: str | None, timeout: float, online: bool, port: int) -> None:
+    """What works here and what does not, with the next step; 3 when a run would be refused here or its verdict could
+    not be told, 4 when a service cannot be used."""
+    service = lazy.service_checks.examine(endpoint, model_name, timeout, os.environ) if endpoint else ()
+    machine = () if endpoint else tuple(lazy.machine_checks.look(os.environ, port=port))
+    network = tuple(lazy.network_checks.look(os.environ)) if online else ()
+    click.echo(lazy.doctor.table((*service, *machine, *network)))
+    if lazy.doctor.failed(service):
+        sys.exit(_UNFIT_SERVICE)
+    sys.exit(_UNFIT_MACHINE if lazy.doctor.failed((*machine, *network)) else 0)
+
+
+@click.command(short_help="Check every metric on this machine.")
+def selftest() -> None:
+    """Hold every metric and estimator to its contract; 1 if one is broken. No network, no model."""
+    breaches = lazy.contracts.breaches(lazy.contracts.CONTRACTS)
+    click.echo(lazy.contracts.table(breaches))
+    sys.exit(1 if breaches else 0)

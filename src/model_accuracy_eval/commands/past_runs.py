@@ -1,0 +1,112 @@
+"""The commands that read runs which have ended: `compare`, `report`, `rescore` and `history`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.errors import BadReuse, BadValue
+
+if TYPE_CHECKING:
+    from model_accuracy_eval.reporting.runfile import RunFile
+
+
+@click.command(short_help="Compare two runs.")
+@click.argument("base")
+@click.argument("new")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+@click.option("--md", metavar="FILE", help="Also write the comparison to this Markdown file.")
+def compare(base: str, new: str, as_json: bool, md: str | None) -> None:
+    """Compare two runs, each a folder or a zip of one: differences with intervals, and which problems flipped."""
+    result = lazy.python_api.compare(base, new)
+    if md:
+        _write(md, lazy.comparison.as_markdown(result))
+    click.echo(lazy.comparison.as_json(result) if as_json else lazy.comparison.as_text(result))
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadValue(f"{file} cannot be written: {error.strerror or error}.") from error
+
+
+@click.command(short_help="Render a run's summary and page again.")
+@click.argument("run")
+def report(run: str) -> None:
+    """Render a run's summary and page again from what its folder holds; nobody is asked, nothing is judged."""
+    store = lazy.wiring.run_folder(run)
+    try:
+        for name in lazy.rerender.render(store):
+            click.echo(f"{store.root}/{name}")
+    finally:
+        store.close()
+
+
+@click.command(short_help="Judge replies that another tool saved.")
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--task", help="Dataset or task file whose scoring is used; default: as the file's name or contents tell."
+)
+@click.option("--tasks-path", multiple=True, help="Folder whose task files can be named; may be given several times.")
+@click.option("--trust-python", is_flag=True, help="Take tasks that are made or judged by Python, and run it.")
+@click.option("--k", help="Values of k for pass@k and cons@k, separated by commas; default: n.")
+@click.option("--claimed", metavar="FILE", help="Results file to compare with; default: the one beside.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+def rescore(
+    files: tuple[str, ...],
+    *,
+    task: str | None,
+    tasks_path: tuple[str, ...],
+    trust_python: bool,
+    k: str | None,
+    claimed: str | None,
+    as_json: bool,
+) -> None:
+    """Judge replies that another tool saved (AISBench, lm-eval, plain JSON), beside the figures that it claims."""
+    results = lazy.python_api.rescore(
+        files, task=task, tasks_path=tasks_path, trust_python=trust_python, k=_sizes(k), claimed=claimed
+    )
+    click.echo(lazy.tables.as_json(results) if as_json else lazy.tables.as_text(results))
+
+
+def _sizes(k: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(sorted({int(size) for size in (k or "").split(",") if size.strip()}))
+    except ValueError as error:
+        raise BadValue(f"--k takes whole numbers separated by commas, not '{k}'.") from error
+
+
+@click.command(short_help="Show the figures of all runs under a folder.")
+@click.argument("folder", default="outputs")
+@click.option("--dataset", help="Show this dataset alone.")
+@click.option("--label", help="Show this label alone.")
+@click.option("--problems", is_flag=True, help="Show instead which problems every run solves, some of them, or none.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+def history(folder: str, dataset: str | None, label: str | None, problems: bool, as_json: bool) -> None:
+    """The figures of all runs under a folder, oldest first: change to the run before, and the best so far."""
+    files = sorted(Path(folder).glob("*/run.json"))
+    runs = [(path, run) for path in files if (run := _complete(path))]
+    rows: Sequence[object]
+    if problems:
+        archives = (lazy.wiring.run_archive(str(path.parent)) for path, _ in runs)
+        rows = recurring = lazy.previous_run.recur(archives, dataset, label)
+        text = lazy.history.problems_as_text(recurring)
+    else:
+        rows = figures = lazy.history.history([run for _, run in runs], dataset, label)
+        text = lazy.history.as_text(figures)
+    if not rows:
+        raise BadReuse(f"Under '{folder}' there is no run with figures to show ({len(files)} run.json were read).")
+    click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() if as_json else text)
+
+
+def _complete(path: Path) -> "RunFile | None":
+    """What the file says; None if a crash left only its beginning. One of another format must not hide the others."""
+    try:
+        return lazy.runfile.read_if_complete(path.read_bytes(), str(path.parent))
+    except BadReuse as error:
+        click.echo(f"Left out: {error.sentence}", err=True)
+        return None

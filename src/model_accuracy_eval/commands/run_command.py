@@ -1,0 +1,99 @@
+"""`run`, `demo` and `merge`: the commands that end in a report, and so in a verdict."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.config.table import Setting, table
+
+
+class _Grouped(click.Command):
+    """Shows its options under the headings of the settings table."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        headings = {f"--{setting.name}": setting.group for setting in table()}
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(context):
+            record = parameter.get_help_record(context)
+            if record:
+                heading = next((headings[name] for name in parameter.opts if name in headings), "Options")
+                groups.setdefault(heading, []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def _option(setting: Setting) -> Callable[[Any], Any]:
+    """The click option of a setting. Values stay texts here: one place types and checks them for all sources."""
+    names = [f"--{setting.name}", *([setting.short] if setting.short else [])]
+    if setting.type is bool:
+        return click.option(*names, is_flag=True, default=None, help=_help(setting))
+    return click.option(
+        *names,
+        setting.field,
+        default=None,
+        multiple=setting.field == "gate",
+        metavar=_metavar(setting),
+        help=_help(setting),
+    )
+
+
+def _help(setting: Setting) -> str:
+    if setting.default in (None, (), {}, False):
+        return setting.about
+    default = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
+    return f"{setting.about} [default: {default}]"
+
+
+def _metavar(setting: Setting) -> str:
+    if setting.choices:
+        return "|".join(setting.choices)
+    kinds = {"int": "N", "float": "X", "tuple": "LIST", "dict": "JSON"}
+    return next((metavar for kind, metavar in kinds.items() if kind in str(setting.bare)), "TEXT")
+
+
+def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    for setting in reversed([setting for setting in table() if setting.field != "adapter"]):
+        command = _option(setting)(command)
+    return command
+
+
+@click.command(cls=_Grouped)
+@click.argument("adapter", required=False)
+@click.option("--config", metavar="FILE", help="YAML file of settings; flags win over it.")
+@_settings
+def run(**values: Any) -> None:
+    """Evaluate an adapter folder, or a service that already runs."""
+    _evaluate({name: value for name, value in values.items() if value not in (None, ())})
+
+
+@click.command(short_help="Make one report of the runs of all shards.")
+@click.argument("shards", nargs=-1, required=True)
+@click.option("--out", default="outputs", show_default=True, help="Folder under which the merged run's folder is made.")
+@click.option("--data-dir", help="Folder that is searched for data files; default: as the shards had it.")
+def merge(shards: tuple[str, ...], out: str, data_dir: str | None) -> None:
+    """Make one report of the runs of all shards (`run --shard r/W`): equal to that of a single run."""
+    data = {"data_dir": data_dir} if data_dir else {}
+    _evaluate({"mode": "eval", "reuse": lazy.merge_parts.merged(shards, out), **data})
+
+
+@click.command(short_help="Evaluate the bundled example adapter.")
+@click.option("--out", default="outputs", show_default=True, help="Folder under which the run's folder is made.")
+@click.option("--port", default=8000, show_default=True, help="Port on which the example adapter serves.")
+def demo(out: str, port: int) -> None:
+    """Evaluate the bundled example adapter: a real, tiny model that learnt to add. No network, no accelerator."""
+    folder = lazy.wiring.example_adapter()
+    # The example's server needs NumPy, which this program's own environment has.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
+    adapter = {"adapter": str(folder), "model": str(folder / "weights")}
+    _evaluate({**adapter, "datasets": "demo_arithmetic", "out": out, "port": port}, {**os.environ, "PATH": path})
+
+
+def _evaluate(values: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> None:
+    report = lazy.python_api.evaluate(values, progress="terminal", environ=environ, handle_signals=True)
+    click.echo(lazy.terminal.as_text(report))
+    sys.exit(report.outcome.exit_code)

@@ -1,0 +1,47 @@
+"""`tasks list`, `tasks show` and `tasks prepare`: what can be evaluated."""
+
+import os
+
+import click
+
+from model_accuracy_eval.commands import lazy_modules as lazy
+
+
+@click.group()
+def tasks() -> None:
+    """What can be evaluated."""
+
+
+@tasks.command("list")
+def list_tasks() -> None:
+    """Every dataset, with one line about it."""
+    groups = lazy.tasks.GROUPS
+    width = max(map(len, [*lazy.tasks.TASKS, *groups]))
+    for heading, section in lazy.tasks.SECTIONS.items():
+        click.echo(f"\n{heading}")
+        for task in section:
+            click.echo(f"  {task.name.ljust(width)}  {task.about}")
+    click.echo("\nGroups")
+    for name, group in groups.items():
+        click.echo(f"  {name.ljust(width)}  {len(group.members)} datasets, {group.members[0]} to {group.members[-1]}.")
+
+
+@tasks.command("show")
+@click.argument("name")
+@click.option("--data-dir", help="Folder that is searched for data files before any hub.")
+@click.option("--tasks-path", multiple=True, help="Folder whose task files can be named; may be given several times.")
+@click.option("--trust-python", is_flag=True, help="Take tasks whose rows are made by Python, and run it.")
+def show_task(name: str, data_dir: str | None, tasks_path: tuple[str, ...], trust_python: bool) -> None:
+    """A dataset's definition, and its first problem as it is sent."""
+    wiring = lazy.wiring
+    library = wiring.library(os.environ, data_dir, tasks_path, trusted=trust_python)
+    hub, trusted_python = wiring.hub(os.environ), wiring.trusted_python(os.environ)
+    click.echo(lazy.catalogue.show(name, data_dir, hub, trusted_python, library))
+
+
+@tasks.command("prepare")
+@click.argument("names", nargs=-1, required=True)
+def prepare_tasks(names: tuple[str, ...]) -> None:
+    """Fetch and verify the data of datasets beforehand."""
+    for line in lazy.catalogue.prepare(names, lazy.wiring.hub(os.environ)):
+        click.echo(line)

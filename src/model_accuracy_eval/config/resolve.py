@@ -1,0 +1,150 @@
+"""Settings + the table of tasks → RunPlan: every name resolved, every contradiction found before anything starts."""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import msgspec
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records import ClientLimits, Gate, RunPlan, Sampling, Settings, Shard, TaskSpec
+from model_accuracy_eval.scoring import gates, groups
+from model_accuracy_eval.scoring.scorecard import metric_names
+from model_accuracy_eval.scoring.scorers import needs_judge, user_function_paths
+from model_accuracy_eval.tasks.library import Library, NamedTasks
+
+
+def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) -> RunPlan:
+    """The plan of a run. `library` finds what the datasets' names stand for."""
+    _check(settings)
+    settings = msgspec.structs.replace(
+        settings, endpoint=_without_slash(settings.endpoint), judge_endpoint=_without_slash(settings.judge_endpoint)
+    )
+    named = library.find_all(settings.datasets)
+    tasks = tuple(with_strategy(task, settings.prompt_strategy) for task in named.tasks)
+    for task in tasks:  # before their metrics are looked up, because that runs a task's own Python
+        _check_judging(settings, task)
+    return RunPlan(
+        run_id=run_id,
+        stamp=stamp,
+        settings=settings,
+        tasks=tasks,
+        groups=named.groups,
+        shard=_shard(settings.shard),
+        sampling=sampling(settings),
+        k=_k(settings),
+        gates=_gates(settings, tasks, named),
+        client_limits=msgspec.convert(settings, ClientLimits, from_attributes=True),
+    )
+
+
+def sampling(settings: Settings) -> Sampling:
+    """The settings of the sampler. All but two have the same name in both records."""
+    same = msgspec.convert(settings, Sampling, from_attributes=True)
+    return msgspec.structs.replace(same, n=settings.num_return_sequences, extra=settings.generation)
+
+
+def with_strategy(task: TaskSpec, strategy: str) -> TaskSpec:
+    """The task with its question in another wording; `standard` is the one that it has."""
+    if strategy == "standard":
+        return task
+    offered = task.prompt.strategies
+    if strategy not in offered:
+        has = f"it has {', '.join(offered)}" if offered else "it has the standard one alone"
+        raise BadValue(f"The dataset '{task.name}' has no prompt strategy '{strategy}'; {has}.")
+    return msgspec.structs.replace(task, prompt=msgspec.structs.replace(task.prompt, question=offered[strategy]))
+
+
+def _k(settings: Settings) -> tuple[int, ...]:
+    k = tuple(sorted(set(settings.k))) or (settings.num_return_sequences,)
+    if k[-1] > settings.num_return_sequences:
+        raise BadValue(
+            f"k = {k[-1]} needs at least {k[-1]} samples of every problem, "
+            f"but num-return-sequences is {settings.num_return_sequences}."
+        )
+    return k
+
+
+def _shard(text: str | None) -> Shard | None:
+    """`r/W` as its two numbers."""
+    if text is None:
+        return None
+    index, _, count = text.partition("/")
+    if not (index.isdecimal() and count.isdecimal() and int(index) < int(count)):
+        raise BadValue(f"The shard must be r/W with r from 0 up to below W, such as 0/4, but is '{text}'.")
+    return Shard(index=int(index), count=int(count))
+
+
+def _gates(settings: Settings, tasks: tuple[TaskSpec, ...], named: NamedTasks) -> tuple[Gate, ...]:
+    """The gates, each for a metric that the run reports. A shard decides none: `merge` does."""
+    parsed = tuple(gate for line in settings.gate for gate in gates.parse(line))
+    reported = {task.name: metric_names(task, sampling(settings).of(task).n, _k(settings)) for task in tasks}
+    gates.check(parsed, reported | groups.metrics(named.groups, reported))
+    if not settings.baseline and (relative := [gate for gate in parsed if gate.from_baseline]):
+        raise BadValue(f"The gate '{relative[0]}' speaks of a baseline: name that run with --baseline.")
+    return () if settings.shard else parsed
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:  # the port is not a number
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
+
+
+def _without_slash(url: str | None) -> str | None:
+    return url.rstrip("/") if url else None
+
+
+_Contradictions = tuple[tuple[Callable[[Settings], object], str], ...]
+
+_ALWAYS: _Contradictions = (
+    (lambda settings: not settings.datasets, "No dataset was chosen: give --datasets, such as --datasets demo_gsm8k."),
+    (
+        lambda settings: settings.mode == "eval" and not settings.reuse,
+        "--mode eval judges the replies of an earlier run: name that run with --reuse.",
+    ),
+    (
+        lambda settings: settings.judge_endpoint and not _is_url(settings.judge_endpoint),
+        "The judge's endpoint must be an http:// or https:// URL, but is '{judge_endpoint}'.",
+    ),
+)
+_WHEN_ASKING: _Contradictions = (
+    (
+        lambda settings: settings.endpoint and settings.adapter,
+        "Give an adapter folder or --endpoint, not both: one is deployed, the other already runs.",
+    ),
+    (
+        lambda settings: not settings.endpoint and not settings.adapter,
+        "Nothing to evaluate: give an adapter folder, or --endpoint URL of a service that runs.",
+    ),
+    (
+        lambda settings: settings.adapter and not settings.model,
+        "deploy.sh needs weights: give their path with --model.",
+    ),
+    (
+        lambda settings: settings.adapter and settings.runtime == "container" and not settings.adapter_image,
+        "The container runtime needs the image to run deploy.sh in: give --adapter-image.",
+    ),
+    (
+        lambda settings: settings.endpoint and not _is_url(settings.endpoint),
+        "The endpoint must be an http:// or https:// URL, but is '{endpoint}'.",
+    ),
+)
+"""What cannot be meant together, and the sentence that says so."""
+
+
+def _check(settings: Settings) -> None:
+    for contradicts, sentence in _ALWAYS if settings.mode == "eval" else _ALWAYS + _WHEN_ASKING:
+        if contradicts(settings):
+            raise BadValue(sentence.format_map(msgspec.structs.asdict(settings)))
+
+
+def _check_judging(settings: Settings, task: TaskSpec) -> None:
+    functions = user_function_paths(task)
+    if functions and not settings.trust_python:
+        raise BadValue(f"{task.name} is judged by Python of its own ({functions[0]}): allow it with --trust-python.")
+    judged = needs_judge(task) and settings.mode != "infer"
+    if judged and not (settings.judge_endpoint and settings.judge_model):
+        raise BadValue(f"{task.name} is judged by a model: name it with --judge-endpoint and --judge-model.")

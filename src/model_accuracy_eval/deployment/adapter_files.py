@@ -1,0 +1,95 @@
+"""The adapter's own files: how `deploy.sh` is run, and what keeps it or `requirements.txt` from being used."""
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+from model_accuracy_eval.errors import Refused
+
+BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "a UTF-8 byte order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+POSIX_SHELLS = {"sh", "dash", "ash"}
+NO_PIP = 90
+"""The exit code of what installs requirements, where there is no pip."""
+PROVIDED = {"torch", "torch-npu", "cann"}
+"""What the machine's framework version brings; a package from an index would silently replace it."""
+_NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+
+
+def deploy_command(folder: str, path: str) -> list[str]:
+    """Returns `sh deploy.sh`, as the platform runs it, so no execute bit is needed. If the first line names another
+    interpreter and that one exists, it is used instead: `set -o pipefail` ends a script under dash.
+    """
+    words = shebang(read_script(Path(folder) / "deploy.sh"))
+    if words and Path(words[0]).name not in POSIX_SHELLS:
+        program = shutil.which(words[0], path=path) or shutil.which(Path(words[0]).name, path=path)
+        if program:
+            return [program, *words[1:], "deploy.sh"]
+    shell = shutil.which("sh", path=path) or shutil.which("/bin/sh")
+    if shell is None:
+        raise Refused(f"There is no sh on the PATH ({path}) to run {folder}/deploy.sh with; install one.")
+    return [shell, "deploy.sh"]
+
+
+def read_script(script: Path) -> bytes:
+    """Returns the script's bytes, if a shell can read them."""
+    try:
+        text = script.read_bytes()
+    except FileNotFoundError as error:
+        if script.is_symlink():
+            raise Refused(f"{script} cannot be read: {error.strerror}.") from error
+        raise Refused(f"There is no deploy.sh in {script.parent}; an adapter needs one at its root.") from error
+    except IsADirectoryError as error:
+        sentence = f"{script} is not a file; an adapter needs a shell script of that name at its root."
+        raise Refused(sentence) from error
+    except OSError as error:
+        raise Refused(f"{script} cannot be read: {error.strerror}.") from error
+    for mark, name in BYTE_ORDER_MARKS.items():
+        if text.startswith(mark):
+            sentence = f"{script} begins with {name}, which shells cannot read; save it as UTF-8 without BOM."
+            raise Refused(sentence, about=(script.name, 1))
+    windows_ends = text.count(b"\r\n")
+    if windows_ends and b"\0" not in text:
+        lines = text.count(b"\n")
+        advice = r"convert it with `sed -i 's/\r$//' deploy.sh` and put `*.sh text eol=lf` into .gitattributes"
+        sentence = (
+            f"{script} has Windows line ends in {windows_ends} of its {lines} lines, which break shells; {advice}."
+        )
+        raise Refused(sentence, about=(script.name, 1))
+    return text
+
+
+def shebang(script: bytes) -> list[str]:
+    """Returns the words of the `#!` line, without `env` in front."""
+    if not script.startswith(b"#!"):
+        return []
+    words = shlex.split(os.fsdecode(script[2:].partition(b"\n")[0]).replace("'", " "))
+    if words and Path(words[0]).name == "env":
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    return words
+
+
+def wants_packages(requirements: Path) -> bool:
+    """Whether the file is there and says more than comments."""
+    try:
+        lines = requirements.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise Refused(f"{requirements} cannot be read: {error.strerror}.") from error
+    return any(line.strip() and not line.lstrip().startswith("#") for line in lines)
+
+
+def refuse_replacing(requirements: Path) -> None:
+    """Refuses a line of requirements.txt that would replace what the machine provides."""
+    if not wants_packages(requirements):
+        return
+    for number, line in enumerate(requirements.read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
+        name = _NAME.match(line)
+        if name and re.sub(r"[._-]+", "-", name[1]).lower() in PROVIDED:
+            raise Refused(
+                f"requirements.txt, line {number}, would replace what the machine provides: '{line.strip()}'. "
+                "torch, torch_npu and CANN come with the environment; take the line out.",
+                about=(requirements.name, number),
+            )

@@ -1,0 +1,183 @@
+"""Starts adapters in a container of their own image, through the engine's socket.
+
+If this process runs in a container, the adapter's container shares its network namespace: `localhost:<port>` is the
+adapter, and no port of the host opens. Otherwise the port is published on 127.0.0.1 and nowhere else. The adapter's
+container gets no socket, no token, and of the host's files only the weights, read-only. It outlives our SIGKILL, unlike
+a process below a supervisor: see `container_labels`.
+"""
+
+import contextlib
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_accuracy_eval.deployment import container_spec, npu_devices
+from model_accuracy_eval.deployment.adapter_container import AdapterContainer
+from model_accuracy_eval.deployment.adapter_files import NO_PIP, read_script, refuse_replacing
+from model_accuracy_eval.deployment.listener import port_owner
+from model_accuracy_eval.deployment.log_tail import tail
+from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, Refused
+from model_accuracy_eval.optional import docker
+from model_accuracy_eval.records import Record
+from model_accuracy_eval.system import container_labels, docker_engine, own_container
+from model_accuracy_eval.system.container_labels import Labels
+from model_accuracy_eval.system.own_container import OwnContainer
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+_DETAIL_LINES = 40
+
+
+class ContainerOptions(Record, frozen=True, kw_only=True):
+    """Image and limits of the adapter's container, and the labels that say whose it is."""
+
+    image: str
+    devices: str = "auto"
+    shm_size: str = "1g"
+    memory: str | None = None
+    """None: all that the host has."""
+    labels: Labels = Labels(repository="")
+
+
+class ContainerLauncher:
+    """Implements `ports.Launcher`. `check` is called every 0.1 s of a wait, and may raise to end it."""
+
+    def __init__(
+        self, environ: Mapping[str, str], options: ContainerOptions, *, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self._environ, self._options, self._check = environ, options, check
+
+    def port_owner(self, port: int) -> str | None:
+        return port_owner(port)
+
+    def objection(self, folder: str) -> EvalError | None:
+        """Returns what is wrong before anything is fetched; a missing image is fetched by `start`."""
+        try:
+            read_script(Path(folder) / "deploy.sh")
+            _check_options(self._options)
+            docker_engine.connect(self._environ).close()
+            refuse_replacing(Path(folder) / "requirements.txt")
+        except (Refused, BadValue) as refusal:
+            return refusal
+        return None
+
+    def lacks_npus(self) -> str:
+        """Returns why the adapter's container would see no NPU; empty when it would see one."""
+        try:
+            _check_options(self._options)
+            client = docker_engine.connect(self._environ)
+        except (Refused, BadValue):
+            return ""  # more is wrong than that, and `objection` reports it
+        with contextlib.closing(client):
+            own = own_container.find(client)
+            try:
+                devices = self._devices(client, own, self._labels(own))
+            except Refused as refusal:
+                return refusal.sentence
+        return "" if devices.any else "The engine's host has no /dev/davinci<N>."
+
+    def start(self, *, folder: str, model_path: str, port: int, log: str) -> AdapterContainer:
+        _check_options(self._options)
+        command = container_spec.start_command(folder)
+        name = f"{container_labels.MARK}-{secrets.token_hex(6)}"
+        client = docker_engine.connect(self._environ)
+        try:
+            if not docker_engine.has_image(client, self._options.image):
+                docker_engine.pull(client, self._options.image, log, self._check)
+            own = own_container.find(client)
+            create = self._creation(client, own, name, command, folder=folder, model_path=model_path, port=port)
+            container = AdapterContainer(client, self._environ, name, log)
+        except BaseException:
+            client.close()
+            raise
+        try:
+            with docker_engine.engine_errors(f"A container of {self._options.image} could not be started"):
+                create()
+                self._copy_folder(client, name, folder, model_path, log)
+                client.containers.get(name).start()
+                if own is None:
+                    _forward_port(client, name, port)
+            container.follow()
+            if "packages" in command:
+                self._await_packages(container, folder, log)
+        except BaseException:
+            container.stop()
+            raise
+        return container
+
+    def _creation(
+        self, client: "DockerClient", own: OwnContainer | None, name: str, command: list[str],
+        *, folder: str, model_path: str, port: int,
+    ) -> Callable[[], object]:  # fmt: skip
+        """Returns the call that creates the container."""
+        socket = (self._environ.get("DOCKER_HOST") or docker_engine.DEFAULT_SOCKET).partition("unix://")[2]
+        labels = self._labels(own)
+        devices = self._devices(client, own, labels)
+        places = container_spec.weights(model_path, own, socket) | {path: path for path in devices.driver}
+        variables = container_spec.variables(self._environ, own, folder=folder, model_path=model_path, port=port)
+        return partial(
+            client.containers.create,
+            self._options.image,
+            command[1:],
+            entrypoint=command[:1],
+            name=name,
+            working_dir=folder,
+            environment=variables | dict(devices.environment),
+            mounts=[docker.types.Mount(path, source, type="bind", read_only=True) for path, source in places.items()],
+            devices=[f"{node}:{node}:rwm" for node in devices.nodes],
+            network_mode=f"container:{own.id}" if own else None,
+            ports=None if own else {f"{port}/tcp": ("127.0.0.1", port)},
+            shm_size=self._options.shm_size,
+            mem_limit=self._options.memory,
+            memswap_limit=self._options.memory,
+            labels=labels,
+            init=True,
+            # Readable while it runs, whatever the engine's default is, and never all of the disk.
+            log_config=docker.types.LogConfig(type="json-file", config={"max-size": "100m", "max-file": "2"}),
+        )
+
+    def _labels(self, own: OwnContainer | None) -> dict[str, str]:
+        return self._options.labels.written(container_labels.owner_name(own.id if own else None))
+
+    def _devices(self, client: "DockerClient", own: OwnContainer | None, labels: dict[str, str]) -> npu_devices.Devices:
+        return npu_devices.choose(self._options.devices, client, own, self._environ, labels)
+
+    def _copy_folder(self, client: "DockerClient", name: str, folder: str, model_path: str, log: str) -> None:
+        file = container_spec.archive(folder, model_path, log)
+        if file is not None:
+            with file:
+                container = client.containers.get(name)
+                docker_engine.run_attended(lambda: container.put_archive("/", file), self._check)
+
+    def _await_packages(self, container: AdapterContainer, folder: str, log: str) -> None:
+        while (code := container.exit_code()) is None and not container.deploying():
+            self._check()
+            container.wait(0.1)
+        if container.deploying():
+            return
+        if code == NO_PIP:
+            raise Refused(
+                f"requirements.txt cannot be installed: the image {self._options.image} has no python3 with pip."
+            )
+        raise AdapterFailed(
+            f"Installing {folder}/requirements.txt failed: pip ended with exit code {code}.",
+            detail=tail(log, _DETAIL_LINES),
+            about=("requirements.txt", 1),
+        )
+
+
+def _check_options(options: ContainerOptions) -> None:
+    npu_devices.numbers(options.devices)
+    for name, size in (("shm-size", options.shm_size), ("memory", options.memory or "1g")):
+        if not re.fullmatch(r"\d+[bkmg]?", size, re.IGNORECASE):
+            raise BadValue(f"{name} is '{size}'; it takes a number with a unit, such as 1g or 512m.")
+
+
+def _forward_port(client: "DockerClient", name: str, port: int) -> None:
+    """In an image without python3, the server has to listen on the container's address."""
+    with contextlib.suppress(docker.errors.APIError):
+        client.containers.get(name).exec_run(container_spec.forward_command(port), detach=True)

@@ -1,0 +1,230 @@
+"""The checks of a service, each with its requests and its finding.
+
+Most of them repeat one question in another way and compare the answers with the first one.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.ports import Chat
+from model_accuracy_eval.records import DoctorFinding, Fault, JSONObject, Message, Reply, Request
+
+_COUNT, _SUM = "Count from one to ten in words.", "17+25="
+_SIMPLE_QUESTIONS = (
+    (_SUM, "42"),
+    ("Repeat this word and say nothing else: marmalade", "marmalade"),
+    ("Which of these is a colour: spoon, green, Tuesday? Answer with that word alone.", "green"),
+)
+_THINKING_TOKENS = 512
+"""Room for an answer of a model that thinks first."""
+_TOO_MANY_TOKENS = 10_000_000
+"""More than the context of any model."""
+_EMPTY = "The answer was empty, so nothing can be checked; ask a model that answers in words."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probe:
+    """A service, a question, and its first answer at temperature 0."""
+
+    chat: Chat
+    text: str
+    first: Reply
+
+    async def again(self, **changes: Any) -> Reply:
+        return await self.chat.ask(_question(self.text, **changes))
+
+
+async def start(chat: Chat) -> Probe:
+    """Asks for a longer answer first. A model without an answer to that may be one that only continues texts."""
+    first = await chat.ask(_question(_COUNT))
+    if first.fault is None and not _text(first):
+        return Probe(chat=chat, text=_SUM, first=await chat.ask(_question(_SUM)))
+    return Probe(chat=chat, text=_COUNT, first=first)
+
+
+def _question(
+    text: str,
+    *,
+    temperature: float = 0.0,
+    seed: int | None = None,
+    n: int = 1,
+    max_tokens: int = 64,
+    stop: tuple[str, ...] = (),
+    extra: JSONObject | None = None,
+) -> Request:
+    return Request(
+        messages=(Message(role="user", content=text),),
+        temperature=temperature,
+        seed=seed,
+        n=n,
+        max_tokens=max_tokens,
+        stop=stop,
+        extra=extra or {},
+    )
+
+
+def _text(reply: Reply) -> str:
+    """The whole text of the first choice, reasoning included."""
+    return "".join(choice.reasoning + choice.text for choice in reply.choices[:1])
+
+
+def _pass_or_warn(name: str, passed: bool, sentence: str) -> DoctorFinding:
+    return DoctorFinding(name=name, state="PASS" if passed else "WARN", sentence=sentence)
+
+
+def _unknown(name: str, sentence: str) -> DoctorFinding:
+    return DoctorFinding(name=name, state="SKIP", sentence=sentence)
+
+
+def _unsupported(name: str, fault: Fault, cost: str) -> DoctorFinding:
+    """The service refuses such requests; `cost` says what that means for a run."""
+    return DoctorFinding(name=name, state="WARN", sentence=f"{fault.sentence} {cost}")
+
+
+async def model(chat: Chat) -> DoctorFinding:
+    names = await chat.models()
+    if names:
+        return _pass_or_warn("model", True, f"It serves {', '.join(names)}.")
+    return _unknown("model", "/v1/models lists nothing; name the model with --model-name.")
+
+
+async def context(chat: Chat) -> DoctorFinding:
+    """The context length that the service states, else its reply to a request for far too many tokens."""
+    length = await chat.context_length()
+    if length is not None:
+        sentence = f"It reads and writes up to {length:,} tokens (max_model_len of /v1/models)."
+        return _pass_or_warn("context", True, sentence)
+    # With these stops, a service that accepts the request ends at the first blank, not after ten million tokens.
+    reply = await chat.ask(_question(_COUNT, max_tokens=_TOO_MANY_TOKENS, stop=(" ", "\n", ".")))
+    request = f"a request for {_TOO_MANY_TOKENS:,} tokens"
+    if reply.fault is None:
+        return _unknown(
+            "context",
+            f"/v1/models does not state it, and {request} is not refused: look it up in the server's settings, because "
+            "prompts that are too long may be cut without notice.",
+        )
+    if reply.fault.kind == "rejected":
+        sentence = f"/v1/models does not state it; {request} is refused: {reply.fault.sentence}"
+        return _pass_or_warn("context", True, sentence)
+    return _unsupported(
+        "context", reply.fault, f"This followed {request}: keep --max-tokens within the model's context."
+    )
+
+
+def streaming(reply: Reply) -> DoctorFinding:
+    if not _text(reply):
+        return _unknown("streaming", _EMPTY)
+    times = reply.choices[0].timings
+    sentence = (
+        f"The answer came in {times.chunks} pieces."
+        if times.ttft is not None
+        else "The answer came in one piece, so the time to the first token is unknown in reports."
+    )
+    return _pass_or_warn("streaming", times.ttft is not None, sentence)
+
+
+def usage(reply: Reply) -> DoctorFinding:
+    tokens = reply.usage.completion_tokens if reply.usage else None
+    sentence = (
+        f"Tokens are counted: {tokens} for this answer."
+        if tokens is not None
+        else "No tokens are counted: reports will not have any."
+    )
+    return _pass_or_warn("usage", tokens is not None, sentence)
+
+
+def speed(reply: Reply) -> DoctorFinding:
+    """The speed of a single stream: many at once are slower each and faster together."""
+    tokens = reply.usage.completion_tokens if reply.usage else None
+    seconds = reply.choices[0].timings.e2e if reply.choices else 0.0
+    if not tokens or tokens < 2 or seconds <= 0:
+        return _unknown("speed", "Fewer than two tokens were counted, so tokens a second are unknown.")
+    sentence = f"One stream alone: {tokens / seconds:,.1f} tokens a second, {tokens} in {seconds:.2f} s."
+    return _pass_or_warn("speed", True, sentence)
+
+
+async def simple_questions(chat: Chat) -> DoctorFinding:
+    """Questions that a working chat model answers at temperature 0, whatever its size or language.
+
+    A wrong answer is only a warning, because small models make mistakes. But a model with a broken chat template,
+    tokenizer or weights fails everywhere, and it is cheaper to see that here than after a long run.
+    """
+    wrong = []
+    for question, right in _SIMPLE_QUESTIONS:
+        reply = await chat.ask(_question(question, max_tokens=_THINKING_TOKENS))
+        if reply.fault is not None:
+            return _unsupported("sense", reply.fault, f"This followed the question {question!r}.")
+        answer = _text(reply)
+        # Reasoning comes first, so only the last line counts.
+        if right not in answer.strip().rpartition("\n")[2].lower():
+            wrong.append((question, answer))
+    if not wrong:
+        return _pass_or_warn("sense", True, f"All {len(_SIMPLE_QUESTIONS)} simple questions are answered right.")
+    question, answer = wrong[0]
+    return _pass_or_warn(
+        "sense",
+        False,
+        f"{len(wrong)} of {len(_SIMPLE_QUESTIONS)} simple questions are answered wrong, such as {question!r} with "
+        f"{answer[-60:]!r}: unless the model is not made for chat, look at its chat template, tokenizer and weights.",
+    )
+
+
+async def stop(probe: Probe) -> DoctorFinding:
+    """Sends the stop string as an extra field, because the client itself would cut the answer at a known stop."""
+    text = _text(probe.first)
+    middle = text[len(text) // 2 :][:4]
+    if not text[: text.find(middle)].strip():
+        return _unknown("stop", "The answer is too short to stop in its middle; the client cuts answers in any case.")
+    reply = await probe.again(extra={"stop": [middle]})
+    if reply.fault is not None:
+        return _unsupported("stop", reply.fault, "Tasks with stop strings will fail.")
+    obeyed = middle not in _text(reply)
+    outcome = "is obeyed" if obeyed else "is ignored; the client cuts the answer, which costs time until then"
+    return _pass_or_warn("stop", obeyed, f"A stop string {outcome}.")
+
+
+async def temperature_zero(probe: Probe) -> DoctorFinding:
+    if not _text(probe.first):
+        return _unknown("temperature 0", _EMPTY)
+    reply = await probe.again()
+    if reply.fault is not None:
+        return _unsupported("temperature 0", reply.fault, "The same request was answered a moment ago.")
+    same = _text(reply) == _text(probe.first)
+    outcome = "the same" if same else "different: figures will vary a little between equal runs"
+    return _pass_or_warn("temperature 0", same, f"Two greedy answers are {outcome}.")
+
+
+async def seed(probe: Probe) -> DoctorFinding:
+    replies = [await probe.again(temperature=1.0, seed=seed) for seed in (7, 7, 8, 9)]
+    fault = next((reply.fault for reply in replies if reply.fault is not None), None)
+    if fault is not None:
+        return _unsupported("seed", fault, "Run without --seed.")
+    texts = [_text(reply) for reply in replies]
+    if len(set(texts)) == 1:
+        return _unknown(
+            "seed",
+            "Three seeds gave one answer, which says nothing about seeds; if all samples of a run are equal, "
+            "check whether the server obeys temperature.",
+        )
+    same = texts[0] == texts[1]
+    outcome = "the same answer" if same else "two answers: samples cannot be reproduced"
+    return _pass_or_warn("seed", same, f"One seed, asked twice, gave {outcome}.")
+
+
+async def several_samples(probe: Probe) -> DoctorFinding:
+    reply = await probe.again(temperature=1.0, n=2)
+    if reply.fault is not None:
+        return _unsupported("n", reply.fault, "Samples are requested one by one.")
+    count = len(reply.choices)
+    outcome = "a request" if count == 2 else "of 2 requested; samples are requested one by one"
+    return _pass_or_warn("n", count == 2, f"{count} {'sample' if count == 1 else 'samples'} {outcome}.")
+
+
+async def loglikelihoods(chat: Chat) -> DoctorFinding:
+    """Whether the service gives log-likelihoods of texts, which some tasks need."""
+    try:
+        client = await chat.loglikelihood_client("auto", {})
+    except EvalError as error:
+        return _pass_or_warn("likelihoods", False, error.sentence)
+    return _pass_or_warn("likelihoods", client.method != "extracted", client.findings[-1])

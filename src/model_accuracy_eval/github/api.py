@@ -1,0 +1,65 @@
+"""Implements `ports.GitHubApi`: reads permissions and pull requests; writes comments, checks and statuses.
+
+Every refusal becomes one sentence that names the missing permission: `Refused` when nothing can be started without
+it, `PublishFailed` when a result cannot be published.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from model_accuracy_eval.github import comments, permissions, pull_requests
+from model_accuracy_eval.github.checks import ChecksApi
+from model_accuracy_eval.github.rest_client import RestClient
+from model_accuracy_eval.records.github import Hardware, Permission, PullRequest
+from model_accuracy_eval.system.retry import GITHUB, RetryPolicy
+
+PUBLIC = "https://api.github.com"
+
+
+class GitHubRest(ChecksApi):
+    """One server and one token."""
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        token: str,
+        *,
+        timeout: float = 30.0,
+        retry: RetryPolicy = GITHUB,
+        login: str | None = None,
+        **time_and_chance: Callable[..., Any],
+    ) -> None:
+        """`login`: the author of our comments, if it is known. Tests replace time and chance."""
+        root = environment.get("GITHUB_API_URL") or PUBLIC
+        super().__init__(RestClient(root=root, token=token, timeout=timeout, retry=retry, **time_and_chance))
+        self._login = login
+
+    def __enter__(self) -> "GitHubRest":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def finish_within(self, seconds: float) -> None:
+        """All requests from now on have about so many seconds together; what does not fit is not sent."""
+        self._client.finish_within(seconds)
+
+    def permission(self, repository: str, login: str) -> Permission:
+        return permissions.permission(self._client, repository, login)
+
+    def hardware(self, repository: str) -> Hardware:
+        return permissions.hardware(self._client, repository)
+
+    def pull_request(self, event: Mapping[str, Any], environment: Mapping[str, str]) -> PullRequest | None:
+        return pull_requests.find(self._client, event, environment)
+
+    def upsert_comment(self, repository: str, number: int, marker: str, body: comments.CommentBody) -> str:
+        """Writes our comment, or edits it; returns its URL. The marker, `<!-- … -->`, becomes its first line."""
+        self._login = self._login or comments.own_login(self._client)
+        comment = comments.OwnComment(
+            client=self._client, repository=repository, number=number, marker=marker, author=self._login
+        )
+        return comment.upsert(body)

@@ -1,0 +1,147 @@
+"""Finds data files: in the user's folders, in the package, in the cache, and at the hosts that tasks name."""
+
+import gzip
+import hashlib
+import itertools
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.optional import httpx
+from model_accuracy_eval.records import DataFile
+
+_ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
+"""Endings of data files that a task names without one, in the order in which they are looked for."""
+
+_SOURCE = re.compile(r"^(?P<scheme>\w+):(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>.+)$")
+
+PLACES = {
+    "github": ("GITHUB_RAW_ENDPOINT", "https://raw.githubusercontent.com", "{repository}/{revision}/{path}"),
+    "hf": ("HF_ENDPOINT", "https://huggingface.co", "datasets/{repository}/resolve/{revision}/{path}"),
+    "ms": (
+        "MODELSCOPE_ENDPOINT",
+        "https://www.modelscope.cn",
+        "api/v1/datasets/{repository}/repo?Revision={revision}&FilePath={path}",
+    ),
+}
+"""Scheme → the variable that names a mirror, the usual host, and the path of a file on it."""
+
+
+class FileHub:
+    """Implements `ports.DataHub`. Only `prepare` uses the network."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._cache = cache_folder(environment) / "data"
+
+    def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
+        for path in self._paths(file, data_dir):
+            if path.is_file():
+                return str(path), _verified(str(path), _unpacked(path), file)
+        if file.hub is None and not _has_ending(file.name):
+            raise BadData(
+                f"There are no rows for '{file.name}' on this machine: put them under --data-dir as {file.name}.jsonl "
+                "(or .json, .csv, .parquet; each also as .gz)."
+            )
+        if file.hub is None:
+            raise BadData(
+                f"There is no data file '{file.name}': it is looked for here and under --data-dir, also as .gz."
+            )
+        paths = ", ".join(str(path) for path in self._paths(file, data_dir))
+        raise BadData(
+            f"The rows of '{file.name}' are not on this machine. Fetch them with `model-accuracy-eval tasks prepare`, "
+            f"or put the file under --data-dir. Looked at: {paths}."
+        )
+
+    def prepare(self, file: DataFile) -> str:
+        """Downloads the file if the cache has no good copy; returns its path."""
+        target = self._cached(file)
+        if file.hub is None or target is None:
+            return self.read(file, None)[0]
+        if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == file.sha256:
+            return str(target)
+        url = self.url(file.hub)
+        downloaded = _download(url)
+        _write(target, _verified(url, gzip.decompress(downloaded) if url.endswith(".gz") else downloaded, file))
+        return str(target)
+
+    def url(self, source: str) -> str:
+        """The address of `github:owner/name@commit/path`; environment variables name mirrors."""
+        parts = _SOURCE.match(source)
+        if parts is None or parts["scheme"] not in PLACES:
+            raise BadData(
+                f"'{source}' is not a source of a file: write scheme:owner/name@revision/path with {', '.join(PLACES)}."
+            )
+        variable, host, path = PLACES[parts["scheme"]]
+        base = self._environment.get(variable) or host
+        return f"{base.rstrip('/')}/{path.format(**parts.groupdict())}"
+
+    def _paths(self, file: DataFile, data_dir: str | None) -> Iterator[Path]:
+        if file.bundled:
+            yield Path(str(resources.files("model_accuracy_eval.tasks") / "data" / file.bundled))
+            return
+        if not _has_ending(file.name):
+            for folder, ending in itertools.product([data_dir, "."] if data_dir else ["."], _ENDINGS):
+                yield Path(folder) / f"{file.name}{ending}"
+                yield Path(folder) / f"{file.name}{ending}.gz"
+            return
+        bases = [Path(data_dir) / file.name, Path(data_dir) / Path(file.name).name] if data_dir else []
+        # A pinned file is not looked for in the working directory: a file of that name may be there by chance.
+        for base in [*bases, self._cached(file) or Path(file.name)]:
+            yield base
+            yield base.with_name(base.name + ".gz")
+
+    def _cached(self, file: DataFile) -> Path | None:
+        return self._cache / (file.sha256 or "unpinned")[:12] / Path(file.name).name if file.hub else None
+
+
+def _has_ending(name: str) -> bool:
+    return name.removesuffix(".gz").endswith((*_ENDINGS, ".txt"))
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """The folder of downloads that are kept between runs."""
+    home = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME", "/tmp")) / ".cache")  # noqa: S108
+    return Path(environment.get("MODEL_ACCURACY_EVAL_CACHE") or f"{home}/model-accuracy-eval")
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.name.endswith(".gz") else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadData(f"{path} cannot be read: {error}.") from error
+
+
+def _verified(source: str, data: bytes, file: DataFile) -> bytes:
+    digest = hashlib.sha256(data).hexdigest()
+    if file.sha256 is not None and digest != file.sha256:
+        raise BadData(
+            f"{source} is not the file that '{file.name}' stands for: its SHA-256 is {digest[:12]}…, "
+            f"but {file.sha256[:12]}… is pinned ({len(data)} bytes were read)."
+        )
+    return data
+
+
+def _write(target: Path, data: bytes) -> None:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(target)
+    except OSError as error:
+        raise BadData(f"{target} cannot be written: {error}.") from error
+
+
+def _download(url: str) -> bytes:
+    try:
+        response = httpx.get(url, follow_redirects=True, timeout=60.0)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise BadData(f"{url} could not be fetched: {error or type(error).__name__}.") from error
+    if response.status_code != 200:
+        raise BadData(f"{url} could not be fetched: HTTP {response.status_code} {response.reason_phrase}.")
+    return response.content

@@ -1,0 +1,127 @@
+"""The ModelScope hub, over its HTTP interface: the files of a model, and their addresses."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import urlencode
+
+import msgspec
+
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.hubs.hub_requests import HubRequests
+from model_accuracy_eval.hubs.weights_listing import (
+    ModelReference,
+    WeightFile,
+    WeightsListing,
+    checked_files,
+    is_commit,
+)
+from model_accuracy_eval.system.secret import Secret
+
+_LONGEST_LISTING = 3000
+"""The hub cuts a listing off there without saying so, whatever page is requested."""
+
+
+class _Row(msgspec.Struct, rename="pascal"):
+    type: str
+    path: str
+    size: int = 0
+    sha256: str | None = None
+    revision: str | None = None
+
+
+class _Committer(msgspec.Struct, rename="pascal"):
+    id: str | None = None
+    short_id: str | None = None
+
+
+class _Listing(msgspec.Struct, rename="pascal"):
+    files: list[_Row]
+    latest_committer: _Committer | None = None
+
+
+class _ListingAnswer(msgspec.Struct, rename="pascal"):
+    code: int
+    message: str | None = None
+    data: _Listing | None = None
+
+
+class _Task(msgspec.Struct, rename="pascal"):
+    name: str
+
+
+class _Model(msgspec.Struct, rename="pascal"):
+    tasks: list[_Task] | None = None
+
+
+class _ModelAnswer(msgspec.Struct, rename="pascal"):
+    data: _Model | None = None
+
+
+class ModelScope:
+    """Implements `WeightsHub`. A mirror is named by MODELSCOPE_ENDPOINT."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.endpoint = (environment.get("MODELSCOPE_ENDPOINT") or "https://www.modelscope.cn").rstrip("/")
+
+    def credentials(self, token: Secret) -> dict[str, str]:
+        # Some of its services read only the header, older ones only the cookie.
+        return {"authorization": f"Bearer {token.reveal()}", "cookie": f"m_session_id={token.reveal()}"}
+
+    async def listing(self, reference: ModelReference, requests: HubRequests) -> WeightsListing:
+        first = await self._list(reference, reference.revision or "master", requests)
+        commit = _commit(reference, first)
+        # Listed again by commit: the branch may have moved in between.
+        listing = first if commit == reference.revision else await self._list(reference, commit, requests)
+        files = [_file(row, requests) for row in listing.files if row.type != "tree"]
+        if len(listing.files) >= _LONGEST_LISTING:
+            raise Refused(
+                f"{reference} has {_LONGEST_LISTING} files or more, and {self.endpoint} does not list more of them."
+            )
+        task_types = await self._task_types(reference, requests)
+        return WeightsListing(
+            reference=reference, commit=commit, files=checked_files(reference, files), task_types=task_types
+        )
+
+    def address(self, weights: WeightsListing, file: WeightFile) -> str:
+        query = urlencode({"Revision": weights.commit, "FilePath": file.path})
+        return f"{self.endpoint}/api/v1/models/{weights.reference.name}/repo?{query}"
+
+    async def _task_types(self, reference: ModelReference, requests: HubRequests) -> tuple[str, ...]:
+        """From the model's own page. A hub that does not answer is no reason to refuse a model."""
+        single_attempt = replace(requests, retry=replace(requests.retry, attempts=1))
+        try:
+            answer, _ = await single_attempt.json(f"{self.endpoint}/api/v1/models/{reference.name}", _ModelAnswer)
+        except Refused:
+            return ()
+        tasks = answer.data.tasks if answer.data else None
+        return tuple(task.name for task in tasks or ())
+
+    async def _list(self, reference: ModelReference, revision: str, requests: HubRequests) -> _Listing:
+        query = urlencode({"Revision": revision, "Recursive": "True"})
+        url = f"{self.endpoint}/api/v1/models/{reference.name}/repo/files?{query}"
+        answer, _ = await requests.json(url, _ListingAnswer)
+        if answer.code != 200:
+            raise Refused(f"{self.endpoint} refuses to list {reference}: {answer.message} ({answer.code}).")
+        if answer.data is None:
+            raise requests.no_listing("the answer has no data")
+        return answer.data
+
+
+def _commit(reference: ModelReference, listing: _Listing) -> str:
+    """The hub gives the newest commit in full or by its first digits; a file gives the last one that changed it."""
+    if is_commit(reference.revision):
+        return str(reference.revision)
+    latest = listing.latest_committer or _Committer()
+    if is_commit(latest.id):
+        return str(latest.id)
+    short = latest.short_id or ""
+    commits = {row.revision for row in listing.files if row.revision and row.revision.startswith(short)}
+    if len(short) >= 7 and len(commits) == 1 and is_commit(commit := commits.pop()):
+        return str(commit)
+    raise Refused(f"The hub does not say which commit {reference} is; name one yourself: {reference.name}@<commit>.")
+
+
+def _file(row: _Row, requests: HubRequests) -> WeightFile:
+    if row.sha256 is None or len(row.sha256) != 64:
+        raise requests.no_listing(f"no hash for {row.path}")
+    return WeightFile(path=row.path, size=row.size, sha256=row.sha256)

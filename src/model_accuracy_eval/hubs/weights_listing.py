@@ -1,0 +1,150 @@
+"""A model's reference, and the list of its files: read from the disk here, by the hubs' modules from a hub."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from model_accuracy_eval.errors import BadValue, Refused
+from model_accuracy_eval.hubs.sizes import show_apart
+from model_accuracy_eval.records import Record
+
+_Origin = Literal["hf", "ms", "path"]
+
+_NAME = re.compile(r"(?!\.)[\w.-]+/(?!\.)[\w.-]+", re.ASCII)
+_REVISION = re.compile(r"(?![-/])[\w./+-]+(?<!/)", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][\w+.-]*):(?P<rest>.*)", re.DOTALL)
+_SKIPPED = (".git",)
+"""A clone keeps a second copy of every large file there."""
+_FORMS = "write hf:org/name, ms:org/name (each may end in @revision) or the path of a folder"
+
+
+class ModelReference(Record, frozen=True, kw_only=True):
+    """The name of a model as the user writes it."""
+
+    source: _Origin
+    name: str
+    """`org/name` at a hub, or a path."""
+    revision: str | None = None
+
+    def __str__(self) -> str:
+        if self.source == "path":
+            return self.name
+        return f"{self.source}:{self.name}" + (f"@{self.revision}" if self.revision else "")
+
+
+class WeightFile(Record, frozen=True, kw_only=True):
+    path: str
+    size: int
+    sha256: str | None = None
+    git_sha1: str | None = None
+    """Hubs give only the git blob id of small files."""
+
+
+class WeightsListing(Record, frozen=True, kw_only=True):
+    """The files of one commit, as the hub lists them, or of a folder."""
+
+    reference: ModelReference
+    commit: str | None = None
+    """None for a path."""
+    files: tuple[WeightFile, ...]
+    task_types: tuple[str, ...] = ()
+    """The hub's names of the tasks that the model is made for; empty when it has none."""
+
+    @property
+    def total(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+def parse_reference(text: str) -> ModelReference:
+    text = text.strip()
+    parts = _SCHEME.fullmatch(text)
+    if parts is None:
+        if not text or "\0" in text:
+            raise BadValue(f"The model is not given: {_FORMS}.")
+        return ModelReference(source="path", name=text)
+    scheme, (name, at, revision) = parts["scheme"], parts["rest"].partition("@")
+    if scheme not in ("hf", "ms"):
+        raise BadValue(f"Model '{text}' is of an unknown kind '{scheme}': {_FORMS}.")
+    if not _NAME.fullmatch(name):
+        raise BadValue(f"Model '{text}' has no name of the form org/name: {_FORMS}.")
+    if at and (not _REVISION.fullmatch(revision) or ".." in revision):
+        raise BadValue(f"Model '{text}': '{revision}' is not a branch, tag or commit.")
+    return ModelReference(source="hf" if scheme == "hf" else "ms", name=name, revision=revision or None)
+
+
+def is_commit(text: object) -> bool:
+    return isinstance(text, str) and _COMMIT.fullmatch(text) is not None
+
+
+def checked_files(reference: ModelReference, files: list[WeightFile]) -> tuple[WeightFile, ...]:
+    """Refuses names that would lead out of their folder: they become paths on this machine."""
+    for file in files:
+        parts = file.path.split("/")
+        if any(part in ("", ".", "..") for part in parts) or re.search(r"[\\\x00-\x1f\x7f]", file.path):
+            raise Refused(
+                f"{reference} holds a file called {file.path!r}, which is not a safe name; it is not fetched."
+            )
+        if file.size < 0:
+            raise Refused(f"The hub says that {file.path!r} of {reference} has {file.size} bytes.")
+    names = {file.path for file in files}
+    if len(names) != len(files):
+        raise Refused(f"The hub lists a file of {reference} twice; it is not fetched.")
+    inside = {"/".join(name.split("/")[:depth]) for name in names for depth in range(1, name.count("/") + 1)}
+    if inside & names:
+        raise Refused(f"The hub lists {min(inside & names)!r} of {reference} as a file and as a folder.")
+    if not files:
+        raise Refused(f"{reference} holds no files.")
+    return tuple(sorted(files, key=lambda file: file.path))
+
+
+def refuse_size(weights: WeightsListing, limit: int, *, where: str = "") -> None:
+    """Exactly at the limit passes."""
+    if weights.total > limit:
+        size, allowed = show_apart(weights.total, limit)
+        raise Refused(
+            f"The weights are {size}{where}, the limit is {allowed} (max-weight-size): "
+            f"{weights.reference}, {len(weights.files)} files."
+        )
+
+
+def list_path(reference: ModelReference) -> WeightsListing:
+    """Weights on this machine. Every byte is counted once, whatever links lead to it."""
+    root = Path(reference.name).expanduser()
+    try:
+        if not root.exists():
+            raise Refused(
+                f"The weights '{reference.name}' are not there; for weights of a hub write hf:org/name or ms:org/name."
+            )
+        visited: set[tuple[int, int]] = set()
+        files = [_file(root, root)] if root.is_file() else list(_walk(root, root, visited))
+    except OSError as error:
+        raise Refused(f"The weights at {reference.name} cannot be read: {error}.") from error
+    if not files:
+        raise Refused(f"There are no files in {reference.name}.")
+    return WeightsListing(reference=reference, files=tuple(sorted(files, key=lambda file: file.path)))
+
+
+def _walk(folder: Path, root: Path, visited: set[tuple[int, int]]) -> Iterator[WeightFile]:
+    """Follows links into blob caches. Nothing is visited twice, so circles end."""
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        path = Path(entry.path)
+        if entry.name in _SKIPPED and entry.is_dir():
+            continue
+        if entry.is_symlink() and not path.exists():
+            raise Refused(f"{path} is a link to {path.readlink()}, which does not exist; the weights are incomplete.")
+        status = path.stat()
+        if (status.st_dev, status.st_ino) in visited:
+            continue
+        visited.add((status.st_dev, status.st_ino))
+        if path.is_dir():
+            yield from _walk(path, root, visited)
+        elif path.is_file():
+            yield _file(path, root)
+
+
+def _file(path: Path, root: Path) -> WeightFile:
+    name = path.name if path == root else path.relative_to(root).as_posix()
+    return WeightFile(path=name, size=path.stat().st_size)

@@ -1,0 +1,79 @@
+"""`merge SHARD…`: copies the replies of all shards into one folder, which is then judged like any saved run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from model_accuracy_eval.config import saved_plan
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.reporting import journal, runfile
+from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFolder:
+    """The folder of one shard, and its plan."""
+
+    store: Store
+    plan: RunPlan
+
+
+def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
+    """Fills the new run's folder from checked shards: their journals, the plan of the whole run and its `run.json`."""
+    first = shards[0]
+    plan = msgspec.structs.replace(_whole_plan(first.plan), run_id=run_id)
+    label = plan.settings.label
+    for task in plan.tasks:
+        for name in (journal.file(label, task.name), journal.failures_file(label, task.name)):
+            lines = b"".join(shard.store.read(name) or b"" for shard in shards)
+            if lines:
+                store.append(name, lines)
+    run_file = first.store.read(RUN_FILE)
+    if run_file is not None:
+        store.write(RUN_FILE, run_file)
+    store.write(f"configs/{plan.stamp}_merged.py", saved_plan.dump(plan).encode())
+
+
+def check(shards: Sequence[ShardFolder]) -> None:
+    """Refuses anything but all shards of one run, each once, that asked the same of the same model."""
+    names, count = [], 0
+    for shard in shards:
+        if shard.plan.shard is None:
+            raise BadReuse(f"'{shard.store.root}' is not a shard: it was run without --shard.")
+        names.append(str(shard.plan.shard))
+        count = count or shard.plan.shard.count
+    expected = sorted(f"{index}/{count}" for index in range(count))
+    if sorted(names) != expected:
+        raise BadReuse(
+            f"A run of {count} shards is merged from {', '.join(expected)}, but there are {', '.join(sorted(names))}."
+        )
+    for shard in shards[1:]:
+        saved_plan.check_same_questions(_whole_plan(shards[0].plan), _whole_plan(shard.plan))
+    _check_answers(shards)
+
+
+def _whole_plan(plan: RunPlan) -> RunPlan:
+    """The plan of the run that the shard is a part of."""
+    return msgspec.structs.replace(plan, shard=None).with_settings(shard=None, reuse=None, mode="all")
+
+
+def _check_answers(shards: Sequence[ShardFolder]) -> None:
+    """Refuses shards that asked different models or about different data."""
+    runs = {
+        shard.store.root: runfile.read_if_complete(shard.store.read(RUN_FILE), shard.store.root) for shard in shards
+    }
+    (first_root, first), *others = runs.items()
+    for root, run in others:
+        model, first_model = (each.model if each else None for each in (run, first))
+        if model != first_model:
+            raise BadReuse(f"'{root}' asked the model '{model}', but '{first_root}' asked '{first_model}'.")
+        if _questions(run) != _questions(first):
+            raise BadReuse(f"'{root}' and '{first_root}' have different data, so they are not shards of one run.")
+
+
+def _questions(run: RunFile | None) -> dict[str, str]:
+    """Hashes of the questions, by dataset."""
+    return {name: entry.questions for name, entry in run.datasets.items()} if run else {}

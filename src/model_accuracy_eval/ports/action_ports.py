@@ -1,0 +1,170 @@
+"""The platform around a run, as the action sees it: the runner's step, GitHub, the artifact service."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.ports.sink import Sink
+from model_accuracy_eval.records import Record, RunPlan
+from model_accuracy_eval.records.github import (
+    Actor,
+    Annotation,
+    CheckConclusion,
+    Hardware,
+    OpenCheck,
+    Permission,
+    PullRequest,
+    StatusState,
+    UploadedArtifact,
+)
+
+
+class ActionContext(Record, frozen=True, kw_only=True):
+    """Who asks for what, and where the result is published; no secrets."""
+
+    repository: str
+    """The workflow's own, to which comment, check, status and artifact belong."""
+    actor: Actor
+    pull: PullRequest | None
+    sha: str
+    """The commit that is reported on: the head of a pull request, never its merge commit."""
+    adapter_repository: str
+    adapter_ref: str
+    adapter_path: str
+    hardware: str
+    label: str
+    key: str
+    """Differs between runs, and between the attempts of one run."""
+    run_url: str
+    comment: bool
+    check: bool
+    status: Literal["auto", "true", "false"]
+    artifact_name: str
+    """Empty: none."""
+    retention_days: int | None = None
+    workspace: str = ""
+    """Outputs name paths relative to it, because later steps see it elsewhere."""
+
+    @property
+    def own_adapter(self) -> bool:
+        """Says whether the adapter is in the workflow's own repository, which its token can read."""
+        return is_same(self.adapter_repository, self.repository)
+
+
+def is_same(name: str, other: str) -> bool:
+    """Compares names of repositories, which ignore case."""
+    return name.lower() == other.lower()
+
+
+class GitHubApi(Protocol):
+    """GitHub's REST API with one token. Every failure is a `PublishFailed` or `Refused` with its sentence."""
+
+    def permission(self, repository: str, login: str) -> Permission: ...
+
+    def hardware(self, repository: str) -> Hardware: ...
+
+    def upsert_comment(self, repository: str, number: int, marker: str, body: Callable[[str], str]) -> str:
+        """Writes our comment or edits it, and returns its address.
+
+        `body` makes the new text from what our comment says below its marker; that is empty when there is none yet.
+        """
+
+    def open_check(
+        self,
+        repository: str,
+        sha: str,
+        *,
+        name: str,
+        key: str,
+        title: str,
+        summary: str,
+        details_url: str | None = None,
+    ) -> OpenCheck: ...
+
+    def complete_check(
+        self,
+        check: OpenCheck,
+        *,
+        conclusion: CheckConclusion,
+        title: str,
+        summary: str,
+        text: str | None = None,
+        annotations: Sequence[Annotation] = (),
+        details_url: str | None = None,
+    ) -> tuple[str, ...]:
+        """Returns sentences about annotations that did not get through."""
+
+    def commit_status(
+        self,
+        repository: str,
+        sha: str,
+        *,
+        state: StatusState,
+        context: str,
+        description: str,
+        target_url: str | None = None,
+    ) -> None: ...
+
+    def finish_within(self, seconds: float) -> None:
+        """Limits all requests from now on to so many seconds together."""
+
+
+class ArtifactStore(Protocol):
+    """Keeps folders as artifacts of the workflow run."""
+
+    def upload(
+        self, name: str, folder: str, *, retention_days: int | None, left: Callable[[], float]
+    ) -> UploadedArtifact:
+        """`left` gives the seconds that remain for the whole upload; a stop can change it at any moment."""
+
+
+class CheckUpdater(Protocol):
+    """Keeps a check up to date while the run is under way, without delaying the run."""
+
+    def start(self, check: OpenCheck) -> None: ...
+
+    def stop(self) -> bool:
+        """Ends the updates. Returns False when GitHub is still busy with an earlier one."""
+
+
+class RunnerStep(Protocol):
+    """What the runner offers a step: its outputs, saved state, log, annotations and job summary."""
+
+    def output(self, name: str, value: str) -> None: ...
+
+    def save(self, name: str, value: str) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def summary(self, markdown: str) -> None: ...
+
+    def notice(self, message: str, *, title: str = "") -> None: ...
+
+    def warning(self, message: str, *, title: str = "") -> None: ...
+
+    def error(self, message: str, *, title: str = "") -> None: ...
+
+    def group(self, title: str) -> AbstractContextManager[None]: ...
+
+    def give_back(self, folder: str) -> None:
+        """Makes the owner of the workspace the owner of the folder."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActionPorts:
+    """Everything outside the program that the action may use."""
+
+    step: RunnerStep
+    github: GitHubApi
+    sinks: Sequence[Sink]
+    """Where the result is published, in this order."""
+    check_out: Callable[[ActionContext], str]
+    """Fetches the adapter at its commit; returns its folder."""
+    plan: Callable[[str], RunPlan]
+    """Makes the plan for an adapter folder (empty for an endpoint)."""
+    run_ports: Callable[[RunPlan], Ports]
+    needs_adapter: bool
+    lacks_npus: Callable[[RunPlan], str]
+    """Returns why deploy.sh would see no NPU; empty when it would see one, or when that cannot be known."""

@@ -1,0 +1,56 @@
+"""The model service that is evaluated."""
+
+from typing import Literal, Protocol
+
+from model_accuracy_eval.records import (
+    ClientLimits,
+    JSONObject,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    Reply,
+    Request,
+    RequestMethod,
+    Service,
+)
+
+ServiceRole = Literal["model", "judge"]
+
+
+class LoglikelihoodClient(Protocol):
+    """Gets log-likelihoods from one service, by the method that was detected for it."""
+
+    @property
+    def method(self) -> RequestMethod: ...
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """One sentence for each method that was tried: why it does not work, or what is known of the one in use."""
+
+    async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
+        """Returns a reply with `loglikelihoods`; methods that yield only an answer give its letter as the text."""
+
+
+class Chat(Protocol):
+    """Streaming chat and completions of one service. A failure is a `Reply` with a fault, never an exception."""
+
+    async def ask(self, request: Request) -> Reply: ...
+
+    async def loglikelihood_client(self, setting: LoglikelihoodSetting, extra: JSONObject) -> LoglikelihoodClient:
+        """Detects how the service gives log-likelihoods; raises `NoHonestScore` if the chosen method does not work.
+
+        `extra` holds request fields that the user wants sent.
+        """
+
+    async def models(self) -> tuple[str, ...]:
+        """Returns the ids that `/v1/models` lists; none when the service does not answer it."""
+
+    async def context_length(self) -> int | None:
+        """Returns how many tokens the model can read and write, if `/v1/models` says so."""
+
+    async def close(self) -> None: ...
+
+
+class Connect(Protocol):
+    """Makes the client of a service. `role` says what the service is there for: each role has an API key of its own."""
+
+    def __call__(self, service: Service, limits: ClientLimits, *, role: ServiceRole) -> Chat: ...

@@ -1,0 +1,144 @@
+"""The Python interface: evaluate a service or an adapter, compare two runs, judge replies that another tool saved.
+
+Nothing here prints, ends the process or installs signal handlers unless it is asked to. Every failure is an
+`errors.EvalError` with a sentence and the exit code that the command line would end with.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval.ports import ProgressDisplay
+from model_accuracy_eval.ports.sink import Sink
+from model_accuracy_eval.records import Comparison, Counts, Report, Settings
+from model_accuracy_eval.rescoring.rescore import Rescored
+from model_accuracy_eval.stages.previous_run import PreviousRun
+from model_accuracy_eval.stages.previous_run import compare as compare_runs
+from model_accuracy_eval.wiring import rescore_parts
+from model_accuracy_eval.wiring.sinks import run_sinks
+
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProgressEvent:
+    """How far a run is. `stage` is always set; the other fields depend on `kind`."""
+
+    kind: Literal["stage", "message", "dataset"]
+    stage: str
+    message: str = ""
+    dataset: str = ""
+    counts: Counts | None = None
+    """The samples of the dataset so far: planned, answered, rejected, failed and so on."""
+
+
+OnProgress = Callable[[ProgressEvent], object]
+
+
+def evaluate(
+    settings: Settings | Mapping[str, Any] | None = None,
+    /,
+    *,
+    progress: OnProgress | Literal["terminal"] | None = None,
+    environ: Mapping[str, str] | None = None,
+    handle_signals: bool = False,
+    sinks: Iterable[Sink] = (),
+    **values: Any,
+) -> Report:
+    """Runs one evaluation as `model-accuracy-eval run` does, writes its run folder and returns its report.
+
+    Settings are those of docs/reference/settings.md, given as a `Settings` record, as a mapping, or by keyword, which
+    wins; `config` names a YAML file that lies under all of them. In a `Settings` record, fields left at their default
+    count as not given.
+
+    `progress`: called with a `ProgressEvent` for every change; "terminal" shows what the command shows; None is silent.
+    `environ`: the environment variables to use instead of this process's (API keys, hub tokens, proxies).
+    `handle_signals`: SIGINT and SIGTERM end the run with a partial report, as on the command line; main thread only.
+    `sinks`: places of your own to publish the report to, after the files of the run folder.
+    """
+    environ = os.environ if environ is None else environ
+    clock = wiring.signal_clock()
+    with clock.listening() if handle_signals else contextlib.nullcontext():
+        plan = wiring.plan({**_given(settings), **values}, environ)
+        display = (lambda own: own) if progress == "terminal" else lambda _: _Callbacks(progress)
+        output = sys.stdout if plan.settings.debug else sys.stderr
+        ports = wiring.ports(plan, environ, clock, output, wrap_display=display)
+        try:
+            return pipeline.run(plan, ports, [*run_sinks(), *sinks])
+        finally:
+            ports.progress.close()
+
+
+def compare(base: PathLike, new: PathLike) -> Comparison:
+    """Compares two runs, each a folder or a zip of one: differences with intervals, and which problems flipped."""
+    return compare_runs(
+        PreviousRun(wiring.run_archive(os.fspath(base))), PreviousRun(wiring.run_archive(os.fspath(new)))
+    )
+
+
+def rescore(
+    files: PathLike | Iterable[PathLike],
+    *,
+    task: str | None = None,
+    tasks_path: tuple[str, ...] = (),
+    trust_python: bool = False,
+    k: tuple[int, ...] = (),
+    claimed: PathLike | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> list[Rescored]:
+    """Judges replies that some tool saved (AISBench, lm-eval, plain JSON): one result for every filter of every file.
+
+    `task`: the dataset or task file whose scoring is used; None takes what the file's name or contents say.
+    `tasks_path`, `trust_python`: folders of task files, and whether their Python may run.
+    `k`: sizes for pass@k and cons@k, by default n. `claimed`: a results file to compare with; None takes the one that
+    lies beside the replies.
+    """
+    library = wiring.library(os.environ if environ is None else environ, None, tasks_path, trusted=trust_python)
+    paths = [files] if isinstance(files, (str, os.PathLike)) else files
+    return [
+        result
+        for path in paths
+        for result in rescore_parts.rescored(
+            os.fspath(path), task=task, library=library, k=k, claimed=None if claimed is None else os.fspath(claimed)
+        )
+    ]
+
+
+def _given(settings: Settings | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if not isinstance(settings, Settings):
+        return settings or {}
+    defaults = msgspec.structs.asdict(Settings())
+    return {name: value for name, value in msgspec.structs.asdict(settings).items() if value != defaults[name]}
+
+
+class _Callbacks(ProgressDisplay):
+    """Turns what a progress display is shown into events."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress or (lambda _: None)
+        self._stage = "prepare"
+
+    def enter(self, stage: str) -> None:
+        self._stage = stage
+        self._on_progress(ProgressEvent(kind="stage", stage=stage))
+
+    def say(self, sentence: str) -> None:
+        self._on_progress(ProgressEvent(kind="message", stage=self._stage, message=sentence))
+
+    def begin(self, dataset: str, counts: Counts) -> None:
+        self.update(dataset, counts)
+
+    def update(self, dataset: str, counts: Counts) -> None:
+        self._on_progress(ProgressEvent(kind="dataset", stage=self._stage, dataset=dataset, counts=counts))
+
+    def end(self, dataset: str, counts: Counts) -> None:
+        self.update(dataset, counts)
+
+    def close(self) -> None:
+        """Nothing is open."""

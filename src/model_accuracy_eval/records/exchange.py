@@ -1,0 +1,178 @@
+"""What is sent to a service, and what it answers."""
+
+from typing import Literal
+
+from model_accuracy_eval.records.base import JSONObject, Record
+from model_accuracy_eval.records.problem import Candidate, Message
+
+ToolName = Literal["calculator"]
+
+
+class ToolCall(Record, frozen=True, kw_only=True):
+    """A tool call of the model. The arguments are the model's text, which should be a JSON object."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ToolUse(Record, frozen=True, kw_only=True):
+    """A tool call and its result."""
+
+    call: ToolCall
+    result: str
+
+
+class ToolRound(Record, frozen=True, kw_only=True):
+    """A reply that called tools instead of answering, with the results of the calls."""
+
+    text: str = ""
+    reasoning: str = ""
+    uses: tuple[ToolUse, ...]
+
+
+RequestMethod = Literal["chat", "text", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
+"""How a request was made. The last five are methods for log-likelihoods, from the most to the least exact."""
+
+
+class Service(Record, frozen=True, kw_only=True):
+    """A server that answers `/v1/chat/completions`, and the name of the model it serves."""
+
+    base_url: str
+    model: str | None = None
+
+
+class Request(Record, frozen=True, kw_only=True):
+    """One call: `n` choices for a conversation, or for the continuation of a text."""
+
+    messages: tuple[Message, ...]
+    text: str | None = None
+    """Sent to `/v1/completions` instead of the messages."""
+    n: int = 1
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int = 512
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    tools: tuple[JSONObject, ...] = ()
+    """Definitions of the tools that may be called, in OpenAI's format."""
+    rounds: tuple[ToolRound, ...] = ()
+    """Replies and tool results since the question."""
+    extra: JSONObject = {}
+
+
+class LoglikelihoodRequest(Record, frozen=True, kw_only=True):
+    """The log-likelihoods wanted for one problem: of its candidates, or of the letters of its options."""
+
+    request: Request
+    """The question with lettered options, for services that give no log-likelihoods of given texts."""
+    candidates: tuple[Candidate, ...]
+    options: int
+    """How many of the candidates are options; the others have the same continuations after an empty context."""
+    boundary: Literal["context", "shared"] = "context"
+    rolling: bool = False
+    """The only candidate is a whole text, which may be longer than the model's context."""
+
+
+FaultKind = Literal["rejected", "refused", "failed"]
+
+
+class Fault(Record, frozen=True, kw_only=True):
+    """Why there is no answer. `rejected`: the service rejects this request (4xx). `refused`: no service accepts
+    connections. `failed`: transport error, 429, 5xx or a broken stream, after all retries."""
+
+    kind: FaultKind
+    sentence: str
+    status: int | None = None
+
+
+class Usage(Record, frozen=True, kw_only=True):
+    """Tokens of one request with all its choices, or of all requests of one conversation; None: unknown."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class Timings(Record, frozen=True, kw_only=True):
+    """Seconds of one choice, measured when its bytes were read from the socket. Chunks are not tokens."""
+
+    ttft: float | None = None
+    """Request sent → first text of this choice."""
+    e2e: float
+    """Request sent → this choice complete."""
+    gap_mean: float | None = None
+    gap_max: float | None = None
+    chunks: int = 0
+
+
+class Loglikelihood(Record, frozen=True, kw_only=True, array_like=True):
+    """The log-likelihood of one candidate's continuation. In JSON a list, because a journal holds many."""
+
+    logprob: float
+    """Natural logarithm, summed over the continuation's tokens."""
+    tokens: int | None = None
+    greedy: bool | None = None
+    """Whether greedy decoding would produce every token; None: the service does not say."""
+    cropped_to: int | None = None
+    """The model's context length in tokens, if the context was longer and lost its beginning."""
+
+
+class Choice(Record, frozen=True, kw_only=True):
+    """One complete answer of a reply."""
+
+    text: str
+    reasoning: str = ""
+    finish_reason: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    """Tool calls that have to be answered before there is an answer."""
+    rounds: tuple[ToolRound, ...] = ()
+    """Tool calls and results before this answer."""
+    timings: Timings
+
+
+class Reply(Record, frozen=True, kw_only=True):
+    """The result of one request: complete choices (perhaps fewer than requested), log-likelihoods, or a fault."""
+
+    id: str
+    choices: tuple[Choice, ...] = ()
+    loglikelihoods: tuple[Loglikelihood | None, ...] = ()
+    """One for every candidate, or for every option where its letter was measured."""
+    usage: Usage | None = None
+    tries: int = 1
+    fault: Fault | None = None
+
+
+class Attempt(Record, frozen=True, kw_only=True):
+    """One sample: the answer number `index` to problem `problem`, or why there is none."""
+
+    problem: int
+    index: int
+    text: str = ""
+    reasoning: str = ""
+    finish_reason: str | None = None
+    rounds: tuple[ToolRound, ...] = ()
+    """Tool calls and results before the text."""
+    method: RequestMethod = "chat"
+    loglikelihoods: tuple[Loglikelihood | None, ...] = ()
+    """One for every candidate, in their order; None: the service gave none."""
+    timings: Timings | None = None
+    usage: Usage | None = None
+    """Usage of the whole request; samples with the same `request` share it."""
+    request: str = ""
+    seed: int | None = None
+    tries: int = 1
+    fault: Fault | None = None
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """A question to the judge model about one answer. It decodes greedily, so one question has one opinion."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int = 64
+
+
+class Opinion(Record, frozen=True, kw_only=True):
+    """The judge model's reply."""
+
+    text: str

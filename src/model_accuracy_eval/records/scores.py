@@ -1,0 +1,124 @@
+"""The scores of replies, and what became of every sample."""
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.records.base import Record
+
+VerdictReason = Literal["right", "wrong", "not found", "unjudged", "empty", "rejected", "failed", "missing"]
+"""`unjudged`: there is an answer, but the judge model or the sandbox could not score it."""
+
+
+class Verdict(Record, frozen=True, kw_only=True):
+    """One scored attempt. `value` is None if nothing could be scored; the headline score counts it as 0."""
+
+    value: float | None
+    answer: str | None = None
+    why: VerdictReason
+    cut: bool = False
+
+
+class ProblemResult(Record, frozen=True, kw_only=True):
+    """One problem after its n attempts. `c` is None for metrics that are not right or wrong."""
+
+    problem: int
+    n: int
+    c: int | None
+    values: tuple[float, ...]
+    answers: tuple[str | None, ...]
+    why: tuple[VerdictReason, ...]
+    cut: int = 0
+    references: tuple[str, ...]
+    category: str | None = None
+    figures: dict[str, float | None] = {}
+    """Every metric of every pipeline for this problem, by its name in the summary; None: it exists only for the whole
+    dataset."""
+
+
+class Counts(Record, frozen=True, kw_only=True):
+    """What became of every planned sample; none is dropped silently."""
+
+    planned: int = 0
+    answered: int = 0
+    rejected: int = 0
+    failed: int = 0
+    missing: int = 0
+    cut: int = 0
+    empty: int = 0
+    reasoning_only: int = 0
+    not_found: int = 0
+    unjudged: int = 0
+    cropped: int = 0
+    """Contexts that were longer than the model's context length and lost their beginning."""
+    used_tools: int = 0
+    unfinished: int = 0
+    """Answers that still called tools after the task's last round."""
+
+    def plus(self, **increments: int) -> "Counts":
+        return replace(self, **{name: getattr(self, name) + increment for name, increment in increments.items()})
+
+
+class Interval(Record, frozen=True, kw_only=True):
+    """95 % confidence interval of a mean over problems, 0..100."""
+
+    low: float
+    high: float
+
+
+class SummaryRow(Record, frozen=True, kw_only=True):
+    """One row of the summary table, in AISBench's format, with its interval."""
+
+    dataset: str
+    version: str
+    metric: str
+    mode: str = "gen"
+    value: float | None
+    interval: Interval | None = None
+    stderr: float | None = None
+    higher_is_better: bool = True
+    share: bool = True
+    """Whether it is a percentage; a perplexity, for example, is not."""
+
+
+class Spread(Record, frozen=True, kw_only=True):
+    """Distribution of one timing over the samples, in seconds."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+    maximum: float
+
+
+class Speed(Record, frozen=True, kw_only=True):
+    """Speed figures of the same requests; None: the server did not report them."""
+
+    ttft: Spread | None = None
+    e2e: Spread | None = None
+    gap: Spread | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class ExecutionSummary(Record, frozen=True, kw_only=True):
+    """How many programs were run in one environment; in another one the score may differ."""
+
+    isolation: str
+    image: str
+    integrity: str
+    programs: int
+
+
+class DatasetResult(Record, frozen=True, kw_only=True):
+    """The result of one dataset: its rows, its problems, and what became of the samples."""
+
+    dataset: str
+    version: str
+    rows: tuple[SummaryRow, ...]
+    problem_results: tuple[ProblemResult, ...]
+    counts: Counts
+    notes: tuple[str, ...] = ()
+    speed: Speed = Speed()
+    ran: tuple[ExecutionSummary, ...] = ()
+    """The environments in which programs were run; empty if none were."""

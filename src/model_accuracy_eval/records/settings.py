@@ -1,0 +1,175 @@
+"""The table of settings: name, type, bounds, default and one sentence each.
+
+`--help`, the YAML file, `action.yml` and the reference page are made from it or checked against it. The field
+`num_return_sequences` is the option `--num-return-sequences` and the YAML key `num-return-sequences`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from model_accuracy_eval.records.base import JSONObject, Record
+
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0)]
+LoglikelihoodSetting = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
+
+
+def about(sentence: str, short: str = "", *, identifies: bool = False) -> Meta:
+    """Describes a setting. `identifies`: it decides what the model is asked, so replies from a run with another value
+    cannot be reused."""
+    return Meta(description=sentence, extra={"short": short, "identifies": identifies})
+
+
+class Settings(Record, frozen=True, kw_only=True):
+    """Everything that a user can configure about a run."""
+
+    HEADINGS: ClassVar[Mapping[str, str]] = {
+        "adapter": "What is evaluated",
+        "preset": "Prompts and sampling",
+        "k": "Scoring and gates",
+        "concurrency": "Concurrency and timeouts",
+        "out": "Output",
+    }
+    """Headings in help and documentation, each by the first setting under it."""
+
+    adapter: Annotated[str | None, about("Folder of the adapter that contains deploy.sh.", identifies=True)] = None
+    model: Annotated[
+        str | None,
+        about(
+            "Weights: a path, hf:org/name[@rev] or ms:org/name[@rev]; passed to deploy.sh as MODEL_PATH.",
+            identifies=True,
+        ),
+    ] = None
+    max_weight_size: Annotated[str, about("Maximum size of the weights, such as 100GB or 90GiB.")] = "100GB"
+    weights_dir: Annotated[
+        str | None, about("Folder where downloaded weights are kept between runs; default: in the user's cache.")
+    ] = None
+    runtime: Annotated[
+        Literal["process", "container"], about("Run deploy.sh as a process on this machine or in a container.")
+    ] = "process"
+    adapter_image: Annotated[str | None, about("Container image that deploy.sh runs in.")] = None
+    devices: Annotated[
+        str, about("NPUs that the adapter's container gets: auto, all, none, or numbers such as 0,1.")
+    ] = "auto"
+    port: Annotated[
+        Annotated[int, Meta(ge=1, le=65535)], about("Port on which the adapter serves; passed to deploy.sh as PORT.")
+    ] = 8000
+    endpoint: Annotated[
+        str | None, about("Evaluate the service that already runs at this URL; nothing is deployed.")
+    ] = None
+    model_name: Annotated[
+        str | None,
+        about(
+            "Model name sent in requests; default: the first id in /v1/models, otherwise the path of the weights.",
+            identifies=True,
+        ),
+    ] = None
+    datasets: Annotated[
+        tuple[str, ...],
+        about("Names from `tasks list` (or name@mcqa, name@cot), task files or data files, separated by commas."),
+    ] = ()
+    tasks_path: Annotated[
+        tuple[str, ...],
+        about("Folders of task files that can be named as datasets, separated by commas; they are searched first."),
+    ] = ()
+    trust_python: Annotated[
+        bool, about("Run the Python code that task files refer to, in separate processes without secrets.")
+    ] = False
+    data_dir: Annotated[str | None, about("Folder that is searched for data files before any hub.")] = None
+    limit: Annotated[Count | None, about("Evaluate only the first N problems of each dataset.", identifies=True)] = None
+    shard: Annotated[
+        str | None,
+        about(
+            "Evaluate one of W equal parts of each dataset, as r/W: 0/3, 1/3, 2/3; `merge` joins the parts.",
+            identifies=True,
+        ),
+    ] = None
+    task_type: Annotated[
+        Literal["text-generation", "image-text-to-text", "any-to-any"], about("Task type of the model.")
+    ] = "text-generation"
+    mode: Annotated[
+        Literal["all", "infer", "eval"],
+        about("Do everything (all), only collect replies (infer), or only score saved replies (eval)."),
+    ] = "all"
+    reuse: Annotated[str | None, about("Folder of a run to continue; answered samples are not requested again.")] = None
+
+    preset: Annotated[
+        Literal["greedy", "pass@1", "pass@10"] | None,
+        about("Sampling protocol of code benchmarks: n, temperature, top_k and k at once; settings given as well win."),
+    ] = None
+    prompt_strategy: Annotated[
+        Literal["standard", "scot", "few-shot", "cgo"], about("Prompt style of code benchmarks.")
+    ] = "standard"
+    num_return_sequences: Annotated[Count, about("Samples per problem: the n of avg@n.", "-n", identifies=True)] = 5
+    temperature: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        about("Sampling temperature, always sent; default: the dataset's, otherwise 1.", identifies=True),
+    ] = None
+    top_p: Annotated[
+        Annotated[float, Meta(gt=0, le=1)] | None,
+        about("Nucleus sampling, always sent; default: the dataset's, otherwise 1.", identifies=True),
+    ] = None
+    max_tokens: Annotated[
+        Count | None, about("Maximum number of tokens in an answer; default: the dataset's.", identifies=True)
+    ] = None
+    seed: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        about("Base seed; each sample gets its own seed from it. `none` sends no seed.", identifies=True),
+    ] = 0
+    generation: Annotated[
+        JSONObject,
+        about(
+            "Additional request fields as a JSON object, such as '{\"top_k\": 20}'; sent unchanged.", identifies=True
+        ),
+    ] = {}
+
+    loglikelihood: Annotated[
+        LoglikelihoodSetting,
+        about(
+            "How log-likelihoods of options are obtained; auto uses the most exact method that the service supports.",
+            identifies=True,
+        ),
+    ] = "auto"
+
+    k: Annotated[tuple[Count, ...], about("Values of k for pass@k and cons@k, separated by commas; default: n.")] = ()
+    gate: Annotated[
+        tuple[str, ...],
+        about("Condition that the results must meet, such as 'demo_arithmetic: avg@5 >= 60'; can be repeated."),
+    ] = ()
+    baseline: Annotated[
+        str | None, about("Run to compare with, as a folder or a zip; a gate can then say '>= baseline - 1'.")
+    ] = None
+    max_failed_requests: Annotated[
+        Annotated[int, Meta(ge=0)], about("Failed samples that a run may have; with more of them it gives no verdict.")
+    ] = 0
+    sandbox: Annotated[
+        Literal["auto", "docker", "bwrap", "uid", "none"],
+        about("Isolation of programs that the model wrote; auto uses docker, otherwise bwrap, and nothing weaker."),
+    ] = "auto"
+    sandbox_image: Annotated[
+        str | None, about("Container image that these programs run in; default: python:3.11-slim-bookworm.")
+    ] = None
+    judge_endpoint: Annotated[
+        str | None, about("URL of the judge model's service, for datasets that are scored by a judge.")
+    ] = None
+    judge_model: Annotated[str | None, about("Model name sent to the judge's service.")] = None
+    score_reasoning: Annotated[bool, about("Score the reasoning text of replies that contain nothing else.")] = False
+
+    concurrency: Annotated[Count, about("Maximum number of requests at the same time.")] = 32
+    retries: Annotated[Annotated[int, Meta(ge=0)], about("How often a failed request is tried again.")] = 5
+    ready_timeout: Annotated[Seconds, about("Seconds to wait for the deployed service to answer.")] = 1800.0
+    connect_timeout: Annotated[Seconds, about("Seconds to wait for a connection.")] = 10.0
+    first_token_timeout: Annotated[
+        Seconds, about("Seconds to wait for the first byte of an answer, including time in the service's queue.")
+    ] = 600.0
+    idle_timeout: Annotated[Seconds, about("Seconds to wait for the next bytes within an answer.")] = 120.0
+    total_timeout: Annotated[Seconds, about("Seconds to wait for a complete answer.")] = 3600.0
+
+    out: Annotated[str, about("Folder in which the run's folder is created.")] = "outputs"
+    label: Annotated[
+        Annotated[str, Meta(pattern=r"^(?!\.)[\w.@+-]+\Z")],
+        about("Name of the model's column and folders in the report.", identifies=True),
+    ] = "vllm-api-stream-chat"
+    debug: Annotated[bool, about("Write step logs to the terminal instead of logs/.")] = False

@@ -1,0 +1,91 @@
+"""`report RUN`: a run's pages rendered again from the files in its folder, without asking or judging anything."""
+
+import hashlib
+
+from model_accuracy_eval.config import saved_plan
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.records import DatasetResult, Outcome, Report, RunPlan
+from model_accuracy_eval.reporting import journal, results, runfile
+from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.stages import run_files
+
+
+def render(store: Store) -> list[str]:
+    """Writes the summary and the page again; returns their names.
+
+    They are the same, byte by byte, with one exception: where a task was asked as one text with solved examples, the
+    page shows all of that text as the question, since the journal has nothing else.
+    """
+    report = _report(store)
+    questions = {
+        result.dataset: _questions(store, report.plan.settings.label, result.dataset)
+        for result in report.dataset_results
+    }
+    return run_files.rewrite(report, questions, store)
+
+
+def _report(store: Store) -> Report:
+    run = runfile.read(store.read(RUN_FILE), store.root)
+    _check_untouched(store)
+    return Report(
+        plan=_plan(store),
+        outcome=_outcome(run, store.root),
+        dataset_results=tuple(_dataset_result(store, run, name) for name in run.judged),
+        gates=tuple(entry.result() for entry in run.gates),
+        comparison=run.comparison,
+        service=run.service,
+        seconds=run.seconds,
+        started=run.started,
+        finished=run.finished,
+        environment=run.environment,
+    )
+
+
+def _dataset_result(store: Store, run: RunFile, dataset: str) -> DatasetResult:
+    name = results.file(run.label, dataset)
+    return results.dataset_result(dataset, store.read(name), f"{store.root}/{name}")
+
+
+def _plan(store: Store) -> RunPlan:
+    """The plan in the newest of the configs files, as for `--reuse`."""
+    configs = [name for name in store.names() if name.startswith("configs/")]
+    if not configs:
+        raise BadReuse(f"'{store.root}' is not a complete folder of a run: it has no configs/*.py.")
+    return saved_plan.load((store.read(configs[-1]) or b"").decode(errors="replace"), f"{store.root}/{configs[-1]}")
+
+
+def _check_untouched(store: Store) -> None:
+    """Refuses a folder whose figures may no longer belong to the replies beside them."""
+    manifest = store.read(run_files.MANIFEST)
+    if manifest is None:
+        raise BadReuse(f"The run '{store.root}' did not come to its end: go on with it by --reuse {store.root}.")
+    for line in manifest.decode(errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        if not name.startswith(("predictions/", "results/", "configs/")) and name != RUN_FILE:
+            continue
+        if hashlib.sha256(store.read(name) or b"").hexdigest() != digest:
+            raise BadReuse(
+                f"{name} is not what the run '{store.root}' left, so its figures cannot be shown again; "
+                f"judge the replies again with --mode eval --reuse {store.root}."
+            )
+
+
+def _outcome(run: RunFile, folder: str) -> Outcome:
+    if run.status == "running":
+        raise BadReuse(f"The run '{folder}' is still running, so there is no report of it.")
+    return Outcome(
+        conclusion=run.status,
+        exit_code=run.exit_code,
+        stage=run.stage,
+        sentence=run.sentence,
+        detail=run.detail,
+        folder=folder,
+    )
+
+
+def _questions(store: Store, label: str, dataset: str) -> dict[int, str]:
+    """The questions as they were asked, those of samples without an answer included."""
+    return journal.questions(
+        store.lines(journal.file(label, dataset)), store.lines(journal.failures_file(label, dataset))
+    )

@@ -1,0 +1,64 @@
+"""Rescored files as text: our figures next to the claimed ones, and the samples on which the two disagree."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from model_accuracy_eval.rescoring.rescore import Rescored
+
+_HEAD = ("metric", "ours", "95 %", "claimed", "difference")
+
+
+def as_json(results: Sequence[Rescored]) -> str:
+    return msgspec.json.format(msgspec.json.encode(results), indent=2).decode()
+
+
+def as_text(results: Sequence[Rescored]) -> str:
+    return "\n\n".join("\n".join(_lines(result)) for result in results)
+
+
+def _lines(result: Rescored) -> Iterator[str]:
+    title = result.name if result.filter == "none" else f"{result.name}, filter {result.filter}"
+    yield f"{title}: {result.samples:,} samples of {result.problems:,} problems, judged by {result.scoring}"
+    yield from _table(_HEAD, list(_cells(result)))
+    for figure in result.figures:
+        if figure.why:
+            yield f"{figure.metric}: {figure.why}"
+    if result.lacking:
+        yield f"{result.lacking:,} samples are not in the file and count as not correct."
+    yield from _disagreements(result)
+
+
+def _cells(result: Rescored) -> Iterator[tuple[str, ...]]:
+    intervals = {row.metric: row.interval for row in result.rows}
+    for figure in result.figures:
+        interval = intervals.get(figure.metric)
+        both = figure.ours is not None and figure.claimed is not None
+        yield (
+            figure.metric,
+            _number(figure.ours),
+            f"{interval.low:.1f} – {interval.high:.1f}" if interval else "",
+            _number(figure.claimed),
+            f"{round((figure.ours or 0.0) - (figure.claimed or 0.0), 6) + 0.0:+.2f}" if both else "",
+        )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _disagreements(result: Rescored) -> Iterator[str]:
+    if not result.differing:
+        return
+    yield f"{result.differing:,} of {result.samples:,} samples are judged differently, such as:"
+    for sample in result.disagreements:
+        answer = "nothing was read" if sample.answer is None else f"read {sample.answer[:60]!r}"
+        values = f"the file says {sample.claimed:g}, we {sample.ours:g}"
+        yield f"  problem {sample.problem}: {values} ({answer}, right is {sample.gold[-60:]!r})"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
+    for row in [head, *rows]:
+        numbers = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        yield "  ".join([row[0].ljust(widths[0]), *numbers]).rstrip()

@@ -1,1 +1,0 @@
-"""The adapter as a process of this machine."""

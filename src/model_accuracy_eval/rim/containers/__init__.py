@@ -1,1 +1,0 @@
-"""The adapter in a container beside us."""

@@ -1,1 +1,0 @@
-"""The platform that repositories live on: GitHub, and git."""

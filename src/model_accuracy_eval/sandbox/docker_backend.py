@@ -1,0 +1,144 @@
+"""The strongest isolation: a container without network, capabilities or anything to write on but memory."""
+
+import contextlib
+import socket
+import struct
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from model_accuracy_eval.errors import EvalError, Refused
+from model_accuracy_eval.optional import docker
+from model_accuracy_eval.records.code import Isolation
+from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
+from model_accuracy_eval.sandbox.inside.messages import ServerSettings
+from model_accuracy_eval.sandbox.program_environment import VARIABLES
+from model_accuracy_eval.sandbox.worker import START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
+from model_accuracy_eval.system import docker_engine, own_container
+from model_accuracy_eval.system.container_labels import MARK, Labels, owner_name, remove, sweep_orphans
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+    from docker.models.containers import Container
+
+_NOBODY = 65534
+_OURS_MB = 128
+"""For the fork server and the tests' process, in addition to what the program may use."""
+_LIBRARIES_MB = 1024
+"""For preloaded libraries: an upper limit, as a container takes only what it uses."""
+_OURS_PROCESSES = 3
+_STDERR = 2
+PRELOAD = f"{MARK}.preload"
+"""The label in which an image names the modules that are imported before the first program, separated by blanks."""
+_STREAM_HEAD = struct.Struct(">BxxxI")
+"""In front of each piece of output, where there is no terminal: which stream, how many bytes."""
+
+
+class DockerBackend:
+    """Implements `worker.Backend`."""
+
+    isolation: Isolation = "container"
+
+    def __init__(self, environment: Mapping[str, str], image: str, labels: Labels) -> None:
+        self._client = docker_engine.connect(environment, timeout=START_LIMIT)
+        try:
+            if not docker_engine.has_image(self._client, image):
+                raise Refused(f"The sandbox's image {image} is not on this machine; type: docker pull {image}.")
+            with docker_engine.engine_errors(f"The image {image} could not be looked up"):
+                facts = self._client.images.get(image)
+            self._id = str(facts.id)
+            self.preload = tuple((facts.labels or {}).get(PRELOAD, "").split())
+            self.image = (facts.attrs.get("RepoDigests") or [self._id])[0]
+            own = own_container.find(self._client)
+            sweep_orphans(labels, environment)
+        except EvalError:
+            self._client.close()
+            raise
+        self._labels = labels.written(owner_name(own.id if own else None))
+
+    def start(self, size: WorkerSize) -> WorkerConnection:
+        memory = f"{size.memory_mb + _OURS_MB + (_LIBRARIES_MB if self.preload else 0)}m"
+        with docker_engine.engine_errors("A container for generated code could not be started"):
+            container = self._client.containers.create(
+                self._id,
+                command=["-s", "-c", BOOTSTRAP],
+                entrypoint="python3",
+                environment=VARIABLES,
+                labels=self._labels,
+                user=f"{_NOBODY}:{_NOBODY}",
+                working_dir="/tmp",  # noqa: S108 - the container's own
+                network_mode="none",
+                ipc_mode="private",
+                read_only=True,
+                tmpfs=dict.fromkeys(PLACES, f"rw,nosuid,nodev,exec,mode=1777,size={size.disk_mb}m"),
+                cap_drop=["ALL"],
+                security_opt=["no-new-privileges:true"],
+                mem_limit=memory,
+                memswap_limit=memory,
+                pids_limit=size.processes + _OURS_PROCESSES,
+                # Each answer would be written to the engine's log, too.
+                log_config=docker.types.LogConfig(type="none"),
+                init=False,
+                stdin_open=True,
+                auto_remove=True,
+            )
+            return DockerConnection(self._client, container)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+PLACES = ("/tmp", "/dev/shm")  # noqa: S108 - the container's own
+_QUEUES = "/dev/mqueue"
+"""Engines mount this folder, and any user may write there."""
+
+
+class DockerConnection:
+    """Implements `worker.WorkerConnection` over the attached streams."""
+
+    def __init__(self, client: "DockerClient", container: "Container") -> None:
+        self.settings = ServerSettings(
+            folder=PLACES[0], places=[*PLACES, _QUEUES], sweep="namespace",
+            uid=None, judge_uid=None, own_processes=None,
+        )  # fmt: skip
+        self._client, self._container = client, container
+        self._stderr = bytearray()
+        self._stdout = bytearray()
+        # Before the start, and the server prints nothing before it gets a message: bytes that came with the engine's
+        # own answer would be lost in a buffer of the SDK.
+        streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+        try:
+            self._attached = container.attach_socket(params=streams)
+            self._socket = cast("socket.socket", getattr(self._attached, "_sock", self._attached))
+            container.start()
+        except BaseException:
+            remove(client, container.id)
+            raise
+
+    def send(self, data: bytes) -> None:
+        self._socket.settimeout(START_LIMIT)
+        self._socket.sendall(data)
+
+    def receive(self, count: int, deadline: float) -> bytes:
+        while len(self._stdout) < count:
+            stream, length = _STREAM_HEAD.unpack(receive_exactly(self._socket, _STREAM_HEAD.size, deadline))
+            piece = receive_exactly(self._socket, length, deadline)
+            if stream == _STDERR:
+                self._stderr += piece[: 65536 - len(self._stderr)]
+            else:
+                self._stdout += piece
+        data = bytes(self._stdout[:count])
+        del self._stdout[:count]
+        return data
+
+    def stderr(self) -> str:
+        return self._stderr.decode("utf-8", "replace")
+
+    def disconnect(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def kill(self) -> None:
+        self.disconnect()
+        self._attached.close()
+        self._socket.close()
+        remove(self._client, self._container.id)

@@ -1,0 +1,36 @@
+"""Runs a program in another language: one file, perhaps compiled, then run. Only its exit code is known."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from model_accuracy_eval.sandbox.inside.messages import COMPILED, JobReport, Toolchain
+
+_COMPILER_LOG = Path(".compiler")
+_MAX_LOG = 4096
+
+
+def run(source: str, toolchain: Toolchain, report: Callable[[JobReport], None]) -> None:
+    """Becomes the program, which has no way to report."""
+    Path(toolchain.file).write_text(source, encoding="utf-8")
+    if toolchain.compiling and not _compile(toolchain.compiling):
+        log = _COMPILER_LOG.read_bytes()[:_MAX_LOG]
+        os.write(1, log)
+        report(JobReport("error", f"It does not compile: {_first_error(log.decode('utf-8', 'replace'))}"))
+        os._exit(1)
+    report(JobReport(COMPILED))
+    os.set_inheritable(3, False)
+    os.execvp(toolchain.running[0], toolchain.running)  # noqa: S606 - from our own table
+
+
+def _compile(command: list[str]) -> bool:
+    with _COMPILER_LOG.open("wb") as log:
+        done = subprocess.run(command, check=False, stdout=log, stderr=log)  # noqa: S603 - from our own table
+    return not done.returncode
+
+
+def _first_error(log: str) -> str:
+    """The first line that contains the word error, else the first of all."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()] or ["the compiler printed nothing"]
+    return next((line for line in lines if "error" in line.lower()), lines[0])[:300]

@@ -1,0 +1,82 @@
+"""What a child of the fork server does before a program or tests run in it: descriptors, limits, user, filter."""
+
+import os
+import resource
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from model_accuracy_eval.sandbox.inside.kernel import Kernel
+
+_MAX_FILES = 256
+_MEGABYTE = 1 << 20
+
+
+class Bounds(NamedTuple):
+    """Limits that the kernel enforces; the server watches time and output."""
+
+    memory_mb: int | None
+    file_mb: int
+    processes: int | None
+    """None where something else limits them, or where the limit would count all processes of this user."""
+
+
+def fork(work: Callable[[], None]) -> int:
+    """A child that does the work and nothing else: no handler, buffer or `finally` of ours runs in it."""
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        work()
+        code = 0
+    except BaseException as error:  # noqa: BLE001 - reported on the server's stderr, while that is open
+        os.write(2, f"a process of the sandbox failed: {type(error).__name__}: {error}\n".encode()[:500])
+    os._exit(code)
+
+
+def keep_descriptors(*descriptors: int, output: int | None = None) -> None:
+    """Moves these to 3, 4, …, closes all others, and leads 0 to 2 to the null device, or 1 and 2 to `output`."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number, descriptor in enumerate((null, output or null, output or null)):
+        os.dup2(descriptor, number)
+    # Two steps, because a target may be the source of the next one.
+    copies = [os.dup2(descriptor, _MAX_FILES + number) for number, descriptor in enumerate(descriptors)]
+    for number, descriptor in enumerate(copies, start=3):
+        os.dup2(descriptor, number)
+    os.closerange(3 + len(copies), _MAX_FILES + len(copies) + 1)
+
+
+def confine(kernel: Kernel, bounds: Bounds, uid: int | None, *, secret: bool) -> None:
+    """Sets limits, user and filter, none of which can be undone. `secret` hides the memory from its own user."""
+    kernel.set_dumpable(True)
+    # The kernel ends this process first when memory runs out: the server must stay to report it.
+    Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    for resource_kind, limit in (
+        (resource.RLIMIT_AS, bounds.memory_mb and bounds.memory_mb * _MEGABYTE),
+        (resource.RLIMIT_FSIZE, bounds.file_mb * _MEGABYTE),
+        (resource.RLIMIT_NPROC, bounds.processes),
+        (resource.RLIMIT_NOFILE, _MAX_FILES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        if limit is not None:
+            _set_limit(resource_kind, limit)
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    # After the change of user, which resets both.
+    kernel.end_with_parent()
+    kernel.set_dumpable(not secret)
+    kernel.filter()
+
+
+def _set_limit(kind: int, limit: int) -> None:
+    """Sets the soft and the hard limit; the machine's own hard limit may be lower already."""
+    hard = resource.getrlimit(kind)[1]
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(kind, (limit, limit))

@@ -1,0 +1,210 @@
+"""The fork server: a Python process that is up already and forks the processes of one job after the other.
+
+It runs as the first process of its pid namespace where there is one. It reads neither code nor tests: only its
+children do, so that nothing of one job is in the memory that the next one is forked from. It sends the host one
+message for each job; if a job leaves anything behind, `clean` is False there, and the host throws this server away.
+"""
+
+import gc
+import os
+import random
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from model_accuracy_eval.sandbox.inside import compiled_program, preload, program_process, shared_process, test_process
+from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes, remove_files
+from model_accuracy_eval.sandbox.inside.confinement import Bounds, confine, fork, keep_descriptors
+from model_accuracy_eval.sandbox.inside.job import JobState, Pipes, ProgramSource
+from model_accuracy_eval.sandbox.inside.kernel import Kernel
+from model_accuracy_eval.sandbox.inside.messages import (
+    COMPILED,
+    PROGRAM_ENDED,
+    READY,
+    Gone,
+    JobOrder,
+    JobReport,
+    JobResult,
+    ServerInfo,
+    ServerSettings,
+    TooLarge,
+    read_exactly,
+    receive,
+    send,
+)
+
+_START_LIMIT = 20.0
+"""Seconds for the tests' process to report that it is ready; it does nothing before."""
+_END_LIMIT = 1.0
+"""Seconds for a process to end whose connection is closed already."""
+_POLL_SECONDS = 0.05
+
+
+class ForkServer:
+    def __init__(self, settings: ServerSettings) -> None:
+        self._settings = settings
+        # A namespace of processes never comes without one of the network.
+        self._kernel = Kernel(own_network=settings.sweep == "namespace")
+        self._kernel.set_dumpable(False)
+        self._kernel.adopt_orphans()
+        self._wakeup, wakeup_writer = os.pipe()
+        for descriptor in (self._wakeup, wakeup_writer):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._libraries_mb = preload.load(settings.preload)
+        self._places = [place for place in settings.places if Path(place).is_dir()]
+        os.chdir(settings.folder)
+        os.umask(0o022)
+        random.seed(0)
+        gc.collect()
+        gc.freeze()
+
+    def info(self) -> ServerInfo:
+        tools = [name for name in self._settings.tools if shutil.which(name)]
+        return ServerInfo(sys.version.split()[0], self._kernel.filters, tools)
+
+    def run(self, order: JobOrder) -> JobResult:
+        pipes = Pipes()
+        state = JobState(pipes, self._wakeup, order.wall_seconds)
+        pids = KINDS[order.kind](self, order, pipes, state)
+        pipes.close_childrens_ends()
+        try:
+            report = self._wait_for_report(order, pids, pipes, state)
+        except (ValueError, RecursionError, TooLarge) as error:  # only a forged report has another form
+            report = JobReport("error", f"The report of the tests cannot be read: {error}")
+        wall_seconds = state.elapsed()
+        state.poll(0)
+        killed = state.any_killed()
+        clean = self._sweep(state.ended)
+        pipes.close()
+        usage = state.ended.get(pids[-1], ProcessEnd(0, 0.0, 0))
+        return JobResult(
+            number=order.number,
+            verdict=report.verdict,
+            detail=report.detail[:4000],
+            checks=report.checks,
+            wall_seconds=wall_seconds,
+            cpu_seconds=usage.cpu,
+            memory_kb=usage.memory_kb,
+            output=state.output.decode("utf-8", "replace"),
+            output_bytes=state.output_bytes,
+            clean=clean,
+            doubtful=(killed and report.verdict == "crashed") or (state.starved and report.verdict == "timeout"),
+        )
+
+    def _wait_for_report(self, order: JobOrder, pids: list[int], pipes: Pipes, state: JobState) -> JobReport:
+        """Waits until there is a verdict or the time is over."""
+        program = pids[-1]
+        while (seconds := state.seconds_left(pids)) > 0:
+            state.poll(seconds)
+            if state.orphaned:
+                self._sweep(state.ended)
+                raise Gone
+            if state.output_bytes > order.output_bytes:
+                return JobReport("output_limit", f"More than {order.output_bytes:,} bytes were printed.")
+            if (report := state.next_report()) is not None:
+                if order.kind == "exit_code" and report.verdict == COMPILED:
+                    state.restart_clock(order.wall_seconds)
+                    continue
+                return report if report.verdict != PROGRAM_ENDED else self._report_of_end(program, state)
+            if pids[0] in state.ended:
+                return state.report_of_end(order.kind, pids[0])
+            if program in state.ended:
+                pipes.close(pipes.lifeline_writer)  # tells the tests, which may not need the program any more
+        return JobReport("timeout", state.timeout_text)
+
+    def _report_of_end(self, program: int, state: JobState) -> JobReport:
+        """Why the program does not answer the tests any more."""
+        for _ in range(int(_END_LIMIT / _POLL_SECONDS)):
+            if program in state.ended:
+                return state.report_of_end("split", program)
+            state.poll(_POLL_SECONDS)
+        return JobReport("exited", "The program closed its connection before the tests had ended.")
+
+    def _start_split(self, order: JobOrder, pipes: Pipes, state: JobState) -> list[int]:
+        def run_tests() -> None:
+            tests = read_exactly(0, order.tests_size).decode()
+            keep_descriptors(pipes.judge_socket, pipes.lifeline_reader, pipes.report_writer)
+            self._confine(order, self._settings.judge_uid, secret=True)
+            send(5, JobReport(READY))
+            send(5, test_process.judge(tests, order.entry_points, test_process.ProgramConnection(3, 4)))
+
+        def run_program() -> None:
+            source = ProgramSource.read(order)
+            keep_descriptors(pipes.program_socket, output=pipes.output_writer)
+            self._confine(order, self._settings.uid)
+            source.write_files()
+            program_process.serve(source.code, 3)
+
+        tests = fork(run_tests)
+        # The tests' process reads its part of the input before the program's process may read on.
+        while state.next_report() is None:
+            state.poll(_START_LIMIT)
+            if tests in state.ended or state.elapsed() > _START_LIMIT:
+                raise RuntimeError("the tests' process did not start")
+        program = fork(run_program)
+        state.restart_clock(order.wall_seconds)
+        return [tests, program]
+
+    def _start_shared(self, order: JobOrder, pipes: Pipes, _state: JobState) -> list[int]:
+        def run_both(tests: str, code: str) -> None:
+            send(3, shared_process.run(code, tests))
+
+        return [fork(lambda: self._run_together(order, pipes, run_both))]
+
+    def _start_exit_code(self, order: JobOrder, pipes: Pipes, state: JobState) -> list[int]:
+        toolchain = order.toolchain
+        if toolchain is None:
+            raise RuntimeError("an order without the commands of its language")
+
+        def run_program(tests: str, code: str) -> None:
+            compiled_program.run(f"{code}\n{tests}", toolchain, lambda report: send(3, report))
+
+        if toolchain.compiling:
+            state.restart_clock(order.compile_seconds, "compile")
+        return [fork(lambda: self._run_together(order, pipes, run_program))]
+
+    def _run_together(self, order: JobOrder, pipes: Pipes, work: Callable[[str, str], None]) -> None:
+        """In a child: does the work with tests and code, which have one process."""
+        tests, source = read_exactly(0, order.tests_size).decode(), ProgramSource.read(order)
+        keep_descriptors(pipes.report_writer, output=pipes.output_writer)
+        self._confine(order, self._settings.uid)
+        source.write_files()
+        work(tests, source.code)
+
+    def _confine(self, order: JobOrder, uid: int | None, *, secret: bool = False) -> None:
+        own = self._settings.own_processes
+        processes = None if own is None else own + order.processes
+        # Virtual machines reserve far more than they use; and preloaded libraries do not count against the program.
+        memory = None if order.kind == "exit_code" else order.memory_mb + self._libraries_mb
+        confine(self._kernel, Bounds(memory, order.file_mb, processes), uid, secret=secret)
+
+    def _sweep(self, ended: dict[int, ProcessEnd]) -> bool:
+        settings = self._settings
+        all_ended = end_processes(settings.sweep, list({settings.uid, settings.judge_uid}), ended)
+        owner = os.getuid() if settings.uid is None else settings.uid
+        return all_ended and remove_files(self._places, owner, kernel_objects=settings.sweep != "children")
+
+
+KINDS: dict[str, Callable[[ForkServer, JobOrder, Pipes, JobState], list[int]]] = {
+    "split": ForkServer._start_split,  # noqa: SLF001
+    "shared": ForkServer._start_shared,  # noqa: SLF001
+    "exit_code": ForkServer._start_exit_code,  # noqa: SLF001
+}
+"""How a job's processes are started. Of their ids the first is the one that reports, and the last the program's."""
+
+
+def main() -> None:
+    settings = receive(0, ServerSettings)
+    try:
+        server = ForkServer(settings)
+        send(1, server.info())
+        while True:
+            send(1, server.run(receive(0, JobOrder)))
+    except Gone:  # the host closed the connection or has ended: nobody else may be there to remove our folder
+        if settings.sweep != "namespace":
+            shutil.rmtree(settings.folder, ignore_errors=True)
+        os._exit(0)

@@ -1,0 +1,177 @@
+"""One job as the fork server sees it: what it is made of, what its processes print and report, how they end."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, reap
+from model_accuracy_eval.sandbox.inside.messages import JobOrder, JobReport, TooLarge, body_size, read_exactly, unpack
+
+MAX_OUTPUT = 4096
+_MAX_REPORT = 1 << 20
+_MAX_STRETCH = 3.0
+"""How many times the limit a program may take in all, when it had to wait for a core."""
+
+
+class ProgramSource(NamedTuple):
+    """The code of the program and the files beside it."""
+
+    code: str
+    files: dict[str, str]
+
+    @classmethod
+    def read(cls, order: JobOrder) -> "ProgramSource":
+        """Reads it from the host; the tests, which come first, have been read by then."""
+        return cls(read_exactly(0, order.code_size).decode(), json.loads(read_exactly(0, order.files_size)))
+
+    def write_files(self) -> None:
+        """Writes the files as the program's own user, so that they are removed with it, and lets Python import them."""
+        for name, text in self.files.items():
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", errors="replace")
+        if self.files:
+            sys.path.insert(0, str(Path.cwd()))
+
+
+class Pipes:
+    """The descriptors of one job; each child closes those that it does not use, and the server does the same here."""
+
+    def __init__(self) -> None:
+        self.report_reader, self.report_writer = os.pipe()
+        self.output_reader, self.output_writer = os.pipe()
+        self.lifeline_reader, self.lifeline_writer = os.pipe()
+        judge, program = socket.socketpair()
+        self.judge_socket, self.program_socket = judge.detach(), program.detach()
+        self._open = set(vars(self).values())
+        for descriptor in (self.report_reader, self.output_reader):
+            os.set_blocking(descriptor, False)
+
+    def close(self, *descriptors: int) -> None:
+        for descriptor in descriptors or tuple(self._open):
+            if descriptor in self._open:
+                self._open.remove(descriptor)
+                os.close(descriptor)
+
+    def close_childrens_ends(self) -> None:
+        self.close(self.report_writer, self.output_writer, self.lifeline_reader, self.judge_socket, self.program_socket)
+
+
+class JobState:
+    """What is known of a running job."""
+
+    def __init__(self, pipes: Pipes, wakeup: int, wall_seconds: float) -> None:
+        """`wakeup` can be read when a child has ended."""
+        self._pipes, self._wakeup = pipes, wakeup
+        self._poller = select.poll()
+        for descriptor in (pipes.report_reader, pipes.output_reader, wakeup):
+            self._poller.register(descriptor, select.POLLIN)
+        self._poller.register(0, 0)  # for its end alone: no order comes before this one is answered
+        self._memory_kills = _memory_kills()
+        self._reported = bytearray()
+        self.output = bytearray()
+        """The beginning of what was printed."""
+        self.output_bytes = 0
+        self.ended: dict[int, ProcessEnd] = {}
+        self.restart_clock(wall_seconds)
+        self.orphaned = False
+        """Whether the host has gone away."""
+        self.starved = False
+        """Whether the time beyond the limit was spent waiting for a core, so that the program may not be slow."""
+
+    def restart_clock(self, seconds: float, awaited: str = "end") -> None:
+        """Called when everything is there that the program needs."""
+        self._limit = seconds
+        self.timeout_text = f"It did not {awaited} within {seconds:g} s."
+        self._begin = time.monotonic()
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self._begin
+
+    def poll(self, seconds: float) -> None:
+        """Waits for news. Ends are noted before reports are read, so the report of an ended process is complete."""
+        ready = dict(self._poller.poll(max(1, seconds * 1000) if seconds else 0))
+        self.orphaned = 0 in ready
+        if self._wakeup in ready:
+            os.read(self._wakeup, 4096)
+            reap(self.ended)
+        while len(self._reported) <= _MAX_REPORT and (chunk := self._read(self._pipes.report_reader)):
+            self._reported += chunk
+        if self._pipes.output_reader in ready:
+            chunk = self._read(self._pipes.output_reader)
+            self.output_bytes += len(chunk)
+            self.output += chunk[: MAX_OUTPUT - len(self.output)]
+
+    def next_report(self) -> JobReport | None:
+        """The next complete report; the end of the stream means nothing, as a descendant may hold it open."""
+        data = self._reported
+        size = 4 + (body_size(bytes(data[:4])) if len(data) >= 4 else 0)
+        if size > _MAX_REPORT:
+            raise TooLarge(f"{size:,} bytes where at most {_MAX_REPORT:,} may be reported")
+        if len(data) <= 4 or len(data) < size:
+            return None
+        report = unpack(JobReport, bytes(data[4:size]))
+        del data[:size]
+        return report
+
+    def seconds_left(self, pids: list[int]) -> float:
+        """Seconds until the limit, which does not count the time that these waited for a core of a busy machine."""
+        elapsed = self.elapsed()
+        if elapsed < self._limit:
+            return self._limit - elapsed
+        waited = sum(map(_waited, pids))
+        self.starved = elapsed - waited < self._limit
+        return min(self._limit + waited, self._limit * _MAX_STRETCH) - elapsed
+
+    def report_of_end(self, kind: str, pid: int) -> JobReport:
+        """What the end of a process says about its program, when it came before any verdict."""
+        code = os.waitstatus_to_exitcode(self.ended[pid].status)
+        if kind == "exit_code" and code >= 0:
+            return JobReport("failed", f"It ended with exit code {code}.") if code else JobReport("passed")
+        if code >= 0:
+            return JobReport("exited", f"The program ended itself with code {code} before the tests had ended.")
+        if code == -signal.SIGKILL and _memory_kills() > self._memory_kills:
+            return JobReport("out_of_memory", "The system ended it, because the memory of its container was used up.")
+        return JobReport("crashed", f"It was ended by signal {-code} ({signal.strsignal(-code)}).")
+
+    def any_killed(self) -> bool:
+        """Whether a process was ended by SIGKILL."""
+        return any(
+            os.WIFSIGNALED(end.status) and os.WTERMSIG(end.status) == signal.SIGKILL for end in self.ended.values()
+        )
+
+    def _read(self, pipe: int) -> bytes:
+        try:
+            chunk = os.read(pipe, 1 << 16)
+        except BlockingIOError:
+            return b""
+        if not chunk:  # all writers have closed it, and poll() would return at once from now on
+            with contextlib.suppress(KeyError):
+                self._poller.unregister(pipe)
+        return chunk
+
+
+def _waited(pid: int) -> float:
+    """Seconds that a process was ready to run and had no core; 0 where the kernel does not count them."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
+
+
+def _memory_kills() -> int:
+    """How often the kernel has ended a process of our control group for lack of memory."""
+    for name in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
+        try:
+            lines = Path(name).read_text(encoding="ascii").splitlines()
+        except OSError:
+            continue
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+    return 0

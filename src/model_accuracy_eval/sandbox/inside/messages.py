@@ -1,0 +1,230 @@
+"""The messages between host, fork server, tests and program: their types, and how they cross a file descriptor.
+
+A message is four bytes with the length, then JSON: an array of the fields of one of the types below. Whoever reads a
+message names the type that it expects, and gets `Malformed` for anything else: a program may write what it likes.
+"""
+
+# ruff: noqa: RUF012 - nobody changes the lists of a message, its defaults included
+
+import json
+import struct
+import types
+
+# By name, and before any untrusted code runs: a program that replaces os.write must not change what others send.
+from os import read, write
+from typing import NamedTuple, TypeVar, get_args, get_origin
+
+MAX_BYTES = 32 << 20
+
+Json = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+
+_LENGTH = struct.Struct(">I")
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
+AnyMessage = TypeVar("AnyMessage", bound=tuple[object, ...])
+
+
+class ServerSettings(NamedTuple):
+    """Host → fork server, once: where and as whom programs run."""
+
+    folder: str
+    """The working directory of every program."""
+    places: list[str]
+    """Folders that a program may leave files in, which are emptied after each job."""
+    sweep: str
+    """How the processes of a job are ended: a key of `cleanup.SWEEPS`."""
+    uid: int | None
+    judge_uid: int | None
+    own_processes: int | None
+    """Processes of ours that count against the limit of the same user; None: the limit is not set here."""
+    preload: list[str] = []
+    """Modules that are imported before the first job."""
+    tools: list[str] = []
+    """Commands to look for on the PATH."""
+
+
+class ServerInfo(NamedTuple):
+    """Fork server → host, once: it is ready."""
+
+    python: str
+    filters: bool
+    """Whether system calls can be filtered on this machine."""
+    tools: list[str]
+
+
+class Toolchain(NamedTuple):
+    """How a program of another language is run: code and tests go into one file, and the exit code decides."""
+
+    file: str
+    running: list[str]
+    compiling: list[str] = []
+
+
+class JobOrder(NamedTuple):
+    """Host → fork server. Tests, code and files are not in it: they follow, and only the job's own processes read them.
+
+    The files are a JSON object: path → text.
+    """
+
+    kind: str
+    """A key of `fork_server.KINDS`."""
+    entry_points: list[str]
+    toolchain: Toolchain | None
+    wall_seconds: float
+    compile_seconds: float
+    memory_mb: int
+    processes: int
+    file_mb: int
+    output_bytes: int
+    number: int = 0
+    tests_size: int = 0
+    code_size: int = 0
+    files_size: int = 0
+
+
+class CheckOutcome(NamedTuple):
+    """Whether a check with a wrong expectation was met."""
+
+    number: int
+    held: bool
+
+
+class JobResult(NamedTuple):
+    """Fork server → host, one for each order."""
+
+    number: int
+    verdict: str
+    detail: str
+    checks: list[CheckOutcome]
+    wall_seconds: float
+    cpu_seconds: float
+    memory_kb: int
+    output: str
+    output_bytes: int
+    clean: bool
+    """Whether nothing of the job is left, so that the server may run another one."""
+    doubtful: bool
+    """Whether the machine rather than the program may be to blame."""
+
+
+READY, COMPILED, PROGRAM_ENDED = "ready", "compiled", "program ended"
+"""Reports that are no verdicts: the tests' process is confined; the compiler is done; the program's process is gone."""
+
+
+class JobReport(NamedTuple):
+    """The tests' process → fork server. Where it holds the program too, the program can forge this."""
+
+    verdict: str
+    detail: str = ""
+    checks: list[CheckOutcome] = []
+
+
+class ProgramRequest(NamedTuple):
+    """The tests' process → the program's process, in the mode `split`."""
+
+    action: str
+    """A key of `program_process.ACTIONS`."""
+    handle: int = -1
+    """Which of the program's objects is meant."""
+    name: str = ""
+    args: list[Json] = []
+    """Values as `codec` encodes them."""
+    kwargs: dict[str, Json] = {}
+
+
+class ProgramReply(NamedTuple):
+    """The program's process → the tests' process. The program may forge every field."""
+
+    kind: str
+    """ready, value, module, missing, end or raised."""
+    value: Json = None
+    changed: dict[str, Json] = {}
+    """Arguments that the call changed in place, by their number."""
+    classes: list[str] = []
+    """Of an exception that was raised: the names of its class and the classes below it."""
+    text: str = ""
+
+
+class Gone(Exception):
+    """The other side has ended."""
+
+
+class TooLarge(Exception):
+    """A message beyond what any honest one needs."""
+
+
+class Malformed(ValueError):
+    """A message of another form than the one expected."""
+
+
+def parse(kind: type[AnyMessage], data: object) -> AnyMessage:
+    """The message in decoded JSON; every field must have its declared type."""
+    types_of_fields = kind.__annotations__.values()
+    if not isinstance(data, list) or len(data) != len(types_of_fields):
+        raise Malformed(f"it is no {kind.__name__}")
+    return tuple.__new__(kind, map(_checked, types_of_fields, data))
+
+
+def _checked(hint: object, value: object) -> object:
+    """The value, if it is of that type; messages within the message are made of their arrays."""
+    if hint is type(value) or hint is Json:
+        return value
+    if isinstance(hint, types.UnionType):
+        (hint,) = set(get_args(hint)) - {type(None)}
+        return None if value is None else _checked(hint, value)
+    if isinstance(hint, type) and hasattr(hint, "_fields"):
+        return parse(hint, value)
+    inner = get_args(hint)
+    if isinstance(value, list) and get_origin(hint) is list:
+        return [_checked(inner[0], item) for item in value]
+    if isinstance(value, dict) and get_origin(hint) is dict:
+        return {key: _checked(inner[1], item) for key, item in value.items()}
+    if hint is float and type(value) is int:
+        return value
+    raise Malformed(f"a {type(value).__name__} is where {hint} is declared")
+
+
+def pack(message: tuple[object, ...]) -> bytes:
+    body = _encode(message).encode()
+    if len(body) > MAX_BYTES:
+        raise TooLarge(f"{len(body):,} bytes where at most {MAX_BYTES:,} may cross")
+    return _LENGTH.pack(len(body)) + body
+
+
+def body_size(head: bytes) -> int:
+    """How long the body is that follows these four bytes."""
+    size = int(_LENGTH.unpack(head)[0])
+    if size > MAX_BYTES:
+        raise TooLarge(f"{size:,} bytes announced where at most {MAX_BYTES:,} may cross")
+    return size
+
+
+def unpack(kind: type[AnyMessage], body: bytes) -> AnyMessage:
+    return parse(kind, _decode(body.decode()))
+
+
+def send(fd: int, message: tuple[object, ...]) -> None:
+    try:
+        rest = memoryview(pack(message))
+        while rest:
+            rest = rest[write(fd, rest) :]
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise Gone from error
+
+
+def receive(fd: int, kind: type[AnyMessage]) -> AnyMessage:
+    return unpack(kind, read_exactly(fd, body_size(read_exactly(fd, 4))))
+
+
+def read_exactly(fd: int, count: int) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        try:
+            chunk = read(fd, min(count - len(data), 1 << 20))
+        except ConnectionResetError:
+            chunk = b""
+        if not chunk:
+            raise Gone
+        data += chunk
+    return bytes(data)

@@ -1,0 +1,99 @@
+"""Judges a program on a worker: apart from its tests, together with them and a control run, or by its exit code."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, get_args
+
+import msgspec
+
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records.code import ExecutionVerdict, Integrity, Program
+from model_accuracy_eval.sandbox.inside.messages import CheckOutcome, JobOrder, JobResult
+from model_accuracy_eval.sandbox.negate_tests import negate_tests
+from model_accuracy_eval.sandbox.toolchains import find_toolchain, tools
+from model_accuracy_eval.sandbox.worker import Worker
+
+VERDICTS: dict[str, ExecutionVerdict] = {verdict: verdict for verdict in get_args(ExecutionVerdict)}
+_HOST_VERDICTS = {"tampered", "harness_error"}
+"""Verdicts that no worker gives: they are found here."""
+
+
+class JudgedProgram(NamedTuple):
+    """The worker's result, and how sure a pass is."""
+
+    result: JobResult
+    integrity: Integrity
+
+
+def judge(worker: Worker, program: Program) -> JudgedProgram:
+    if program.language != "python":
+        return JudgedProgram(_run_language(worker, program), "exit code")
+    if program.mode == "split":
+        return JudgedProgram(_run(worker, _order("split", program), program.tests, program), "split")
+    return _judge_shared(worker, program)
+
+
+def _judge_shared(worker: Worker, program: Program) -> JudgedProgram:
+    """A pass is believed when wrong expectations are seen to fail, all of them."""
+    order = _order("shared", program)
+    control = negate_tests(program.tests)
+    integrity: Integrity = "shared+control" if control else "shared"
+    first = _run(worker, order, program.tests, program)
+    if first.verdict != "passed" or control is None or not first.clean:
+        return JudgedProgram(first, integrity)
+    second = worker.run(order, control.tests, program)
+    held, failed = _count(second.checks)
+    result = first._replace(clean=second.clean)
+    if program.reference and second.verdict == "failed" and second.clean and not held + failed:
+        # Checks may be in a branch that no right program takes: the task's own solution shows it, and not this program.
+        solution = msgspec.structs.replace(program, code=program.reference)
+        third = worker.run(order, control.tests, solution)
+        result = result._replace(clean=third.clean)
+        if not third.checks:
+            return JudgedProgram(result, "shared")
+    if second.verdict == "timeout" and not held:
+        result = result._replace(verdict="timeout", detail=second.detail, doubtful=second.doubtful)
+    elif held or not failed or second.verdict == "passed":
+        reason = f"{held} of {held + failed} wrong expectations were met" if held else "tests that must fail did not"
+        result = result._replace(verdict="tampered", detail=f"The tests passed, but in the control run {reason}.")
+    return JudgedProgram(result, integrity)
+
+
+def _count(checks: Sequence[CheckOutcome]) -> tuple[int, int]:
+    """How many negated checks held, and how many failed."""
+    held = sum(check.held for check in checks)
+    return held, len(checks) - held
+
+
+def _run_language(worker: Worker, program: Program) -> JobResult:
+    toolchain = find_toolchain(program.language)
+    missing = sorted(tools(toolchain) - set(worker.info.tools))
+    if missing:
+        raise Refused(
+            f"The sandbox has no {' and no '.join(missing)}, which {program.language.removesuffix('_test')} programs "
+            "need; type: docker build -t mae-humaneval-x docker/humaneval_x, and add --sandbox docker "
+            "--sandbox-image mae-humaneval-x."
+        )
+    order = _order("exit_code", program)._replace(toolchain=toolchain, compile_seconds=program.limits.compile_seconds)
+    return _run(worker, order, program.tests, program)
+
+
+def _order(kind: str, program: Program) -> JobOrder:
+    limits = program.limits
+    return JobOrder(
+        kind=kind,
+        entry_points=list(program.entry_points),
+        toolchain=None,
+        wall_seconds=limits.wall_seconds,
+        compile_seconds=0.0,
+        memory_mb=limits.memory_mb,
+        processes=limits.processes,
+        file_mb=limits.file_mb,
+        output_bytes=limits.output_kb << 10,
+    )
+
+
+def _run(worker: Worker, order: JobOrder, tests: str, program: Program) -> JobResult:
+    result = worker.run(order, tests, program)
+    if result.verdict not in VERDICTS or result.verdict in _HOST_VERDICTS:
+        return result._replace(verdict="error", detail="The report of the tests has a verdict that does not exist.")
+    return result

@@ -1,0 +1,176 @@
+"""Fork servers on this machine: in namespaces of their own (bwrap), as a user of their own, or unconfined."""
+
+import contextlib
+import os
+import random
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records.code import Isolation
+from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
+from model_accuracy_eval.sandbox.inside.messages import ServerSettings
+from model_accuracy_eval.sandbox.program_environment import VARIABLES, interpreter
+from model_accuracy_eval.sandbox.worker import START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
+
+_SWEEP_SECONDS = 5.0
+_SHARED_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where any user may leave files
+
+_ALTERNATIVES = Path("/etc/alternatives")
+"""Where the links of Debian's c++, java and their like are."""
+
+
+class ProcessConnection:
+    """Implements `worker.WorkerConnection` over a socket that is the input and the output of a process."""
+
+    def __init__(self, command: list[str], settings: ServerSettings, *, user: int | None = None) -> None:
+        self.settings = settings
+        self._own_namespace = settings.sweep == "namespace"
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                command,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=self._stderr,
+                env=VARIABLES,
+                start_new_session=True,
+                cwd="/",
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
+            )
+
+    def send(self, data: bytes) -> None:
+        self._socket.settimeout(START_LIMIT)
+        self._socket.sendall(data)
+
+    def receive(self, count: int, deadline: float) -> bytes:
+        return receive_exactly(self._socket, count, deadline)
+
+    def stderr(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)  # it may be printing
+        return os.pread(self._stderr.fileno(), 65536, 0).decode("utf-8", "replace")
+
+    def disconnect(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def kill(self) -> None:
+        """Without a namespace only the server itself knows what it started: it gets time to end all of that."""
+        self.disconnect()
+        if not self._own_namespace:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_SWEEP_SECONDS)
+        self._process.kill()
+        self._process.wait()
+        self._socket.close()
+        self._stderr.close()
+        if not self._own_namespace:
+            shutil.rmtree(self.settings.folder, ignore_errors=True)
+
+
+class _LocalBackend:
+    """What the kinds of isolation on this machine have in common."""
+
+    preload: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.image = self._python = interpreter()
+
+    def close(self) -> None:
+        """Workers end by themselves."""
+
+
+class BwrapBackend(_LocalBackend):
+    """Implements `worker.Backend`: a container's namespaces without an engine; no control group."""
+
+    isolation: Isolation = "namespace"
+
+    def __init__(self) -> None:
+        command = shutil.which("bwrap")
+        if not command:
+            raise Refused("bubblewrap is not installed; type: apt-get install bubblewrap.")
+        super().__init__()
+        self._command = command
+        # The superuser's processes are not counted, so its servers run as another user.
+        self._user = random.SystemRandom().randrange(100_000, 60_000_000) if os.geteuid() == 0 else None
+
+    def start(self, size: WorkerSize) -> WorkerConnection:
+        settings = ServerSettings(
+            folder="/tmp", places=["/tmp", "/dev/shm"], sweep="namespace",  # noqa: S108
+            uid=None, judge_uid=None, own_processes=2,
+        )  # fmt: skip
+        return ProcessConnection(self._command_line(size), settings, user=self._user)
+
+    def _command_line(self, size: WorkerSize) -> list[str]:
+        disk = str(size.disk_mb << 20)
+        tree = ["--ro-bind", "/usr", "/usr"]
+        for name in ("bin", "sbin", "lib", "lib32", "lib64"):
+            path = Path("/", name)
+            if path.is_symlink():
+                tree += ["--symlink", f"usr/{name}", f"/{name}"]
+            elif path.is_dir():
+                tree += ["--ro-bind", str(path), str(path)]
+        if _ALTERNATIVES.is_dir():
+            tree += ["--ro-bind", str(_ALTERNATIVES), str(_ALTERNATIVES)]
+        home = str(Path(self._python).parent.parent)
+        if not home.startswith("/usr"):
+            tree += ["--ro-bind", home, home]
+        return [
+            self._command, "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL",
+            "--hostname", "sandbox", "--uid", "65534", "--gid", "65534", *tree,
+            "--proc", "/proc", "--dev", "/dev", "--size", disk, "--tmpfs", "/dev/shm", "--remount-ro", "/dev",  # noqa: S108
+            "--size", disk, "--tmpfs", "/tmp", "--remount-ro", "/", self._python, "-s", "-c", BOOTSTRAP,  # noqa: S108
+        ]  # fmt: skip
+
+
+class UserBackend(_LocalBackend):
+    """Implements `worker.Backend`: two users that nobody else is, for the program and for its tests."""
+
+    isolation: Isolation = "uid"
+
+    def __init__(self) -> None:
+        if os.geteuid() != 0:
+            raise Refused("The sandbox uid changes the user of its processes, which only root may; run it as root.")
+        super().__init__()
+
+    def start(self, size: WorkerSize) -> WorkerConnection:
+        folder = _own_folder()
+        uid = random.SystemRandom().randrange(*_free_uids()) & ~1
+        os.chmod(folder, 0o1777)  # noqa: PTH101, S103 - the program's, which runs as another user
+        settings = ServerSettings(
+            folder=folder, places=[folder, *_SHARED_PLACES], sweep="user",
+            uid=uid, judge_uid=uid + 1, own_processes=0,
+        )  # fmt: skip
+        return ProcessConnection([self._python, "-s", "-c", BOOTSTRAP], settings)
+
+
+class UnconfinedBackend(_LocalBackend):
+    """Implements `worker.Backend`: limits and honest verdicts, and nothing that confines a program."""
+
+    isolation: Isolation = "none"
+
+    def start(self, size: WorkerSize) -> WorkerConnection:
+        folder = _own_folder()
+        settings = ServerSettings(
+            folder=folder, places=[folder], sweep="children", uid=None, judge_uid=None, own_processes=None
+        )
+        return ProcessConnection([self._python, "-s", "-c", BOOTSTRAP], settings)
+
+
+def _own_folder() -> str:
+    return tempfile.mkdtemp(prefix="model-accuracy-eval-sandbox-")
+
+
+def _free_uids() -> tuple[int, int]:
+    """The upper half of the users that this namespace knows."""
+    first, _, count = map(int, Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()[-1].split())
+    last = min(first + count, 2**31) - 2
+    return (first + last) // 2, last

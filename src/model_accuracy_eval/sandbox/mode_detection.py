@@ -1,0 +1,113 @@
+"""A sandbox that finds out, with a task's own solution, in which mode the task's programs are to be judged.
+
+The solution must pass and a wrong one must fail. The mode must never depend on the program that is judged.
+"""
+
+import ast
+import asyncio
+import hashlib
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.records.code import Execution, Isolation, Mode, Program
+from model_accuracy_eval.sandbox.negate_tests import parse_source
+from model_accuracy_eval.sandbox.pool import WorkerPool
+
+_MODES: tuple[Mode, ...] = ("split", "shared")
+"""The one that cannot be cheated first."""
+
+_NOT_AN_ANSWER = "object()"
+"""Equal to nothing, and of no type that tests may ask for."""
+
+
+class ModeDetectingSandbox:
+    """Implements `ports.Sandbox` over a pool; a task's mode is detected once, when its first program comes."""
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self.isolation: Isolation = pool.isolation
+        self.image = pool.image
+        self.passed_over = pool.passed_over
+        self._pool = pool
+        self._modes: dict[str, Mode] = {}
+        self._references: dict[str, Execution] = {}
+        # Locks belong to the event loop that waited for them, so none outlives those who wait.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def run(self, program: Program) -> Execution:
+        """Tests that cannot tell the reference from a wrong solution say nothing about a program."""
+        if not program.reference:
+            return await self._pool.run(program)
+        if program.language != "python":
+            return await self._run_language(program)
+        try:
+            mode = await self._mode(program)
+        except BadData as error:
+            return self._pool.harness_error(program, f"{error.sentence} {error.detail}")
+        return await self._pool.run(msgspec.structs.replace(program, mode=mode))
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    def end(self) -> None:
+        """Blocks until every worker is gone."""
+        self._pool.end()
+
+    async def _run_language(self, program: Program) -> Execution:
+        """Where not even the reference passes, a failure says nothing; it runs when the first program fails."""
+        execution = await self._pool.run(program)
+        if execution.passed is not False:
+            return execution
+        solution = msgspec.structs.replace(program, code=program.reference)
+        key = _key(solution)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if key not in self._references:
+                self._references[key] = await self._pool.run(solution)
+        reference = self._references[key]
+        if reference.passed:
+            return execution
+        reason = f"The task's own solution does not pass here ({reference.verdict}: {reference.detail})"
+        return self._pool.harness_error(program, reason)
+
+    async def _mode(self, program: Program) -> Mode:
+        solution = msgspec.structs.replace(program, code=program.reference, mode="split")
+        key = _key(solution)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if key not in self._modes:
+                self._modes[key] = await detect_mode(self._pool, "this task", solution)
+        return self._modes[key]
+
+
+def _key(program: Program) -> str:
+    return hashlib.sha256(msgspec.json.encode(program)).hexdigest()
+
+
+async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
+    """The first mode in which the reference passes and a wrong solution does not."""
+    objections = []
+    for mode in _MODES:
+        right = msgspec.structs.replace(reference, mode=mode)
+        wrong = msgspec.structs.replace(right, code=break_functions(reference.code))
+        passing, failing = await asyncio.gather(sandbox.run(right), sandbox.run(wrong))
+        if passing.passed and failing.passed is False:
+            return mode
+        if passing.passed:
+            objections.append(f"{mode}: a wrong solution was not seen to fail ({failing.verdict})")
+        else:
+            objections.append(f"{mode}: the solution did not pass ({passing.verdict}: {passing.detail})")
+    raise BadData(
+        f"The tests of {task} cannot judge programs: in neither mode do they tell its own solution from a wrong one.",
+        detail="\n".join(objections),
+    )
+
+
+def break_functions(code: str) -> str:
+    """The code with every function of its top level, methods too, returning what cannot be right."""
+    tree = parse_source(code)
+    scopes: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    for node in (node for scope in scopes for node in scope.body):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name != "__init__":
+            node.body = [ast.Return(ast.parse(_NOT_AN_ANSWER, mode="eval").body)]
+    return ast.unparse(ast.fix_missing_locations(tree))

@@ -1,0 +1,169 @@
+"""Workers side by side: programs wait for a free one, and a worker that may be damaged is replaced."""
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from queue import LifoQueue
+
+from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.records.code import Execution, Isolation, Limits, Program
+from model_accuracy_eval.sandbox.judging_modes import VERDICTS, JudgedProgram, judge
+from model_accuracy_eval.sandbox.program_environment import check_files
+from model_accuracy_eval.sandbox.toolchains import find_toolchain
+from model_accuracy_eval.sandbox.worker import Backend, Worker, WorkerLost, WorkerSize
+
+
+class ReplaceableWorker:
+    """One of the pool's workers, started when it is needed. Used by one thread at a time, except `close`."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._worker: Worker | None = None
+        self._closed = False
+
+    def get(self, size: WorkerSize) -> Worker:
+        """Returns a living worker of that size."""
+        if self._worker and self._worker.size != size:
+            self.discard()
+        if self._worker is None:
+            try:
+                self._worker = Worker(self._backend, size)
+            except EvalError as error:
+                raise WorkerLost(error.sentence) from error
+        if self._closed:
+            raise WorkerLost("The sandbox was closed.")
+        return self._worker
+
+    def discard(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker:
+            worker.kill()
+
+    def close(self) -> None:
+        self._closed = True
+        if self._worker:
+            self._worker.disconnect()
+
+
+class Cancellation:
+    """The way to give up one program at any time, from the thread of the event loop."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._worker: Worker | None = None
+
+    def set_worker(self, worker: Worker | None) -> None:
+        """Either this or `cancel` comes second, and sees what the other one has set."""
+        self._worker = worker
+        if worker and self.cancelled:
+            worker.disconnect()
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self._worker:
+            self._worker.disconnect()
+
+
+class WorkerPool:
+    """Implements `ports.Sandbox`. Each worker has a thread, which waits for its engine and its pipes."""
+
+    def __init__(self, backend: Backend, *, workers: int | None = None, passed_over: tuple[str, ...] = ()) -> None:
+        count = workers or _cores()
+        self.passed_over = passed_over
+        self.isolation: Isolation = backend.isolation
+        self.image = backend.image
+        self._backend = backend
+        self._workers = [ReplaceableWorker(backend) for _ in range(count)]
+        self._free: LifoQueue[ReplaceableWorker] = LifoQueue()  # a warm worker rather than a new one
+        for worker in self._workers:
+            self._free.put(worker)
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="sandbox")
+
+    def start_first(self) -> Worker:
+        """Starts the first worker, which shows whether this kind of isolation works here."""
+        replaceable = self._free.get()
+        try:
+            return replaceable.get(WorkerSize.of(Limits()))
+        finally:
+            self._free.put(replaceable)
+
+    async def run(self, program: Program) -> Execution:
+        if program.language != "python":
+            find_toolchain(program.language)
+        check_files(program)
+        cancellation = Cancellation()
+        future = self._threads.submit(self._execute, program, cancellation)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            raise
+
+    async def close(self) -> None:
+        for worker in self._workers:
+            worker.close()
+        await asyncio.to_thread(self.end)
+
+    def end(self) -> None:
+        """Blocks until every worker is gone."""
+        self._threads.shutdown(cancel_futures=True)
+        with ThreadPoolExecutor(len(self._workers)) as threads:
+            list(threads.map(ReplaceableWorker.discard, self._workers))
+        self._backend.close()
+
+    def _execute(self, program: Program, cancellation: Cancellation) -> Execution:
+        """A fault of the infrastructure is tried again on a fresh worker, once; it is never the program's fault."""
+        replaceable, fault = self._free.get(), ""
+        try:
+            for attempt in (1, 2):
+                try:
+                    worker = replaceable.get(WorkerSize.of(program.limits))
+                    cancellation.set_worker(worker)
+                    judged = judge(worker, program)
+                except WorkerLost as error:
+                    fault = str(error)
+                    replaceable.discard()
+                    if cancellation.cancelled:
+                        break
+                    continue
+                doubtful = judged.result.doubtful
+                if doubtful or not judged.result.clean:
+                    replaceable.discard()
+                if not doubtful or attempt == 2:
+                    return self._execution(judged, attempt)
+            return self.harness_error(program, fault, attempts=2)
+        finally:
+            cancellation.set_worker(None)
+            self._free.put(replaceable)
+
+    def _execution(self, judged: JudgedProgram, attempts: int) -> Execution:
+        result = judged.result
+        return Execution(
+            verdict=VERDICTS[result.verdict],
+            detail=result.detail.encode("utf-8", "replace").decode(),
+            output=result.output,
+            output_bytes=result.output_bytes,
+            wall_seconds=result.wall_seconds,
+            cpu_seconds=result.cpu_seconds,
+            memory_mb=result.memory_kb / 1024,
+            isolation=self.isolation,
+            integrity=judged.integrity,
+            image=self.image,
+            attempts=attempts,
+        )
+
+    def harness_error(self, program: Program, reason: str, attempts: int = 1) -> Execution:
+        """The execution of a program that could not be judged."""
+        return Execution(
+            verdict="harness_error",
+            detail=reason,
+            isolation=self.isolation,
+            integrity=program.mode,
+            image=self.image,
+            attempts=attempts,
+        )
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

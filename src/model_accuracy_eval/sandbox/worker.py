@@ -1,0 +1,135 @@
+"""A worker: one fork server within its isolation, and the connection to it."""
+
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from model_accuracy_eval.records.code import Isolation, Limits, Program
+from model_accuracy_eval.sandbox.bootstrap import modules_message
+from model_accuracy_eval.sandbox.inside.messages import (
+    AnyMessage,
+    Gone,
+    JobOrder,
+    JobResult,
+    ServerInfo,
+    ServerSettings,
+    TooLarge,
+    body_size,
+    pack,
+    unpack,
+)
+from model_accuracy_eval.sandbox.toolchains import TOOLS
+
+START_LIMIT = 60.0
+_SPARE_SECONDS = 10.0
+"""Beyond three times a program's limit (see `JobState.seconds_left`), for processes to start and to end."""
+
+
+class WorkerLost(Exception):
+    """The worker cannot be used any more; nothing is known about the program that it had."""
+
+
+class WorkerSize(NamedTuple):
+    """The limits that a worker is started with; programs with other limits get another worker."""
+
+    memory_mb: int
+    processes: int
+    disk_mb: int
+
+    @classmethod
+    def of(cls, limits: Limits) -> "WorkerSize":
+        return cls(limits.memory_mb, limits.processes, 4 * limits.file_mb)
+
+
+class WorkerConnection(Protocol):
+    """Two streams of bytes to a fork server, and the end of it."""
+
+    settings: ServerSettings
+
+    def send(self, data: bytes) -> None: ...
+
+    def receive(self, count: int, deadline: float) -> bytes:
+        """Returns exactly so many bytes; OSError or EOFError when they do not come."""
+
+    def stderr(self) -> str:
+        """What the server printed beside its answers."""
+
+    def disconnect(self) -> None:
+        """Ends the connection at once, from any thread: whoever waits for an answer gets an error."""
+
+    def kill(self) -> None:
+        """Ends the server and all that it started; may take a while, and may be called again."""
+
+
+class Backend(Protocol):
+    """A kind of isolation."""
+
+    isolation: Isolation
+    image: str
+    preload: tuple[str, ...]
+    """Modules that each program finds imported, where the image has them."""
+
+    def start(self, size: WorkerSize) -> WorkerConnection: ...
+
+    def close(self) -> None: ...
+
+
+class Worker:
+    """Runs one program at a time; each call blocks. After `WorkerLost` it is dead."""
+
+    def __init__(self, backend: Backend, size: WorkerSize) -> None:
+        self.size = size
+        self._connection = backend.start(size)
+        self._jobs = 0
+        with self._killed_on_error():
+            settings = self._connection.settings._replace(preload=list(backend.preload), tools=TOOLS)
+            self._connection.send(modules_message() + pack(settings))
+            self.info = self._receive(ServerInfo, START_LIMIT)
+
+    def run(self, order: JobOrder, tests: str, program: Program) -> JobResult:
+        """The tests are named apart from the program because control runs have tests of their own."""
+        self._jobs += 1
+        parts = [text.encode("utf-8", "replace") for text in (tests, program.code, json.dumps(program.files))]
+        tests_size, code_size, files_size = map(len, parts)
+        order = order._replace(number=self._jobs, tests_size=tests_size, code_size=code_size, files_size=files_size)
+        with self._killed_on_error():
+            self._connection.send(b"".join([pack(order), *parts]))
+            result = self._receive(JobResult, 3 * (order.wall_seconds + order.compile_seconds) + _SPARE_SECONDS)
+            if result.number != order.number:
+                raise EOFError(f"the result of job {result.number} came for job {order.number}")
+        return result
+
+    def disconnect(self) -> None:
+        self._connection.disconnect()
+
+    def kill(self) -> None:
+        self._connection.kill()
+
+    def _receive(self, kind: type[AnyMessage], seconds: float) -> AnyMessage:
+        deadline = time.monotonic() + seconds
+        size = body_size(self._connection.receive(4, deadline))
+        return unpack(kind, self._connection.receive(size, deadline))
+
+    @contextlib.contextmanager
+    def _killed_on_error(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, EOFError, ValueError, Gone, TooLarge) as error:
+            lines = self._connection.stderr().strip().splitlines()
+            self.kill()
+            reason = lines[-1] if lines else str(error) or type(error).__name__
+            raise WorkerLost(f"A worker of the sandbox was lost: {reason}") from error
+
+
+def receive_exactly(connection: socket.socket, count: int, deadline: float) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        connection.settimeout(max(0.01, deadline - time.monotonic()))
+        chunk = connection.recv(count - len(data))
+        if not chunk:
+            raise EOFError("its process has ended")
+        data += chunk
+    return bytes(data)

@@ -1,0 +1,125 @@
+"""An answer and its row → the program that shows whether the answer is right: one function for each way of testing.
+
+`row` has the columns of the task's `extras`, under the names of the published data.
+"""
+
+import ast
+import doctest
+from collections.abc import Callable, Sequence
+
+from model_accuracy_eval.errors import UnknownName
+from model_accuracy_eval.records import JSONObject
+from model_accuracy_eval.records.code import Limits, Mode, Program
+from model_accuracy_eval.scoring.code.container_types import call_arguments, restore_types
+from model_accuracy_eval.scoring.code.humaneval_x_programs import foreign
+from model_accuracy_eval.scoring.code.reference_comparison import comparison_tests
+from model_accuracy_eval.scoring.code.syntax import called_function
+
+Suite = Callable[..., Program]
+
+_EVALPLUS_LIMITS = Limits(wall_seconds=30.0, memory_mb=4096)
+_LARGE_RESULTS = {"combinations_colors"}
+"""Functions whose result (128 million texts) fits into one process, but not a second time into another one."""
+_LIBRARY_LIMITS = Limits(wall_seconds=240.0, memory_mb=4096, processes=64)
+"""Plotting and data libraries take long to load, and start threads."""
+
+
+def humaneval(code: str, row: JSONObject) -> Program:
+    """HumanEval: `test` defines check(candidate)."""
+    name = row["entry_point"]
+    return Program(code=code, tests=f"{row['test']}\n\ncheck({name})\n", entry_points=(name,))
+
+
+def asserts(code: str, row: JSONObject) -> Program:
+    """MBPP: a list of asserts. Their set-up may use the program's classes, so it follows the code."""
+    lines = [*row.get("test_imports", ()), row.get("test_setup_code", ""), *row["test_list"]]
+    name = called_function(row["test_list"])
+    return Program(code=code, tests="\n".join(lines) + "\n", entry_points=(name,), reference=row.get("code", ""))
+
+
+def agreement(code: str, row: JSONObject, *, inputs: Sequence[str] = ("base_input", "plus_input")) -> Program:
+    """HumanEval+ and MBPP+: the reference solution says what is right for every input."""
+    name = row["entry_point"]
+    arguments = [values for column in inputs for values in row[column]]
+    if "assertion" in row:
+        arguments = restore_types(arguments, call_arguments(row["assertion"], name))
+        reference = row["canonical_solution"]
+    else:
+        reference = row["prompt"] + row["canonical_solution"]
+    tests = comparison_tests(entry_point=name, reference=reference, inputs=arguments, tolerance=row["atol"])
+    mode: Mode = "shared" if name in _LARGE_RESULTS else "split"
+    return Program(code=code, tests=tests, entry_points=(name,), mode=mode, limits=_EVALPLUS_LIMITS)
+
+
+def unit_tests(code: str, row: JSONObject) -> Program:
+    """BigCodeBench: a unittest class that inspects the program's objects and replaces some of them."""
+    return Program(
+        code=code,
+        tests=row["test"],
+        entry_points=(row["entry_point"],),
+        mode="shared",
+        reference=row["prompt"] + row["canonical_solution"],
+        limits=_LIBRARY_LIMITS,
+    )
+
+
+def predicted_output(code: str, row: JSONObject) -> Program:
+    """CRUXEval: the answer is an expression, compared with what the task's function returns."""
+    program = f"def predicted():\n    return (\n{code}\n    )\n"
+    return Program(
+        code=program, tests=f"{row['code']}\n\nassert predicted() == f({row['input']})\n", entry_points=("predicted",)
+    )
+
+
+def predicted_input(code: str, row: JSONObject) -> Program:
+    """CRUXEval: the answer is a list of arguments; any that give the output are right."""
+    helper = "def _given(*args, **kwargs):\n    return args, kwargs\n"
+    program = f"{helper}\n\ndef predicted():\n    return _given(\n{code}\n    )\n"
+    tests = f"{row['code']}\n\n_args, _kwargs = predicted()\nassert f(*_args, **_kwargs) == {row['output']}\n"
+    return Program(code=program, tests=tests, entry_points=("predicted",))
+
+
+SUITES: dict[str, Suite] = {
+    "humaneval": humaneval,
+    "asserts": asserts,
+    "agreement": agreement,
+    "unit_tests": unit_tests,
+    "predicted_output": predicted_output,
+    "predicted_input": predicted_input,
+    "foreign": foreign,
+}
+
+
+def find_suite(name: str) -> Suite:
+    """The suite with this name; an unknown name is refused with the nearest."""
+    if name not in SUITES:
+        raise UnknownName("way of testing code", name, SUITES)
+    return SUITES[name]
+
+
+def shown_tests(code: str, row: JSONObject) -> Program | None:
+    """The examples in the question's docstring as asserts; None if no example has its result written out as a value.
+
+    They serve to choose among samples, as a user without the tests would; the score stays with the tests.
+    """
+    lines = [line for line in map(_assertion, _examples(str(row["prompt"]))) if line]
+    if not lines:
+        return None
+    return Program(code=code, tests="\n".join(lines) + "\n", entry_points=(str(row["entry_point"]),))
+
+
+def _examples(prompt: str) -> list[doctest.Example]:
+    try:
+        return doctest.DocTestParser().get_examples(prompt)
+    except ValueError:  # an indentation that doctest refuses; the question itself is still good
+        return []
+
+
+def _assertion(example: doctest.Example) -> str:
+    source, result = example.source.strip(), example.want.strip()
+    try:
+        ast.parse(source, mode="eval")
+        ast.literal_eval(result)
+    except (SyntaxError, ValueError):
+        return ""
+    return f"assert ({source}) == ({result})"

@@ -1,0 +1,151 @@
+"""A function body or whole functions in a language of HumanEval-X → the complete file, without its tests.
+
+What a reply leaves out is put in front of it. What the tests define is removed from it, because replies bring their own
+mains and tests. Imports are gathered in one place.
+"""
+
+import re
+from collections.abc import Callable
+
+from model_accuracy_eval.records import JSONObject
+from model_accuracy_eval.scoring.code.languages import (
+    LANGUAGES,
+    Definition,
+    Language,
+    blank_out,
+    definitions,
+    missing_braces,
+    without,
+)
+
+
+def complete_file(language: str, source: str, row: JSONObject) -> str:
+    """The file that contains `source`, a body or whole functions."""
+    known = LANGUAGES[language]
+    tested = {definition.name for definition in _top_level(known, str(row["test"]))}
+    source = _without_names(known, source, tested)
+    target = requested_function(known, row)
+    head = str(row[known.head])
+    defined = {definition.name for definition in functions(known, source)}
+    above = head if target.name not in defined else _without_names(known, head[: target.start], defined)
+    return _FINISH[language](known, above, source, row)
+
+
+def requested_function(known: Language, row: JSONObject) -> Definition:
+    """The function that the task asks for; it comes last in the head."""
+    return functions(known, str(row[known.head]))[-1]
+
+
+def functions(known: Language, source: str) -> list[Definition]:
+    return definitions(blank_out(source, known.hidden), known.function)
+
+
+def _top_level(known: Language, source: str) -> list[Definition]:
+    """The definitions at the top level of a file. After a body whose head is elsewhere, the depth is negative."""
+    units = definitions(blank_out(source, known.hidden), known.unit)
+    return [definition for definition in units if definition.depth <= 0]
+
+
+def _without_names(known: Language, source: str, names: set[str]) -> str:
+    """The source without the definitions of these names, and without calls of them on lines of their own."""
+    every = (*_top_level(known, source), *functions(known, source))
+    unwanted = {definition for definition in every if definition.name in names}
+    calls = "|".join(re.escape(definition.name) for definition in unwanted)
+    source = without(source, unwanted)
+    return re.sub(rf"^(?:{calls})\(\);?[^\S\n]*$", "", source, flags=re.MULTILINE) if calls else source
+
+
+def _split_opening(known: Language, source: str, opening: str = "") -> tuple[list[str], str]:
+    """The lines that come first in every file, and the rest. Comments and string literals are not searched."""
+    blanked = blank_out(source, known.hidden)
+    matches = list(re.finditer(rf"^[^\S\n]*(?:{opening or known.opening})", blanked, re.MULTILINE))
+    lines = [source[match.start() : match.end()].strip() for match in matches]
+    for match in reversed(matches):
+        source = source[: match.start()] + source[match.end() :]
+    return lines, source
+
+
+def _closed(known: Language, source: str) -> str:
+    return source + "\n}" * missing_braces(blank_out(source, known.hidden))
+
+
+def _joined(known: Language, above: str, source: str) -> str:
+    """A head that is still open is continued, and closed if the reply has not closed it."""
+    joined = above.rstrip("\n") + "\n" + source
+    return _closed(known, joined) if missing_braces(blank_out(above, known.hidden)) else joined
+
+
+def _cpp(known: Language, above: str, source: str, _row: JSONObject) -> str:
+    return f"{known.front}{_joined(known, above, source)}\n"
+
+
+def _java(known: Language, above: str, source: str, _row: JSONObject) -> str:
+    """One file may hold one public class, and that is the tests'."""
+    imports, above = _split_opening(known, above)
+    more, source = _split_opening(known, source)
+    source = re.sub(r"^package\s[^;\n]*;", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^public\s+(?=(?:\w+\s+)?(?:class|interface|enum|record)\b)", "", source, flags=re.MULTILINE)
+    if any(definition.name == "Solution" for definition in _top_level(known, source)):
+        above = ""
+    return "\n".join([*dict.fromkeys([*imports, *more]), _closed(known, f"{above}\n{source}"), ""])
+
+
+def _javascript(known: Language, above: str, source: str, _row: JSONObject) -> str:
+    """The program is not a module, so nothing may be exported."""
+    source = re.sub(r"^export\s+(?:default\s+)?(?=const|let|var|function|async|class)", "", source, flags=re.MULTILINE)
+    return f"{_joined(known, above, source)}\n"
+
+
+def _rust(known: Language, above: str, source: str, _row: JSONObject) -> str:
+    """The head's imports come by way of a module, so that the reply's own imports win over them."""
+    attributes, source = _split_opening(known, source, r"#!\[[^\n]*\]")
+    uses, above = _split_opening(known, above)
+    module = "".join(f"    pub {line}\n" for line in uses)
+    front = "\n".join(
+        [*attributes, "#[allow(unused_imports)]", f"mod given {{\n{module}}}", "#[allow(unused_imports)]"]
+    )
+    return f"{front}\nuse given::*;\n{_joined(known, above, source)}\n"
+
+
+_GO_IMPORT = re.compile(r'^import[^\S\n]*(?:\(([^()]*)\)|((?:[\w.]+[^\S\n]+)?"[^"\n]+"))[^\S\n]*;?', re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^package[^\S\n]+\w+[^\S\n]*;?", re.MULTILINE)
+_GO_IMPORTED = re.compile(r'(?:([\w.]+)[^\S\n]+)?"([^"\n]+)"')
+_GO_STANDARD = ("bytes", "crypto/md5", "fmt", "math", "math/rand", "regexp", "sort", "strconv", "strings", "time")
+"""What the published runner imports by itself where it is used."""
+
+
+def _go(known: Language, above: str, source: str, row: JSONObject) -> str:
+    """In Go a missing import is an error, and so is an unused one."""
+    imports, rest = _split_go_imports(_joined(known, above, source))
+    needed = {**_split_go_imports(str(row["prompt"]))[0], **imports, **_split_go_imports(str(row["test_setup"]))[0]}
+    block = _go_import_block(needed, blank_out(f"{rest}\n{row['test']}", known.hidden))
+    return f"package main\n\n{block}\n{rest}\n"
+
+
+def _split_go_imports(source: str) -> tuple[dict[str, str], str]:
+    """The imports by the names they are used under, and the source without them."""
+    lines = [line for match in _GO_IMPORT.finditer(source) for line in (match[1] or match[2]).split("\n")]
+    matches = [_GO_IMPORTED.match(line.strip()) for line in lines]
+    imports = {(match[1] or _go_name(match[2])): match[0] for match in matches if match}
+    return imports, _GO_PACKAGE.sub("", _GO_IMPORT.sub("", source))
+
+
+def _go_import_block(imports: dict[str, str], blanked: str) -> str:
+    """The imports that the source uses; `_` and `.` are kept, because their use cannot be seen."""
+    known = {_go_name(path): f'"{path}"' for path in _GO_STANDARD} | imports
+    used = set(re.findall(r"(?<![.\w])(\w+)\s*\.", blanked)) | {"_", "."}
+    return "import (\n" + "".join(f"\t{line}\n" for name, line in sorted(known.items()) if name in used) + ")\n"
+
+
+def _go_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+_FINISH: dict[str, Callable[[Language, str, str, JSONObject], str]] = {
+    "cpp": _cpp,
+    "go": _go,
+    "java": _java,
+    "javascript": _javascript,
+    "rust": _rust,
+}
+"""What is left to do in each language."""

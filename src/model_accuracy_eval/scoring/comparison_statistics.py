@@ -1,0 +1,192 @@
+"""One dataset in two runs: differences paired by problem, and which problems changed sides.
+
+Pairing removes what both runs share, the difficulty of each problem, so that small differences show in the same sample.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import exp, fsum, lgamma, log, sqrt
+
+import msgspec
+
+from model_accuracy_eval.records import Counts, DatasetChange, DatasetResult, Difference, Flips, Interval, Speed
+from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.stats import Z95, mean
+
+IDS_SHOWN = 20
+_ESTIMATORS = {"pass": pass_at_k, "cons": cons_at_k}
+
+
+class ProblemOutcome(msgspec.Struct, frozen=True, gc=False):
+    """The fields of a problem's result that a comparison needs; decoding skips all others."""
+
+    id: int
+    n: int
+    c: int | None = None
+    values: tuple[float, ...] = ()
+    """Empty if `c` says it all."""
+    figures: dict[str, float | None] = {}
+    """Metrics that do not follow from `c`, 0..100."""
+
+    @property
+    def share(self) -> float:
+        """Mean of the samples' values, 0..1."""
+        return fsum(self.values) / self.n if self.c is None else self.c / self.n
+
+
+class DatasetOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One dataset of one run."""
+
+    dataset: str
+    version: str
+    figures: dict[str, float | None]
+    shares: frozenset[str]
+    """Figures that are means over problems of values in 0..100: those that have an interval."""
+    problems: Sequence[ProblemOutcome]
+    counts: Counts
+    speed: Speed
+
+
+Pairs = Sequence[tuple[ProblemOutcome, ProblemOutcome]]
+
+
+def dataset_outcome(dataset_result: DatasetResult) -> DatasetOutcome:
+    """The outcome of a run that is still in memory."""
+    return DatasetOutcome(
+        dataset=dataset_result.dataset,
+        version=dataset_result.version,
+        figures={row.metric: row.value for row in dataset_result.rows},
+        shares=frozenset(row.metric for row in dataset_result.rows if row.interval is not None),
+        problems=[
+            ProblemOutcome(
+                result.problem, result.n, result.c, result.values if result.c is None else (), result.figures
+            )
+            for result in dataset_result.problem_results
+        ],
+        counts=dataset_result.counts,
+        speed=dataset_result.speed,
+    )
+
+
+def compare(old: DatasetOutcome, new: DatasetOutcome) -> DatasetChange:
+    """Figures and differences over the problems of both runs; different versions are not subtracted."""
+    same = old.version == new.version
+    pairs = _pairs(old.problems, new.problems) if same else []
+    metrics = dict.fromkeys([*old.figures, *new.figures])
+    return DatasetChange(
+        dataset=new.dataset,
+        old_version=old.version,
+        new_version=new.version,
+        problems=len(pairs),
+        differences=tuple(_difference(metric, old, new, pairs, same=same) for metric in metrics),
+        flips=_flips(pairs),
+        old_counts=old.counts,
+        new_counts=new.counts,
+        old_speed=old.speed,
+        new_speed=new.speed,
+        notes=tuple(_notes(old, new, len(pairs))),
+    )
+
+
+def _pairs(old: Sequence[ProblemOutcome], new: Sequence[ProblemOutcome]) -> Pairs:
+    by_id = {problem.id: problem for problem in old}
+    return [(by_id[problem.id], problem) for problem in new if problem.id in by_id]
+
+
+def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs, *, same: bool) -> Difference:
+    before, after = old.figures.get(metric), new.figures.get(metric)
+    if not same or before is None or after is None:
+        return Difference(metric=metric, old=before, new=after)
+    if len(pairs) < 2 or not (_is_mean_of_problems(metric, old) and _is_mean_of_problems(metric, new)):
+        return Difference(metric=metric, old=before, new=after, points=after - before)
+    olds = [_value(metric, problem) or 0.0 for problem, _ in pairs]
+    news = [_value(metric, problem) or 0.0 for _, problem in pairs]
+    low, high = paired_interval([b - a for a, b in zip(olds, news, strict=True)])
+    before, after = 100 * (mean(olds) or 0.0), 100 * (mean(news) or 0.0)
+    interval = Interval(low=100 * low, high=100 * high)
+    return Difference(metric=metric, old=before, new=after, points=after - before, interval=interval)
+
+
+def _is_mean_of_problems(metric: str, outcome: DatasetOutcome) -> bool:
+    """Whether the figure really is the mean of the problems' values, which not every metric is."""
+    if metric not in outcome.shares:
+        return False
+    values = [_value(metric, problem) for problem in outcome.problems]
+    average = mean([value for value in values if value is not None])
+    figure = outcome.figures[metric]
+    return None not in values and average is not None and figure is not None and abs(100 * average - figure) < 1e-6
+
+
+def _value(metric: str, problem: ProblemOutcome) -> float | None:
+    """A problem's value of a metric, 0..1."""
+    if (figure := problem.figures.get(metric)) is not None:
+        return figure / 100
+    kind, _, size = metric.partition("@")
+    if kind not in _ESTIMATORS:
+        return problem.share
+    usable = problem.c is not None and size.isdecimal() and 1 <= int(size) <= problem.n
+    return _ESTIMATORS[kind](problem.n, problem.c, int(size)) if usable and problem.c is not None else None
+
+
+def paired_interval(differences: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of the mean of per-problem differences in -1..1, as if two more problems had been asked: one gained
+    completely, one lost completely.
+
+    For right-or-wrong values this is Bonett and Price's interval. Unlike mean ± 1.96 standard errors it does not shrink
+    to a point when nothing changed, which says little about a few problems.
+    """
+    problems = len(differences) + 2
+    centre = fsum(differences) / problems
+    variance = (fsum(difference * difference for difference in differences) + 2) / problems - centre**2
+    half = Z95 * sqrt(max(variance, 0.0) / problems)
+    return max(-1.0, centre - half), min(1.0, centre + half)
+
+
+def sign_test(gained: int, lost: int) -> float:
+    """Exact two-sided sign test: a fair coin, tossed once for every problem that changed. With one sample a problem
+    this is McNemar's exact test.
+
+    >>> round(sign_test(5, 0), 9), sign_test(3, 3)
+    (0.0625, 1.0)
+    """
+    flips, fewer = gained + lost, min(gained, lost)
+    # By logarithms: the binomial coefficients of 100,000 flips do not fit into a float.
+    term = exp(lgamma(flips + 1) - lgamma(fewer + 1) - lgamma(flips - fewer + 1) - flips * log(2))
+    tail = 0.0
+    for heads in range(fewer, -1, -1):
+        tail += term
+        term *= heads / (flips - heads + 1)
+    return min(1.0, 2 * tail)
+
+
+def _flips(pairs: Pairs) -> Flips | None:
+    if not pairs or any(problem.c is None for pair in pairs for problem in pair):
+        return None
+    # Rounded, so that 4/5 − 3/5 equals 1/5 − 0/5.
+    changes = [(change, new.id) for old, new in pairs if (change := round(new.share - old.share, 9))]
+    gained = sorted((-change, name) for change, name in changes if change > 0)
+    lost = sorted((change, name) for change, name in changes if change < 0)
+    return Flips(
+        gained=len(gained),
+        lost=len(lost),
+        first_gained=tuple(name for _, name in gained[:IDS_SHOWN]),
+        first_lost=tuple(name for _, name in lost[:IDS_SHOWN]),
+        p=sign_test(len(gained), len(lost)),
+    )
+
+
+def _notes(old: DatasetOutcome, new: DatasetOutcome, both: int) -> Iterable[str]:
+    if old.version != new.version:
+        yield (
+            f"Version {old.version} then and {new.version} now: problems, prompt, limit or judging differ, so no "
+            "difference is shown."
+        )
+        return
+    if both < max(len(old.problems), len(new.problems)):
+        yield (
+            f"{both} problems are judged in both runs (of {len(old.problems)} then and {len(new.problems)} now); "
+            "the figures are those of these problems."
+        )
+    samples = [{problem.n for problem in outcome.problems} for outcome in (old, new)]
+    if both and samples[0] != samples[1]:
+        shown = [" or ".join(map(str, sorted(sizes))) for sizes in samples]
+        yield f"{shown[0]} samples of every problem then and {shown[1]} now: only metrics of both are subtracted."

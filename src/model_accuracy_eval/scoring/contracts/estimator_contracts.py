@@ -1,0 +1,95 @@
+"""Contracts of estimators, reductions and aggregations: how samples and problems become one figure."""
+
+from math import exp, log
+from typing import Any
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.scoring.aggregations import aggregation
+from model_accuracy_eval.scoring.contracts.contract import Case, CaseValues, Contract, contract
+from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.reductions import reduction
+from model_accuracy_eval.scoring.stats import interval
+
+
+def _estimator_case(estimator: Any, expected: Any, n: int, c: int, *k: int) -> Case:
+    text = f"n = {n}, c = {c}" + (f", k = {k[0]}" if k else "")
+    return Case(input=text, run=lambda: estimator(n, c, *k), expected=expected)
+
+
+def _reduction_case(name: str, values: list[float], k: tuple[int, ...], expected: Any) -> Case:
+    return Case(input=f"{values} with k {k}", run=lambda: reduction(name)(values, k), expected=expected)
+
+
+def _aggregation_case(name: str, values: list[Any], expected: Any, what: str = "figure") -> Case:
+    """`what`: the figure, or its standard error."""
+
+    def run() -> float | None:
+        problems = [(value,) for value in values]
+        row = aggregation(name)
+        return row.over_runs(problems) if what == "figure" else row.stderr(problems)
+
+    return Case(input=f"{values}" if what == "figure" else f"the {what} of {values}", run=run, expected=expected)
+
+
+def _interval_case(text: str, values: list[float], expected: tuple[float, float] | None) -> Case:
+    def run() -> tuple[float, float] | None:
+        limits = interval(values)
+        return None if limits is None else (round(limits.low, 3), limits.high)
+
+    return Case(input=text, run=run, expected=expected)
+
+
+def _reduction(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
+    cases = _reduction_case(name, *example), _reduction_case(name, *falsification)
+    if_fails = f"Figures that reduce by {name} are wrong wherever a problem has several samples."
+    return contract(f"reduction {name}", rule, *cases, if_fails)
+
+
+def _aggregation(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
+    cases = _aggregation_case(name, *example), _aggregation_case(name, *falsification)
+    if_fails = f"Every figure that aggregates by {name} is wrong, and so is every gate on it."
+    return contract(f"aggregation {name}", rule, *cases, if_fails)
+
+
+_PAIRS = [(1, 1), (0, 0), (1, 0), (0, 0), (1, 1)]
+_STDERR = "standard error"
+
+# fmt: off
+CONTRACTS = (
+    contract("estimator pass@k", "1 − C(n−c, k) / C(n, k); k > n has no answer",
+             _estimator_case(pass_at_k, 0.9, 5, 3, 2), _estimator_case(pass_at_k, BadValue, 3, 0, 5),
+             "Missing samples may turn into perfect scores."),
+    contract("estimator cons@k", "a strict majority of k samples is right",
+             _estimator_case(cons_at_k, 1.0, 3, 2, 3), _estimator_case(cons_at_k, 0.0, 4, 2, 4),
+             "Ties count as agreement."),
+    contract("estimator avg@n", "c / n, which is pass@1",
+             _estimator_case(avg_at_n, 0.6, 5, 3), _estimator_case(avg_at_n, BadValue, 0, 0),
+             "The plain accuracy of every dataset is wrong."),
+    _reduction("runs", "average, avg@n, pass@k and cons@k of right-or-wrong samples", ([1.0], (1,), {"": 1.0}),
+               ([1.0, 0.0, 0.0], (3,), {"": 1 / 3, "avg@3": 1 / 3, "pass@3": 1.0, "cons@3": 0.0})),
+    _reduction("pass@k", "the estimator over the samples of one problem",
+               ([1.0, 0.0, 0.0, 1.0, 0.0], (1, 3), {"pass@1": 0.4, "pass@3": 0.9}), ([0.5, 1.0], (1,), BadValue)),
+    _reduction("take_first", "the first sample alone", ([1.0, 0.0], (), {"": 1.0}), ([0.0, 1.0, 1.0], (), {"": 0.0})),
+    _reduction("majority", "the most frequent value, of equally frequent ones the earliest",
+               ([0.0, 1.0, 1.0], (), {"": 1.0}), ([0.0, 1.0], (), {"": 0.0})),
+    _aggregation("mean", "sum by number", ([1.0, 0.0], 0.5), ([1, 0, 1, 1, 0], 0.244949, _STDERR)),
+    _aggregation("median", "the upper one of the two middle values",
+                 ([1, 2, 3, 4], 3.0), ([1, 2, 3, 4, 5, 6, 7], 1.260154, _STDERR)),
+    _aggregation("nanmean", "the mean of what is a number", ([1.0, float("nan"), 2.0], 1.5), ([float("nan")], None)),
+    _aggregation("perplexity", "exp of the mean negative log-likelihood",
+                 ([-1, -2, -3], exp(2)), ([-1, -2, -3], 3.899588, _STDERR)),
+    _aggregation("weighted_perplexity",
+                 "exp of the negative log-likelihood per unit of all texts together, not the mean of the texts' own",
+                 ([(-10, 4), (-5, 2)], 12.182494), ([(-10, 1), (-1, 9)], exp(1.1))),
+    _aggregation("bits_per_byte", "negative binary logarithm per byte of all texts together",
+                 ([(-10, 4), (-5, 2)], 3.606738), ([(-log(2), 1), (-3 * log(2), 1)], 2.0)),
+    _aggregation("pooled", "share of all items of all problems together, not the mean of the problems' own shares",
+                 ([(1, 1), (0, 3)], 0.25), ([(1, 1), (0, 3), (2, 2), (1, 2)], 0.23775, _STDERR)),
+    _aggregation("f1", "harmonic mean of precision and recall of option 1", (_PAIRS, 0.8), ([(0, 0)], 0.0)),
+    _aggregation("matthews_corrcoef", "correlation of right and chosen options",
+                 (_PAIRS, 0.666667), (_PAIRS, 0.347172, _STDERR)),
+    contract("interval", "Wilson's: inside 0..100, and no point where all is right",
+             _interval_case("20 of 20 right", [1.0] * 20, (83.887, 100.0)), _interval_case("one problem", [1.0], None),
+             "Gates decide where they should be undecided."),
+)
+# fmt: on

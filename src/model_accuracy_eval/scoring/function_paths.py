@@ -1,0 +1,81 @@
+"""The user's own functions, named by their paths: `package.module:function`, or `folder/file.py:function`."""
+
+import importlib
+import importlib.util
+import inspect
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from functools import cache, partial
+from pathlib import PurePath
+from typing import Any
+
+from model_accuracy_eval.errors import BadValue
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is a path instead of a name in a table."""
+    return ":" in name
+
+
+def load(path: str) -> Any:
+    """The function at the path. Loading runs its module, so a run only does this for files that its user trusts."""
+    return _loaded(LOADER.get(), path)
+
+
+@cache
+def _loaded(loader: Callable[[str], Any], path: str) -> Any:
+    return loader(path)
+
+
+def load_in_process(path: str) -> Any:
+    """The function, loaded into this process."""
+    place, _, attribute = path.rpartition(":")
+    try:
+        module = _file(place) if place.endswith(".py") else importlib.import_module(place)
+    except Exception as error:
+        raise BadValue(f"'{path}' cannot be loaded: {type(error).__name__}: {error}.") from error
+    if not hasattr(module, attribute):
+        raise BadValue(f"'{path}' cannot be loaded: {place} has no '{attribute}'.")
+    return getattr(module, attribute)
+
+
+def _file(place: str) -> Any:
+    spec = importlib.util.spec_from_file_location(PurePath(place).stem, place)
+    if spec is None or spec.loader is None:
+        raise BadValue(f"{place} is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def takes(function: Callable[..., Any], names: Iterable[str]) -> bool:
+    """Whether the function has parameters of all these names."""
+    return set(names) <= set(inspect.signature(function).parameters)
+
+
+def takes_any_name(function: Callable[..., Any]) -> bool:
+    """Whether the function takes arguments of any name."""
+    parameters = inspect.signature(function).parameters.values()
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+
+
+def check_arguments(kind: str, name: str, function: Callable[..., Any], arguments: Iterable[str]) -> None:
+    """Refuses unknown and missing arguments before anything is asked."""
+    inner = function.func if isinstance(function, partial) else function
+    if takes_any_name(inner):
+        return
+    parameters = [item for item in inspect.signature(inner).parameters.values() if item.kind is item.KEYWORD_ONLY]
+    known = [parameter.name for parameter in parameters]
+    unknown = [argument for argument in arguments if argument not in known]
+    if unknown:
+        takes_them = f"it takes {', '.join(known)}" if known else "it takes none"
+        raise BadValue(f"The {kind} '{name}' has no argument '{unknown[0]}'; {takes_them}.")
+    needed = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+    bound = function.keywords if isinstance(function, partial) else {}
+    missing = [argument for argument in needed if argument not in {*arguments, *bound}]
+    if missing:
+        raise BadValue(f"The {kind} '{name}' needs the argument '{missing[0]}'.")
+
+
+LOADER: ContextVar[Callable[[str], Any]] = ContextVar("LOADER", default=load_in_process)
+"""How functions are loaded. A run loads and calls them in a separate process."""

@@ -1,0 +1,111 @@
+"""Metrics that a judge model decides.
+
+`asks` makes the question for the judge, and `score` reads its opinion. An opinion that says nothing gives None: the
+sample is counted as unjudged, never as wrong.
+"""
+
+import re
+from collections.abc import Callable
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records import Message, Opinion, Problem, Question
+from model_accuracy_eval.scoring.asks import fill_template
+from model_accuracy_eval.scoring.metrics.metric_type import Metric
+
+CONSISTENT = (
+    "Here are a reference answer and an answer to be marked.\n\nReference answer: {reference}\n\n"
+    "Answer to be marked: {answer}\n\nDo both say the same in essence? Reply with the one word yes or no."
+)
+GRADED = (
+    "Question: {question}\n\nReference answer: {reference}\n\nAnswer to be marked: {answer}\n\n"
+    "How good is the answer, from 0 (useless) to {out_of} (as good as it can be)? Reply with the number alone."
+)
+_WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def ask_judge(
+    answer: str,
+    problem: Problem,
+    *,
+    prompt: str = CONSISTENT,
+    system: str = "",
+    max_tokens: int = 64,
+    read: str = "yes-no",
+    pattern: str = "",
+    out_of: float = 10.0,
+) -> Question:
+    """A prompt with {question}, {answer}, {reference}, {choices} and the problem's columns filled in."""
+    values = {
+        **columns(problem),
+        "question": problem.messages[-1].content if problem.messages else problem.text,
+        "choices": "\n".join(problem.choices),
+        "answer": answer,
+        "out_of": f"{out_of:g}",
+    }
+    turns = (Message(role="system", content=system),) if system else ()
+    content = fill_template(prompt, values)
+    return Question(messages=(*turns, Message(role="user", content=content)), max_tokens=max_tokens)
+
+
+def ask_for_grade(
+    answer: str,
+    problem: Problem,
+    *,
+    prompt: str = GRADED,
+    system: str = "",
+    max_tokens: int = 64,
+    pattern: str = "",
+    out_of: float = 10.0,
+) -> Question:
+    """The same, for a number instead of a yes or no."""
+    return ask_judge(answer, problem, prompt=prompt, system=system, max_tokens=max_tokens, out_of=out_of)
+
+
+def columns(problem: Problem) -> dict[str, str]:
+    """The problem's columns as texts, and its right answer as `reference`."""
+    texts = {name: value if isinstance(value, str) else str(value) for name, value in problem.extras.items()}
+    return {**texts, "reference": problem.references[0]}
+
+
+def judged(
+    opinion: Opinion, problem: Problem, *, read: str = "yes-no", pattern: str = "", **ask_settings: object
+) -> float | None:
+    """1 for yes, 0 for no: the first of these words, or whether a pattern matches."""
+    if read not in _READERS:
+        raise BadValue(f"A judge is read as {', '.join(_READERS)}, not as '{read}'.")
+    return _READERS[read](opinion.text, pattern)
+
+
+def graded(
+    opinion: Opinion, problem: Problem, *, out_of: float = 10.0, pattern: str = "", **ask_settings: object
+) -> float | None:
+    """The first number of the opinion, or of the pattern's match, as a share of `out_of`; None outside 0..`out_of`."""
+    number = _NUMBER.search(_matched(opinion.text, pattern) or "")
+    if number is None or not 0 <= float(number[0]) <= out_of:
+        return None
+    return float(number[0]) / out_of
+
+
+def _matched(text: str, pattern: str) -> str | None:
+    """The first group that is not empty, else the whole match; without a pattern, the whole text."""
+    if not pattern:
+        return text
+    match = re.search(pattern, text)
+    return None if match is None else next(filter(None, match.groups()), match[0])
+
+
+def _yes_or_no(text: str, pattern: str) -> float | None:
+    word = _WORD.search(_matched(text, pattern) or "")
+    return None if word is None else float(word[1].lower() == "yes")
+
+
+_READERS: dict[str, Callable[[str, str], float | None]] = {
+    "yes-no": _yes_or_no,
+    "regex": lambda text, pattern: float(re.search(pattern, text) is not None),
+}
+
+JUDGE_METRICS = {
+    "judge": Metric(score=judged, asks=ask_judge, reads="findings", yes_or_no=True),
+    "judge_score": Metric(score=graded, asks=ask_for_grade, reads="findings"),
+}

@@ -1,0 +1,90 @@
+"""Metrics of answers that are programs: a sandbox runs them with their tests.
+
+`asks` makes the program to run, and `score` reads how it ended. If the sandbox could not decide, the value is None: the
+sample is counted as unjudged, never as wrong.
+"""
+
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.records.code import Execution, Limits, Mode, Program
+from model_accuracy_eval.scoring.asks import fill_template
+from model_accuracy_eval.scoring.code.benchmark_suites import find_suite, shown_tests
+from model_accuracy_eval.scoring.code.syntax import called_function
+from model_accuracy_eval.scoring.metrics.judge_metrics import columns
+from model_accuracy_eval.scoring.metrics.metric_type import Metric
+
+_CODE_EVAL_SECONDS = 3.0
+
+
+def ask_sandbox(
+    answer: str,
+    problem: Problem,
+    *,
+    code: str = "{answer}",
+    tests: str = "{reference}",
+    entry_points: tuple[str, ...] = (),
+    mode: Mode = "split",
+    solution: str = "",
+    files: dict[str, str] | None = None,
+    language: str = "python",
+    seconds: float = 10.0,
+    memory_mb: int = 512,
+) -> Program:
+    """The answer as a program with the problem's tests; `code` and `tests` may use the answer and the columns.
+
+    `solution` and `files` may use only the columns: whatever finds the mode must not depend on the answer.
+    """
+    row = columns(problem)
+    values = {**row, "answer": answer}
+    return Program(
+        code=fill_template(code, values),
+        tests=fill_template(tests, values),
+        entry_points=tuple(fill_template(name, values) for name in entry_points),
+        mode=mode,
+        reference=fill_template(solution, row),
+        files={name: fill_template(text, row) for name, text in (files or {}).items()},
+        language=language,
+        limits=Limits(wall_seconds=seconds, memory_mb=memory_mb),
+    )
+
+
+def ask_tests(answer: str, problem: Problem, *, suite: str, **settings: object) -> Program:
+    """The answer with its row's tests, as the named suite puts them together."""
+    return find_suite(suite)(answer, problem.extras, **settings)
+
+
+def ask_tests_twice(answer: str, problem: Problem, *, suite: str, **settings: object) -> tuple[Program, ...]:
+    """The tests, and the examples that the question itself shows."""
+    shown = shown_tests(answer, problem.extras)
+    hidden = ask_tests(answer, problem, suite=suite, **settings)
+    return (hidden, shown) if shown else (hidden,)
+
+
+def ask_code_eval(answer: str, problem: Problem) -> Program:
+    """A whole program; the right answer is the lines that test it. The time limit is that of `code_eval`."""
+    tests = problem.references[0]
+    name = called_function([line for line in tests.splitlines() if line.startswith("assert ")])
+    return Program(
+        code=answer, tests=tests, entry_points=(name,) if name else (), limits=Limits(wall_seconds=_CODE_EVAL_SECONDS)
+    )
+
+
+def passed(execution: Execution, problem: Problem, **ask_settings: object) -> float | None:
+    """1 if the tests passed; None if the sandbox could not decide."""
+    return None if execution.passed is None else float(execution.passed)
+
+
+def passed_and_shown(
+    hidden: Execution, shown: Execution | None = None, *, problem: Problem, **ask_settings: object
+) -> float | None:
+    """1 for a pass, and 2 more if the sample passes the shown examples: `best_shown` chooses by that."""
+    if hidden.passed is None or (shown is not None and shown.passed is None):
+        return None
+    return float(hidden.passed) + 2.0 * bool(shown is not None and shown.passed)
+
+
+PROGRAM_METRICS = {
+    "code": Metric(score=passed, asks=ask_sandbox, reads="findings", yes_or_no=True),
+    "code_eval": Metric(score=passed, asks=ask_code_eval, reads="findings", yes_or_no=True),
+    "tests": Metric(score=passed, asks=ask_tests, reads="findings", yes_or_no=True),
+    "best_of_n": Metric(score=passed_and_shown, asks=ask_tests_twice, reads="findings"),
+}

@@ -1,0 +1,173 @@
+"""Asks → findings: programs are run and questions put to a judge model once, and the findings kept in a file.
+
+The findings file (`reporting/findings.py`) has a line for every answer of the judge and every program that ran.
+An ask that failed is not in it, and is repeated when the run is judged again.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+
+from model_accuracy_eval.errors import Stopped, UsageError
+from model_accuracy_eval.ports import Ports, Store
+from model_accuracy_eval.records import ExecutionSummary, Opinion, PreparedDataset, Question, Request, RunPlan, Service
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.reporting import findings, journal
+from model_accuracy_eval.scoring import asks, notes
+from model_accuracy_eval.scoring.asks import Ask, AskResult
+from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge
+from model_accuracy_eval.stages.cancellable import run_checked, run_workers
+
+AskRunner = Callable[[Ask], Awaitable[AskResult | str]]
+"""Runs a program or asks the judge; returns the finding, or a sentence that says why there is none."""
+
+
+def answer_asks(plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports) -> "AskStore":
+    """Returns the findings about a dataset's replies, after it has answered all asks that had none."""
+    ask_store = AskStore(plan, prepared, store)
+    if any(metric(measure.name).asks for measure in metric_uses(prepared.task)):
+        ask_store.answer_all(ports)
+    return ask_store
+
+
+class AskStore:
+    """The findings about the replies of one dataset."""
+
+    def __init__(self, plan: RunPlan, prepared: PreparedDataset, store: Store) -> None:
+        self._plan = plan
+        self._prepared = prepared
+        self._store = store
+        self._file = findings.file(plan.settings.label, prepared.task.name)
+        self._judge = f"{plan.settings.judge_model} at {plan.settings.judge_endpoint}"
+        self._findings: dict[str, AskResult] = {}
+        for key, finding in map(findings.finding, store.lines(self._file)):
+            if finding is not None:
+                self._findings[key] = finding
+        self._started: set[str] = set()
+        self._programs: Counter[str] = Counter()
+        """Key of a program → how many samples have it."""
+        self.troubles: list[str] = []
+        """Why asks have no finding, one sentence each."""
+
+    def look_up(self, ask: Ask) -> AskResult | None:
+        return self._findings.get(asks.key(ask, self._judge))
+
+    def begin(self, ask: Ask) -> bool:
+        """Says whether it is to be answered now: it has no finding and was not started before."""
+        return self._begin(asks.key(ask, self._judge))
+
+    def _begin(self, key: str) -> bool:
+        is_new = key not in self._findings and key not in self._started
+        self._started.add(key)
+        return is_new
+
+    def notes(self) -> tuple[str, ...]:
+        """Names the judge and where programs ran, because the figures depend on both."""
+        judge_note = (f"The answers are judged by {self._judge}.",) if needs_judge(self._prepared.task) else ()
+        return judge_note + notes.execution_notes(self.ran()) + notes.shared_program_notes(self._programs)
+
+    def ran(self) -> tuple[ExecutionSummary, ...]:
+        """Returns where programs ran, and how they were judged."""
+        executions = (finding for finding in self._findings.values() if isinstance(finding, Execution))
+        return notes.execution_summaries(executions)
+
+    def answer_all(self, ports: Ports) -> None:
+        """Answers every ask that has no finding. A stop ends it; the pipeline sees the stop at the clock."""
+        try:
+            ports.clock.check()
+            ports.run_async(run_checked(self._answer_all(self._open_asks(), ports), lambda: None, ports.clock))
+        except Stopped as stop:
+            self.troubles.append(stop.sentence)
+
+    def _open_asks(self) -> Iterator[tuple[int, int, Ask]]:
+        """Yields each ask without a finding once, however many samples have it."""
+        card = Scorecard(self._prepared.task, 1, (1,), score_reasoning=self._plan.settings.score_reasoning)
+        problems = {problem.id: problem for problem in self._prepared.problems}
+        for line in self._store.lines(journal.file(self._plan.settings.label, self._prepared.task.name)):
+            attempt = journal.attempt(line)
+            if attempt.problem not in problems:
+                continue
+            by_key = {asks.key(ask, self._judge): ask for ask in card.asks(problems[attempt.problem], [attempt])}
+            self._programs.update(key for key, ask in by_key.items() if isinstance(ask, Program))
+            for key, ask in by_key.items():
+                if self._begin(key):
+                    yield attempt.problem, attempt.index, ask
+
+    async def _answer_all(self, open_asks: Iterator[tuple[int, int, Ask]], ports: Ports) -> None:
+        runners = AskRunners(self._plan, ports)
+
+        async def worker() -> None:
+            for problem, index, ask in open_asks:
+                await self.answer(problem, index, ask, runners)
+
+        try:
+            await run_workers(worker, self._plan.client_limits.concurrency)
+        finally:
+            await runners.close()
+
+    async def answer(self, problem: int, index: int, ask: Ask, runners: "AskRunners") -> None:
+        """Runs the program or asks the judge, and keeps the finding."""
+        finding = await runners.run(ask)
+        if isinstance(finding, str):
+            self.troubles.append(f"problem {problem}, sample {index}: {finding}")
+            return
+        key = asks.key(ask, self._judge)
+        self._findings[key] = finding
+        self._store.append(self._file, findings.line(key, problem, index, ask, finding))
+
+
+class AskRunners:
+    """The judge and the sandbox, each opened when it is first needed. A judge that is gone is not asked again."""
+
+    def __init__(self, plan: RunPlan, ports: Ports) -> None:
+        self._plan = plan
+        self._ports = ports
+        self._closers: list[Callable[[], Awaitable[None]]] = []
+        self._runners: dict[type, AskRunner] = {}
+        self._refusal = ""
+
+    async def run(self, ask: Ask) -> AskResult | str:
+        if type(ask) not in self._runners:
+            self._runners[type(ask)] = self._open_judge() if isinstance(ask, Question) else self._open_sandbox()
+        return await self._runners[type(ask)](ask)
+
+    async def close(self) -> None:
+        for close in self._closers:
+            await close()
+
+    def _open_judge(self) -> AskRunner:
+        plan = self._plan
+        if plan.settings.judge_endpoint is None:
+            raise UsageError("These answers are judged by a model: name it with --judge-endpoint and --judge-model.")
+        service = Service(base_url=plan.settings.judge_endpoint, model=plan.settings.judge_model)
+        chat = self._ports.connect(service, plan.client_limits, role="judge")
+        self._closers.append(chat.close)
+
+        async def ask_judge(ask: Ask) -> AskResult | str:
+            if self._refusal or not isinstance(ask, Question):
+                return self._refusal
+            reply = await chat.ask(
+                Request(messages=ask.messages, max_tokens=ask.max_tokens, temperature=0.0, seed=plan.sampling.seed)
+            )
+            if reply.fault is not None:
+                if reply.fault.kind == "refused":
+                    self._refusal = reply.fault.sentence
+                return reply.fault.sentence
+            return Opinion(text=reply.choices[0].text) if reply.choices else "The judge gave no answer."
+
+        return ask_judge
+
+    def _open_sandbox(self) -> AskRunner:
+        if self._ports.open_sandbox is None:
+            raise UsageError("These answers are programs, and there is no place to run them.")
+        sandbox = self._ports.open_sandbox()
+        self._closers.append(sandbox.close)
+
+        async def run_program(ask: Ask) -> AskResult | str:
+            if not isinstance(ask, Program):
+                return ""
+            execution = await sandbox.run(ask)
+            return execution.detail or "The sandbox failed." if execution.passed is None else execution
+
+        return run_program

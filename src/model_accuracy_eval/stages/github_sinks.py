@@ -1,0 +1,194 @@
+"""The sinks on GitHub: the check run, the comment on the pull request, and the status of the commit."""
+
+import posixpath
+from collections.abc import Callable
+
+from model_accuracy_eval.errors import PublishFailed, Refused
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.ports.action_ports import ActionContext, CheckUpdater, GitHubApi, RunnerStep
+from model_accuracy_eval.ports.sink import Published
+from model_accuracy_eval.records import Outcome, Report
+from model_accuracy_eval.records.github import Annotation, OpenCheck, StatusState
+from model_accuracy_eval.reporting import comment, comment_figures
+from model_accuracy_eval.reporting.conclusions import CONCLUSIONS, outcome, title
+
+_NAME = "Model accuracy"
+STATE_CHECK, STATE_CLOSED = "check", "check_closed"
+"""What the post step reads to see whether a check was left open."""
+_SECONDS_AFTER_STOP = 3.0
+"""For all requests together: the runner kills the step ten seconds after the stop."""
+
+
+class HurriedGitHub:
+    """Gives the sinks GitHub's API; after a stop, all their requests together get a few seconds."""
+
+    def __init__(self, github: GitHubApi, since_stop: Callable[[], float]) -> None:
+        self._github = github
+        self._since_stop = since_stop
+        self._hurried = False
+
+    def __call__(self) -> GitHubApi:
+        if not self._hurried and self._since_stop():
+            self._github.finish_within(_SECONDS_AFTER_STOP)
+            self._hurried = True
+        return self._github
+
+
+def page_links(context: ActionContext, published: Published) -> comment.Links:
+    """The links at the end of a comment, a check and a summary."""
+    links = published.links
+    return comment.Links(artifact=links.get("artifact", ""), check=links.get("check", ""), run=context.run_url)
+
+
+class CheckSink:
+    """Implements `ports.sink.LiveSink`. Without `begin`, or when GitHub refuses the check, it publishes nothing."""
+
+    name = "check"
+
+    def __init__(self, context: ActionContext, github: HurriedGitHub, step: RunnerStep, updater: CheckUpdater) -> None:
+        self._context = context
+        self._github = github
+        self._step = step
+        self._updater = updater
+        self._check: OpenCheck | None = None
+        self._updates_ended = True
+
+    def begin(self, published: Published) -> Published:
+        context = self._context
+        if not context.check:
+            return published
+        self._check = self._github().open_check(
+            context.repository,
+            context.sha,
+            name=f"{_NAME} ({context.label})",
+            key=context.key,
+            title="In progress",
+            summary="The evaluation is under way.",
+            details_url=context.run_url,
+        )
+        self._step.save(STATE_CHECK, f"{self._check.repository} {self._check.id} {self._check.url}")
+        self._updater.start(self._check)
+        return published.with_link(self.name, self._check.url)
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        self._updates_ended = self._updater.stop()
+        if self._check is None:
+            return published
+        lost_annotations = self._complete(self._check, result, published, _annotations(self._context, outcome(result)))
+        self._step.save(STATE_CLOSED, "yes")
+        return published.with_failures(self.name, *lost_annotations)
+
+    def publish_again(self, result: Report | Outcome, published: Published) -> None:
+        """Repeats the verdict if GitHub was still busy with a progress update, which may have overwritten it."""
+        if self._check is not None and not self._updates_ended:
+            self._complete(self._check, result, published, ())
+
+    def _complete(
+        self, check: OpenCheck, result: Report | Outcome, published: Published, annotations: tuple[Annotation, ...]
+    ) -> tuple[str, ...]:
+        """Returns sentences about annotations that did not get through."""
+        text = comment.as_check(result, commit=self._context.sha, links=page_links(self._context, published))
+        return self._github().complete_check(
+            check,
+            conclusion=text.conclusion,
+            title=text.title,
+            summary=text.summary,
+            annotations=annotations,
+            details_url=self._context.run_url,
+        )
+
+
+class CheckConfirmation:
+    """Implements `ports.sink.Sink`: gives the check its verdict again, some time later, where that is needed."""
+
+    name = "check"
+
+    def __init__(self, check: CheckSink) -> None:
+        self._check = check
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        self._check.publish_again(result, published)
+        return published
+
+
+class CommentSink:
+    """Implements `ports.sink.Sink`: one comment on the pull request, which later runs edit."""
+
+    name = "comment"
+
+    def __init__(self, context: ActionContext, github: HurriedGitHub) -> None:
+        self._context = context
+        self._github = github
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        context = self._context
+        if not context.comment or context.pull is None:
+            return published
+        key = comment_figures.key_of(context.label, context.adapter_repository)
+        links = page_links(context, published)
+        previous = ""
+
+        def write(text: str) -> str:
+            nonlocal previous
+            previous = text
+            return comment.as_comment(
+                result, key=key, commit=context.sha, links=links, before=comment_figures.read(text)
+            )
+
+        # The marker without figures stays the same from run to run.
+        marker = comment_figures.marker(key, None)
+        try:
+            address = self._github().upsert_comment(context.repository, context.pull.number, marker, write)
+        except (PublishFailed, Refused) as failure:
+            published = published.with_failures(self.name, failure.sentence)
+        else:
+            published = published.with_link(self.name, address)
+        return published.with_previous_comment(previous)
+
+
+class StatusSink:
+    """Implements `ports.sink.LiveSink`: the status of the commit, by default only where a check cannot be opened."""
+
+    name = "status"
+
+    def __init__(self, context: ActionContext, github: HurriedGitHub) -> None:
+        self._context = context
+        self._github = github
+
+    def begin(self, published: Published) -> Published:
+        self._set("pending", "The evaluation is under way.", published)
+        return published
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        self._set(CONCLUSIONS[outcome(result).conclusion].status, title(result, 140), published)
+        return published
+
+    def _set(self, state: StatusState, description: str, published: Published) -> None:
+        context = self._context
+        no_check = context.check and "check" not in published.links
+        if context.status == "true" or (context.status == "auto" and no_check):
+            self._github().commit_status(
+                context.repository,
+                context.sha,
+                state=state,
+                context=f"{_NAME} ({context.label})",
+                description=description,
+                target_url=context.run_url,
+            )
+
+
+def _annotations(context: ActionContext, ending: Outcome) -> tuple[Annotation, ...]:
+    """Points at the adapter's line that is at fault, if the commit of the check is the one that has it."""
+    if ending.about is None or not context.own_adapter or context.adapter_ref != context.sha:
+        return ()
+    file, line = ending.about
+    return (
+        Annotation(
+            path=posixpath.normpath(posixpath.join(context.adapter_path, file)),
+            start_line=line,
+            end_line=line,
+            level="failure",
+            message=ending.sentence,
+            title=CONCLUSIONS[ending.conclusion].words,
+        ),
+    )

@@ -1,0 +1,65 @@
+"""How a run ended: what went wrong, or what its gates decided."""
+
+from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped
+from model_accuracy_eval.ports import Clock
+from model_accuracy_eval.records import DatasetResult, Decision, GateResult, Outcome, RunPlan
+
+_DECISIONS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
+"""What gates decide, the worst first, and the exit code of each."""
+
+
+def conclude(plan: RunPlan, trouble: EvalError | None, results: tuple[GateResult, ...], folder: str) -> Outcome:
+    """Returns the trouble if there was some, else the worst decision of the gates."""
+    if trouble is not None:
+        return Outcome(
+            conclusion="stopped" if isinstance(trouble, Stopped) else "broken",
+            exit_code=trouble.exit_code,
+            stage=trouble.stage,
+            sentence=trouble.sentence,
+            detail=trouble.detail,
+            folder=folder,
+            about=trouble.about,
+        )
+    for decision, exit_code in _DECISIONS:
+        sentences = [result.sentence for result in results if result.decision == decision]
+        if sentences:
+            return Outcome(
+                conclusion=decision, exit_code=exit_code, stage="gates", sentence=" ".join(sentences), folder=folder
+            )
+    sentence = "The evaluation is complete."
+    if plan.settings.mode == "infer":
+        sentence = "Every sample was asked; judge them with --mode eval --reuse."
+    if plan.shard:
+        sentence = f"The shard {plan.shard} is complete; `merge` makes one report of all {plan.shard.count}."
+    return Outcome(conclusion="passed", exit_code=0, stage="done", sentence=sentence, folder=folder)
+
+
+def stopped(clock: Clock) -> Stopped | None:
+    """Returns the request to stop, if there was one."""
+    try:
+        clock.check()
+    except Stopped as stop:
+        return stop
+    return None
+
+
+def too_many_lost(plan: RunPlan, dataset_results: tuple[DatasetResult, ...]) -> NoHonestScore | None:
+    """Returns why the figures are no verdict: more samples lack an answer or a judgement than the plan allows."""
+    planned = sum(dataset_result.counts.planned for dataset_result in dataset_results)
+    lost = sum(dataset_result.counts.failed + dataset_result.counts.missing for dataset_result in dataset_results)
+    unjudged = sum(dataset_result.counts.unjudged for dataset_result in dataset_results)
+    limit = plan.settings.max_failed_requests
+    if lost + unjudged <= limit:
+        return None
+    if unjudged:
+        return NoHonestScore(
+            f"{unjudged} of {planned} samples have an answer that could not be judged, {lost} have no answer, and at "
+            f"most {limit} may lack a verdict (--max-failed-requests), so the figures are no "
+            "verdict about accuracy; go on with --mode eval --reuse once the judge is well.",
+            stage="score",
+        )
+    return NoHonestScore(
+        f"{lost} of {planned} samples have no answer and at most {limit} may lack one "
+        "(--max-failed-requests), so the figures are no verdict about accuracy; "
+        "go on with --reuse once the service is well."
+    )

@@ -1,0 +1,123 @@
+"""Runs that have ended, read again: to compare two of them, or as the baseline of a new run."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.ports import Archive, Ports
+from model_accuracy_eval.records import Comparison, DatasetChange, DatasetResult, PreparedDataset, RunPlan
+from model_accuracy_eval.reporting import results, runfile
+from model_accuracy_eval.reporting.runfile import RUN_FILE
+from model_accuracy_eval.scoring import comparison_statistics, run_consistency
+from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome
+from model_accuracy_eval.scoring.run_consistency import RunConsistency
+
+
+class PreviousRun:
+    """A run that was judged. Its `run.json` is read at once, the results of a dataset when they are asked for."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self.run = runfile.read(archive.read(RUN_FILE), archive.root)
+        if not self.run.judged:
+            raise BadReuse(f"'{archive.root}' holds no figures to compare: its run is {self.run.status}.")
+
+    def side(self, dataset: str) -> DatasetOutcome:
+        name = results.file(self.run.label, dataset)
+        return results.side(dataset, self._archive.read(name), f"{self._archive.root}/{name}")
+
+    def doubts(self) -> tuple[str, ...]:
+        """What a reader of its figures has to know."""
+        if self.run.is_verdict:
+            return ()
+        return (f"The run {self.run.run_id} ended as {self.run.status}, so its figures are no verdict.",)
+
+
+class Baseline:
+    """The run to compare with. It is read whole before the new run starts, so that it cannot fail at the end."""
+
+    def __init__(self, previous: PreviousRun, datasets: Collection[str]) -> None:
+        self.run_id = previous.run.run_id
+        self.datasets = previous.run.judged
+        self.sides = {name: previous.side(name) for name in self.datasets if name in datasets}
+
+
+def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
+    """Compares dataset by dataset: no more than two result files are in memory at once."""
+    return _comparison(
+        (base.run.run_id, base.run.judged),
+        (new.run.run_id, new.run.judged),
+        lambda name: comparison_statistics.compare(base.side(name), new.side(name)),
+        (*base.doubts(), *new.doubts()),
+    )
+
+
+def recur(archives: Iterable[Archive], dataset: str | None = None, label: str | None = None) -> list[RunConsistency]:
+    """Which problems all of these runs solve, some of them, or none; broken and stopped runs are left out."""
+    sides = (side for archive in archives for side in _sides(archive, dataset, label))
+    return run_consistency.consistency(solved for side in sides if (solved := run_consistency.solved_problems(side)))
+
+
+def _sides(archive: Archive, dataset: str | None, label: str | None) -> Iterator[DatasetOutcome]:
+    run = runfile.read(archive.read(RUN_FILE), archive.root)
+    if run.is_verdict and label in {None, run.label}:
+        previous = PreviousRun(archive)
+        yield from (previous.side(name) for name in run.judged if dataset in {None, name})
+
+
+def baseline(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Ports) -> Baseline | None:
+    """The run that `--baseline` names. Refuses one without a verdict, and gates that it could never decide."""
+    if plan.settings.baseline is None:
+        return None
+    previous = PreviousRun(ports.open_archive(plan.settings.baseline))
+    if not previous.run.is_verdict:
+        raise BadReuse(
+            f"The baseline '{plan.settings.baseline}' ended as {previous.run.status}, so its figures are no verdict; "
+            "give a run that came to its end."
+        )
+    base = Baseline(previous, [prepared.task.name for prepared in datasets])
+    _check_gates(plan, {prepared.task.name: prepared.version for prepared in datasets}, base)
+    return base
+
+
+def _check_gates(plan: RunPlan, versions: dict[str, str], base: Baseline) -> None:
+    for gate in (gate for gate in plan.gates if gate.from_baseline):
+        side = base.sides.get(gate.dataset)
+        reason = ""
+        if side is None:
+            reason = f"has no figures of {gate.dataset}"
+        elif side.version != versions[gate.dataset]:
+            reason = f"has {gate.dataset} in version {side.version}, and this run asks version {versions[gate.dataset]}"
+        elif side.figures.get(gate.metric) is None:
+            reason = f"has no {gate.metric} of {gate.dataset}"
+        if reason:
+            raise BadValue(
+                f"The gate '{gate}' could never be decided: the baseline '{plan.settings.baseline}' {reason}."
+            )
+
+
+def against(base: Baseline, plan: RunPlan, dataset_results: tuple[DatasetResult, ...]) -> Comparison:
+    """Compares the run that has just been judged with its baseline."""
+    sides = {result.dataset: comparison_statistics.dataset_outcome(result) for result in dataset_results}
+    return _comparison(
+        (base.run_id, base.datasets),
+        (plan.run_id, list(sides)),
+        lambda name: comparison_statistics.compare(base.sides[name], sides[name]),
+    )
+
+
+def _comparison(
+    base: tuple[str, list[str]],
+    new: tuple[str, list[str]],
+    change: Callable[[str], DatasetChange],
+    notes: tuple[str, ...] = (),
+) -> Comparison:
+    """`base` and `new` are a run's id and its datasets; `change` compares a dataset that both have."""
+    (base_id, base_names), (new_id, new_names) = base, new
+    return Comparison(
+        base=base_id,
+        new=new_id,
+        changes=tuple(change(name) for name in new_names if name in base_names),
+        only_base=tuple(name for name in base_names if name not in new_names),
+        only_new=tuple(name for name in new_names if name not in base_names),
+        notes=notes,
+    )

@@ -1,0 +1,115 @@
+"""How far a run is, how long its stages took, and the logs of its datasets."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay, Store
+from model_accuracy_eval.records import Counts, RunPlan
+from model_accuracy_eval.reporting import progress
+from model_accuracy_eval.reporting.progress import DatasetProgress
+
+
+class StageTimer:
+    """Measures stages: `seconds` has one entry for each. The time of a stage inside another counts only for itself."""
+
+    def __init__(self, clock: Clock, on_stage: Callable[[str], object]) -> None:
+        """`on_stage` is called with the name of each stage that begins."""
+        self._clock = clock
+        self._on_stage = on_stage
+        self._inner = 0.0
+        self.seconds: dict[str, float] = {}
+        self.started = self.now()
+
+    def now(self) -> str:
+        return self._clock.local("%Y-%m-%dT%H:%M:%S%z")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self._on_stage(name)
+        began, outer_inner, self._inner = self._clock.elapsed(), self._inner, 0.0
+        try:
+            yield
+        finally:
+            total = self._clock.elapsed() - began
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + total - self._inner, 3)
+            self._inner = outer_inner + total
+
+
+class DatasetLog:
+    """The log of one dataset, `logs/<step>/<label>/<dataset>.out`; with --debug its lines are displayed instead."""
+
+    def __init__(self, step: str, plan: RunPlan, dataset: str, store: Store, ports: Ports) -> None:
+        self._file = f"logs/{step}/{plan.settings.label}/{dataset}.out"
+        self._debug = plan.settings.debug
+        self._dataset = dataset
+        self._store = store
+        self._ports = ports
+
+    def write(self, sentence: str) -> None:
+        if self._debug:
+            self._ports.progress.say(f"{self._dataset}: {sentence}")
+        else:
+            stamp = self._ports.clock.local("%Y-%m-%d %H:%M:%S")
+            self._store.append(self._file, f"{stamp} {sentence}\n".encode())
+
+
+class RunProgress:
+    """Holds the newest state of a run. Texts are made when they are asked for, because replies come by the thousand."""
+
+    def __init__(self, elapsed: Callable[[], float]) -> None:
+        self._elapsed = elapsed
+        self.stage = "prepare"
+        self.counts: dict[str, Counts] = {}
+        self.began: dict[str, tuple[float, int]] = {}
+        """Dataset → when it began, and how many of its samples an earlier run had answered."""
+
+    def watch(self, display: ProgressDisplay) -> ProgressDisplay:
+        """Returns a display that notes everything here and shows it on the given one."""
+        return _WatchedDisplay(display, self)
+
+    def begin(self, dataset: str, counts: Counts) -> None:
+        self.began[dataset] = (self._elapsed(), counts.answered)
+        self.counts[dataset] = counts
+
+    def newest(self) -> tuple[str, str]:
+        """Returns title and summary; any thread may call it."""
+        datasets = {
+            name: DatasetProgress(counts=counts, rate=self._rate(name, counts))
+            for name, counts in [*self.counts.items()]
+        }
+        return progress.title(self.stage, datasets), progress.summary(self.stage, datasets)
+
+    def _rate(self, dataset: str, counts: Counts) -> float:
+        began, answered_before = self.began[dataset]
+        count = counts.answered + counts.rejected + counts.failed - answered_before
+        return count / max(self._elapsed() - began, 1e-9)
+
+
+class _WatchedDisplay:
+    """Implements `ports.ProgressDisplay`."""
+
+    def __init__(self, display: ProgressDisplay, run_progress: RunProgress) -> None:
+        self._display = display
+        self._run_progress = run_progress
+
+    def enter(self, stage: str) -> None:
+        self._run_progress.stage = stage
+        self._display.enter(stage)
+
+    def say(self, sentence: str) -> None:
+        self._display.say(sentence)
+
+    def begin(self, dataset: str, counts: Counts) -> None:
+        self._run_progress.begin(dataset, counts)
+        self._display.begin(dataset, counts)
+
+    def update(self, dataset: str, counts: Counts) -> None:
+        self._run_progress.counts[dataset] = counts
+        self._display.update(dataset, counts)
+
+    def end(self, dataset: str, counts: Counts) -> None:
+        self._run_progress.counts[dataset] = counts
+        self._display.end(dataset, counts)
+
+    def close(self) -> None:
+        self._display.close()

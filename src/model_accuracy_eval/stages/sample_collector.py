@@ -1,0 +1,221 @@
+"""One dataset while it is asked: which samples are missing, where they are kept, and how many there are.
+
+Seeds: sample `i` of the problem at place `p` of the whole dataset has seed base + p·n + i, and servers give choice
+`j` of a request with seed s what a lone request with seed s + j would get. So one request for five choices and five
+requests for one get the same samples, and a run that is continued asks what an undisturbed one would have asked.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from model_accuracy_eval.ports import Ports, Store
+from model_accuracy_eval.records import (
+    Attempt,
+    Counts,
+    Fault,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    PreparedDataset,
+    Problem,
+    Reply,
+    Request,
+    RequestMethod,
+    RunPlan,
+    Sampling,
+    TaskSpec,
+)
+from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.scoring import tools
+from model_accuracy_eval.stages.background_judge import OnSample
+from model_accuracy_eval.stages.run_progress import DatasetLog
+
+_LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRequest:
+    """Samples of one problem that are asked for with one request."""
+
+    collector: "SampleCollector"
+    place: int
+    indexes: tuple[int, ...]
+
+    @property
+    def problem(self) -> Problem:
+        return self.collector.prepared.problems[self.place]
+
+    @property
+    def task(self) -> TaskSpec:
+        return self.collector.prepared.task.of(self.problem)
+
+    @property
+    def by_loglikelihood(self) -> bool:
+        return self.task.kind != "generate"
+
+    @property
+    def sampling(self) -> Sampling:
+        return self.collector.plan.sampling.of(self.task) if self.problem.part else self.collector.sampling
+
+    @property
+    def allows_several_choices(self) -> bool:
+        """Says whether one request may ask for all samples.
+
+        With greedy decoding some servers answer several choices with an error, others with one sample. Conversations
+        with tools differ after their first replies.
+        """
+        consecutive = self.indexes[-1] - self.indexes[0] + 1 == len(self.indexes)
+        return consecutive and bool(self.sampling.temperature) and not self.task.tools
+
+    def singles(self, first: int = 0) -> list["SampleRequest"]:
+        return [SampleRequest(self.collector, self.place, (index,)) for index in self.indexes[first:]]
+
+    @property
+    def method(self) -> RequestMethod:
+        return "text" if self.task.mode == "text" else "chat"
+
+    @property
+    def seed(self) -> int | None:
+        sampling = self.collector.sampling
+        if sampling.seed is None:
+            return None
+        shard = self.collector.plan.shard
+        place = shard.place(self.place) if shard else self.place
+        return (sampling.seed + place * sampling.n + self.indexes[0]) % _LARGEST_SEED
+
+    def request(self) -> Request:
+        task, sampling = self.task, self.sampling
+        return Request(
+            messages=self.problem.messages,
+            text=self.problem.text if task.mode == "text" else None,
+            n=len(self.indexes),
+            temperature=sampling.temperature or 0.0,
+            top_p=sampling.top_p or 1.0,
+            max_tokens=sampling.max_tokens or task.max_tokens,
+            seed=self.seed,
+            stop=task.stop,
+            tools=tools.offered(task.tools),
+            extra=sampling.extra,
+        )
+
+    def loglikelihood_request(self) -> LoglikelihoodRequest:
+        """Where only an answer can be had, it is the likeliest one, unless another temperature is set."""
+        task, problem = self.task, self.problem
+        settings = (self.collector.plan.sampling.temperature, task.temperature, 0.0)
+        temperature = next(value for value in settings if value is not None)
+        return LoglikelihoodRequest(
+            request=msgspec.structs.replace(self.request(), text=None, temperature=temperature),
+            candidates=problem.candidates,
+            options=len(problem.choices) or len(problem.candidates),
+            boundary=task.boundary,
+            rolling=task.kind == "rolling",
+        )
+
+
+class SampleCollector:
+    """Keeps the samples of one dataset: the answered ones in the journal, each once, the others with their reason."""
+
+    def __init__(
+        self, plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports, on_sample: OnSample
+    ) -> None:
+        self.plan = plan
+        self.prepared = prepared
+        self.sampling = plan.sampling.of(prepared.task)
+        self._store = store
+        self._on_sample = on_sample
+        self._ports = ports
+        self.log = DatasetLog("infer", plan, prepared.task.name, store, ports)
+        self._journal = journal.file(plan.settings.label, prepared.task.name)
+        self._failures = journal.failures_file(plan.settings.label, prepared.task.name)
+        self.counts = Counts()
+        self.first_method: LoglikelihoodSetting | None = None
+        """How the log-likelihoods in the journal were taken."""
+        self._began = ports.clock.elapsed()
+
+    def open(self) -> list[SampleRequest]:
+        """Returns requests for the samples that the journal does not hold, problem by problem."""
+        n = self.sampling.n
+        present = {journal.key(line) for line in self._store.lines(self._journal)}
+        if any(task.kind != "generate" for task in self.prepared.tasks):
+            methods = map(journal.loglikelihood_method, self._store.lines(self._journal))
+            self.first_method = next((method for method in methods if method), None)
+        per_problem = [
+            SampleRequest(self, place, tuple(index for index in range(n) if (problem.id, index) not in present))
+            for place, problem in enumerate(self.prepared.problems)
+        ]
+        requests = [request for request in per_problem if request.indexes]
+        planned = n * len(self.prepared.problems)
+        self.counts = Counts(planned=planned, answered=planned - sum(len(request.indexes) for request in requests))
+        self._store.remove(self._failures)
+        self.log.write(f"{planned} samples planned, {self.counts.answered} of them answered before")
+        self._ports.progress.begin(self.prepared.task.name, self.counts)
+        return requests
+
+    def close(self) -> None:
+        counts, seconds = self.counts, self._ports.clock.elapsed() - self._began
+        self.log.write(
+            f"{counts.answered} answered, {counts.rejected} rejected, {counts.failed} failed, "
+            f"{counts.cut} cut by length, {counts.empty} empty, in {seconds:.1f} s"
+        )
+        self._ports.progress.end(self.prepared.task.name, counts)
+
+    def keep(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> int:
+        """Journals the samples of a reply and returns their number. One append: a kill keeps all of them or none."""
+        attempts = [_scored(request, reply, method)] if reply.loglikelihoods else _generated(request, reply, method)
+        lines = b"".join(journal.line(self.prepared, request.problem, attempt) for attempt in attempts)
+        self._store.append(self._journal, lines)
+        self._on_sample(request.problem, attempts)
+        self._count(
+            answered=len(attempts),
+            cut=sum(attempt.finish_reason == "length" for attempt in attempts),
+            empty=sum(not (attempt.text.strip() or attempt.loglikelihoods) for attempt in attempts),
+        )
+        return len(attempts)
+
+    def give_up(self, request: SampleRequest, fault: Fault, tries: int) -> None:
+        """Notes why the samples have no answer."""
+        for index in request.indexes:
+            attempt = Attempt(problem=request.problem.id, index=index, tries=tries, fault=fault)
+            self._store.append(self._failures, journal.failure_line(self.prepared, request.problem, attempt, fault))
+        self.log.write(f"problem {request.problem.id}, samples {list(request.indexes)}: {fault.sentence}")
+        self._count(**{"rejected" if fault.kind == "rejected" else "failed": len(request.indexes)})
+
+    def _count(self, **increments: int) -> None:
+        self.counts = self.counts.plus(**increments)
+        self._ports.progress.update(self.prepared.task.name, self.counts)
+
+
+def _generated(request: SampleRequest, reply: Reply, method: RequestMethod) -> list[Attempt]:
+    return [
+        Attempt(
+            problem=request.problem.id,
+            index=index,
+            text=choice.text,
+            reasoning=choice.reasoning,
+            finish_reason=choice.finish_reason,
+            rounds=choice.rounds,
+            method=method,
+            timings=choice.timings,
+            usage=reply.usage,
+            request=reply.id,
+            seed=None if request.seed is None else request.seed + offset,
+            tries=reply.tries,
+        )
+        for offset, (index, choice) in enumerate(zip(request.indexes, reply.choices, strict=False))
+    ]
+
+
+def _scored(request: SampleRequest, reply: Reply, method: RequestMethod) -> Attempt:
+    """The text is the option that the service finds likeliest, for people to read."""
+    choices = request.problem.choices
+    likelihoods = enumerate(reply.loglikelihoods[: len(choices)])
+    ranking = [(likelihood.logprob, -place) for place, likelihood in likelihoods if likelihood is not None]
+    return Attempt(
+        problem=request.problem.id,
+        index=request.indexes[0],
+        text=choices[-max(ranking)[1]] if ranking else "",
+        method=method,
+        loglikelihoods=reply.loglikelihoods,
+        request=reply.id,
+        tries=reply.tries,
+    )

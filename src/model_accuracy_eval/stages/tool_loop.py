@@ -1,0 +1,106 @@
+"""A conversation in which the model uses tools: it is asked, its calls are carried out, until it answers without one.
+
+The result is one reply: the last text, with the rounds before it, and the tokens and times of all requests.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.records import (
+    Choice,
+    Fault,
+    Reply,
+    Request,
+    TaskSpec,
+    Timings,
+    ToolCall,
+    ToolRound,
+    ToolUse,
+    Usage,
+)
+from model_accuracy_eval.scoring import tools
+
+AskChat = Callable[[Request], Awaitable[Reply]]
+
+_PERHAPS_NO_TOOLS = frozenset({400, 404, 422, 500, 501})
+"""Status codes of services that do not support tools, for a request that offers some."""
+
+
+async def converse(ask: AskChat, request: Request, task: TaskSpec) -> Reply:
+    """Returns the reply after at most `tool_rounds` rounds of calls."""
+    replies = [await ask(request)]
+    while calls := _calls(replies[-1]):
+        if len(request.rounds) == task.tool_rounds:
+            return _joined(replies, request.rounds, tools.UNFINISHED)
+        choice = replies[-1].choices[0]
+        uses = tuple(ToolUse(call=call, result=tools.use(call, task.tools)) for call in calls)
+        rounds = (*request.rounds, ToolRound(text=choice.text, reasoning=choice.reasoning, uses=uses))
+        request = replace(request, rounds=rounds)
+        replies.append(await ask(request))
+    return _joined(replies, request.rounds)
+
+
+def _calls(reply: Reply) -> tuple[ToolCall, ...]:
+    """Returns the calls of a reply; none of a reply that was cut, whose last call may be incomplete."""
+    if reply.fault is not None or not reply.choices or reply.choices[0].finish_reason == "length":
+        return ()
+    return reply.choices[0].calls
+
+
+def _joined(replies: Sequence[Reply], rounds: tuple[ToolRound, ...], reason: str | None = None) -> Reply:
+    last, tries = replies[-1], sum(reply.tries for reply in replies)
+    if last.fault is not None:
+        return replace(last, id=replies[0].id, tries=tries, fault=_explained(last.fault, len(rounds)))
+    choices = [reply.choices[0] for reply in replies]
+    choice = replace(
+        choices[-1],
+        calls=(),
+        rounds=rounds,
+        finish_reason=reason or choices[-1].finish_reason,
+        timings=_timings(choices),
+    )
+    return replace(last, id=replies[0].id, tries=tries, choices=(choice,), usage=_usage(replies))
+
+
+def _explained(fault: Fault, rounds: int) -> Fault:
+    sentence = fault.sentence.rstrip(".")
+    if rounds:
+        sentence = f"{sentence}, after {rounds} {'round' if rounds == 1 else 'rounds'} of tool calls"
+    elif fault.status in _PERHAPS_NO_TOOLS:
+        sentence += (
+            "; the task offers tools, so if the service does not accept them, start it with tool calls "
+            "enabled, or choose a dataset without tools"
+        )
+    return replace(fault, sentence=f"{sentence}.")
+
+
+def _timings(choices: Sequence[Choice]) -> Timings:
+    """Returns the first token's time of the first request and sums over all requests, without the time between them."""
+    timings = [choice.timings for choice in choices]
+    gaps = [(item.gap_mean, item.chunks - 1) for item in timings if item.gap_mean is not None]
+    return Timings(
+        ttft=timings[0].ttft,
+        e2e=sum(item.e2e for item in timings),
+        gap_mean=sum(mean * count for mean, count in gaps) / sum(count for _, count in gaps) if gaps else None,
+        gap_max=max((item.gap_max for item in timings if item.gap_max is not None), default=None),
+        chunks=sum(item.chunks for item in timings),
+    )
+
+
+def _usage(replies: Sequence[Reply]) -> Usage | None:
+    """Sums over all requests; a number that one of them lacks stays unknown."""
+    usages = [reply.usage for reply in replies if reply.usage is not None]
+    if len(usages) < len(replies):
+        return None
+    return Usage(
+        prompt_tokens=_sum(usage.prompt_tokens for usage in usages),
+        completion_tokens=_sum(usage.completion_tokens for usage in usages),
+        reasoning_tokens=_sum(usage.reasoning_tokens for usage in usages),
+    )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    values = list(numbers)
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

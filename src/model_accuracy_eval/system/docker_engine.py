@@ -1,0 +1,122 @@
+"""The container engine through the docker SDK, and its errors as sentences."""
+
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused, UsageError
+from model_accuracy_eval.optional import docker, requests, require
+from model_accuracy_eval.system.concurrency import in_background
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+T = TypeVar("T")
+
+DEFAULT_SOCKET = "unix:///var/run/docker.sock"
+_CALL_LIMIT = 600.0
+"""Seconds for one call: a busy engine may take long to create a container."""
+
+_KNOWN_ERRORS: tuple[tuple[str, type[EvalError], str], ...] = (
+    (
+        "bind source path does not exist",
+        Refused,
+        "The engine does not see the weights at this path because it runs on another machine; use --runtime process",
+    ),
+    ("port is already allocated", AdapterFailed, "Another container has the port; `docker ps` shows which"),
+    ("address already in use", AdapterFailed, "Another program has the port; `ss -ltnp` shows which"),
+    ("error gathering device information", Refused, "The engine's host lacks a device; list them with `ls /dev`"),
+)
+"""A part of the engine's message, the error that it means, and what to do."""
+
+
+def connect(environ: Mapping[str, str], *, timeout: float = _CALL_LIMIT) -> "DockerClient":
+    """A client of the engine that answers; DOCKER_HOST and its like are honoured."""
+    try:
+        require("docker", needed_by="The container runtime")
+    except UsageError as error:
+        raise Refused(error.sentence) from error
+    address = environ.get("DOCKER_HOST") or DEFAULT_SOCKET
+    try:
+        _connect_socket(address)
+        client = docker.DockerClient.from_env(environment=dict(environ), timeout=int(timeout))
+    except (docker.errors.DockerException, OSError, ValueError) as error:
+        raise Refused(_unreachable(address, error)) from error
+    return client
+
+
+def _connect_socket(address: str) -> None:
+    """Raises the system's own error, which the SDK would wrap several times."""
+    scheme, _, path = address.partition("://")
+    if scheme == "unix":
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.connect(path)
+
+
+def _unreachable(address: str, error: Exception) -> str:
+    reason = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, PermissionError):
+        return (
+            f"This user may not talk to the container engine at {address} ({reason}); "
+            "type: sudo usermod -aG docker $USER, and log in again."
+        )
+    return (
+        f"No container engine answers at {address} ({reason}); "
+        "start one (sudo systemctl start docker), mount its socket here, or use --runtime process."
+    )
+
+
+@contextmanager
+def engine_errors(what: str) -> Iterator[None]:
+    """Turns the engine's errors into sentences that begin with `what`, such as "The container could not be started"."""
+    try:
+        yield
+    except docker.errors.APIError as error:
+        message = str(error.explanation or error)
+        for fragment, kind, sentence in _KNOWN_ERRORS:
+            if fragment in message:
+                raise kind(f"{sentence}.", detail=message) from error
+        raise AdapterFailed(f"{what}: {message.strip().rstrip('.')}.") from error
+    except (docker.errors.DockerException, requests.RequestException) as error:
+        raise AdapterFailed(f"{what}: {str(error).strip().rstrip('.')}.") from error
+
+
+def has_image(client: "DockerClient", image: str) -> bool:
+    with engine_errors(f"The image {image} could not be looked up"):
+        try:
+            client.images.get(image)
+        except docker.errors.ImageNotFound:
+            return False
+        return True
+
+
+def pull(client: "DockerClient", image: str, log: str, check: Callable[[], None]) -> None:
+    """Pulls the image; its tag is `latest` where none is given, as on the command line."""
+    with Path(log).open("ab") as output:
+        output.write(f"── docker pull {image}\n".encode())
+    try:
+        run_attended(lambda: client.images.pull(*_with_tag(image)), check)
+    except (docker.errors.DockerException, requests.RequestException) as error:
+        message = str(getattr(error, "explanation", None) or error).strip().rstrip(".")
+        raise Refused(
+            f"The image {image} is not on this machine, and pulling it was refused ({message}); "
+            f"correct its name, or type on the engine's machine: docker login, docker pull {image}."
+        ) from error
+
+
+def _with_tag(image: str) -> tuple[str, str | None]:
+    """Without a tag the SDK would pull every tag of the image."""
+    tagged = "@" in image or ":" in image.rpartition("/")[2]
+    return image, None if tagged else "latest"
+
+
+def run_attended(work: Callable[[], T], check: Callable[[], None]) -> T:
+    """The result of slow work in a thread. `check` is called every 0.1 s and may raise, which ends the waiting."""
+    future = in_background(work, "container-engine")
+    while not future.done():
+        check()
+        wait([future], 0.1)
+    return future.result()

@@ -1,0 +1,65 @@
+"""Reads the files of a run that has ended, from its folder or from a zip file, as artifacts are downloaded."""
+
+import contextlib
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.ports import Archive
+
+_RUN_FILE = "run.json"
+_LARGEST = 4 << 30
+"""Bytes of one unpacked file: a zip file from elsewhere may claim any size."""
+
+
+class FolderArchive:
+    """Implements `ports.Archive`. Nothing is locked or created: the folder is only read."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (Path(self.root) / name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
+
+
+class ZipArchive:
+    """Implements `ports.Archive` with a zip file. The run may be at its top or in a folder of it."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        with self._reading(), zipfile.ZipFile(root) as archive:
+            runs = [name for name in archive.namelist() if Path(name).name == _RUN_FILE]
+        if len(runs) > 1:
+            raise BadReuse(f"'{root}' holds {len(runs)} runs, and only one can be read: unpack it.")
+        self._prefix = runs[0].removesuffix(_RUN_FILE) if runs else ""
+
+    def read(self, name: str) -> bytes | None:
+        with self._reading(), zipfile.ZipFile(self.root) as archive, contextlib.suppress(KeyError):
+            entry = archive.getinfo(self._prefix + name)
+            if entry.file_size > _LARGEST:
+                raise BadReuse(f"{name} in '{self.root}' is {entry.file_size} bytes; {_LARGEST} is the most.")
+            return archive.read(entry)
+        return None
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+            raise BadReuse(f"'{self.root}' cannot be read as a zip of a run: {error}.") from error
+
+
+def open_archive(path: str) -> Archive:
+    """A folder, else a zip file."""
+    if Path(path).is_dir():
+        return FolderArchive(path)
+    if not Path(path).exists():
+        raise BadReuse(f"There is no run at '{path}': neither a folder nor a zip of one.")
+    return ZipArchive(path)

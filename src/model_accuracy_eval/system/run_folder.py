@@ -1,0 +1,112 @@
+"""The folder of a run: journals are appended so that they survive a kill, other files are written in one step."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from model_accuracy_eval.errors import BadReuse, BadValue, PublishFailed
+
+
+class RunFolder:
+    """Implements `ports.Store`. The folder is locked while it is open: two runs must not write one journal."""
+
+    def __init__(self, root: str) -> None:
+        self._root = Path(root).absolute()
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise BadValue(f"The folder {self._root} for the run cannot be created: {error.strerror}.") from error
+        try:
+            # Freed by the system when this process ends, however it ends.
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise BadReuse(f"The run {self._root} is under way in another process; wait for it or stop it.") from error
+        self._appending: dict[str, int] = {}
+
+    @property
+    def root(self) -> str:
+        return str(self._root)
+
+    def path(self, name: str) -> str:
+        target = self._root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return str(target)
+
+    def append(self, name: str, data: bytes) -> None:
+        """Unbuffered: what the kernel has taken survives a kill of this process."""
+        with self._writing(name):
+            if name not in self._appending:
+                self._appending[name] = self._open_for_append(name)
+            descriptor = self._appending[name]
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise PublishFailed(f"{self._root / name} cannot be written: {error.strerror or error}.") from error
+
+    def _open_for_append(self, name: str) -> int:
+        path = self.path(name)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        os.ftruncate(descriptor, _length_of_whole_lines(path))
+        return descriptor
+
+    def write(self, name: str, data: bytes) -> None:
+        """Writes a temporary file, then renames it, so that the target is never incomplete."""
+        with self._writing(name):
+            target = Path(self.path(name))
+            temporary = target.with_name(f".{target.name}.{os.getpid()}")
+            try:
+                temporary.write_bytes(data)
+                temporary.replace(target)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    def read(self, name: str) -> bytes | None:
+        with contextlib.suppress(FileNotFoundError):
+            return (self._root / name).read_bytes()
+        return None
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        with contextlib.suppress(FileNotFoundError), (self._root / name).open("rb") as file:
+            yield from (line for line in file if line.endswith(b"\n"))
+
+    def remove(self, name: str) -> None:
+        self._close(name)
+        (self._root / name).unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        return sorted(str(path.relative_to(self._root)) for path in self._root.rglob("*") if path.is_file())
+
+    def close(self) -> None:
+        for name in list(self._appending):
+            self._close(name)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def _close(self, name: str) -> None:
+        if name in self._appending:
+            os.close(self._appending.pop(name))
+
+
+def _length_of_whole_lines(path: str) -> int:
+    """The size without a last line that is incomplete after a crash."""
+    with Path(path).open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end > 0:
+            start = max(0, end - 65536)
+            file.seek(start)
+            newline = file.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            end = start
+    return 0

@@ -1,0 +1,228 @@
+"""Task + rows → prepared dataset: the problems as they will be asked, and the hashes that identify them."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import (
+    WHOLE_ROW,
+    Candidate,
+    DataFile,
+    Pipeline,
+    PreparedDataset,
+    Problem,
+    Shard,
+    TaskSpec,
+)
+from model_accuracy_eval.scoring import tools
+from model_accuracy_eval.scoring.judging import check
+from model_accuracy_eval.scoring.scorers import pipelines
+from model_accuracy_eval.tasks import fewshot, prompts, views
+from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.tasks.template_words import positions
+
+ReadRows = Callable[[DataFile, tuple[str, ...]], list[DataRow]]
+"""Reads the rows of a file; each has the named columns."""
+
+
+def assemble(task: TaskSpec, read: ReadRows, limit: int | None = None, shard: Shard | None = None) -> PreparedDataset:
+    """Prepares a task: reads its files, and prepares and joins its parts."""
+    if task.parts:
+        return _join_parts(task, [assemble(part, read) for part in task.parts], limit, shard)
+    fewshot = task.prompt.fewshot
+    shots = read(fewshot.data, fewshot.fields or task.fields) if fewshot and fewshot.data else []
+    return build(task, read(task.data, task.fields), shots, limit, shard)
+
+
+def _join_parts(
+    task: TaskSpec, datasets: Sequence[PreparedDataset], limit: int | None, shard: Shard | None
+) -> PreparedDataset:
+    """All parts' problems under new numbers; the category of each is the name of its part."""
+    views.check_parts(task)
+    pairs = [(at, problem) for at, prepared in enumerate(datasets) for problem in prepared.problems]
+    if task.arrangement == "mixture":
+        pairs = views.mixed(pairs)
+    chosen = [(place, *pairs[place]) for place in views.sliced(task, len(pairs))[:limit]]
+    problems = tuple(
+        msgspec.structs.replace(problem, id=place, part=(at, *problem.part), category=task.parts[at].name)
+        for place, at, problem in chosen
+    )
+    return _prepared(task, problems, pipelines(task), shard)
+
+
+def build(
+    task: TaskSpec, rows: list[DataRow], shots: list[DataRow], limit: int | None, shard: Shard | None = None
+) -> PreparedDataset:
+    """Prepares a task from its rows. Every problem is rendered, so that errors in the data show before a run begins.
+
+    A shard has the hashes of the whole dataset, because it is part of the same question.
+    """
+    tools.check(task)
+    resolved = pipelines(task)
+    for pipeline in resolved:
+        check(pipeline)
+    rows = views.apply_views(task.views, rows, task.data.name)
+    chosen = views.sliced(task, len(rows))[:limit]
+    builder = _DatasetBuilder(task, rows, shots)
+    problems = tuple(builder.problem(place, rows[place]) for place in chosen)
+    return _prepared(task, problems, resolved, shard)
+
+
+def _prepared(
+    task: TaskSpec, problems: tuple[Problem, ...], judging: Sequence[Pipeline], shard: Shard | None
+) -> PreparedDataset:
+    questions = _digest([_hashed_question(problem, task.of(problem)) for problem in problems])
+    answers = [_hashed_answers(problem) for problem in problems]
+    version = _digest([questions, answers, [_without_defaults(pipeline) for pipeline in judging]])[:6]
+    return PreparedDataset(
+        task=task, problems=views.sharded(task, problems, shard), version=version, questions=questions
+    )
+
+
+class _DatasetBuilder:
+    """Turns rows into problems with their solved examples."""
+
+    def __init__(self, task: TaskSpec, rows: list[DataRow], shots: list[DataRow]) -> None:
+        self._task = task
+        self._unconditional = any(
+            measure.name == "acc_mutual_info" for pipeline in pipelines(task) for measure in pipeline.metrics
+        )
+        examples = task.prompt.fewshot
+        own = examples is not None and examples.data is None and not examples.rows
+        self._pool = rows if own else list(examples.rows) if examples and examples.rows else shots
+        without = own if examples is None or examples.without_itself is None else examples.without_itself
+        count = examples.count if examples else 0
+        if len(self._pool) < count + (without and count > 0):
+            raise BadData(
+                f"{task.name} shows {count} solved examples, but its file of examples has {len(self._pool)} rows."
+            )
+        self._choose: fewshot.Choose | None = None
+        if examples and count:
+            self._choose = fewshot.chooser(examples.sampler, self._pool, count, own=without)
+
+    def problem(self, place: int, row: DataRow) -> Problem:
+        task, where = self._task, f"{self._task.data.name}, row {place + 1}"
+        shots = self._shots(place, row)
+        key = self._key(row, where)
+        question = prompts.render(task.prompt.question, row, where)
+        text = self._text(question, row, shots, where)
+        if task.kind == "choice":
+            question = prompts.lettered(task.prompt, key.choices, row, where)
+        return Problem(
+            id=place,
+            messages=prompts.conversation(task.prompt, question, row, shots, where),
+            text=text,
+            references=key.references,
+            choices=key.choices,
+            candidates=self._candidates(text, key, row, shots, where),
+            gold=key.gold,
+            category=str(row[task.category]) if task.category else None,
+            extras=row if task.extras == WHOLE_ROW else {field: row[field] for field in task.extras},
+        )
+
+    def _key(self, row: DataRow, where: str) -> "_AnswerKey":
+        task = self._task
+        choices = prompts.listed(task.choices, row, where)
+        references = self._references(row, where)
+        gold = _gold(references[0], choices, where) if task.kind in {"choice", "schema"} else ()
+        return _AnswerKey(references, choices, gold)
+
+    def _references(self, row: DataRow, where: str) -> tuple[str, ...]:
+        task = self._task
+        return prompts.listed(task.references, row, where) or (prompts.render(task.reference, row, where),)
+
+    def _text(self, question: str, row: DataRow, shots: Sequence[prompts.Shot], where: str) -> str:
+        task = self._task
+        if task.kind == "rolling":
+            return question
+        if task.kind == "generate" and task.mode == "chat":
+            return ""
+        return prompts.text(task.prompt, question, row, shots, where)
+
+    def _shots(self, place: int, row: DataRow) -> list[prompts.Shot]:
+        if self._choose is None:
+            return []
+        prompt = self._task.prompt
+        name = prompt.fewshot.data.name if prompt.fewshot and prompt.fewshot.data else self._task.data.name
+        return [self._shot(self._pool[at], f"{name}, example {at + 1}") for at in self._choose(place, row)]
+
+    def _shot(self, row: DataRow, where: str) -> prompts.Shot:
+        task = self._task
+        if task.prompt.answer and task.kind != "schema":
+            return prompts.shot(task.prompt, row, where)
+        has_options = task.kind in {"choice", "schema"}
+        key = self._key(row, where) if has_options else _AnswerKey(self._references(row, where), (), ())
+        right = key.choices[key.gold[0]] if has_options else key.references[0]
+        return prompts.shot(task.prompt, row, where, right=right, context=right if task.kind == "schema" else None)
+
+    def _candidates(
+        self, text: str, key: "_AnswerKey", row: DataRow, shots: Sequence[prompts.Shot], where: str
+    ) -> tuple[Candidate, ...]:
+        prompt = self._task.prompt
+        match self._task.kind:
+            case "rolling":
+                return (Candidate(context="", continuation=text),)
+            case "target":
+                return (Candidate(context=text, continuation=prompt.delimiter + key.references[0]),)
+            case "choice":
+                endings = [prompt.delimiter + choice for choice in key.choices]
+                contexts = [text, ""] if self._unconditional else [text]
+                return tuple(
+                    Candidate(context=context, continuation=ending) for context in contexts for ending in endings
+                )
+            case "schema":
+                ending = prompt.delimiter + prompts.render(prompt.answer, row, where)
+                texts = [prompts.text(prompt, choice, row, shots, where) for choice in key.choices]
+                return tuple(Candidate(context=context, continuation=ending) for context in texts)
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerKey:
+    """The right answers of a row: their texts, and among options their positions."""
+
+    references: tuple[str, ...]
+    choices: tuple[str, ...]
+    gold: tuple[int, ...]
+
+
+def _gold(reference: str, choices: Sequence[str], where: str) -> tuple[int, ...]:
+    gold = positions(reference, choices)
+    if gold is None:
+        raise BadData(f"{where}: the right answer '{reference}' is none of the {len(choices)} options.")
+    return gold
+
+
+# A version identifies the question across releases of this program. What a task does not use is not hashed, so that
+# fields which a release adds to the records change no version.
+
+
+def _hashed_question(problem: Problem, task: TaskSpec) -> tuple[Any, ...]:
+    texts = (problem.text, problem.candidates) if problem.text or problem.candidates else ()
+    offered = (tools.offered(task.tools),) if task.tools else ()
+    return (problem.id, [(message.role, message.content) for message in problem.messages], *texts, *offered)
+
+
+def _hashed_answers(problem: Problem) -> tuple[Any, ...]:
+    more = (problem.gold, problem.extras) if problem.gold or problem.extras else ()
+    return (problem.references, problem.choices, *more)
+
+
+def _without_defaults(value: Any) -> Any:
+    """A record as the fields that differ from their defaults."""
+    if isinstance(value, msgspec.Struct):
+        fields = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
+        return {field.name: _without_defaults(content) for field, content in fields if content != _default(field)}
+    return [_without_defaults(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(msgspec.json.encode(value)).hexdigest()

@@ -1,0 +1,120 @@
+"""What several benchmarks ask in the same words: for a number, for the letter of an option, or for a program.
+
+A program can be asked for by four strategies:
+standard   the task, and code alone as the reply
+scot       first inputs and outputs, edge cases, the algorithm and its steps; then the code
+few-shot   three small solved functions first
+cgo        with helper functions, one for each step
+"""
+
+from model_accuracy_eval.records import MetricUse, Pipeline, Prompt, Step
+
+NUMBER_ENDING = "Work it out step by step. On the last line write #### followed by the answer as a plain number."
+
+NUMBER_PIPELINES = (
+    Pipeline(
+        filters=(
+            Step(name="strip_thoughts"),
+            Step(name="cut_at", args={"marks": ["Question:"]}),
+            Step(name="number_answer"),
+        ),
+        metrics=(MetricUse(name="number", label="accuracy"),),
+    ),
+)
+
+LETTER_ENDING = "Think it through if you need to, then end with: ANSWER: X (the letter of the right option)."
+ONLY_THE_LETTER = "Respond only with the letter of the correct answer."
+
+LETTER_PIPELINES = (
+    Pipeline(
+        filters=(Step(name="strip_thoughts"), Step(name="choice_letter")),
+        metrics=(MetricUse(name="exact", label="accuracy"),),
+    ),
+)
+
+
+def lettered(options: str) -> str:
+    """The template of a list of options, each on a line after its letter; `options` is an expression over the row."""
+    letter = "{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}"
+    return f"{{% for option in {options} %}}\n{letter}. {{{{ option }}}}{{% endfor %}}"
+
+
+def letter_at(place: str) -> str:
+    """The template of the letter at a position; `place` is an expression over the row."""
+    return f"{{{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[{place}] }}}}"
+
+
+def nanochat_choice(question: str, letters: str, options: str) -> str:
+    """The template of nanochat, in which the letter follows its option, because small models do better so."""
+    line = "- {{ option }}={{ letters[loop.index0] }}\n"
+    return (
+        f"{{% set letters = {letters} %}}Multiple Choice question: {{{{ {question} }}}}\n"
+        f"{{% for option in {options} %}}{line}{{% endfor %}}\n{ONLY_THE_LETTER}"
+    )
+
+
+_CODE_ONLY = "Reply with one ```python block and nothing else."
+
+_THOUGHT = """Before you write code, think in this order:
+1. What goes in and what comes out, with their types.
+2. Which inputs are unusual: empty, negative, repeated, very large.
+3. Which algorithm fits, and why.
+4. Its steps, one short line each.
+
+{task}
+
+{shown}
+
+End with the code in one ```python block."""
+
+_SOLVED = """Here are three tasks and their solutions.
+
+Task: return the largest number of a non-empty list.
+```python
+def largest(numbers):
+    best = numbers[0]
+    for number in numbers[1:]:
+        if number > best:
+            best = number
+    return best
+```
+
+Task: count the vowels of a text, whatever their case.
+```python
+def vowels(text):
+    return sum(letter in "aeiou" for letter in text.lower())
+```
+
+Task: join a list of lists into one list.
+```python
+def joined(lists):
+    return [item for one in lists for item in one]
+```
+
+Now this one. {task}
+
+{shown}
+
+{code_only}"""
+
+_STEPS = """{task} Split the work into small helper functions, one for each step, and let the function call them.
+
+{shown}
+
+{code_only}"""
+
+STRATEGIES = {
+    "standard": "{task} {code_only}\n\n{shown}",
+    "scot": _THOUGHT,
+    "few-shot": _SOLVED,
+    "cgo": _STEPS,
+}
+
+
+def code_prompt(task: str, shown: str) -> Prompt:
+    """`task` says what to do and `shown` what there is to go by: Jinja templates over a row."""
+    filled = {
+        name: template.replace("{task}", task).replace("{code_only}", _CODE_ONLY).replace("{shown}", shown)
+        for name, template in STRATEGIES.items()
+    }
+    return Prompt(question=filled["standard"], strategies=filled)

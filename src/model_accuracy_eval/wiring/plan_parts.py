@@ -1,0 +1,75 @@
+"""What the user gave, to a command, a function or the action → the plan of a run."""
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from model_accuracy_eval.config import inputs, saved_plan
+from model_accuracy_eval.config.resolve import resolve
+from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.records import DataFile, JSONObject, RunPlan
+from model_accuracy_eval.scoring.function_paths import LOADER
+from model_accuracy_eval.system.local_files import TaskFiles
+from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
+from model_accuracy_eval.wiring.run_parts import hub
+
+
+def plan(values: Mapping[str, Any], environment: Mapping[str, str], source: str = "the arguments") -> RunPlan:
+    """The plan for settings by name; `config` names a YAML file, and all other values win over what it says.
+
+    `source` is what errors call the place where the values were given.
+    """
+    flags = {name: value for name, value in values.items() if name != "config"}
+    layer = {**file_layer(values.get("config")), **inputs.read(flags, source)}
+    previous = saved(layer["reuse"]) if layer.get("reuse") else None
+    settings = inputs.merge(_inherited(previous, layer["reuse"]) if previous else {}, layer)
+    resolved = resolve(
+        settings,
+        run_id=Path(layer["reuse"]).resolve().name if previous else os.urandom(16).hex(),
+        stamp=time.strftime("%Y%m%d_%H%M%S"),
+        library=library(environment, settings.data_dir, settings.tasks_path, trusted=settings.trust_python),
+    )
+    if previous:
+        saved_plan.check_same_questions(previous, resolved)
+    return resolved
+
+
+def library(
+    environment: Mapping[str, str], data_dir: str | None, folders: tuple[str, ...], *, trusted: bool
+) -> Library:
+    """All tasks that can be named. Functions of tasks that are trusted are loaded into processes of their own."""
+    if trusted:
+        LOADER.set(TrustedFunctions(environment))
+    data = hub(environment)
+    return Library(lambda path: data.read(DataFile(name=path), data_dir)[1], TaskFiles(), folders, trusted)
+
+
+def file_layer(path: str | None) -> dict[str, Any]:
+    """The settings of a YAML file; none where there is no file."""
+    if not path:
+        return {}
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadValue(f"The configuration file {path} cannot be read: {error}.") from error
+    return inputs.read(inputs.yaml_values(text, path), path)
+
+
+def saved(folder: str) -> RunPlan:
+    """The newest plan in the folder of a run."""
+    configs = sorted(Path(folder).resolve().glob("configs/*.py"))
+    if not configs:
+        raise BadReuse(f"'{folder}' is not a run that could be reused: it has no configs/*.py.")
+    return saved_plan.load(configs[-1].read_text(encoding="utf-8"), str(configs[-1]))
+
+
+def _inherited(previous: RunPlan, folder: str) -> JSONObject:
+    """The settings that continuing a run starts from. Its mode and its reuse belonged to that one command."""
+    settings = msgspec.structs.asdict(previous.settings)
+    inherited = {name: value for name, value in settings.items() if name not in {"mode", "reuse"}}
+    return {**inherited, "out": str(Path(folder).resolve().parent)}

@@ -1,0 +1,143 @@
+"""The real ports of a run: clients, launcher, sandbox, hubs, run folder, clock."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TextIO
+
+from model_accuracy_eval import __version__
+from model_accuracy_eval.client.chat import StreamingChat, connect
+from model_accuracy_eval.client.proxied_transport import proxy_for
+from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.hubs.file_hub import FileHub, cache_folder
+from model_accuracy_eval.hubs.hub_weights import HubWeights
+from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, ServiceRole
+from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.records import ClientLimits, RunPlan, Service
+from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
+from model_accuracy_eval.system import proxies
+from model_accuracy_eval.system.clock import SignalClock
+from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.container_labels import Labels, sweep_orphans
+from model_accuracy_eval.system.progress_display import progress_display
+from model_accuracy_eval.system.run_archive import open_archive
+from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
+
+API_KEYS: Mapping[ServiceRole, str] = {"model": "MODEL_ACCURACY_EVAL_API_KEY", "judge": "MODEL_ACCURACY_EVAL_JUDGE_KEY"}
+"""Environment variable that holds the key for each service."""
+
+
+def hub(environment: Mapping[str, str]) -> FileHub:
+    """Where data files come from; refuses proxies that cannot work."""
+    proxies.check(environment)
+    return FileHub(environment)
+
+
+def trusted_python(environment: Mapping[str, str]) -> MakeRows:
+    """Runs the Python of task files that the user trusts."""
+    return TrustedRows(environment, {"UltraEval.tasks.postprocess": "model_accuracy_eval.tasks.ultraeval.postprocess"})
+
+
+def connect_service(
+    environment: Mapping[str, str], service: Service, limits: ClientLimits, *, role: ServiceRole = "model"
+) -> StreamingChat:
+    """A client with the key of its role and the proxy of its address. No service sees the key of another role."""
+    key = environment.get(API_KEYS[role])
+    return connect(service, limits, api_key=key, proxy=proxy_for(service.base_url, environment))
+
+
+def ports(
+    plan: RunPlan,
+    environment: Mapping[str, str],
+    clock: SignalClock,
+    progress: TextIO = sys.stderr,
+    *,
+    model_token: Secret | None = None,
+    labels: Labels | None = None,
+    wrap_display: Callable[[ProgressDisplay], ProgressDisplay] = lambda display: display,
+) -> Ports:
+    """The real ports. Progress is written to `progress`; `wrap_display` may put a display of its own before it."""
+    display = wrap_display(progress_display(progress, clock.elapsed))
+
+    return Ports(
+        connect=partial(connect_service, environment),
+        launcher=_launcher(plan, environment, clock, labels),
+        hub=hub(environment),
+        make_rows=trusted_python(environment),
+        open_sandbox=lambda: _open_sandbox(plan, environment, labels),
+        weights_source=HubWeights(
+            environment,
+            plan.settings.weights_dir or str(cache_folder(environment) / "weights"),
+            token=model_token or _hub_token(plan, environment),
+            check=clock.check,
+            say=display.say,
+        ),
+        open_store=RunFolder,
+        open_archive=open_archive,
+        run_async=run,
+        clock=clock,
+        progress=display,
+        facts=_facts(),
+    )
+
+
+def _open_sandbox(plan: RunPlan, environment: Mapping[str, str], labels: Labels | None) -> Sandbox:
+    return open_sandbox(plan.settings.sandbox, environment, image=plan.settings.sandbox_image or IMAGE, labels=labels)
+
+
+def _launcher(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None) -> Launcher:
+    if plan.settings.runtime == "process":
+        return ProcessLauncher(environment, check=clock.check)
+    # One that a killed run left behind would hold the port. Without an engine, the launcher itself objects.
+    with contextlib.suppress(Refused):
+        sweep_orphans(labels or Labels(repository=""), environment)
+    return _container_launcher(plan, environment, clock, labels)
+
+
+def _container_launcher(
+    plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None
+) -> ContainerLauncher:
+    options = ContainerOptions(
+        image=plan.settings.adapter_image or "",
+        devices=plan.settings.devices,
+        labels=labels or Labels(repository="", run_id=plan.run_id),
+    )
+    return ContainerLauncher(environment, options, check=clock.check)
+
+
+def _hub_token(plan: RunPlan, environment: Mapping[str, str]) -> Secret:
+    """The variable that the hub's own tools read."""
+    name = "MODELSCOPE_API_TOKEN" if (plan.settings.model or "").startswith("ms:") else "HF_TOKEN"
+    return Secret(environment.get(name, ""), name)
+
+
+def _npus() -> list[str]:
+    """The NPUs that this process can see, by their device nodes."""
+    return sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
+
+
+def lacks_npus(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels) -> str:
+    """Why deploy.sh would see no NPU; empty when it would, and when it needs none."""
+    if plan.settings.adapter is None or plan.settings.devices == "none":
+        return ""
+    if plan.settings.runtime == "container":
+        return _container_launcher(plan, environment, clock, labels).lacks_npus()
+    return "" if _npus() else "This container has no /dev/davinci<N>."
+
+
+def _facts() -> dict[str, str]:
+    machine = os.uname()
+    return {
+        "model-accuracy-eval": __version__,
+        "python": sys.version.split()[0],
+        "NPUs": ", ".join(_npus()) or "none seen",
+        "system": f"{machine.sysname} {machine.release} {machine.machine}",
+        "pid": str(os.getpid()),
+    }

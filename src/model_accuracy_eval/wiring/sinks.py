@@ -1,0 +1,40 @@
+"""Where results are published. The order counts: each sink is given what those before it have published."""
+
+from collections.abc import Callable
+
+from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, CheckUpdater, GitHubApi, RunnerStep
+from model_accuracy_eval.ports.sink import Sink
+from model_accuracy_eval.stages.github_sinks import CheckConfirmation, CheckSink, CommentSink, HurriedGitHub, StatusSink
+from model_accuracy_eval.stages.run_files import FILES
+from model_accuracy_eval.stages.step_sinks import ArtifactSink, LogSink, OutputsSink, SummarySink
+
+
+def run_sinks() -> tuple[Sink, ...]:
+    """Returns the sinks of the command `run`."""
+    return FILES
+
+
+def action_sinks(
+    context: ActionContext,
+    *,
+    step: RunnerStep,
+    github: GitHubApi,
+    artifacts: ArtifactStore | None,
+    updater: CheckUpdater,
+    since_stop: Callable[[], float],
+) -> tuple[Sink, ...]:
+    """Returns the sinks of the action."""
+    in_time = HurriedGitHub(github, since_stop)
+    check = CheckSink(context, in_time, step, updater)
+    return (
+        *run_sinks(),
+        LogSink(step),
+        ArtifactSink(context, artifacts, step, since_stop, of_stopped_runs=False),
+        check,
+        CommentSink(context, in_time),
+        StatusSink(context, in_time),
+        CheckConfirmation(check),
+        ArtifactSink(context, artifacts, step, since_stop, of_stopped_runs=True),
+        SummarySink(context, step),
+        OutputsSink(context, step),
+    )

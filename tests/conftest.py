@@ -1,0 +1,52 @@
+"""Which tests `make test` leaves to `make test-all`, and how many run at once."""
+
+import os
+from pathlib import Path
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+HERE = Path(__file__).parent
+
+LONG_SUITES = {
+    "parity": "compares with lm-eval itself, in environments of its own",
+    "simulator": "builds the image and plays whole workflow runs before a real engine",
+    "integration/image": "builds the image",
+    "integration/container": "starts containers of adapters",
+}
+"""Folders of tests that need an engine or minutes, and why: marked `slow`."""
+
+
+ONE_AT_A_TIME = {
+    "integration/sandbox": "sandbox",
+    "e2e/test_code_": "sandbox",
+    "simulator": "engine",
+    "integration/image": "engine",
+    "integration/container": "engine",
+}
+"""Tests that use all cores, share what takes long to build, or want port 8000; and the group that one worker runs."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(HERE).as_posix().startswith(tuple(f"{folder}/" for folder in LONG_SUITES)):
+            item.add_marker(pytest.mark.slow)
+
+
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
+    """Hands each test to the next free worker, and the tests of a group to one. (`--dist loadgroup` of pytest-xdist
+    3.8 has no effect under pytest 9.2.)"""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.removeprefix(f"{HERE.name}/")
+        return next((group for start, group in ONE_AT_A_TIME.items() if path.startswith(start)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling:
+    return GroupScheduling(config, log)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Most of the time tests wait: for servers, processes and engines."""
+    return 2 * (os.cpu_count() or 1)

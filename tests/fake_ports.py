@@ -1,0 +1,362 @@
+"""An in-memory fake of every port: the real pipeline runs on them, without a network, a process or a disk.
+
+ports = fake_ports(chat=ScriptedChat(lambda request, choice: "42"))
+report = pipeline.run(plan, ports)
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeVar
+
+from model_accuracy_eval.errors import BadData, EvalError, NoHonestScore, Refused, Stopped
+from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, RunningAdapter, ServiceRole
+from model_accuracy_eval.records import (
+    Candidate,
+    Choice,
+    ClientLimits,
+    Counts,
+    DataFile,
+    Fault,
+    JSONObject,
+    Loglikelihood,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    Reply,
+    Request,
+    RequestMethod,
+    Service,
+    Timings,
+    WeightsInfo,
+)
+from model_accuracy_eval.records.code import Execution, ExecutionVerdict, Isolation, Program
+
+T = TypeVar("T")
+
+ScriptedAnswer = Callable[[Request, int], str | Choice | Fault]
+"""What the service says to a request's choice of that number; a Fault fails the whole request."""
+
+
+LogprobOf = Callable[[Candidate], Loglikelihood | Fault]
+"""How likely the service finds a candidate's ending; a Fault fails the whole problem."""
+
+
+class ScriptedLoglikelihoodClient:
+    """Weighs by a function; below `top-logprobs` the letter of the likeliest option is the answer."""
+
+    def __init__(self, weight: LogprobOf, method: RequestMethod) -> None:
+        self._weight = weight
+        self.method = method
+        self.findings = (f"{method}: as scripted.",)
+        self.likelihood_requests: list[LoglikelihoodRequest] = []
+
+    async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
+        self.likelihood_requests.append(request)
+        await asyncio.sleep(0)
+        number = f"{len(self.likelihood_requests):032x}"
+        told = [self._weight(candidate) for candidate in request.candidates]
+        fault = next((one for one in told if isinstance(one, Fault)), None)
+        if fault is not None:
+            return Reply(id=number, fault=fault)
+        weighed = tuple(one for one in told if not isinstance(one, Fault))
+        if self.method not in ("constrained", "extracted"):
+            return Reply(
+                id=number,
+                loglikelihoods=weighed[: request.options] if self.method == "top-logprobs" else weighed,
+            )
+        best = max(range(request.options), key=lambda place: weighed[place].logprob)
+        said = Choice(text=chr(ord("A") + best), finish_reason="stop", timings=Timings(e2e=0.02))
+        return Reply(id=number, choices=(said,))
+
+
+class ScriptedChat:
+    """A service that says what a function says. `served` caps the choices it gives to one request.
+
+    `weight` and `method`: what it finds likely, and how that can be found out.
+    """
+
+    def __init__(
+        self,
+        answer: ScriptedAnswer,
+        *,
+        served: int | None = None,
+        names: tuple[str, ...] = ("fake-model",),
+        weight: LogprobOf = lambda candidate: Loglikelihood(logprob=-float(len(candidate.continuation))),
+        method: RequestMethod = "echo",
+    ) -> None:
+        self._answer = answer
+        self.loglikelihoods = ScriptedLoglikelihoodClient(weight, method)
+        self._served = served
+        self._names = names
+        self.requests: list[Request] = []
+
+    async def ask(self, request: Request) -> Reply:
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        said = [self._answer(request, choice) for choice in range(min(request.n, self._served or request.n))]
+        number = f"{len(self.requests):032x}"
+        for one in said:
+            if isinstance(one, Fault):
+                return Reply(id=number, fault=one)
+        choices = tuple(
+            one
+            if isinstance(one, Choice)
+            else Choice(text=str(one), finish_reason="stop", timings=Timings(ttft=0.01, e2e=0.02, chunks=1))
+            for one in said
+        )
+        return Reply(id=number, choices=choices)
+
+    async def loglikelihood_client(self, wish: LoglikelihoodSetting, extra: JSONObject) -> LoglikelihoodClient:
+        if wish not in ("auto", self.loglikelihoods.method):
+            raise NoHonestScore(f"Nothing can be weighed by {wish}; {self.loglikelihoods.findings[0]}")
+        return self.loglikelihoods
+
+    async def models(self) -> tuple[str, ...]:
+        return self._names
+
+    async def context_length(self) -> int | None:
+        """Nothing is told."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class ScriptedSandbox:
+    """Runs nothing: a function says what comes of a program. `programs` are those that were asked about."""
+
+    isolation: Isolation = "none"
+    image = "no image"
+    passed_over: tuple[str, ...] = ()
+
+    def __init__(self, judge: Callable[[Program], ExecutionVerdict]) -> None:
+        self._judge = judge
+        self.programs: list[Program] = []
+        self.closed = False
+
+    async def run(self, program: Program) -> Execution:
+        self.programs.append(program)
+        await asyncio.sleep(0)
+        return Execution(verdict=self._judge(program), isolation=self.isolation, integrity=program.mode)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class FakeRunningAdapter:
+    """An adapter that runs until a test sets `code`."""
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+        self.log = "serving"
+        self.stopped = False
+
+    def exit_code(self) -> int | None:
+        return self.code
+
+    def tail(self, lines: int) -> str:
+        return "\n".join(self.log.splitlines()[-lines:])
+
+    def news(self) -> str:
+        return ""
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+class FakeLauncher:
+    """Starts nothing; remembers what it was asked to start."""
+
+    def __init__(self, owner: str | None = None) -> None:
+        self.owner = owner
+        self.running = FakeRunningAdapter()
+        self.started: list[dict[str, Any]] = []
+
+    def port_owner(self, port: int) -> str | None:
+        return self.owner
+
+    def objection(self, folder: str) -> EvalError | None:
+        return None
+
+    def start(self, *, folder: str, model_path: str, port: int, log: str) -> RunningAdapter:
+        self.started.append({"folder": folder, "model_path": model_path, "port": port, "log": log})
+        return self.running
+
+
+class MemoryHub:
+    """Data files by name."""
+
+    def __init__(self, files: dict[str, bytes] | None = None) -> None:
+        self.files = files or {}
+
+    def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
+        if file.name not in self.files:
+            raise BadData(f"There is no data file '{file.name}'.")
+        return file.name, self.files[file.name]
+
+    def prepare(self, file: DataFile) -> str:
+        return self.read(file, None)[0]
+
+
+class MemoryTaskFiles:
+    """Task files by path."""
+
+    def __init__(self, files: dict[str, bytes] | None = None) -> None:
+        self.files = files or {}
+
+    def read(self, path: str) -> bytes:
+        if path not in self.files:
+            raise BadData(f"There is no task file '{path}'.")
+        return self.files[path]
+
+    def under(self, folder: str, kind: Literal["yaml", "json"] = "yaml") -> list[str]:
+        found = [path for path in self.files if path.startswith(f"{folder}/")]
+        return sorted(path for path in found if path.endswith(".json") == (kind == "json"))
+
+
+class FakeWeightsSource:
+    """Weights that are where their reference says; `refusal` is what stands against them."""
+
+    def __init__(self, refusal: str = "") -> None:
+        self.refusal = refusal
+        self.fetched: list[str] = []
+
+    def measure(self, reference: str, limit: str) -> WeightsInfo:
+        if self.refusal:
+            raise Refused(self.refusal)
+        return WeightsInfo(reference=reference, commit="c" * 40, size=1, shown="1 byte")
+
+    def fetch(self, reference: str, limit: str) -> str:
+        self.fetched.append(reference)
+        return reference
+
+
+class MemoryStore:
+    """A run folder in a dictionary."""
+
+    def __init__(self, root: str = "memory") -> None:
+        self.root = root
+        self.files: dict[str, bytes] = {}
+
+    def path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def append(self, name: str, data: bytes) -> None:
+        self.files[name] = self.files.get(name, b"") + data
+
+    def write(self, name: str, data: bytes) -> None:
+        self.files[name] = data
+
+    def read(self, name: str) -> bytes | None:
+        return self.files.get(name)
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        whole, _, _ = self.files.get(name, b"").rpartition(b"\n")
+        return (line + b"\n" for line in whole.split(b"\n") if line)
+
+    def remove(self, name: str) -> None:
+        self.files.pop(name, None)
+
+    def names(self) -> list[str]:
+        return sorted(self.files)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class ManualClock:
+    """Time that passes only in `sleep`; `stop()` is the signal."""
+
+    def __init__(self) -> None:
+        self.time = 1_700_000_000.0
+        self._stopped = False
+        self._callback: Callable[[], object] | None = None
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._callback is not None:
+            self._callback()
+
+    def now(self) -> float:
+        return self.time
+
+    def elapsed(self) -> float:
+        return self.time
+
+    def local(self, form: str) -> str:
+        return form
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self.time += seconds
+
+    def overdue(self) -> bool:
+        return False
+
+    def check(self) -> None:
+        if self._stopped:
+            raise Stopped(15, "SIGTERM")
+
+    @contextmanager
+    def on_stop(self, callback: Callable[[], object]) -> Iterator[None]:
+        self.check()
+        self._callback = callback
+        try:
+            yield
+        finally:
+            self._callback = None
+
+
+class RecordingProgress:
+    """A screen that remembers what was said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.ended: dict[str, Counts] = {}
+        self.stages: list[str] = []
+
+    def enter(self, stage: str) -> None:
+        self.stages.append(stage)
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+    def begin(self, dataset: str, counts: Counts) -> None:
+        self.said.append(f"{dataset} begins")
+
+    def update(self, dataset: str, counts: Counts) -> None:
+        """Too many to remember."""
+
+    def end(self, dataset: str, counts: Counts) -> None:
+        self.ended[dataset] = counts
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Asyncio's own loop."""
+    return asyncio.run(coroutine)
+
+
+def fake_ports(**parts: Any) -> Ports:
+    """Ports made of fakes; `chat` is the service's client, every other part goes by its name in `Ports`."""
+    chat: Chat = parts.pop("chat", None) or ScriptedChat(lambda _request, _choice: "")
+
+    def connect(_service: Service, _limits: ClientLimits, *, role: ServiceRole) -> Chat:
+        return chat
+
+    whole: dict[str, Any] = {
+        "connect": connect,
+        "launcher": FakeLauncher(),
+        "hub": MemoryHub(),
+        "make_rows": lambda recipe, rows, read: rows,
+        "weights_source": FakeWeightsSource(),
+        "open_store": MemoryStore,
+        "open_archive": MemoryStore,
+        "run_async": run_async,
+        "clock": ManualClock(),
+        "progress": RecordingProgress(),
+        "facts": {"pid": "1"},
+    }
+    return Ports(**(whole | parts))

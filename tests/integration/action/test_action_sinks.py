@@ -1,0 +1,130 @@
+"""The list of the action's sinks: what each publishes, and what it takes from those before it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+from tests.integration.action.tools import Stage
+from tests.servers.artifact_service import ArtifactServer
+from tests.servers.fake_github import FakeGitHub
+from tests.simulator.commands import pairs
+
+from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
+from model_accuracy_eval.github.runner.runner import Runner
+from model_accuracy_eval.ports.action_ports import GitHubApi
+from model_accuracy_eval.records import Request
+from model_accuracy_eval.stages.github_sinks import HurriedGitHub
+from model_accuracy_eval.system.run_folder import RunFolder
+
+
+@contextmanager
+def whole_stage(hub: FakeGitHub, folder: Path) -> Iterator[Stage]:
+    """A step with the runner's files, a real run folder and an artifact service."""
+    names = ("GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+    with ArtifactServer() as server:
+        stage = Stage(hub, {"open_store": lambda name: RunFolder(str(folder / name))})
+        stage.environment = {name: str(folder / name) for name in names}
+        stage.artifacts = ArtifactService.from_environment(server.environment, mask=lambda _: None)
+        yield stage
+
+
+def outputs(stage: Stage) -> dict[str, str]:
+    return pairs(Path(stage.environment["GITHUB_OUTPUT"]).read_bytes())
+
+
+def summary(stage: Stage) -> str:
+    return Path(stage.environment["GITHUB_STEP_SUMMARY"]).read_text()
+
+
+def test_all_sinks_publish_and_link_to_those_before_them(tmp_path: Path) -> None:
+    """The artifact is linked from check, comment and summary; the outputs name everything; with a check no status."""
+    with FakeGitHub() as hub, whole_stage(hub, tmp_path) as stage:
+        assert stage.run() == 0
+        values = outputs(stage)
+        assert (values["conclusion"], values["exit-code"]) == ("passed", "0")
+        assert values["artifact-id"]
+        assert len(values["artifact-digest"]) == 64
+        assert values["comment-url"]
+        for text in (stage.check["output"]["summary"], stage.comment, summary(stage)):
+            assert f"[Full report (artifact)](<{values['artifact-url']}>)" in text
+            assert f"[Check](<{values['check-url']}>)" in text
+        assert "Not published everywhere" not in summary(stage)
+        assert "avg@5" in stage.log.getvalue()
+        assert hub.statuses == []
+        assert (Path(values["report-path"]) / "report.html").is_file()
+
+
+def test_the_summary_of_a_later_run_shows_the_figures_before(tmp_path: Path) -> None:
+    """What the comment said before the run reaches the summary too, also when the new comment is refused."""
+    with FakeGitHub() as hub, whole_stage(hub, tmp_path) as stage:
+        stage.run()
+        Path(stage.environment["GITHUB_STEP_SUMMARY"]).unlink()
+        stage.answer = lambda _request, _choice: "#### 2"
+        hub.fault("PATCH", "/issues/comments/", status=403, body={"message": "no"})
+        assert stage.run() == 6
+        assert "before" in summary(stage)
+
+
+def test_the_summary_says_what_could_not_be_published(tmp_path: Path) -> None:
+    """The comment is refused; its sentence stands in the summary, and its output is empty."""
+    grants = frozenset({"checks: write", "statuses: write"})
+    with FakeGitHub(grants=grants) as hub, whole_stage(hub, tmp_path) as stage:
+        assert stage.run() == 6
+        assert "Not published everywhere:\n- " in summary(stage)
+        assert "pull-requests: write" in summary(stage).partition("Not published everywhere:")[2]
+        assert outputs(stage)["comment-url"] == ""
+
+
+def test_the_artifact_of_a_stopped_run_is_published_after_the_check(tmp_path: Path) -> None:
+    """The check cannot link to it any more, the summary and the outputs can."""
+    with FakeGitHub() as hub, whole_stage(hub, tmp_path) as stage:
+
+        def stopping(request: Request, _choice: int) -> str:
+            if request.max_tokens > 1:
+                stage.clock.stop()
+            return "#### 1"
+
+        stage.answer, stage.since_stop = stopping, lambda: 0.5
+        assert stage.run() == 143
+        address = outputs(stage)["artifact-url"]
+        assert address
+        assert address not in stage.check["output"]["summary"]
+        assert address in summary(stage)
+
+
+def test_later_steps_get_the_run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It changes hands at the end, with all files in it, and is named relative to the workspace."""
+    manifests: list[bool] = []
+    monkeypatch.setattr(
+        Runner, "give_back", lambda _, folder: manifests.append((Path(folder) / "manifest.sha256").is_file())
+    )
+    with FakeGitHub() as hub, whole_stage(hub, tmp_path) as stage:
+        assert stage.run(workspace=str(tmp_path)) == 0
+        assert manifests == [True]
+        path = outputs(stage)["report-path"]
+        assert not path.startswith("/")
+        assert (tmp_path / path / "run.json").is_file()
+
+
+class Budgeted:
+    """Notes how GitHub's API is limited."""
+
+    def __init__(self) -> None:
+        self.budgets: list[float] = []
+
+    def finish_within(self, seconds: float) -> None:
+        self.budgets.append(seconds)
+
+
+def test_after_a_stop_github_gets_a_few_seconds_for_everything() -> None:
+    """The budget is set once, by the first sink after the stop, so that later ones do not start it again."""
+    stopped_for = [0.0]
+    api = Budgeted()
+    github = HurriedGitHub(cast("GitHubApi", api), lambda: stopped_for[0])
+    github()
+    assert api.budgets == []
+    stopped_for[0] = 2.0
+    assert github() is github()
+    assert api.budgets == [3.0]

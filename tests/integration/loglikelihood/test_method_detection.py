@@ -1,0 +1,194 @@
+"""Which method is chosen, what is reported about the others, and how letters are scored where texts cannot be."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from tests.integration.loglikelihood.tools import QUESTION, ask, likelihood_request, same, truth
+from tests.servers.asking import LIMITS
+from tests.servers.hash_model import HashModel
+from tests.servers.likelihood_server import (
+    CONSTRAINED,
+    LLAMA_CPP,
+    LLAMA_CPP_NO_BOS,
+    NOTHING,
+    PROMPT_LOGPROBS,
+    TOP,
+    VLLM,
+    VLLM_NO_BOS,
+    LikelihoodServer,
+    Style,
+)
+from tests.servers.replay import ReplayServer, capture
+
+from model_accuracy_eval.client.dialects import Completion, CompletionChoice
+from model_accuracy_eval.client.loglikelihood.option_letters import TopLogprob, letter_loglikelihoods
+from model_accuracy_eval.client.loglikelihood.prompt_logprobs import (
+    echo_tokens,
+    prompt_logprobs_tokens,
+    sum_logprobs,
+)
+from model_accuracy_eval.errors import NoHonestScore
+from model_accuracy_eval.records import ClientLimits, Loglikelihood
+
+METHODS: list[tuple[Style, str, str]] = [
+    (VLLM, "echo", "token ids come from the service's tokenizer, context length 512."),
+    (VLLM_NO_BOS, "echo", "token ids come from the service's tokenizer, context length 512."),
+    (LLAMA_CPP, "echo", "endings are located by the texts of tokens, because /tokenize fails: HTTP 404"),
+    (replace(VLLM, ids=False), "echo", "prompts of token ids fail: HTTP 500 Internal Server Error: a prompt must be a text"),
+    (PROMPT_LOGPROBS, "prompt-logprobs", "echo: no log-probabilities are returned for the tokens of a given text."),
+    (TOP, "top-logprobs", "echo: the service has no completions: HTTP 404"),
+    (replace(TOP, top_logprobs=5), "top-logprobs", "the 5 most likely first tokens of an answer are returned"),
+    (CONSTRAINED, "constrained", "constrained: response_format is obeyed."),
+    (NOTHING, "extracted", "structured_outputs fails: The answer should be one of amber, kettle, but is 'The answer is B.'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("style", "method", "words"), METHODS)
+def test_n7_the_most_exact_method_is_chosen(style: Style, method: str, words: str) -> None:
+    """A sentence about every method says why."""
+    with LikelihoodServer(style=style) as server:
+        taken, findings, _ = ask(server)
+        assert taken == method
+        assert words in " ".join(findings)
+        assert len(server.requests) <= 9
+
+
+def test_log_probabilities_of_the_wrong_tokens_are_detected() -> None:
+    """llama-cpp-python without a beginning token is one position off: generated and returned values do not agree."""
+    with LikelihoodServer(style=LLAMA_CPP_NO_BOS) as server:
+        taken, findings, _ = ask(server)
+    assert taken == "extracted"
+    assert "when the model generated that token, so it belongs to another token" in findings[0]
+
+
+def test_zero_tokens_are_never_requested_where_that_means_no_limit() -> None:
+    """Where 0 means "no limit", 0 is never asked."""
+    with LikelihoodServer(style=LLAMA_CPP) as server:
+        ask(server, likelihood_request(("the", " cat")))
+        assert {one.json["max_tokens"] for one in server.requests if one.path == "/v1/completions"} == {1, 4}
+
+
+@pytest.mark.parametrize(
+    ("style", "setting"), [(TOP, "echo"), (NOTHING, "constrained"), (LLAMA_CPP, "prompt-logprobs")]
+)
+def test_a_method_that_is_set_but_not_supported_ends_the_run(style: Style, setting: Any) -> None:
+    """Nothing else is taken instead."""
+    with LikelihoodServer(style=style) as server, pytest.raises(NoHonestScore) as error:
+        ask(server, setting=setting)
+    assert error.value.sentence.startswith(f"The service has no log-likelihoods by {setting}; {setting}: ")
+
+
+@pytest.mark.parametrize("setting", ["top-logprobs", "constrained", "extracted", "prompt-logprobs"])
+def test_a_less_exact_method_can_be_set(setting: Any) -> None:
+    """The most exact one is not even tried."""
+    with LikelihoodServer(style=VLLM) as server:
+        taken, findings, _ = ask(server, setting=setting)
+        assert (taken, len(findings)) == (setting, 1)
+        assert all("echo" not in one.json for one in server.requests)
+
+
+def test_n7_probabilities_of_tokens_of_one_letter_are_added() -> None:
+    """With blanks A has exp(-.1) + exp(-1.2); a letter that is not returned is None."""
+    top = {" A": -0.1, "B": -0.9, "A": -1.2, "C": -3.0}
+    firsts = [TopLogprob(token=token, logprob=logprob) for token, logprob in top.items()]
+    a, b, c, d = letter_loglikelihoods("ABCD", firsts)
+    assert a is not None
+    assert math.isclose(a.logprob, math.log(math.exp(-0.1) + math.exp(-1.2)))
+    assert (b, c, d) == (Loglikelihood(logprob=-0.9, tokens=1), Loglikelihood(logprob=-3.0, tokens=1), None)
+
+
+def test_n7_letters_are_weighed_by_the_first_token() -> None:
+    """What the model thinks of " A" and "A" behind the conversation, together."""
+    model = HashModel()
+    with LikelihoodServer(model, style=TOP) as server:
+        _, _, (reply,) = ask(server, likelihood_request(("x", " y"), ("x", " z")))
+        row = model.logprobs(server.prompt_of([{"content": QUESTION.messages[0].content}]))
+    for letter, found in zip("AB", reply.loglikelihoods, strict=True):
+        wanted = [row[model.vocabulary.encode(text)[0]] for text in (letter, f" {letter}")]
+        assert found is not None
+        assert math.isclose(found.logprob, math.log(sum(map(math.exp, wanted))))
+
+
+def test_a_constrained_answer_is_the_letter() -> None:
+    """Whether the service says it bare or inside JSON."""
+    for style in (CONSTRAINED, replace(NOTHING, constrained=("guided_choice",))):
+        with LikelihoodServer(style=style) as server:
+            _, _, (reply,) = ask(server, likelihood_request(("x", " y"), ("x", " z")))
+        assert [choice.text for choice in reply.choices] in (["A"], ["B"])
+
+
+def test_extra_fields_are_sent_with_questions_about_letters_only() -> None:
+    """They may switch thinking off; with given texts they could only change the log-probabilities."""
+    with LikelihoodServer(style=VLLM) as server:
+        ask(server, setting="top-logprobs", extra={"chat_template_kwargs": {"enable_thinking": False}})
+        ask(server, setting="echo", extra={"chat_template_kwargs": {"enable_thinking": False}})
+        for one in server.requests:
+            assert ("chat_template_kwargs" in one.json) == (one.path == "/v1/chat/completions")
+
+
+def test_a_candidate_that_fails_for_good_fails_its_problem() -> None:
+    """Nothing half: the others of the same problem are not kept either, and the next problem is not touched."""
+
+    def plan(_: int, request: dict[str, Any]) -> int | None:
+        ids = request.get("prompt")
+        return 400 if isinstance(ids, list) and HashModel().vocabulary.decode(ids).endswith("Rome") else None
+
+    with LikelihoodServer(plan=plan) as server:
+        _, _, replies = ask(
+            server, likelihood_request(("the", " cat"), ("the", " Rome")), likelihood_request(("the", " cat"))
+        )
+    assert replies[0].fault is not None
+    assert (replies[0].fault.kind, replies[0].loglikelihoods) == ("rejected", ())
+    assert same(replies[1].loglikelihoods[0], truth(HashModel(), "the", " cat"))
+
+
+def test_a_request_that_fails_once_is_sent_again() -> None:
+    """As every request: 503 is tried anew, and the answer is as if nothing had been."""
+    failed: set[bytes] = set()
+
+    def plan(number: int, request: dict[str, Any]) -> int | None:
+        key = repr(sorted(request.items())).encode()
+        first = key not in failed
+        failed.add(key)
+        return 503 if first else None
+
+    with LikelihoodServer(plan=plan) as server:
+        method, _, (reply,) = ask(server, likelihood_request(("the", " cat"), ("the", " Rome")))
+    assert method == "echo"
+    wanted = [truth(HashModel(), "the", ending) for ending in (" cat", " Rome")]
+    assert all(same(*pair) for pair in zip(reply.loglikelihoods, wanted, strict=True))
+
+
+def test_candidates_of_a_problem_share_the_concurrency_of_the_run() -> None:
+    """The candidates of a problem share the bound with everything else."""
+    limits = ClientLimits(**{name: getattr(LIMITS, name) for name in LIMITS.__struct_fields__} | {"concurrency": 2})
+    with LikelihoodServer(style=replace(VLLM, delay=0.01)) as server:
+        ask(server, likelihood_request(*[("the", f" cat {number}") for number in range(12)]), limits=limits)
+        assert server.peak == 2
+
+
+def test_l40_real_echo_is_read_as_it_was_sent() -> None:
+    """vLLM's own answer: the first token is unknown, and prompt_logprobs beside it say the same with numbers."""
+    shown = capture("vllm/cmpl_echo_logprobs_0")
+
+    choice: CompletionChoice = msgspec.json.decode(shown.body, type=Completion).choices[0]
+    assert choice.logprobs is not None
+    assert choice.prompt_logprobs is not None
+    legacy, numbered = echo_tokens(choice.logprobs), prompt_logprobs_tokens(choice.prompt_logprobs, None)
+    assert [token.text for token in legacy] == ["1", " +", " 1", " ", "="]
+    assert [token.key for token in numbered[1:]] == [324, 259, 223, 31]
+    assert [token.logprob for token in legacy] == [token.logprob for token in numbered]
+    assert [token.greedy for token in numbered] == [None, False, False, False, False]
+    found = sum_logprobs(legacy[3:])
+    assert found == Loglikelihood(logprob=-9.144087791442871 - 10.9893159866333, tokens=2, greedy=False)
+
+
+def test_a_real_answer_without_log_probabilities_gives_extracted_letters() -> None:
+    """A chat answer to every question: it has no log-probabilities, so letters are extracted from answers."""
+    with ReplayServer(capture("vllm/chat")) as server:
+        method, findings, _ = ask(server)  # type: ignore[arg-type]
+    assert method == "extracted"
+    assert "top-logprobs: The answer has no top_logprobs." in findings

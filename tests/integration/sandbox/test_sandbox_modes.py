@@ -1,0 +1,103 @@
+"""The mode of a task's programs is found with its own solution, on first use, and never with the program judged."""
+
+import asyncio
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.sandbox.local_backends import UnconfinedBackend
+from model_accuracy_eval.sandbox.mode_detection import ModeDetectingSandbox
+from model_accuracy_eval.sandbox.pool import WorkerPool
+from model_accuracy_eval.system.concurrency import run
+
+PLUS_ONE = Program(
+    code="def f(x): return 1 + x", tests="assert f(1) == 2", entry_points=("f",), reference="def f(x): return x + 1"
+)
+POINT = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\ndef f(x): return Point(x)\n"
+OBJECTS = Program(code=POINT, tests="assert f(3) == Point(3)", entry_points=("f",), reference=POINT)
+
+
+class CountingPool(WorkerPool):
+    """Remembers what it ran."""
+
+    def __init__(self) -> None:
+        super().__init__(UnconfinedBackend(), workers=2)
+        self.ran: list[Program] = []
+
+    async def run(self, program: Program) -> Execution:
+        self.ran.append(program)
+        return await super().run(program)
+
+
+@pytest.fixture
+def pool() -> Iterator[CountingPool]:
+    made = CountingPool()
+    yield made
+    made.end()
+
+
+async def together(box: ModeDetectingSandbox, programs: list[Program]) -> list[Execution]:
+    return list(await asyncio.gather(*map(box.run, programs)))
+
+
+def test_each_task_gets_the_mode_that_its_solution_needs(pool: CountingPool) -> None:
+    """Out of the program's reach where that works, beside it where the tests look into its objects."""
+    found = run(together(ModeDetectingSandbox(pool), [PLUS_ONE, OBJECTS]))
+    assert [(one.verdict, one.integrity) for one in found] == [("passed", "split"), ("passed", "shared")]
+
+
+def test_a_task_is_settled_once_however_many_programs_come(pool: CountingPool) -> None:
+    """Two runs for the reference, right and made wrong, then one for each program; other loops find it settled."""
+    box = ModeDetectingSandbox(pool)
+    programs = [msgspec.structs.replace(PLUS_ONE, code=f"def f(x): return {number} * x") for number in range(1, 5)]
+    found = run(together(box, programs))
+    assert [one.verdict for one in found] == ["failed", "passed", "failed", "failed"]
+    assert len(pool.ran) == 2 + len(programs)
+    run(together(box, programs))
+    assert len(pool.ran) == 2 + 2 * len(programs)
+
+
+def test_a_program_cannot_choose_its_mode(pool: CountingPool) -> None:
+    """One that equals everything passes beside its tests alone, and that is not where it is judged."""
+    forged = "class Any:\n    def __eq__(self, other): return True\ndef f(x): return Any()\n"
+    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, code=forged, mode="shared")))
+    assert (found.passed, found.integrity) == (False, "split")
+
+
+def test_tests_that_only_ask_for_a_type_can_judge(pool: CountingPool) -> None:
+    """The wrong solution gives back nothing that passes for a text or a number."""
+    asking = msgspec.structs.replace(PLUS_ONE, tests="assert f(1)\nassert isinstance(f(1), (int, str))")
+    assert run(ModeDetectingSandbox(pool).run(asking)).verdict == "passed"
+
+
+UNREACHED = """
+import unittest
+class T(unittest.TestCase):
+    def test(self):
+        self.assertGreater(f(1), 1)
+        if f(1) > 2: self.assertEqual(f(1), 3)
+"""
+
+
+def test_a_check_that_no_right_program_reaches_is_no_sign_of_a_forgery(pool: CountingPool) -> None:
+    """The solution does not reach it either; where it reaches one, a program that drops the outcome is noticed."""
+    dropping = "import sys\ndef f(x):\n    sys.modules['program'].__checked__ = lambda *_: None\n    return x + 1"
+    branch = msgspec.structs.replace(PLUS_ONE, tests=UNREACHED)
+    reached = msgspec.structs.replace(
+        PLUS_ONE,
+        tests=UNREACHED.replace("> 2: self.assertEqual(f(1), 3)", "> 1: self.assertEqual(f(1), 2)"),
+        code=dropping,
+    )
+    found = run(together(ModeDetectingSandbox(pool), [branch, reached]))
+    assert [(one.verdict, one.integrity) for one in found] == [("passed", "shared"), ("tampered", "shared+control")]
+
+
+@pytest.mark.parametrize("tests", ["assert f(1) == 3", "f(1)"])
+def test_tests_that_their_own_solution_fails_say_nothing(pool: CountingPool, tests: str) -> None:
+    """The model is not to blame: its sample is unjudged, with the reason."""
+    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, tests=tests)))
+    assert found.passed is None
+    assert "cannot judge programs" in found.detail
+    assert "split: " in found.detail

@@ -1,0 +1,244 @@
+"""Data files from the user's folders, the package, the cache, and a real HTTP server that plays the hub."""
+
+import gzip
+import threading
+from collections.abc import Iterator
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.hubs.file_hub import FileHub
+from model_accuracy_eval.records import DataFile
+
+DATA = b'{"question": "1+1", "answer": "2"}\n'
+HASH = sha256(DATA).hexdigest()
+PINNED = DataFile(name="sums/test.jsonl", hub="github:owner/name@0a1b2c/data/test.jsonl", sha256=HASH)
+
+
+class Mirror(ThreadingHTTPServer):
+    """Answers what `answers` says, and remembers what was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.answers: dict[str, tuple[int, bytes, int]] = {}
+        self.asked: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Answer(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        assert isinstance(self.server, Mirror)
+        self.server.asked.append(self.path)
+        status, body, promised = self.server.answers.get(self.path, (404, b"", 0))
+        self.send_response(status)
+        self.send_header("Content-Length", str(promised))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the base class
+        """Not on the terminal."""
+
+
+@pytest.fixture
+def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    server = Mirror()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def hub(cache: Path, **environment: str) -> FileHub:
+    return FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(cache), **environment})
+
+
+def whole(body: bytes, status: int = 200) -> tuple[int, bytes, int]:
+    return status, body, len(body)
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_bundled_file_comes_out_of_the_package(tmp_path: Path) -> None:
+    """And out of nowhere else, whatever the data folder holds."""
+    (tmp_path / "demo_gsm8k.jsonl").write_bytes(b"other")
+    place, data = hub(tmp_path).read(DataFile(name="demo_gsm8k.jsonl", bundled="demo_gsm8k.jsonl"), str(tmp_path))
+    assert place.endswith("tasks/data/demo_gsm8k.jsonl")
+    assert data.startswith(b'{"question"')
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("layout", ["sums/test.jsonl", "test.jsonl"])
+def test_the_data_folder_is_searched_first(tmp_path: Path, layout: str, *, zipped: bool) -> None:
+    """In both layouts, with the file's folder and without it, as it is and as .gz."""
+    path = tmp_path / "data" / (layout + ".gz" * zipped)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress(DATA) if zipped else DATA)
+    assert hub(tmp_path / "cache").read(PINNED, str(tmp_path / "data")) == (str(path), DATA)
+
+
+@pytest.mark.parametrize("name", ["own.jsonl", "own.jsonl.gz"])
+def test_an_own_file_is_read_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """By its path, relative or not; naming it without .gz finds it as well."""
+    (tmp_path / name).write_bytes(gzip.compress(DATA) if name.endswith(".gz") else DATA)
+    monkeypatch.chdir(tmp_path)
+    for spelled in ("own.jsonl", f"./{name}", str(tmp_path / name)):
+        assert hub(tmp_path / "cache").read(DataFile(name=spelled), None)[1] == DATA
+
+
+def test_a_pinned_file_is_not_looked_for_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever lies there was not put there for this."""
+    (tmp_path / "sums").mkdir()
+    (tmp_path / "sums" / "test.jsonl").write_bytes(DATA)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadData, match="are not on this machine"):
+        hub(tmp_path / "cache").read(PINNED, None)
+
+
+def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
+    """The sentence names it, with both hashes and its size."""
+    (tmp_path / "test.jsonl").write_bytes(DATA + b"\n")
+    with pytest.raises(BadData) as error:
+        hub(tmp_path).read(PINNED, str(tmp_path))
+    found = sha256(DATA + b"\n").hexdigest()
+    assert error.value.sentence == (
+        f"{tmp_path}/test.jsonl is not the file that 'sums/test.jsonl' stands for: its SHA-256 is {found[:12]}…, "
+        f"but {HASH[:12]}… is pinned ({len(DATA) + 1} bytes were read)."
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"plain", gzip.compress(DATA)[:-9], gzip.compress(DATA)[:12] + b"\xff" * 20],
+    ids=["empty", "plain", "cut", "corrupt"],
+)
+def test_a_broken_gz_file_is_refused(tmp_path: Path, data: bytes) -> None:
+    """Empty, not zipped at all, torn, or damaged in the middle."""
+    (tmp_path / "own.jsonl.gz").write_bytes(data)
+    file = DataFile(name=str(tmp_path / "own.jsonl.gz"), sha256=HASH)
+    with pytest.raises(BadData, match=r"own\.jsonl\.gz (cannot be read|is not the file)"):
+        hub(tmp_path).read(file, None)
+
+
+def test_what_is_not_there_is_told_with_the_next_step(tmp_path: Path) -> None:
+    """Where one looked and what to type; reading never goes out to fetch."""
+    with pytest.raises(BadData) as error:
+        hub(tmp_path / "cache").read(PINNED, str(tmp_path / "data"))
+    assert "model-accuracy-eval tasks prepare" in error.value.sentence
+    for place in ("data/sums/test.jsonl", "data/test.jsonl.gz", f"cache/data/{HASH[:12]}/test.jsonl"):
+        assert f"{tmp_path}/{place}" in error.value.sentence
+    with pytest.raises(BadData, match=r"There is no data file 'nowhere\.jsonl': it is looked for"):
+        hub(tmp_path).read(DataFile(name="nowhere.jsonl"), None)
+
+
+def test_the_cache_lies_where_caches_lie() -> None:
+    """MODEL_ACCURACY_EVAL_CACHE, else XDG_CACHE_HOME, else ~/.cache."""
+    for environment, base in (
+        ({"MODEL_ACCURACY_EVAL_CACHE": "/c", "XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/c/data/"),
+        ({"XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/x/model-accuracy-eval/data/"),
+        ({"HOME": "/h"}, "/h/.cache/model-accuracy-eval/data/"),
+    ):
+        with pytest.raises(BadData, match=f"Looked at: {base}{HASH[:12]}/test.jsonl"):
+            FileHub(environment).read(PINNED, None)
+
+
+def test_places_become_addresses() -> None:
+    """Of the three hubs, and of mirrors that the environment names."""
+    plain = FileHub({})
+    assert plain.url("github:o/n@c/a/b.jsonl") == "https://raw.githubusercontent.com/o/n/c/a/b.jsonl"
+    assert plain.url("hf:o/n@main/b.jsonl") == "https://huggingface.co/datasets/o/n/resolve/main/b.jsonl"
+    assert plain.url("ms:o/n@v1/b.jsonl") == (
+        "https://www.modelscope.cn/api/v1/datasets/o/n/repo?Revision=v1&FilePath=b.jsonl"
+    )
+    assert FileHub({"HF_ENDPOINT": "http://m/"}).url("hf:o/n@main/b") == "http://m/datasets/o/n/resolve/main/b"
+
+
+@pytest.mark.parametrize("source", ["", "github:o/n", "ftp:o/n@c/a", "https://x/y", "github:o@c/a", "hf:o/n@main/"])
+def test_what_is_no_place_is_refused(source: str) -> None:
+    """With the form that places have."""
+    with pytest.raises(
+        BadData, match="is not a source of a file: write scheme:owner/name@revision/path with github, hf, ms"
+    ):
+        FileHub({}).url(source)
+
+
+def test_a_file_is_fetched_once_and_then_read(tmp_path: Path, mirror: Mirror) -> None:
+    """From the mirror into the cache; a good copy there is not fetched again."""
+    mirror.answers["/owner/name/0a1b2c/data/test.jsonl"] = whole(DATA)
+    fetching = hub(tmp_path, GITHUB_RAW_ENDPOINT=mirror.url)
+    place = fetching.prepare(PINNED)
+    assert place == f"{tmp_path}/data/{HASH[:12]}/test.jsonl"
+    assert fetching.prepare(PINNED) == place
+    assert mirror.asked == ["/owner/name/0a1b2c/data/test.jsonl"]
+    assert fetching.read(PINNED, None) == (place, DATA)
+    assert files(tmp_path) == [Path(place)]
+
+
+def test_a_damaged_copy_is_fetched_again(tmp_path: Path, mirror: Mirror) -> None:
+    """Reading refuses it, preparing mends it."""
+    mirror.answers["/owner/name/0a1b2c/data/test.jsonl"] = whole(DATA)
+    fetching = hub(tmp_path, GITHUB_RAW_ENDPOINT=mirror.url)
+    place = Path(fetching.prepare(PINNED))
+    place.write_bytes(DATA[:5])
+    with pytest.raises(BadData, match="is not the file"):
+        fetching.read(PINNED, None)
+    fetching.prepare(PINNED)
+    assert place.read_bytes() == DATA
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (whole(b"", 404), "could not be fetched: HTTP 404 Not Found."),
+        (whole(b"busy", 503), "could not be fetched: HTTP 503 Service Unavailable."),
+        (whole(DATA + b"more"), "is not the file that 'sums/test.jsonl' stands for"),
+        (whole(b""), "(0 bytes were read)"),
+        ((200, DATA[:10], len(DATA)), "could not be fetched: "),
+    ],
+    ids=["not found", "busy", "another file", "nothing", "interrupted"],
+)
+def test_a_fetch_that_fails_keeps_nothing(
+    tmp_path: Path, mirror: Mirror, answer: tuple[int, bytes, int], sentence: str
+) -> None:
+    """The sentence names the address; no part of the file is left behind."""
+    mirror.answers["/owner/name/0a1b2c/data/test.jsonl"] = answer
+    with pytest.raises(BadData) as error:
+        hub(tmp_path, GITHUB_RAW_ENDPOINT=mirror.url).prepare(PINNED)
+    assert error.value.sentence.startswith(f"{mirror.url}/owner/name/0a1b2c/data/test.jsonl ")
+    assert sentence in error.value.sentence
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "nonsense", "http://[", "ftp://x"])
+def test_a_mirror_that_cannot_be_reached_is_told(tmp_path: Path, address: str, mirror: Mirror) -> None:
+    """Also one whose address is none."""
+    with pytest.raises(BadData, match="could not be fetched: "):
+        hub(tmp_path, GITHUB_RAW_ENDPOINT=address).prepare(PINNED)
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, mirror: Mirror) -> None:
+    """With the path that was meant."""
+    (tmp_path / "data").write_text("a file in the way")
+    mirror.answers["/owner/name/0a1b2c/data/test.jsonl"] = whole(DATA)
+    with pytest.raises(BadData, match=r"test\.jsonl cannot be written: "):
+        hub(tmp_path, GITHUB_RAW_ENDPOINT=mirror.url).prepare(PINNED)
+
+
+def test_what_needs_no_fetching_is_checked_in_place(tmp_path: Path) -> None:
+    """Preparing a bundled or own file says where it lies, or that it is not there."""
+    assert hub(tmp_path).prepare(DataFile(name="x", bundled="demo_gsm8k.jsonl")).endswith("demo_gsm8k.jsonl")
+    with pytest.raises(BadData, match="There are no rows for .x."):
+        hub(tmp_path).prepare(DataFile(name="x"))

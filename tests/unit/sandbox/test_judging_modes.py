@@ -1,0 +1,49 @@
+"""What a control run says, and what it does not."""
+
+import pytest
+
+from model_accuracy_eval.records.code import Program
+from model_accuracy_eval.sandbox.inside.messages import CheckOutcome, JobResult
+from model_accuracy_eval.sandbox.judging_modes import judge
+
+PROGRAM = Program(code="def f(x): return x", tests="assert f(1) == 1", mode="shared")
+PASSED = JobResult(
+    number=1, verdict="passed", detail="", checks=[], wall_seconds=0.1, cpu_seconds=0.1, memory_kb=1,
+    output="", output_bytes=0, clean=True, doubtful=False,
+)  # fmt: skip
+FAILED_CHECK, MET_CHECK = CheckOutcome(1, False), CheckOutcome(1, True)
+
+
+class AnsweringWorker:
+    """A worker that has its results ready."""
+
+    def __init__(self, *results: JobResult) -> None:
+        self._results = list(results)
+
+    def run(self, *_order: object) -> JobResult:
+        return self._results.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("control", "verdict"),
+    [
+        (PASSED._replace(verdict="failed", checks=[FAILED_CHECK]), "passed"),
+        (PASSED._replace(verdict="timeout", doubtful=True), "timeout"),
+        (PASSED._replace(verdict="timeout", checks=[MET_CHECK]), "tampered"),
+        (PASSED._replace(verdict="exited"), "tampered"),
+        (PASSED._replace(verdict="passed"), "tampered"),
+    ],
+)
+def test_a_control_run_without_time_accuses_nobody(control: JobResult, verdict: str) -> None:
+    """It is no pass either; a program that met a wrong expectation, or got away from it, has tampered."""
+    worker = AnsweringWorker(PASSED, control)
+    judged = judge(worker, PROGRAM)  # type: ignore[arg-type]
+    assert judged.result.verdict == verdict
+    assert judged.result.doubtful is control.doubtful
+
+
+@pytest.mark.parametrize("verdict", ["harness_error", "tampered", "perfect", "ready"])
+def test_a_verdict_that_no_tests_give_is_an_error(verdict: str) -> None:
+    """A program that forges the report of its tests gains nothing by a word of ours."""
+    judged = judge(AnsweringWorker(PASSED._replace(verdict=verdict)), PROGRAM)  # type: ignore[arg-type]
+    assert judged.result.verdict == "error"

@@ -1,0 +1,95 @@
+"""What programs are tested by: names in asserts, shapes of inputs, and the figures for CRUXEval's answers."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.code import benchmark_suites, container_types
+from model_accuracy_eval.scoring.code.code_extractors import expression
+from model_accuracy_eval.scoring.code.syntax import called_function
+
+DATA = Path(__file__).parents[5] / "shared/data"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    source = gzip.decompress((DATA / name).read_bytes()).decode()
+    return [json.loads(line) for line in source.split("\n") if line.strip()]
+
+
+@pytest.mark.parametrize(
+    ("assertion", "name"),
+    [
+        ("assert min_cost([[1]], 2, 2) == 8", "min_cost"),
+        ("assert set(similar_elements((3, 4), (5, 4))) == set((4,))", "similar_elements"),
+        ("assert math.isclose(f(1), 2)", "f"),
+        ("assert not is_x(2)", "is_x"),
+        ("assert (f(1))", "f"),
+        ("assert sum(10, 15) == 6", "sum"),
+        ("assert f(g(1)) == 2", "f"),
+        ("assert broken(", ""),
+    ],
+)
+def test_a7_the_name_that_an_assert_calls(assertion: str, name: str) -> None:
+    """The syntax tree tells it: wrappers, modules and `not` are no entry points."""
+    assert called_function([assertion]) == name
+
+
+@needs_data
+def test_a7_every_name_of_mbpp_is_one_that_its_solution_defines() -> None:
+    """Of all 974 tasks, as their reference solutions are the authority on it."""
+    strange = [
+        row["task_id"]
+        for row in rows("mbpp/mbpp.jsonl.gz")
+        if f"def {called_function(row['test_list'])}" not in row["code"]
+    ]
+    assert strange == []
+
+
+def test_a12_humaneval_plus_its_check() -> None:
+    """The program comes first, then the tests, then the call of check."""
+    program = benchmark_suites.humaneval("def f(): …", {"entry_point": "f", "test": "def check(candidate): …"})
+    assert (program.code, program.tests.split()[-1]) == ("def f(): …", "check(f)")
+
+
+def test_shapes_come_from_the_asserts() -> None:
+    """JSON's lists become the tuples, sets and complex numbers that the asserts are written with."""
+    like = container_types.call_arguments("assert f((1, 2), [3], {4}, 1j, (5, (6, 7))) == 0", "f")
+    assert container_types.restore_types([[[8], [9], [1, 1], "2j", [1, [2, [3]]]]], like) == [
+        [(8,), [9], {1}, 2j, (1, (2, (3,)))]
+    ]
+
+
+@needs_data
+def test_shapes_give_back_what_the_asserts_say() -> None:
+    """Of MBPP+, the base inputs revived are the arguments that the asserts are written with."""
+    strange = []
+    for row in rows("mbpp_plus/MbppPlus.jsonl.gz"):
+        like = container_types.call_arguments(row["assertion"], row["entry_point"])
+        revived = container_types.restore_types(row["base_input"], like)
+        if len(like) == len(revived) and revived != like:
+            strange.append(row["task_id"])
+    # Of these the file has other inputs, or has them in another order.
+    assert strange == ["Mbpp/87", "Mbpp/301", "Mbpp/737", "Mbpp/781", "Mbpp/787"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "output", "arguments"),
+    [
+        ("[ANSWER]assert f([1]) == 'a==b'[/ANSWER]", "'a==b'", "[1]"),
+        ("So\n[ANSWER]\nf(1, x=2) == [3]\n[/ANSWER]\nDone.", "[3]", "1, x=2"),
+        ("[ANSWER][1, 2][/ANSWER]", "[1, 2]", "[1, 2]"),
+        ("Thus:\n```python\nassert f('x') == {'a': 1}\n```", "{'a': 1}", "'x'"),
+        ("It is\n'abc'", "'abc'", "'abc'"),
+        ("I do not know", None, None),
+    ],
+)
+def test_answers_of_cruxeval_are_read(reply: str, output: str | None, arguments: str | None) -> None:
+    """Between the tags, in a block or on the last line: the value, and the arguments of the call."""
+    nobody = Problem(id=0, messages=(), references=())
+    assert expression(reply, nobody, compared=True) == output
+    assert expression(reply, nobody, calls="f") == arguments

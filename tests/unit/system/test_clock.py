@@ -1,0 +1,157 @@
+"""Real signals: every wait listens to them, and nothing hangs or is torn."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from model_accuracy_eval.errors import Stopped
+from model_accuracy_eval.system import concurrency
+from model_accuracy_eval.system.clock import SignalClock
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+
+
+@pytest.fixture
+def clock() -> Iterator[SignalClock]:
+    found = SignalClock()
+    with found.listening():
+        yield found
+
+
+def send(number: int = signal.SIGTERM) -> None:
+    os.kill(os.getpid(), number)
+
+
+def soon(number: int = signal.SIGTERM, seconds: float = 0.05) -> threading.Timer:
+    timer = threading.Timer(seconds, send, args=(number,))
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize(("number", "exit_code"), SIGNALS)
+def test_a_signal_ends_a_sleep_at_once(clock: SignalClock, number: int, exit_code: int) -> None:
+    """With the exit code that shells give it, and its name in the sentence."""
+    timer, began = soon(number), time.monotonic()
+    with pytest.raises(Stopped, match=signal.Signals(number).name) as error:
+        clock.sleep(60)
+    assert time.monotonic() - began < 10
+    assert error.value.exit_code == exit_code
+    timer.join()
+
+
+def test_every_wait_after_a_signal_ends_at_once(clock: SignalClock) -> None:
+    """Sleeping, checking and asking to be told all refuse from then on."""
+    clock.check()
+    send()
+    with pytest.raises(Stopped):
+        clock.check()
+    with pytest.raises(Stopped):
+        clock.sleep(60)
+    with pytest.raises(Stopped), clock.on_stop(lambda: None):
+        pytest.fail("entered")
+
+
+def test_the_first_signal_counts(clock: SignalClock) -> None:
+    """A second one neither changes the exit code nor calls again."""
+    called = []
+    with clock.on_stop(lambda: called.append(1)):
+        send(signal.SIGTERM)
+        send(signal.SIGINT)
+    with pytest.raises(Stopped) as error:
+        clock.check()
+    assert error.value.exit_code == 143
+    assert called == [1]
+
+
+def test_a_callback_is_forgotten_when_it_is_left(clock: SignalClock) -> None:
+    """A later signal does not call it."""
+    called = []
+    with clock.on_stop(lambda: called.append(1)):
+        pass
+    send()
+    assert called == []
+
+
+def test_handlers_are_given_back() -> None:
+    """Whoever had the signals before has them again."""
+    before = [signal.getsignal(number) for number, _ in SIGNALS]
+    with SignalClock().listening():
+        assert [signal.getsignal(number) for number, _ in SIGNALS] != before
+    assert [signal.getsignal(number) for number, _ in SIGNALS] == before
+
+
+def test_no_signal_is_lost_and_none_hangs() -> None:
+    """Hundreds of signals that fall at any place of a sleep: each of them ends it."""
+    for round_ in range(300):
+        clock = SignalClock()
+        with clock.listening():
+            before = signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGTERM))
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + round_ * 1e-6)
+                with pytest.raises(Stopped):
+                    while True:
+                        clock.sleep(1e-6)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+
+
+def test_time_passes(clock: SignalClock) -> None:
+    """Sleeping takes as long as it says; no time and less than none take none."""
+    began = clock.elapsed()
+    clock.sleep(0.02)
+    assert 0.019 <= clock.elapsed() - began < 10
+    clock.sleep(0)
+    clock.sleep(-1)
+    assert abs(clock.now() - time.time()) < 10
+    assert clock.local("%Y%m%d_%H%M%S")[8] == "_"
+
+
+def run_on_asyncio(coroutine: Coroutine[Any, Any, str]) -> str:
+    return asyncio.run(coroutine)
+
+
+@pytest.mark.parametrize("run", [run_on_asyncio, concurrency.run], ids=["asyncio", "the loop of runs"])
+def test_a_signal_cancels_what_a_loop_waits_for(clock: SignalClock, run: Any) -> None:
+    """The callback runs although the loop is asleep in the kernel, and the task ends promptly."""
+
+    async def work() -> str:
+        running = asyncio.get_running_loop()
+        task = asyncio.ensure_future(asyncio.sleep(60))
+        with clock.on_stop(lambda: running.call_soon_threadsafe(task.cancel)):
+            try:
+                await task
+            except asyncio.CancelledError:
+                return "cancelled"
+        return "slept"
+
+    timer, began = soon(), time.monotonic()
+    assert run(work()) == "cancelled"
+    assert time.monotonic() - began < 10
+    timer.join()
+    with pytest.raises(Stopped):
+        clock.check()
+
+
+def test_runs_use_uvloop_where_it_is_installed() -> None:
+    """And asyncio's own loop elsewhere; the loop is closed afterwards, also when the coroutine fails."""
+    uvloop = pytest.importorskip("uvloop")
+    seen: list[asyncio.AbstractEventLoop] = []
+
+    async def look() -> None:
+        seen.append(asyncio.get_running_loop())
+
+    async def fail() -> None:
+        seen.append(asyncio.get_running_loop())
+        raise ValueError("no")
+
+    concurrency.run(look())
+    with pytest.raises(ValueError, match="no"):
+        concurrency.run(fail())
+    assert all(isinstance(each, uvloop.Loop) and each.is_closed() for each in seen)

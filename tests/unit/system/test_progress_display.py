@@ -1,0 +1,232 @@
+import io
+import os
+import pty
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from model_accuracy_eval.records import Counts
+from model_accuracy_eval.system.progress_display import PlainProgress, TerminalProgress, duration, progress_display
+
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
+
+
+class Watch:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Broken(io.StringIO):
+    """A stream whose reader is gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+class Terminal:
+    """A pseudo-terminal: `stream` is what a program writes to, `read` what a person would get."""
+
+    def __init__(self) -> None:
+        self._reader, writer = pty.openpty()
+        self.stream = os.fdopen(writer, "w", encoding="utf-8")
+
+    def read(self) -> str:
+        """All of it; the stream is closed afterwards."""
+        self.stream.close()
+        got = b""
+        while True:
+            try:
+                more = os.read(self._reader, 65536)
+            except OSError:  # Linux says "input/output error" at the end of a pseudo-terminal
+                more = b""
+            if not more:
+                return got.decode()
+            got += more
+
+    def hang_up(self) -> None:
+        os.close(self._reader)
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "110")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    found = Terminal()
+    yield found
+    if not found.stream.closed:
+        found.stream.close()
+
+
+def run(stream: TextIO, watch: Watch, planned: int, seconds: float) -> None:
+    """A plain run of a dataset, one reply after the other."""
+    plain = PlainProgress(stream, watch)
+    plain.begin("sums", Counts(planned=planned))
+    for answered in range(1, planned + 1):
+        watch.now = seconds * answered / planned
+        plain.update("sums", Counts(planned=planned, answered=answered))
+    plain.end("sums", Counts(planned=planned, answered=planned))
+
+
+def test_quick_run_is_two_lines(watch: Watch) -> None:
+    """A run of a few seconds says in a log that it began and how it ended, and nothing in between."""
+    log = io.StringIO()
+    run(log, watch, 5000, 20.0)
+    assert log.getvalue().splitlines() == [
+        "sums: 5,000 samples",
+        "sums: done, 5,000 of 5,000 answered, 250.0/s, 0:20 elapsed",
+    ]
+
+
+def test_middling_run_has_a_line_every_half_minute(watch: Watch) -> None:
+    """Tenths that follow each other quickly share a line: one every thirty seconds at most."""
+    log = io.StringIO()
+    run(log, watch, 1000, 120.0)
+    lines = log.getvalue().splitlines()
+    assert lines[1] == "sums: 250 of 1,000 answered, 8.3/s, 0:30 elapsed, about 1:30 left"
+    assert len(lines) <= 2 + 4
+
+
+def test_long_run_has_a_line_every_tenth_or_five_minutes(watch: Watch) -> None:
+    """A run of hours says at every tenth where it is, and in between that it lives."""
+    log = io.StringIO()
+    run(log, watch, 1000, 4 * 3600.0)
+    assert 2 + 10 <= len(log.getvalue().splitlines()) <= 2 + 60
+
+
+def test_resumed_run(watch: Watch) -> None:
+    """Samples of an earlier run are named at the start, and do not make the rate look better."""
+    log = io.StringIO()
+    plain = PlainProgress(log, watch)
+    plain.begin("sums", Counts(planned=100, answered=60))
+    watch.now = 31.0
+    plain.update("sums", Counts(planned=100, answered=91))
+    plain.end("sums", Counts(planned=100, answered=91, failed=2, rejected=1))
+    assert log.getvalue().splitlines() == [
+        "sums: 100 samples, 60 of them answered before",
+        "sums: 91 of 100 answered, 1.0/s, 0:31 elapsed, about 0:09 left",
+        "sums: ended early, 91 of 100 answered, 1 rejected, 2 failed, 1.1/s, 0:31 elapsed",
+    ]
+
+
+def test_end_without_begin(watch: Watch, terminal: Terminal) -> None:
+    """A dataset that was never begun, because the run stopped before, ends in silence."""
+    log = io.StringIO()
+    PlainProgress(log, watch).end("sums", Counts())
+    TerminalProgress(terminal.stream, watch).end("sums", Counts())
+    assert log.getvalue() + terminal.read() == ""
+
+
+def test_quoted_service_commands_nobody(watch: Watch) -> None:
+    """Escape codes and runner commands in what a service said reach neither terminal nor runner."""
+    log = io.StringIO()
+    PlainProgress(log, watch).say("sums: it said \x1b[31mred\r\n::error::boo\r  ::stop-commands::x ##[error]y")
+    PlainProgress(log, watch).say("::error::boo")
+    lines = re.split(r"[\r\n]+", log.getvalue().strip())
+    assert "\x1b" not in log.getvalue()
+    assert not any(line.lstrip().startswith("::") or "##[" in line for line in lines)
+
+
+@pytest.mark.parametrize("kind", [PlainProgress, TerminalProgress])
+def test_broken_pipe_ends_nothing(kind: type[PlainProgress] | type[TerminalProgress], watch: Watch) -> None:
+    """When nobody reads stderr any more, the run goes on."""
+    shown = kind(Broken(), watch)
+    shown.begin("sums", Counts(planned=2))
+    shown.say("still here")
+    shown.update("sums", Counts(planned=2, answered=1))
+    shown.end("sums", Counts(planned=2, answered=2))
+    shown.close()
+
+
+def test_terminal_that_hangs_up(watch: Watch, terminal: Terminal) -> None:
+    """A terminal that is closed while bars are drawn does not end the run."""
+    shown = TerminalProgress(terminal.stream, watch)
+    shown.begin("sums", Counts(planned=2))
+    terminal.hang_up()
+    time.sleep(0.5)
+    shown.say("still here")
+    shown.close()
+    with pytest.raises(OSError, match="rror"):
+        terminal.stream.close()
+
+
+def test_bars_on_a_terminal(watch: Watch, terminal: Terminal) -> None:
+    """Each dataset has its bar with counts, failures, rate and time; at the end the cursor is back."""
+    shown = TerminalProgress(terminal.stream, watch)
+    shown.begin("sums", Counts(planned=2000))
+    shown.begin("riddles", Counts(planned=10, answered=4))
+    watch.now = 50.0
+    shown.update("sums", Counts(planned=2000, answered=998, failed=2))
+    time.sleep(0.5)
+    shown.say("a word :x: [red]in between[/red]")
+    shown.end("riddles", Counts(planned=10, answered=10))
+    shown.end("sums", Counts(planned=2000, answered=1998, failed=2))
+    raw = terminal.read()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", raw)
+    assert "1,000 of 2,000, 2 failed" in text
+    assert "20.0/s" in text
+    assert "0:50, 0:50 left" in text
+    assert "a word :x: [red]in between[/red]" in text
+    assert "10 of 10" in text
+    assert "2,000 of 2,000, 2 failed" in text
+    assert raw.count(HIDE) == 1
+    assert raw.rindex(SHOW) > raw.rindex(HIDE)
+
+
+def test_close_restores_the_cursor(watch: Watch, terminal: Terminal) -> None:
+    """A run that is stopped gives the cursor back, however often it is asked to, and may begin again."""
+    shown = TerminalProgress(terminal.stream, watch)
+    shown.close()
+    for _ in range(2):
+        shown.begin("sums", Counts(planned=2))
+        shown.close()
+        shown.close()
+    raw = terminal.read()
+    assert raw.count(HIDE) == raw.count(SHOW) == 2
+
+
+def test_update_costs_little(watch: Watch, terminal: Terminal) -> None:
+    """A reply costs microseconds, on a terminal and in a log."""
+    counts = Counts(planned=100_000, answered=1)
+    for shown in (TerminalProgress(terminal.stream, time.monotonic), PlainProgress(io.StringIO(), time.monotonic)):
+        shown.begin("sums", counts)
+        began = time.process_time()
+        for _ in range(20_000):
+            shown.update("sums", counts)
+        assert (time.process_time() - began) / 20_000 < 5e-6
+        shown.close()
+    terminal.read()
+
+
+def test_choice(terminal: Terminal, tmp_path: Path, watch: Watch) -> None:
+    """Bars are for a terminal that can draw them, outside of CI, unless plain lines are asked for."""
+    able = {"TERM": "xterm"}
+    with (tmp_path / "log").open("w") as file:
+        assert isinstance(progress_display(file, watch, environ=able), PlainProgress)
+    assert isinstance(progress_display(terminal.stream, watch, environ=able), TerminalProgress)
+    assert isinstance(progress_display(terminal.stream, watch, environ=able, plain=True), PlainProgress)
+    for unable in ({"TERM": "dumb"}, {}, {"TERM": "xterm", "CI": "true"}):
+        assert isinstance(progress_display(terminal.stream, watch, environ=unable), PlainProgress)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(None, "–"), (0.4, "0:00"), (59.6, "1:00"), (3723, "1:02:03")])
+def test_duration(seconds: float | None, text: str) -> None:
+    """Times are minutes and seconds, with hours where there are any; unknown ones are a dash."""
+    assert duration(seconds) == text

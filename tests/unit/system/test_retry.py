@@ -1,0 +1,150 @@
+"""When another try is worth it, and how long it waits."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from model_accuracy_eval.system.retry import (
+    ARTIFACTS,
+    GITHUB,
+    HUB,
+    SERVICE,
+    Failure,
+    Liveness,
+    Retries,
+    http_failure,
+    retry_after,
+)
+
+NOW = 1_000_000_000.0
+
+
+def retries(attempts: int = 6, chance: float = 1.0, liveness: Liveness | None = None, **more: Any) -> Retries:
+    """The attempts of one request to the model's service."""
+    policy = dataclasses.replace(SERVICE, attempts=attempts, **more)
+    return Retries(policy, lambda: chance, liveness or Liveness(20.0))
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 499, 500, 502, 503, 504, 520, 529])
+def test_rule_07_the_moment_is_to_blame(status: int) -> None:
+    """These statuses say nothing about the request, so it is sent again and counts as failed in the end."""
+    failure = http_failure(status, "x")
+    assert (failure.kind, failure.transient) == ("failed", True)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 415, 422, 451])
+def test_rule_07_the_request_is_to_blame(status: int) -> None:
+    """These statuses judge the request, so it is not sent again."""
+    failure = http_failure(status, "x")
+    assert (failure.kind, failure.transient) == ("rejected", False)
+
+
+@pytest.mark.parametrize("status", [501, 505])
+def test_a_server_that_never_will_is_not_asked_again(status: int) -> None:
+    """Not implemented stays not implemented, but it is no judgement of the item."""
+    failure = http_failure(status, "x")
+    assert (failure.kind, failure.transient) == ("failed", False)
+
+
+def test_rule_07_500_is_tried_again_only_twice() -> None:
+    """Some servers say 500 to bad requests, so 500 gets fewer attempts than the policy allows."""
+    request, failure = retries(attempts=10), http_failure(500, "x")
+    assert [request.wait(failure, NOW) is None for _ in range(3)] == [False, False, True]
+
+
+def test_other_faults_get_as_many_tries_as_configured() -> None:
+    """As many attempts as the policy says, then none."""
+    request, failure = retries(attempts=4), http_failure(503, "x")
+    assert [request.wait(failure, NOW) is None for _ in range(4)] == [False, False, False, True]
+
+
+def test_one_attempt_means_no_retries() -> None:
+    """With one attempt nothing is sent again, not even after a refused connection."""
+    liveness = Liveness(20)
+    request = retries(attempts=1, liveness=liveness)
+    assert request.wait(http_failure(503, "x"), NOW) is None
+    assert request.wait(Failure(kind="refused", sentence="x"), NOW) is None
+    assert not liveness.gone
+
+
+def test_back_off_doubles_up_to_its_cap_and_is_jittered_in_full() -> None:
+    """The bound is 0.5, 1, 2, … 30 s, and chance takes any part of it."""
+    assert [SERVICE.backoff(failures, 1.0) for failures in (1, 2, 3, 7, 5000)] == [0.5, 1.0, 2.0, 30.0, 30.0]
+    assert SERVICE.backoff(3, 0.25) == 0.5
+    assert SERVICE.backoff(3, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": " 0.5 "}, 0.5),
+        ({"retry-after": "Sun, 09 Sep 2001 01:47:10 GMT"}, 30.0),
+        ({"retry-after": "Sun, 09 Sep 2001 01:47:10 -0000"}, 30.0),
+        ({"retry-after": "Sun, 09 Sep 2001 01:40:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after-ms": "later", "retry-after": "9"}, 9.0),
+    ],
+)
+def test_retry_after_is_read_in_seconds_milliseconds_and_as_a_date(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    """Every form of the header is understood, and nonsense is no header."""
+    assert retry_after(headers, NOW) == seconds
+
+
+def test_retry_after_is_obeyed_within_the_total_time_limit() -> None:
+    """Never earlier than the server said, unless it asks for more than an answer may take at all."""
+    assert retries(chance=0.0).wait(http_failure(429, "x", 7.0), NOW) == 7.0
+    assert retries(chance=1.0).wait(http_failure(429, "x", 7.0), NOW) == 7.5
+    assert retries(chance=0.0, longest_retry_after=60.0).wait(http_failure(429, "x", 9999.0), NOW) == 60.0
+
+
+def test_rule_08_refusals_count_by_time_and_all_requests_together() -> None:
+    """Whoever is refused first starts the clock, and when it has run out everybody gives up."""
+    liveness = Liveness(20.0)
+    first, second = retries(liveness=liveness), retries(liveness=liveness)
+    refused = Failure(kind="refused", sentence="x")
+    assert first.wait(refused, 100.0) == 0.5
+    assert second.wait(refused, 119.9) == pytest.approx(0.1)
+    assert not liveness.gone
+    assert second.wait(refused, 120.0) is None
+    assert liveness.gone
+    assert first.wait(refused, 120.0) is None
+
+
+def test_any_answer_stops_the_clock_of_refusals() -> None:
+    """Only refusals without a break count: somebody who answers is there."""
+    liveness = Liveness(20.0)
+    request, refused = retries(liveness=liveness), Failure(kind="refused", sentence="x")
+    request.wait(refused, 100.0)
+    liveness.heard()
+    assert request.wait(refused, 130.0) is not None
+    assert not liveness.gone
+
+
+def test_each_kind_of_server_has_waits_of_its_own() -> None:
+    """The least and the longest wait after the first failures, as each server wants it."""
+    waits = {
+        name: [(round(policy.backoff(number, 0.0), 3), round(policy.backoff(number, 1.0), 3)) for number in (1, 2, 3)]
+        for name, policy in {"hub": HUB, "github": GITHUB, "artifacts": ARTIFACTS}.items()
+    }
+    assert waits == {
+        "hub": [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)],
+        "github": [(0.0, 0.5), (0.0, 1.0), (0.0, 2.0)],
+        "artifacts": [(3.0, 3.0), (4.5, 6.75), (6.75, 10.125)],
+    }
+
+
+def test_only_failures_in_a_row_without_progress_count() -> None:
+    """After progress a request has all its attempts again."""
+    request = Retries(dataclasses.replace(HUB, attempts=2), lambda: 1.0)
+    assert request.wait(Failure(), NOW) is not None
+    request.progressed()
+    assert request.wait(Failure(), NOW) is not None
+    assert request.wait(Failure(), NOW) is None

@@ -1,0 +1,69 @@
+"""The folder of a run, or a zip of one: both are read alike, and what is neither is refused in one sentence."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.system import run_archive
+from model_accuracy_eval.system.run_archive import open_archive
+
+FILES = {"run.json": b"{}", "results/a/demo.json": b'{"details": []}'}
+
+
+def packed(path: Path, prefix: str = "") -> str:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, data in FILES.items():
+            target.writestr(prefix + name, data)
+    return str(path)
+
+
+@pytest.mark.parametrize("prefix", ["", "outputs/0123/"])
+def test_a_zip_is_read_like_its_folder(tmp_path: Path, prefix: str) -> None:
+    """Wherever in it the run lies."""
+    for name, data in FILES.items():
+        (tmp_path / "run" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "run" / name).write_bytes(data)
+    folder, zipped = open_archive(str(tmp_path / "run")), open_archive(packed(tmp_path / "run.zip", prefix))
+    for name in (*FILES, "results/a/other.json", "run.json/x"):
+        assert folder.read(name) == zipped.read(name) == FILES.get(name)
+
+
+def test_looking_at_a_folder_leaves_it_alone(tmp_path: Path) -> None:
+    """Nothing is made in it."""
+    assert open_archive(str(tmp_path)).read("run.json") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    """With its path."""
+    with pytest.raises(BadReuse, match=r"There is no run at '.*/none': neither a folder nor a zip"):
+        open_archive(str(tmp_path / "none"))
+
+
+def test_what_is_no_zip_is_refused(tmp_path: Path) -> None:
+    """A text file, and a zip that lost its end or has a byte changed."""
+    whole = Path(packed(tmp_path / "run.zip")).read_bytes()
+    broken = {"text": b"no zip", "cut": whole[:-30], "flipped": whole.replace(b"PK\x03\x04", b"PK\x03\x05", 1)}
+    for name, data in broken.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(BadReuse, match=f"/{name}' cannot be read as a zip of a run"):
+            open_archive(str(tmp_path / name)).read("run.json")
+
+
+def test_a_zip_of_several_runs_names_none(tmp_path: Path) -> None:
+    """Which one is meant is not guessed."""
+    path = packed(tmp_path / "run.zip", "a/")
+    with zipfile.ZipFile(path, "a") as target:
+        target.writestr("b/run.json", b"{}")
+    with pytest.raises(BadReuse, match="holds 2 runs"):
+        open_archive(path)
+
+
+def test_a_file_that_would_unpack_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a byte of it is unpacked, with both sizes."""
+    monkeypatch.setattr(run_archive, "_LARGEST", 10)
+    found = open_archive(packed(tmp_path / "run.zip"))
+    with pytest.raises(BadReuse, match=r"results/a/demo.json in '.*' is 15 bytes; 10 is the most"):
+        found.read("results/a/demo.json")

@@ -1,0 +1,170 @@
+"""Task + rows → an exam: which problems are asked, and what their hashes identify."""
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName
+from model_accuracy_eval.records import (
+    DataFile,
+    FewShot,
+    MetricUse,
+    Pipeline,
+    PreparedDataset,
+    Prompt,
+    Slice,
+    Step,
+    TaskSpec,
+)
+from model_accuracy_eval.tasks import preparation
+
+ROWS = [{"q": f"{number}+1", "a": str(number + 1)} for number in range(10)]
+PIPELINE = Pipeline(filters=(Step(name="last_number"),), metrics=(MetricUse(name="number", label="accuracy"),))
+TASK = TaskSpec(
+    name="sums",
+    about="Sums.",
+    data=DataFile(name="sums.jsonl"),
+    fields=("q", "a"),
+    prompt=Prompt(question="{{ q }}="),
+    reference="{{ a }}",
+    pipelines=(PIPELINE,),
+)
+
+
+def but(task: TaskSpec = TASK, **changes: Any) -> TaskSpec:
+    return msgspec.structs.replace(task, **changes)
+
+
+def build(task: TaskSpec = TASK, rows: list[dict[str, Any]] = ROWS, limit: int | None = None) -> PreparedDataset:
+    return preparation.build(task, rows, [], limit)
+
+
+@given(st.permutations(["q", "a", "note", "source"]))
+def test_the_same_question_has_the_same_version(order: list[str]) -> None:
+    """Six hex digits that depend neither on the order of the columns nor on columns that are not asked about."""
+    extended = [{**row, "note": "n", "source": "s"} for row in ROWS]
+    shuffled = [{column: row[column] for column in order} for row in extended]
+    assert build(rows=shuffled).version == build().version
+    assert re.fullmatch("[0-9a-f]{6}", build().version)
+
+
+def test_what_the_question_is_not_made_of_leaves_the_version_alone() -> None:
+    """Name, licence, description and where the file lies."""
+    changed = but(name="other", about="x", licence="MIT", home="y", data=DataFile(name="/elsewhere/sums.csv"))
+    assert build(changed).version == build().version
+
+
+def test_how_many_rounds_are_allowed_is_not_part_of_the_question() -> None:
+    """It is a limit, as the length of a reply is."""
+    offered = but(tools=("calculator",))
+    assert build(but(offered, tool_rounds=3)).version == build(offered).version
+
+
+def test_tools_that_cannot_be_offered_are_refused_before_anything_is_asked() -> None:
+    """Texts that are continued have no turns in which a tool could be called."""
+    with pytest.raises(BadValue, match=r"sums: tools \(calculator\) are offered in chats .* mode 'text'"):
+        build(but(tools=("calculator",), mode="text"))
+
+
+CHANGES: dict[str, PreparedDataset] = {
+    "prompt": build(but(prompt=Prompt(question="{{ q }} = "))),
+    "system": build(but(prompt=Prompt(question="{{ q }}=", system="Add."))),
+    "data": build(rows=[*ROWS[:9], {"q": "9+2", "a": "10"}]),
+    "fewer rows": build(rows=ROWS[:9]),
+    "order of rows": build(rows=ROWS[::-1]),
+    "limit": build(limit=5),
+    "slice": build(but(slice=Slice(start=1))),
+    "tools": build(but(tools=("calculator",))),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_sent_makes_version_and_questions(change: str) -> None:
+    """Another prompt, other rows, another choice of them: another question."""
+    assert CHANGES[change].version != build().version
+    assert CHANGES[change].questions != build().questions
+
+
+JUDGED: dict[str, PreparedDataset] = {
+    "gold": build(rows=[*ROWS[:9], {"q": "9+1", "a": "11"}]),
+    "metric": build(
+        but(pipelines=(msgspec.structs.replace(PIPELINE, metrics=(MetricUse(name="exact", label="accuracy"),)),))
+    ),
+    "extraction": build(but(pipelines=(msgspec.structs.replace(PIPELINE, filters=(Step(name="stripped"),)),))),
+    "arguments": build(
+        but(
+            pipelines=(
+                msgspec.structs.replace(PIPELINE, metrics=(MetricUse(name="exact", args={"ignore_case": True}),)),
+            )
+        )
+    ),
+    "choices": build(but(choices='["x"]')),
+}
+
+
+@pytest.mark.parametrize("change", JUDGED)
+def test_how_replies_are_judged_makes_the_version_alone(change: str) -> None:
+    """Better scoring can be run over old replies, because the questions stay the same."""
+    assert JUDGED[change].version != build().version
+    assert JUDGED[change].questions == build().questions
+
+
+def test_all_these_versions_are_different() -> None:
+    """No two of the changes above are taken for one."""
+    versions = [each.version for each in (build(), *CHANGES.values(), *JUDGED.values())]
+    assert len(set(versions)) == len(versions)
+
+
+@given(st.integers(0, 12), st.one_of(st.none(), st.integers(0, 12)), st.integers(1, 4), st.integers(1, 12))
+def test_slices_and_limits_never_rename_a_problem(start: int, stop: int | None, step: int, limit: int) -> None:
+    """A problem's id is the position of its row in the file."""
+    wanted = list(range(10))[start:stop:step][:limit]
+    task = but(slice=Slice(start=start, stop=stop, step=step))
+    if not wanted:
+        with pytest.raises(BadValue, match=f"sums: the slice {start}:{'' if stop is None else stop}:{step} "):
+            build(task, limit=limit)
+        return
+    problems = build(task, limit=limit).problems
+    assert [problem.id for problem in problems] == wanted
+    assert [problem.messages[-1].content for problem in problems] == [f"{place}+1=" for place in wanted]
+
+
+def test_a_category_is_kept_as_text() -> None:
+    """For rows that say which kind they are."""
+    rows = [{**row, "level": 3} for row in ROWS]
+    assert build(but(category="level"), rows).problems[0].category == "3"
+    assert build().problems[0].category is None
+
+
+def test_too_few_examples_are_refused() -> None:
+    """The sentence says how many there are and how many are shown."""
+    shots = FewShot(data=DataFile(name="train.jsonl"), count=4)
+    task = but(prompt=Prompt(question="{{ q }}", answer="{{ a }}", fewshot=shots))
+    with pytest.raises(BadData, match="sums shows 4 solved examples, but its file of examples has 3 rows"):
+        preparation.build(task, ROWS, ROWS[:3], None)
+    assert len(preparation.build(task, ROWS, ROWS[:4], 1).problems[0].messages) == 9
+
+
+def test_a_step_that_does_not_exist_is_refused() -> None:
+    """Before anything is asked."""
+    with pytest.raises(UnknownName, match="did you mean last_number"):
+        build(but(pipelines=(msgspec.structs.replace(PIPELINE, filters=(Step(name="last_nmber"),)),)))
+
+
+def test_the_row_that_cannot_be_asked_is_named() -> None:
+    """By its file and place, counted from 1."""
+    with pytest.raises(BadData, match=r"sums\.jsonl, row 3: "):
+        build(rows=[*ROWS[:2], {"q": "x"}])
+
+
+def test_a_field_that_a_release_adds_changes_no_version() -> None:
+    """What a task does not use is not hashed; what it says is."""
+    said = preparation._without_defaults(PIPELINE)
+    assert set(said) == {"filters", "metrics"}
+    assert said["filters"] == [{"name": "last_number"}]
+    spelled_out = msgspec.structs.replace(PIPELINE, name=Pipeline().name)
+    assert build(but(pipelines=(spelled_out,))).version == build().version
