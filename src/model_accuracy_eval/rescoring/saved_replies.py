@@ -16,18 +16,29 @@ from model_accuracy_eval.records import Loglikelihood, Record
 
 
 class SavedReply(Record, frozen=True, kw_only=True):
-    """One reply in a file."""
+    """One sample of a file, as far as the file describes it."""
 
-    problem: str
+    problem: str = ""
+    """Its problem's id in the file: "HumanEval/12", "17", a UUID; empty: the file has none."""
+    index: int | None = None
+    """Number of the sample of its problem; None: the order in the file."""
     text: str = ""
+    failure: str = ""
+    """Why there is no reply; such a sample counts as failed."""
+    question: str = ""
+    options: tuple[str, ...] = ()
+    """Texts of the options in their order."""
     gold: tuple[str, ...] = ()
+    part: str = ""
+    """Subject, subset, language or category."""
+    dataset: str = ""
+    """The dataset that the row names."""
     filter: str = "none"
     """lm-eval judges the same replies by several filters, and writes each with its own answers."""
     metrics: tuple[str, ...] = ()
     claimed: dict[str, float] = {}  # noqa: RUF012 - msgspec copies it
     """The sample's values in the file, by metric."""
-    options: tuple[str, ...] = ()
-    loglikelihoods: tuple[Loglikelihood, ...] = ()
+    loglikelihoods: tuple[Loglikelihood | None, ...] = ()
 
 
 class _PlainRow(msgspec.Struct):
