@@ -124,7 +124,12 @@ class _Rescoring:
 
     def _judge(self, number: str, replies: list[SavedReply]) -> None:
         samples: list[Attempt | None] = [
-            Attempt(problem=0, index=index, text=reply.text, loglikelihoods=reply.loglikelihoods)
+            Attempt(
+                problem=0,
+                index=index,
+                text=reply.text if reply.answer is None else reply.answer,
+                loglikelihoods=reply.loglikelihoods,
+            )
             for index, reply in enumerate(replies)
         ]
         missing = [None] * (self._n - len(samples))

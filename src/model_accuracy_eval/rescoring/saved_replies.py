@@ -7,12 +7,13 @@ plain      {"id", "prediction" or "predictions", "gold"}, as lines or as one lis
 
 import ast
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Loglikelihood, Record
+from model_accuracy_eval.records import Loglikelihood, Record, RequestMethod, ToolRound
 
 
 class SavedReply(Record, frozen=True, kw_only=True):
@@ -23,8 +24,17 @@ class SavedReply(Record, frozen=True, kw_only=True):
     index: int | None = None
     """Number of the sample of its problem; None: the order in the file."""
     text: str = ""
+    """The whole reply."""
+    answer: str | None = None
+    """What the tool's own filter left of the reply; None: the file does not say."""
+    reasoning: str = ""
+    finish_reason: str | None = None
+    rounds: tuple[ToolRound, ...] = ()
+    method: RequestMethod = "chat"
     failure: str = ""
     """Why there is no reply; such a sample counts as failed."""
+    rejected: bool = False
+    """Whether the service rejected the request, which counts apart from other failures."""
     question: str = ""
     options: tuple[str, ...] = ()
     """Texts of the options in their order."""
@@ -92,8 +102,11 @@ class _LmEvalSample(msgspec.Struct):
         answers = self.filtered_resps
         if len(self.resps) <= 1 and answers and isinstance(answers[0], list):
             answers = answers[0]
-        for answer in answers:
-            yield msgspec.structs.replace(reply, text=str(answer))
+        # A filter may leave fewer answers than there are replies: the first one, or that of the majority.
+        for text, answer in zip_longest(self.resps[0] if self.resps else [], answers):
+            yield msgspec.structs.replace(
+                reply, text="" if text is None else str(text), answer=None if answer is None else str(answer)
+            )
 
 
 def _is_loglikelihood(value: Any) -> bool:
