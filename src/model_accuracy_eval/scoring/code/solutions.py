@@ -9,6 +9,7 @@ Python. If the question was the head of a function, a reply that only continues 
 import ast
 import textwrap
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from model_accuracy_eval.scoring.code import markdown_blocks
 from model_accuracy_eval.scoring.code.syntax import (
@@ -19,6 +20,7 @@ from model_accuracy_eval.scoring.code.syntax import (
     longest_prefix,
     names_of,
     parse,
+    returns,
     starts,
 )
 
@@ -33,12 +35,12 @@ def solution(text: str, entry_point: str, prompt: str = "") -> str | None:
     text = text.replace("\r\n", "\n")
     blocks = [block.text for block in markdown_blocks.blocks(text) if block.language in _PYTHON][-_BLOCKS:]
     program = _defining(blocks, entry_point) or _defining([markdown_blocks.before(text), text], entry_point)
-    if program is not None:
-        return _after(prompt, program.source)
     candidates = blocks or [markdown_blocks.before(text)]
+    body = _longest_body(prompt, candidates, entry_point) if prompt else None
+    if program is not None and not (body and _only_assigns(program, entry_point) and body.returns):
+        return _after(prompt, program.source)
     if prompt:
-        bodies = [body for body in (_body(prompt, candidate, entry_point) for candidate in candidates) if body]
-        return max(bodies, key=len, default=None)
+        return body.source if body else None
     codes = [_code(candidate, entry_point) for candidate in candidates]
     codes = [code for code in codes if any(is_declaration(node) for node in code.tree.body)]
     return max((code.source for code in codes), key=len, default=None)
@@ -88,23 +90,51 @@ def _code(text: str, entry_point: str) -> Code:
     return code
 
 
-def _body(prompt: str, completion: str, entry_point: str) -> str | None:
+def _only_assigns(code: Code, entry_point: str) -> bool:
+    """Whether the name is nothing but a variable: `common = []` begins the body of `common`, too."""
+    nodes = [node for node in code.tree.body if entry_point in names_of(node)]
+    return all(isinstance(node, (ast.Assign, ast.AnnAssign)) for node in nodes)
+
+
+class _Body(NamedTuple):
+    """A program that is the prompt and a body; whether its function returns or yields something."""
+
+    source: str
+    returns: bool
+
+
+def _longest_body(prompt: str, candidates: list[str], entry_point: str) -> _Body | None:
+    bodies = [body for body in (_body(prompt, candidate, entry_point) for candidate in candidates) if body]
+    return max(bodies, key=lambda body: len(body.source), default=None)
+
+
+def _body(prompt: str, completion: str, entry_point: str) -> _Body | None:
     """The prompt and the body that continues it; None if the text is no such body."""
-    head = longest_prefix(prompt)
-    stub = next((node for node in reversed(head.tree.body) if entry_point in names_of(node)), None)
-    statements = len(stub.body) if isinstance(stub, _FUNCTION) else 0
-    for body in _indented(prompt, completion.strip("\n")):
+    stub = _function(longest_prefix(prompt), entry_point)
+    statements = len(stub.body) if stub else 0
+    for body in _indented(completion.strip("\n"), _indentation(prompt, stub)):
         code = longest_prefix(prompt.rstrip("\n") + "\n" + body)
-        function = next((node for node in reversed(code.tree.body) if entry_point in names_of(node)), None)
-        if isinstance(function, _FUNCTION) and len(function.body) > statements:
-            return _without_the_rest(code, function).source
+        function = _function(code, entry_point)
+        if function and len(function.body) > statements:
+            return _Body(_without_the_rest(code, function).source, any(map(returns, function.body)))
     return None
 
 
-def _indented(prompt: str, completion: str) -> Iterator[str]:
+def _function(code: Code, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The first of that name: a base model may go on with another one."""
+    functions = (node for node in code.tree.body if isinstance(node, _FUNCTION))
+    return next((function for function in functions if function.name == name), None)
+
+
+def _indentation(prompt: str, stub: ast.stmt | None) -> str:
+    """That of the head's docstring, whose last line may be indented otherwise; without one, four blanks."""
+    lines = prompt.rstrip().split("\n")
+    first = lines[stub.body[0].lineno - 1] if isinstance(stub, _FUNCTION) else lines[-1]
+    return first[: len(first) - len(first.lstrip())] or "    "
+
+
+def _indented(completion: str, indent: str) -> Iterator[str]:
     """The body unchanged; with its first line's indentation restored; indented as a whole."""
-    last = prompt.rstrip().rpartition("\n")[2]
-    indent = last[: len(last) - len(last.lstrip())] or "    "
     if completion[:1].isspace():
         yield completion
     first, moved = indent + completion.lstrip(), textwrap.indent(textwrap.dedent(completion), indent)
@@ -124,11 +154,15 @@ def _lost_its_first_indentation(body: str, indent: str) -> bool:
     return False
 
 
-def _without_the_rest(code: Code, function: ast.stmt) -> Code:
-    """A base model goes on after the function: helpers are kept, anything else ends the program."""
+def _without_the_rest(code: Code, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Code:
+    """A base model goes on after the function: helpers are kept, anything else and another use of the name end it."""
     following = code.tree.body[code.tree.body.index(function) + 1 :]
-    end = next((node for node in following if not is_declaration(node) or is_talk(node)), None)
+    end = next((node for node in following if not _helps(node) or function.name in names_of(node)), None)
     return code.upto(end) if end is not None else code
+
+
+def _helps(node: ast.stmt) -> bool:
+    return is_declaration(node) and not is_talk(node)
 
 
 def _after(prompt: str, source: str) -> str:

@@ -24,7 +24,8 @@ class Code(NamedTuple):
         return self.source.count("\n") + 1
 
     def defines(self, name: str) -> bool:
-        return any(name in names_of(node) for node in self.tree.body)
+        """What returns at its top level is a function's body: it has variables, and defines nothing for others."""
+        return any(name in names_of(node) for node in self.tree.body) and not any(map(returns, self.tree.body))
 
     def upto(self, node: ast.stmt) -> "Code":
         """The code before one of its statements."""
@@ -85,6 +86,18 @@ def names_of(node: ast.stmt) -> Iterator[str]:
         yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
 
 
+def returns(statement: ast.stmt) -> bool:
+    """Whether a return or yield is in the statement, at any depth but not in a function or class that it contains."""
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (*_DECLARING, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
 def is_declaration(node: ast.stmt) -> bool:
     """A function, class, import or assignment: something that others may need and that does nothing by itself."""
     return isinstance(node, (*_DECLARING, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign))
@@ -104,17 +117,21 @@ def is_talk(node: ast.stmt) -> bool:
 
 _STARTS = re.compile(
     r"^(?:(?:async[ ]+)?def[ ]+\w+[ ]*\(|class[ ]+\w+[ ]*[(:]|@\w"
-    r"|from[ ]+[\w.]+[ ]+import\b|import[ ]+[\w.]+(?:[ ]+as[ ]+\w+)?[ ]*(?:[,#;]|$))"
+    r"|from[ ]+[\w.]+[ ]+import\b|import[ ]+[\w.]+(?:[ ]+as[ ]+\w+)?[ ]*(?:[,#;]|$)|\w+[ ]*=[ ]*[^\s=])"
 )
 
 
+_STARTING_LINES = 4
+"""Talk may look like a line of code, such as `x = 5 apples`; the code is then tried from the next such line."""
+
+
 def starts(text: str, entry_point: str) -> Iterator[str]:
-    """The text from each place where code may begin: the first line of code, the entry point's first and last head."""
+    """The text from each place where code may begin: the first lines of code, the entry point's first and last head."""
     lines = text.split("\n")
     code = [place for place, line in enumerate(lines) if _STARTS.match(line)]
     heads = (f"def {entry_point}(", f"async def {entry_point}(")
     target = [place for place in code if lines[place].startswith(heads)]
-    for place in dict.fromkeys([*code[:1], *target[:1], *target[-1:]]):
+    for place in dict.fromkeys([*code[:_STARTING_LINES], *target[:1], *target[-1:]]):
         yield "\n".join(lines[place:])
 
 
