@@ -119,6 +119,7 @@ WRONG = {
     "wrong answer": Sample(_body("return x + x"), ("failed",)),
     "syntax error": Sample("def f(x:\n", ("error",)),
     "no such function": Sample("def g(x): return x\n", ("error",)),
+    "tests use a module that nobody imports": Sample(RIGHT, ("error",), "assert math.isclose(f(2), 4.0)"),
     "nothing at all": Sample("", ("error",)),
     "an exception": Sample(_body("return x / 0"), ("error",)),
     "its own AssertionError": Sample(

@@ -131,14 +131,14 @@ class Namespace(dict[str, object]):
         self._connection, self._entry_points = connection, frozenset(entry_points)
 
     def __missing__(self, name: str) -> object:
-        """An entry point is always the program's. Other names: builtins, the program, then Python's modules."""
+        """An entry point is always the program's. Other names: builtins, then what the program defines or imports."""
         is_entry_point = name in self._entry_points
         if name.startswith("__") or (hasattr(builtins, name) and not is_entry_point):
             raise KeyError(name)
         reply = self._connection.ask(ProgramRequest("name", name=name))
         if reply.kind == "value":
             self[name] = self._connection.decode(reply.value)
-        elif name in sys.stdlib_module_names:  # a module that only the program imports, such as math
+        elif reply.kind == "module" and name in sys.stdlib_module_names:  # only the program imports it, such as math
             self[name] = importlib.import_module(name)
         else:
             raise KeyError(name)

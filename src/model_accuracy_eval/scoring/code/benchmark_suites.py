@@ -72,9 +72,12 @@ def predicted_output(code: str, row: JSONObject) -> Program:
 
 
 def predicted_input(code: str, row: JSONObject) -> Program:
-    """CRUXEval: the answer is a list of arguments; any that give the output are right."""
-    helper = "def _given(*args, **kwargs):\n    return args, kwargs\n"
-    program = f"{helper}\n\ndef predicted():\n    return _given(\n{code}\n    )\n"
+    """CRUXEval: the answer is a list of arguments; any that give the output are right.
+
+    They are read among the names of the task's own source, because that is where the published tests call it.
+    """
+    arguments = f"(lambda *args, **kwargs: (args, kwargs))(\n{code}\n    )"
+    program = f"{row['code']}\n\ndef predicted():\n    return {arguments}\n"
     tests = f"{row['code']}\n\n_args, _kwargs = predicted()\nassert f(*_args, **_kwargs) == {row['output']}\n"
     return Program(code=program, tests=tests, entry_points=("predicted",))
 

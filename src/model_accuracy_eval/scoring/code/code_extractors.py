@@ -24,33 +24,43 @@ def python_code(
 
 
 def expression(text: str, problem: Problem, *, calls: str = "", compared: bool = False) -> str | None:
-    """CRUXEval's answers: the text between [ANSWER] and [/ANSWER], else in the last block, else on the last line.
+    """CRUXEval's answers: the text between [ANSWER] and [/ANSWER], else in the last block, else all of the reply, else
+    its last line.
 
     `compared` takes the right side of `assert f(…) == …`, `calls` the arguments of the call of that function.
     """
-    tagged = _TAGGED.findall(text)
-    blocks = [block.text for block in markdown_blocks.blocks(text)]
-    source = (tagged or blocks or text.strip().rsplit("\n", 1)[-1:])[-1].strip().strip("`").strip()
-    source = source.removeprefix("assert ").strip()
-    left, right = _sides(source)
-    source = right if compared else _arguments(left, calls)
-    return source if parse(f"_(\n{source}\n)") else None
+    parts = _TAGGED.findall(text) or [block.text for block in markdown_blocks.blocks(text)]
+    if not parts:
+        reply = text.strip()
+        parts = [reply if _single_expression(reply) else reply.rpartition("\n")[2]]
+    return _answer(parts[-1].strip().strip("`").strip(), calls, compared=compared)
 
 
-def _sides(source: str) -> tuple[str, str]:
-    """Both sides of a comparison; the whole source twice if it is no comparison."""
+def _answer(source: str, function: str, *, compared: bool) -> str | None:
+    """The arguments or the value in an assert, in a comparison, or alone; None if the source is nothing of the kind."""
+    node = _single_expression(source)
+    if isinstance(node, ast.Compare):
+        node = node.comparators[-1] if compared else node.left
+    segment = (ast.get_source_segment(source, node) if node else None) or source.removeprefix("assert ")
+    if not compared and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
+        segment = segment.partition("(")[2].removesuffix(")")
+    return segment if _is_argument_list(segment) else None
+
+
+def _single_expression(source: str) -> ast.expr | None:
+    """The expression that is all of the source, or what its only assert tests."""
     tree = parse(source)
     statement = tree.body[0] if tree and len(tree.body) == 1 else None
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Compare):
-        compare = statement.value
-        sides = [ast.get_source_segment(source, side) for side in (compare.left, compare.comparators[-1])]
-        return sides[0] or source, sides[1] or source
-    return source, source
+    if isinstance(statement, ast.Assert):
+        return statement.test
+    return statement.value if isinstance(statement, ast.Expr) else None
 
 
-def _arguments(source: str, name: str) -> str:
-    """The text between the parentheses of the call, if it is one."""
-    return source[len(name) + 1 : -1] if source.startswith(f"{name}(") and source.endswith(")") else source
+def _is_argument_list(source: str) -> bool:
+    """`1) + (2` is none, although it may stand between parentheses."""
+    wrapped = f"_(\n{source}\n)"
+    call = _single_expression(wrapped)
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "_"
 
 
 CODE_EXTRACTORS: dict[str, Callable[..., str | None]] = {

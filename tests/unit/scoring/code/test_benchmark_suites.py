@@ -85,6 +85,12 @@ def test_shapes_give_back_what_the_asserts_say() -> None:
         ("[ANSWER][1, 2][/ANSWER]", "[1, 2]", "[1, 2]"),
         ("Thus:\n```python\nassert f('x') == {'a': 1}\n```", "{'a': 1}", "'x'"),
         ("It is\n'abc'", "'abc'", "'abc'"),
+        ("f([1,\n   2])", "f([1,\n   2])", "[1,\n   2]"),
+        ("f('a\\nb') == 1", "1", "'a\\nb'"),
+        ("assert f(1) == 2, 'so it is'", "2", "1"),
+        ("f(1) + f(2)", "f(1) + f(2)", "f(1) + f(2)"),
+        ("f()", "f()", ""),
+        ("1) + (2", None, None),
         ("I do not know", None, None),
     ],
 )
