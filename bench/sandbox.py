@@ -74,7 +74,9 @@ def memory(kind: str, labels: Labels) -> float:
     if kind != "docker":
         return sum(float(one.memory_full_info().uss) for one in psutil.Process().children(recursive=True)) / (1 << 20)
     engine = docker.from_env()
-    containers = engine.containers.list(filters={"label": f"{MARK}.repository={labels.repository}"}, ignore_removed=True)
+    containers = engine.containers.list(
+        filters={"label": f"{MARK}.repository={labels.repository}"}, ignore_removed=True
+    )
     statistics: list[Any] = [container.stats(stream=False) for container in containers]
     engine.close()
     return sum(

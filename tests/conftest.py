@@ -17,6 +17,8 @@ LONG_SUITES = {
 }
 """Folders of tests that need an engine or minutes, and why: marked `slow`."""
 
+_SECONDS = 600
+"""After which such a test counts as hanging; the first one of a group may build an image."""
 
 ONE_AT_A_TIME = {
     "integration/sandbox": "sandbox",
@@ -32,6 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(HERE).as_posix().startswith(tuple(f"{folder}/" for folder in LONG_SUITES)):
             item.add_marker(pytest.mark.slow)
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(_SECONDS))
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types

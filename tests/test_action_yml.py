@@ -26,7 +26,7 @@ PROMISED = {
 }  # fmt: skip
 OUTPUTS = {
     "conclusion", "exit-code", "report-path", "summary-json", "artifact-id", "artifact-url", "artifact-digest",
-    "check-url", "comment-url",
+    "check-url", "comment-url", "commit",
 }  # fmt: skip
 HEAD = "0123456789abcdef0123456789abcdef01234567"
 
@@ -67,6 +67,11 @@ def test_inputs_that_are_settings_say_what_the_command_line_says(name: str) -> N
     """
     assert ACTION["inputs"][name]["description"] == _help(SETTINGS[name])
     assert "default" not in ACTION["inputs"][name]
+
+
+def test_what_only_the_workflow_may_set_can_be_set_there() -> None:
+    """The configuration file may not say it, so there is an input for it."""
+    assert {name for name, setting in SETTINGS.items() if setting.workflow_only} <= set(ACTION["inputs"])
 
 
 def test_the_action_starts_the_program_and_not_a_shell() -> None:

@@ -1,12 +1,12 @@
-"""The story of the action: open the check, see who asks, fetch the adapter, run, and publish how it ended."""
+"""The story of the action: open the check, admit who asks, fetch the adapter, run, and publish how it ended."""
 
 from model_accuracy_eval import pipeline
-from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
+from model_accuracy_eval.errors import EvalError, PublishFailed
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts
 from model_accuracy_eval.ports.sink import Published
 from model_accuracy_eval.records import Outcome
 from model_accuracy_eval.reporting.conclusions import error_outcome
-from model_accuracy_eval.stages import authorization
+from model_accuracy_eval.stages import admission
 from model_accuracy_eval.stages.publish import Publisher
 
 
@@ -23,23 +23,19 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
 
 
 def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
-    objections = authorization.objections(context, ports.github)
-    with ports.step.group("Fetch the adapter"):
-        folder = _check_out(context, ports, objections) if ports.needs_adapter else ""
-    plan = ports.plan(folder)
-    run_ports = ports.run_ports(plan)
-    objections += authorization.devices(context, plan, ports)
+    # First and alone: nothing of the adapter or of the workspace is fetched, read or run for somebody who is no admin.
+    admission.check(context, ports.github)
+    checked_out = None
+    if ports.needs_adapter:
+        with ports.step.group("Fetch the adapter"):
+            checked_out = ports.check_out(context)
+    plan = ports.plan(checked_out)
+    run_ports = ports.run_ports(plan, checked_out)
+    objections = admission.devices(context, plan, ports)
     try:
         return pipeline.evaluate(plan, run_ports, publisher, objections).outcome
     finally:
         run_ports.progress.close()
-
-
-def _check_out(context: ActionContext, ports: ActionPorts, objections: list[str]) -> str:
-    try:
-        return ports.check_out(context)
-    except Refused as refusal:
-        raise Refused(" ".join([*objections, refusal.sentence])) from refusal
 
 
 def _exit_code(context: ActionContext, ports: ActionPorts, outcome: Outcome, published: Published) -> int:

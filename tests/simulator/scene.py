@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import pytest
 from tests.servers.artifact_service import ArtifactServer
 from tests.servers.fake_github import TOKEN, FakeGitHub
-from tests.servers.fake_github_memory import REPOSITORY
+from tests.servers.fake_github_memory import REPOSITORY, pull
 from tests.servers.git_server import git_server
 from tests.simulator.commands import Log, Step
 from tests.simulator.runner import Runner
@@ -99,6 +99,7 @@ class Scene:
     def push(self, files: Mapping[str, str]) -> None:
         """A new head commit."""
         self.event["pull_request"]["head"]["sha"] = self.adapter.commit(files)
+        self.hub.pulls[7] = pull(7, head=self.sha)
 
     def sibling(self, image: str) -> dict[str, str]:
         """Inputs for an adapter in a container of that image, with weights in the workspace."""
@@ -136,7 +137,8 @@ def pull_request(image: str, folder: Path) -> Iterator[Scene]:
     """An admin pushed to pull request 7 of a repository whose hardware is NPU. No container outlives it."""
     adapter = Adapter.example(folder / "served" / REPOSITORY)
     repository = {"full_name": REPOSITORY}
-    head = {"sha": adapter.commit({}), "repo": repository}
+    sha = adapter.commit({})
+    head = {"sha": sha, "repo": repository}
     event = {
         "pull_request": {"number": 7, "state": "open", "head": head, "base": {"sha": "b" * 40, "repo": repository}}
     }
@@ -146,6 +148,7 @@ def pull_request(image: str, folder: Path) -> Iterator[Scene]:
         ArtifactServer(host=BRIDGE) as artifacts,
     ):
         hub.permissions["alice"] = ("admin", "admin")
+        hub.pulls[7] = pull(7, head=sha)
         hub.properties = [{"property_name": "hardware", "value": "NPU"}]
         told = artifacts.environment
         given = {name: told[name] for name in ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")}

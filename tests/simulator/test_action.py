@@ -49,8 +49,43 @@ def test_somebody_who_is_no_admin_is_refused(scene: Scene) -> None:
     assert (step.exit_code, scene.check["conclusion"]) == (3, "action_required")
     assert "only an admin of the adapter's repository can start" in scene.comment
     assert "does not say that its hardware type is NPU" in scene.comment
-    assert "are not there" in scene.comment
     assert step.outputs["conclusion"] == "refused"
+
+
+def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
+    """An admin named commit A, the author pushed B before the step began: A is evaluated, and check, output and status
+    are A's; the comment says that B was not evaluated."""
+    named = scene.sha
+    scene.push({"deploy.sh": "exit 1\n"})
+    scene.runner.github["event_name"] = "issue_comment"
+    scene.event.update({"issue": {"number": 7, "pull_request": {}}, "action": "created"})
+    del scene.event["pull_request"]
+    scene.event["comment"] = {"user": {"login": "alice"}, "body": f"/evaluate {named}"}
+    inputs = {"model": BUNDLED_WEIGHTS, "datasets": "demo_arithmetic", "limit": "5", "hardware": "any"}
+    step = scene.run(inputs, adapter_ref=named, status="true")
+    assert step.exit_code == 0, step.text
+    assert {scene.check["head_sha"], step.outputs["commit"]} == {named}
+    assert {call.rpartition("/")[2] for call in scene.hub.calls if "/statuses/" in call} == {named}
+    assert f"`{named[:12]}`" in scene.comment
+    assert "which was not evaluated" in scene.comment
+    run = json.loads((scene.report(step) / "run.json").read_text())
+    assert f"at commit {named}, tree " in run["environment"]["adapter"]
+
+
+def test_code_of_the_tree_does_not_run_before_the_admission(scene: Scene) -> None:
+    """A task file with Python of its own, named and trusted by the workflow: nothing of it is loaded for a non-admin."""
+    scene.hub.permissions["alice"] = ("write", "write")
+    tasks = scene.runner.workspace / "tasks"
+    tasks.mkdir()
+    (tasks / "utils.py").write_text("open('/github/workspace/loaded', 'w').close()\ndef rows(docs): return docs\n")
+    (tasks / "mine.yaml").write_text(
+        "task: mine\ndataset_path: mine\ntest_split: test\noutput_type: generate_until\n"
+        "process_docs: !function utils.rows\ndoc_to_text: a\ndoc_to_target: b\n"
+    )
+    step = scene.run(model=BUNDLED_WEIGHTS, datasets="mine", tasks_path="tasks", trust_python="true")
+    assert (step.exit_code, scene.check["conclusion"]) == (3, "action_required")
+    assert "The adapter is" not in step.text
+    assert not (scene.runner.workspace / "loaded").exists()
 
 
 def test_the_second_run_updates_the_same_comment(scene: Scene, service: FaultServer) -> None:

@@ -44,6 +44,16 @@ def read(values: Mapping[str, Any], source: str, rows: Mapping[str, Setting] = _
     return layer
 
 
+def refuse_workflow_settings(layer: Mapping[str, Any], source: str) -> None:
+    """Refuses a configuration file of the action that sets what only the workflow may decide."""
+    names = [setting.name for field, setting in _TABLE.items() if setting.workflow_only and field in layer]
+    if names:
+        raise BadValue(
+            f"{source} sets {', '.join(names)}, which the action takes from the workflow alone, because the author of "
+            "the evaluated code may also have written that file; write it under the step's `with:`."
+        )
+
+
 def yaml_values(text: str, source: str) -> JSONObject:
     """Returns the settings of a YAML file, not yet checked."""
     try:

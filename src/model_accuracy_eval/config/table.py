@@ -21,6 +21,7 @@ class Setting:
     about: str
     group: str
     short: str
+    workflow_only: bool = False
 
     @property
     def name(self) -> str:
@@ -54,4 +55,5 @@ def table(kind: type[Record] = Settings) -> Iterator[Setting]:
             about=meta.description or "",
             group=heading,
             short=(meta.extra or {}).get("short", ""),
+            workflow_only=(meta.extra or {}).get("workflow_only", False),
         )

@@ -53,8 +53,13 @@ class GitHubRest(ChecksApi):
     def hardware(self, repository: str) -> Hardware:
         return permissions.hardware(self._client, repository)
 
-    def pull_request(self, event: Mapping[str, Any], environment: Mapping[str, str]) -> PullRequest | None:
-        return pull_requests.find(self._client, event, environment)
+    def head(self, repository: str, number: int) -> str:
+        return pull_requests.head(self._client, repository, number)
+
+    def pull_request(
+        self, event: Mapping[str, Any], environment: Mapping[str, str], commit: str = ""
+    ) -> PullRequest | None:
+        return pull_requests.find(self._client, event, environment, commit)
 
     def upsert_comment(self, repository: str, number: int, marker: str, body: comments.CommentBody) -> str:
         """Writes our comment, or edits it; returns its URL. The marker, `<!-- … -->`, becomes its first line."""

@@ -1,25 +1,26 @@
-"""Checks out an adapter repository at one commit with git; the token is in no file and on no command line."""
+"""Resolves a ref of an adapter repository once, and checks out that commit with git.
+
+The token is in no file and on no command line.
+"""
 
 import base64
 import contextlib
-import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.ports.action_ports import is_commit
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _POLL_SECONDS = 0.1
 
 
 class CheckoutSource(NamedTuple):
-    """What is checked out: `server` and `repository` make the URL, `ref` is resolved to a commit once."""
+    """A repository and what of it is wanted; `server` and `repository` make the URL."""
 
     server: str
     repository: str
-    ref: str
     submodules: bool = False
     lfs: bool = False
 
@@ -40,18 +41,20 @@ class Git:
         token: str = "",
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._token = token
         self._check = check
         no_prompts = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
-        self._environment = {**environment, **no_prompts, **_credentials(server, token)}
+        # A repository around the folder must not lend its configuration.
+        alone = {"GIT_CEILING_DIRECTORIES": str(Path(folder).resolve().parent)}
+        self._environment = {**environment, **no_prompts, **alone, **_credentials(server, token)}
 
     def __call__(self, *arguments: str) -> str:
         """What git printed on stdout; raises `Refused` with the reason when it fails."""
         command = ["git", *arguments]
         with subprocess.Popen(  # noqa: S603 - a list; refs and addresses cannot be taken for options, see `check_out`
             command,
-            cwd=self._folder,
+            cwd=self.folder,
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -97,41 +100,56 @@ def _reason(stderr: str, token: str) -> str:
     return (line.replace(token, "***") if token else line).rstrip(".") + "."
 
 
-def check_out(
-    source: CheckoutSource,
-    folder: str,
-    environment: Mapping[str, str],
-    *,
-    token: str = "",
-    check: Callable[[], None] = lambda: None,
-) -> str:
-    """Fetches one commit, without history, into `folder`; returns its id."""
-    if source.ref.startswith("-") or source.repository.startswith("-"):
-        raise Refused(f"'{source.repository}@{source.ref}' is not a repository and ref.")
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    if any(Path(folder).iterdir()):
-        raise Refused(f"The folder {folder} for the adapter is not empty.")
-    git = Git(folder, environment, server=source.server, token=token, check=check)
+def check_out(git: Git, source: CheckoutSource, commit: str) -> str:
+    """Fetches one commit, without history, into git's folder; returns the hash of its tree."""
+    _refuse_options(source.repository)
+    if not is_commit(commit):
+        raise Refused(f"'{commit}' is not the full id of a commit.")
+    Path(git.folder).mkdir(parents=True, exist_ok=True)
+    if any(Path(git.folder).iterdir()):
+        raise Refused(f"The folder {git.folder} for the adapter is not empty.")
     git("init", "--quiet")
-    commit = source.ref if _COMMIT.fullmatch(source.ref) else _resolve(git, source)
     git("fetch", "--quiet", "--depth=1", "--no-tags", source.url, commit)
     git("checkout", "--quiet", "--detach", commit)
     if source.submodules:
         git("submodule", "--quiet", "update", "--init", "--recursive", "--depth=1")
     if source.lfs:
         _pull_lfs(git, source)
-    return git("rev-parse", "HEAD").strip()
+    head, tree = git("rev-parse", "HEAD", "HEAD^{tree}").split()
+    if head != commit:
+        raise Refused(f"Commit {commit} of {source.repository} was asked for, and git checked out {head}.")
+    return tree
 
 
-def _resolve(git: Git, source: CheckoutSource) -> str:
-    """The commit of a branch, a tag or HEAD at this moment; from now on only the commit is used."""
-    ref = source.ref or "HEAD"
+def resolve(git: Git, source: CheckoutSource, ref: str) -> str:
+    """The commit that a branch, a tag or HEAD (the empty ref) stands for at this moment.
+
+    A name that is a branch and a tag of different commits is refused: whoever can push a tag could otherwise choose
+    what is evaluated as the branch.
+    """
+    if is_commit(ref):
+        return ref
+    _refuse_options(source.repository, ref)
+    ref = ref or "HEAD"
     lines = git("ls-remote", source.url, ref, f"{ref}^{{}}").splitlines()
     commits = {name: commit for commit, _, name in (line.partition("\t") for line in lines)}
-    for name in (f"refs/tags/{ref}^{{}}", f"refs/heads/{ref}", f"refs/tags/{ref}", f"{ref}^{{}}", ref):
-        if name in commits:
-            return commits[name]
-    raise Refused(f"{source.repository} has no branch, tag or commit '{ref}'.")
+    branch = commits.get(f"refs/heads/{ref}")
+    tag = commits.get(f"refs/tags/{ref}^{{}}") or commits.get(f"refs/tags/{ref}")
+    if branch and tag and branch != tag:
+        raise Refused(
+            f"'{ref}' is a branch of {source.repository} at {branch} and a tag at {tag}; say which one is meant: "
+            f"refs/heads/{ref}, refs/tags/{ref}, or the full commit."
+        )
+    commit = branch or tag or commits.get(f"{ref}^{{}}") or commits.get(ref)
+    if not commit:
+        raise Refused(f"{source.repository} has no branch or tag '{ref}', and it is not the full id of a commit.")
+    return commit
+
+
+def _refuse_options(*names: str) -> None:
+    """Refuses names that git would take for options."""
+    if any(name.startswith("-") for name in names):
+        raise Refused(f"'{'@'.join(names)}' is not a repository and ref.")
 
 
 def _pull_lfs(git: Git, source: CheckoutSource) -> None:

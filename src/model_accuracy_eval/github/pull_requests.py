@@ -52,8 +52,11 @@ class _PullRequest(msgspec.Struct):
     merge_commit_sha: str | None = None
 
 
-def find(client: RestClient, event: JSON, environment: Mapping[str, str]) -> PullRequest | None:
-    """The pull request of this run; None when it has none."""
+def find(client: RestClient, event: JSON, environment: Mapping[str, str], commit: str = "") -> PullRequest | None:
+    """The pull request of this run; None when it has none.
+
+    `commit`: what is evaluated, by which it is found where the event names none.
+    """
     repository = environment.get("GITHUB_REPOSITORY", "")
     if payload := _at(event, "pull_request"):
         purpose = _purpose(repository, "to tell the pull request of this event")
@@ -62,8 +65,14 @@ def find(client: RestClient, event: JSON, environment: Mapping[str, str]) -> Pul
         number = event["issue"]["number"]
         purpose = _purpose(repository, f"to show pull request {number}")
         return _record(decode(client.send("GET", f"/repos/{repository}/pulls/{number}"), purpose, _PullRequest))
-    sha = str(_at(event, "workflow_run").get("head_sha") or environment.get("GITHUB_SHA", ""))
+    sha = commit or str(_at(event, "workflow_run").get("head_sha") or environment.get("GITHUB_SHA", ""))
     return _of_commit(client, repository, sha) if repository and sha else None
+
+
+def head(client: RestClient, repository: str, number: int) -> str:
+    """The head commit of a pull request at this moment."""
+    purpose = _purpose(repository, f"to show pull request {number}")
+    return decode(client.send("GET", f"/repos/{repository}/pulls/{number}"), purpose, _PullRequest).head.sha
 
 
 def _of_commit(client: RestClient, repository: str, sha: str) -> PullRequest | None:

@@ -1,5 +1,6 @@
 """The platform around a run, as the action sees it: the runner's step, GitHub, the artifact service."""
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from model_accuracy_eval.records.github import (
     UploadedArtifact,
 )
 
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
 
 class ActionContext(Record, frozen=True, kw_only=True):
     """Who asks for what, and where the result is published; no secrets."""
@@ -27,14 +30,22 @@ class ActionContext(Record, frozen=True, kw_only=True):
     repository: str
     """The workflow's own, to which comment, check, status and artifact belong."""
     actor: Actor
+    event: str
+    """The name of the event that started the workflow, such as `pull_request`."""
     pull: PullRequest | None
-    sha: str
-    """The commit that is reported on: the head of a pull request, never its merge commit."""
+    commit: str
+    """The commit that check, status and comment are about, fixed before anything else: the adapter's own, or that of
+    the event when the adapter is in another repository. Never a merge commit; empty if no commit could be fixed."""
     adapter_repository: str
     adapter_ref: str
+    """The input, as it was given."""
+    adapter_commit: str
+    """What `adapter_ref` stood for when the step began; empty if nothing could be found or nothing is checked out."""
     adapter_path: str
     hardware: str
     label: str
+    objections: tuple[str, ...] = ()
+    """Why the commit cannot be fixed, as sentences."""
     key: str
     """Differs between runs, and between the attempts of one run."""
     run_url: str
@@ -53,6 +64,19 @@ class ActionContext(Record, frozen=True, kw_only=True):
         return is_same(self.adapter_repository, self.repository)
 
 
+class CheckedOut(Record, frozen=True, kw_only=True):
+    """The adapter's files at the commit of the context."""
+
+    folder: str
+    tree: str
+    """git's hash of all files, which two commits with the same files share."""
+
+
+def is_commit(ref: str) -> bool:
+    """Says whether it is a full commit id; nothing shorter says for ever which commit is meant."""
+    return _COMMIT.fullmatch(ref) is not None
+
+
 def is_same(name: str, other: str) -> bool:
     """Compares names of repositories, which ignore case."""
     return name.lower() == other.lower()
@@ -60,6 +84,9 @@ def is_same(name: str, other: str) -> bool:
 
 class GitHubApi(Protocol):
     """GitHub's REST API with one token. Every failure is a `PublishFailed` or `Refused` with its sentence."""
+
+    def head(self, repository: str, number: int) -> str:
+        """The head commit of a pull request at this moment."""
 
     def permission(self, repository: str, login: str) -> Permission: ...
 
@@ -160,11 +187,11 @@ class ActionPorts:
     github: GitHubApi
     sinks: Sequence[Sink]
     """Where the result is published, in this order."""
-    check_out: Callable[[ActionContext], str]
-    """Fetches the adapter at its commit; returns its folder."""
-    plan: Callable[[str], RunPlan]
-    """Makes the plan for an adapter folder (empty for an endpoint)."""
-    run_ports: Callable[[RunPlan], Ports]
+    check_out: Callable[[ActionContext], CheckedOut]
+    """Fetches the adapter at its commit."""
+    plan: Callable[[CheckedOut | None], RunPlan]
+    """Makes the plan for an adapter, or for an endpoint."""
+    run_ports: Callable[[RunPlan, CheckedOut | None], Ports]
     needs_adapter: bool
     lacks_npus: Callable[[RunPlan], str]
     """Returns why deploy.sh would see no NPU; empty when it would see one, or when that cannot be known."""

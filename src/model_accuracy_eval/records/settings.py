@@ -16,10 +16,14 @@ Seconds = Annotated[float, Meta(gt=0)]
 LoglikelihoodSetting = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
 
 
-def about(sentence: str, short: str = "", *, identifies: bool = False) -> Meta:
-    """Describes a setting. `identifies`: it decides what the model is asked, so replies from a run with another value
-    cannot be reused."""
-    return Meta(description=sentence, extra={"short": short, "identifies": identifies})
+def about(sentence: str, short: str = "", *, identifies: bool = False, workflow_only: bool = False) -> Meta:
+    """Describes a setting.
+
+    `identifies`: it decides what the model is asked, so replies from a run with another value cannot be reused.
+    `workflow_only`: it could turn a verdict or send a key elsewhere, so in the action only the workflow's inputs set
+    it: the author of the evaluated tree may also be the author of a configuration file in it.
+    """
+    return Meta(description=sentence, extra={"short": short, "identifies": identifies, "workflow_only": workflow_only})
 
 
 class Settings(Record, frozen=True, kw_only=True):
@@ -42,22 +46,31 @@ class Settings(Record, frozen=True, kw_only=True):
             identifies=True,
         ),
     ] = None
-    max_weight_size: Annotated[str, about("Maximum size of the weights, such as 100GB or 90GiB.")] = "100GB"
+    max_weight_size: Annotated[
+        str, about("Maximum size of the weights, such as 100GB or 90GiB.", workflow_only=True)
+    ] = "100GB"
     weights_dir: Annotated[
-        str | None, about("Folder where downloaded weights are kept between runs; default: in the user's cache.")
+        str | None,
+        about(
+            "Folder where downloaded weights are kept between runs; default: in the user's cache.", workflow_only=True
+        ),
     ] = None
     runtime: Annotated[
-        Literal["process", "container"], about("Run deploy.sh as a process on this machine or in a container.")
+        Literal["process", "container"],
+        about("Run deploy.sh as a process on this machine or in a container.", workflow_only=True),
     ] = "process"
-    adapter_image: Annotated[str | None, about("Container image that deploy.sh runs in.")] = None
+    adapter_image: Annotated[str | None, about("Container image that deploy.sh runs in.", workflow_only=True)] = None
     devices: Annotated[
-        str, about("NPUs that the adapter's container gets: auto, all, none, or numbers such as 0,1.")
+        str,
+        about("NPUs that the adapter's container gets: auto, all, none, or numbers such as 0,1.", workflow_only=True),
     ] = "auto"
     port: Annotated[
-        Annotated[int, Meta(ge=1, le=65535)], about("Port on which the adapter serves; passed to deploy.sh as PORT.")
+        Annotated[int, Meta(ge=1, le=65535)],
+        about("Port on which the adapter serves; passed to deploy.sh as PORT.", workflow_only=True),
     ] = 8000
     endpoint: Annotated[
-        str | None, about("Evaluate the service that already runs at this URL; nothing is deployed.")
+        str | None,
+        about("Evaluate the service that already runs at this URL; nothing is deployed.", workflow_only=True),
     ] = None
     model_name: Annotated[
         str | None,
@@ -68,22 +81,36 @@ class Settings(Record, frozen=True, kw_only=True):
     ] = None
     datasets: Annotated[
         tuple[str, ...],
-        about("Names from `tasks list` (or name@mcqa, name@cot), task files or data files, separated by commas."),
+        about(
+            "Names from `tasks list` (or name@mcqa, name@cot), task files or data files, separated by commas.",
+            workflow_only=True,
+        ),
     ] = ()
     tasks_path: Annotated[
         tuple[str, ...],
-        about("Folders of task files that can be named as datasets, separated by commas; they are searched first."),
+        about(
+            "Folders of task files that can be named as datasets, separated by commas; they are searched first.",
+            workflow_only=True,
+        ),
     ] = ()
     trust_python: Annotated[
-        bool, about("Run the Python code that task files refer to, in separate processes without secrets.")
+        bool,
+        about(
+            "Run the Python code that task files refer to, in separate processes without secrets.", workflow_only=True
+        ),
     ] = False
-    data_dir: Annotated[str | None, about("Folder that is searched for data files before any hub.")] = None
-    limit: Annotated[Count | None, about("Evaluate only the first N problems of each dataset.", identifies=True)] = None
+    data_dir: Annotated[
+        str | None, about("Folder that is searched for data files before any hub.", workflow_only=True)
+    ] = None
+    limit: Annotated[
+        Count | None, about("Evaluate only the first N problems of each dataset.", identifies=True, workflow_only=True)
+    ] = None
     shard: Annotated[
         str | None,
         about(
             "Evaluate one of W equal parts of each dataset, as r/W: 0/3, 1/3, 2/3; `merge` joins the parts.",
             identifies=True,
+            workflow_only=True,
         ),
     ] = None
     task_type: Annotated[
@@ -91,9 +118,13 @@ class Settings(Record, frozen=True, kw_only=True):
     ] = "text-generation"
     mode: Annotated[
         Literal["all", "infer", "eval"],
-        about("Do everything (all), only collect replies (infer), or only score saved replies (eval)."),
+        about(
+            "Do everything (all), only collect replies (infer), or only score saved replies (eval).", workflow_only=True
+        ),
     ] = "all"
-    reuse: Annotated[str | None, about("Folder of a run to continue; answered samples are not requested again.")] = None
+    reuse: Annotated[
+        str | None, about("Folder of a run to continue; answered samples are not requested again.", workflow_only=True)
+    ] = None
 
     preset: Annotated[
         Literal["greedy", "pass@1", "pass@10"] | None,
@@ -136,25 +167,35 @@ class Settings(Record, frozen=True, kw_only=True):
     k: Annotated[tuple[Count, ...], about("Values of k for pass@k and cons@k, separated by commas; default: n.")] = ()
     gate: Annotated[
         tuple[str, ...],
-        about("Condition that the results must meet, such as 'demo_arithmetic: avg@5 >= 60'; can be repeated."),
+        about(
+            "Condition that the results must meet, such as 'demo_arithmetic: avg@5 >= 60'; can be repeated.",
+            workflow_only=True,
+        ),
     ] = ()
     baseline: Annotated[
-        str | None, about("Run to compare with, as a folder or a zip; a gate can then say '>= baseline - 1'.")
+        str | None,
+        about("Run to compare with, as a folder or a zip; a gate can then say '>= baseline - 1'.", workflow_only=True),
     ] = None
     max_failed_requests: Annotated[
-        Annotated[int, Meta(ge=0)], about("Failed samples that a run may have; with more of them it gives no verdict.")
+        Annotated[int, Meta(ge=0)],
+        about("Failed samples that a run may have; with more of them it gives no verdict.", workflow_only=True),
     ] = 0
     sandbox: Annotated[
         Literal["auto", "docker", "bwrap", "uid", "none"],
-        about("Isolation of programs that the model wrote; auto uses docker, otherwise bwrap, and nothing weaker."),
+        about(
+            "Isolation of programs that the model wrote; auto uses docker, otherwise bwrap, and nothing weaker.",
+            workflow_only=True,
+        ),
     ] = "auto"
     sandbox_image: Annotated[
-        str | None, about("Container image that these programs run in; default: python:3.11-slim-bookworm.")
+        str | None,
+        about("Container image that these programs run in; default: python:3.11-slim-bookworm.", workflow_only=True),
     ] = None
     judge_endpoint: Annotated[
-        str | None, about("URL of the judge model's service, for datasets that are scored by a judge.")
+        str | None,
+        about("URL of the judge model's service, for datasets that are scored by a judge.", workflow_only=True),
     ] = None
-    judge_model: Annotated[str | None, about("Model name sent to the judge's service.")] = None
+    judge_model: Annotated[str | None, about("Model name sent to the judge's service.", workflow_only=True)] = None
     score_reasoning: Annotated[bool, about("Score the reasoning text of replies that contain nothing else.")] = False
 
     concurrency: Annotated[Count, about("Maximum number of requests at the same time.")] = 32
@@ -167,9 +208,9 @@ class Settings(Record, frozen=True, kw_only=True):
     idle_timeout: Annotated[Seconds, about("Seconds to wait for the next bytes within an answer.")] = 120.0
     total_timeout: Annotated[Seconds, about("Seconds to wait for a complete answer.")] = 3600.0
 
-    out: Annotated[str, about("Folder in which the run's folder is created.")] = "outputs"
+    out: Annotated[str, about("Folder in which the run's folder is created.", workflow_only=True)] = "outputs"
     label: Annotated[
         Annotated[str, Meta(pattern=r"^(?!\.)[\w.@+-]+\Z")],
-        about("Name of the model's column and folders in the report.", identifies=True),
+        about("Name of the model's column and folders in the report.", identifies=True, workflow_only=True),
     ] = "vllm-api-stream-chat"
     debug: Annotated[bool, about("Write step logs to the terminal instead of logs/.")] = False

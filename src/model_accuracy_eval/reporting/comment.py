@@ -41,12 +41,21 @@ class CheckText(Record, frozen=True, kw_only=True):
 
 
 def as_comment(
-    result: Report | Outcome, *, key: str, commit: str = "", links: Links | None = None, before: Figures | None = None
+    result: Report | Outcome,
+    *,
+    key: str,
+    commit: str = "",
+    head: str | None = "",
+    links: Links | None = None,
+    before: Figures | None = None,
 ) -> str:
-    """The comment. `key` is `comment_figures.key_of(…)`, `before` the figures in the comment of the last run."""
+    """The comment. `key` is `comment_figures.key_of(…)`, `before` the figures in the comment of the last run.
+
+    `head`: the pull request's head by now, which may be another commit than the evaluated one; None: unknown.
+    """
     now = comment_figures.of_report(result, commit[:12]) if isinstance(result, Report) else None
     # A run without a verdict leaves the earlier figures in the comment, for the next run to compare with.
-    opening = f"{comment_figures.marker(key, now or before)}\n{_opening(result, commit)}"
+    opening = f"{comment_figures.marker(key, now or before)}\n{_opening(result, commit)}{_other_head(commit, head)}"
     return _page(result, opening, links, before, limit=LONGEST_COMMENT, measure=size_limit.characters)
 
 
@@ -97,6 +106,14 @@ def _opening(result: Report | Outcome, commit: str) -> str:
         f"### {verdict.mark} Model accuracy: {verdict.words}{label}\n\n"
         f"{sentence}\n\nStage: {untrusted_text.text(ending.stage, 60)}. Exit code: {ending.exit_code}.{place}"
     )
+
+
+def _other_head(commit: str, head: str | None) -> str:
+    if head is None:
+        return "\n\n⚠️ GitHub did not say whether the head of this pull request is still this commit."
+    if not head or head == commit:
+        return ""
+    return f"\n\n⚠️ The head of this pull request is {untrusted_text.code(head[:12])} now, which was not evaluated."
 
 
 def _parts(report: Report, before: Figures | None) -> Iterator[MarkdownPart]:

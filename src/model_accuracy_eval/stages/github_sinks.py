@@ -55,11 +55,11 @@ class CheckSink:
 
     def begin(self, published: Published) -> Published:
         context = self._context
-        if not context.check:
+        if not context.check or not context.commit:
             return published
         self._check = self._github().open_check(
             context.repository,
-            context.sha,
+            context.commit,
             name=f"{_NAME} ({context.label})",
             key=context.key,
             title="In progress",
@@ -87,7 +87,7 @@ class CheckSink:
         self, check: OpenCheck, result: Report | Outcome, published: Published, annotations: tuple[Annotation, ...]
     ) -> tuple[str, ...]:
         """Returns sentences about annotations that did not get through."""
-        text = comment.as_check(result, commit=self._context.sha, links=page_links(self._context, published))
+        text = comment.as_check(result, commit=self._context.commit, links=page_links(self._context, published))
         return self._github().complete_check(
             check,
             conclusion=text.conclusion,
@@ -128,11 +128,13 @@ class CommentSink:
         links = page_links(context, published)
         previous = ""
 
+        head = self._head(context.pull.number)
+
         def write(text: str) -> str:
             nonlocal previous
             previous = text
             return comment.as_comment(
-                result, key=key, commit=context.sha, links=links, before=comment_figures.read(text)
+                result, key=key, commit=context.commit, head=head, links=links, before=comment_figures.read(text)
             )
 
         # The marker without figures stays the same from run to run.
@@ -144,6 +146,13 @@ class CommentSink:
         else:
             published = published.with_link(self.name, address)
         return published.with_previous_comment(previous)
+
+    def _head(self, number: int) -> str | None:
+        """None if GitHub does not say; the comment is worth writing all the same."""
+        try:
+            return self._github().head(self._context.repository, number)
+        except (PublishFailed, Refused):
+            return None
 
 
 class StatusSink:
@@ -166,10 +175,12 @@ class StatusSink:
     def _set(self, state: StatusState, description: str, published: Published) -> None:
         context = self._context
         no_check = context.check and "check" not in published.links
+        if not context.commit:
+            return
         if context.status == "true" or (context.status == "auto" and no_check):
             self._github().commit_status(
                 context.repository,
-                context.sha,
+                context.commit,
                 state=state,
                 context=f"{_NAME} ({context.label})",
                 description=description,
@@ -179,7 +190,7 @@ class StatusSink:
 
 def _annotations(context: ActionContext, ending: Outcome) -> tuple[Annotation, ...]:
     """Points at the adapter's line that is at fault, if the commit of the check is the one that has it."""
-    if ending.about is None or not context.own_adapter or context.adapter_ref != context.sha:
+    if ending.about is None or not context.own_adapter or context.adapter_commit != context.commit:
         return ()
     file, line = ending.about
     return (

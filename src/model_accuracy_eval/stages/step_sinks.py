@@ -97,7 +97,7 @@ class SummarySink:
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         page = comment.as_summary(
             result,
-            commit=self._context.sha,
+            commit=self._context.commit,
             links=page_links(self._context, published),
             before=comment_figures.read(published.previous_comment),
         )
@@ -120,6 +120,7 @@ class OutputsSink:
         values = {
             "conclusion": ending.conclusion,
             "exit-code": str(ending.exit_code),
+            "commit": self._context.adapter_commit or self._context.commit,
             "report-path": self._from_workspace(ending.folder or ""),
             "summary-json": _summary_json(result),
             "artifact-id": (artifact.id if artifact else None) or "",

@@ -19,13 +19,23 @@ from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunction
 from model_accuracy_eval.wiring.run_parts import hub
 
 
-def plan(values: Mapping[str, Any], environment: Mapping[str, str], source: str = "the arguments") -> RunPlan:
+def plan(
+    values: Mapping[str, Any],
+    environment: Mapping[str, str],
+    source: str = "the arguments",
+    *,
+    trust_file: bool = True,
+) -> RunPlan:
     """The plan for settings by name; `config` names a YAML file, and all other values win over what it says.
 
-    `source` is what errors call the place where the values were given.
+    `source` is what errors call the place where the values were given. `trust_file`: whether the YAML file may decide
+    everything, as it may for the user who names a file of their own.
     """
     flags = {name: value for name, value in values.items() if name != "config"}
-    layer = {**file_layer(values.get("config")), **inputs.read(flags, source)}
+    from_file = _file_layer(values.get("config"))
+    if not trust_file:
+        inputs.refuse_workflow_settings(from_file, str(values["config"]) if "config" in values else "")
+    layer = {**from_file, **inputs.read(flags, source)}
     previous = saved(layer["reuse"]) if layer.get("reuse") else None
     settings = inputs.merge(_inherited(previous, layer["reuse"]) if previous else {}, layer)
     resolved = resolve(
@@ -49,7 +59,7 @@ def library(
     return Library(lambda path: data.read(DataFile(name=path), data_dir)[1], TaskFiles(), folders, trusted)
 
 
-def file_layer(path: str | None) -> dict[str, Any]:
+def _file_layer(path: str | None) -> dict[str, Any]:
     """The settings of a YAML file; none where there is no file."""
     if not path:
         return {}

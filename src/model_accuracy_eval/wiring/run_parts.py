@@ -59,11 +59,15 @@ def ports(
     clock: SignalClock,
     progress: TextIO = sys.stderr,
     *,
+    facts: Mapping[str, str] | None = None,
     model_token: Secret | None = None,
     labels: Labels | None = None,
     wrap_display: Callable[[ProgressDisplay], ProgressDisplay] = lambda display: display,
 ) -> Ports:
-    """The real ports. Progress is written to `progress`; `wrap_display` may put a display of its own before it."""
+    """The real ports. Progress is written to `progress`; `wrap_display` may put a display of its own before it.
+
+    `facts`: what the report shall say about the surroundings besides this machine.
+    """
     display = wrap_display(progress_display(progress, clock.elapsed))
 
     return Ports(
@@ -84,7 +88,7 @@ def ports(
         run_async=run,
         clock=clock,
         progress=display,
-        facts=_facts(),
+        facts={**_facts(), **(facts or {})},
     )
 
 

@@ -31,8 +31,7 @@ def adapter(tmp_path: Path) -> Path:
     [
         ({}, "deploy.sh"),
         ({"adapter_path": "./models/one/"}, "models/one/deploy.sh"),
-        ({"adapter_ref": "v1"}, None),
-        ({"adapter_ref": "c" * 40}, None),
+        ({"adapter_commit": "c" * 40}, None),
     ],
 )
 def test_a_failed_deploy_is_noted_at_the_script(adapter: Path, job: dict[str, str], path: str | None) -> None:

@@ -1,13 +1,17 @@
 """Inputs, the config file and the event → the job and its site."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
+from tests.unit.config.test_every_setting_arrives import GIVEN
 
+from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts
+from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.wiring.action_parts import ActionStep
 
@@ -22,31 +26,42 @@ def wired(hub: FakeGitHub, config: str, **inputs: str) -> tuple[ActionContext, A
         "GITHUB_API_URL": hub.url,
         "INPUT_TOKEN": TOKEN,
         "INPUT_CONFIG": config,
+        "RUNNER_TEMP": tempfile.gettempdir(),
     }
     with ActionStep(environment | given, SignalClock()).parts() as (job, site):
         return job, site
 
 
-def test_one_label_names_report_check_and_comment(tmp_path: Path) -> None:
-    """The label of the config file counts everywhere, an input wins over it, and without both there is the default."""
-    config = tmp_path / "accuracy.yml"
-    config.write_text("label: nightly\ndatasets: demo_gsm8k\nendpoint: http://127.0.0.1:1\n")
+SERVICE = {"endpoint": "http://127.0.0.1:1", "datasets": "demo_gsm8k"}
+
+
+def test_one_label_names_report_check_and_comment() -> None:
+    """The input's label counts everywhere, and without it there is the default."""
     with FakeGitHub() as hub:
-        job, site = wired(hub, str(config))
-        assert job.label == site.plan("").settings.label == "nightly"
-        assert job.key.endswith("-nightly")
-        job, site = wired(hub, str(config), label="weekly")
-        assert job.label == site.plan("").settings.label == "weekly"
+        job, site = wired(hub, "", label="weekly", **SERVICE)
+        assert job.label == site.plan(None).settings.label == "weekly"
+        assert job.key.endswith("-weekly")
         assert wired(hub, "")[0].label == "vllm-api-stream-chat"
 
 
-def test_an_endpoint_of_the_config_file_needs_no_adapter(tmp_path: Path) -> None:
-    """Nothing is checked out for a service that runs, wherever its address was written."""
-    config = tmp_path / "accuracy.yml"
-    config.write_text("endpoint: http://127.0.0.1:1\n")
+def test_a_service_that_runs_needs_no_adapter() -> None:
+    """Nothing is checked out for it."""
     with FakeGitHub() as hub:
-        assert not wired(hub, str(config))[1].needs_adapter
+        assert not wired(hub, "", **SERVICE)[1].needs_adapter
         assert wired(hub, "")[1].needs_adapter
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in table() if setting.workflow_only])
+def test_a_file_of_the_evaluated_tree_cannot_turn_the_verdict(name: str, tmp_path: Path) -> None:
+    """Such a setting is refused in the file, whatever its value, and its place is named; other settings count."""
+    config = tmp_path / "accuracy.yml"
+    text = "somewhere" if name == "reuse" else GIVEN[name][0]
+    config.write_text(yaml.safe_dump({name: yaml.safe_load(text)}))
+    with FakeGitHub() as hub, pytest.raises(BadValue, match=f"sets {name}, which the action takes from the workflow"):
+        wired(hub, str(config), **SERVICE)[1].plan(None)
+    config.write_text("temperature: 0.25\n")
+    with FakeGitHub() as hub:
+        assert wired(hub, str(config), **SERVICE)[1].plan(None).settings.temperature == 0.25
 
 
 def test_a_config_file_that_cannot_be_used_is_told_by_the_plan(tmp_path: Path) -> None:
@@ -57,9 +72,9 @@ def test_a_config_file_that_cannot_be_used_is_told_by_the_plan(tmp_path: Path) -
         job, site = wired(hub, str(config), label="weekly", datasets="demo_gsm8k")
         assert job.label == "weekly"
         with pytest.raises(UnknownName, match="did you mean label"):
-            site.plan("")
+            site.plan(None)
         with pytest.raises(BadValue, match="cannot be read"):
-            wired(hub, str(tmp_path / "none.yml"), datasets="demo_gsm8k")[1].plan("")
+            wired(hub, str(tmp_path / "none.yml"), datasets="demo_gsm8k")[1].plan(None)
 
 
 @pytest.mark.parametrize(
@@ -71,5 +86,5 @@ def test_npus_are_looked_for_where_deploy_sh_will_run(tmp_path: Path, more: dict
         pytest.skip("this machine has NPUs")
     with FakeGitHub() as hub:
         _, site = wired(hub, "", datasets="demo_gsm8k", model="/weights", **more)
-        plan = site.plan("" if "endpoint" in more else str(tmp_path))
+        plan = site.plan(None if "endpoint" in more else CheckedOut(folder=str(tmp_path), tree="t" * 40))
         assert site.lacks_npus(plan) == ("This container has no /dev/davinci<N>." if lacks else "")

@@ -10,13 +10,13 @@ import msgspec
 from tests.fake_ports import ManualClock, MemoryHub, RecordingProgress, ScriptedChat, fake_ports
 from tests.integration.github.tools import client
 from tests.servers.fake_github import FakeGitHub
-from tests.servers.fake_github_memory import REPOSITORY, SHA
+from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.action import act
 from model_accuracy_eval.github.check_progress import CheckProgress
 from model_accuracy_eval.github.runner.runner import Runner
-from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore
+from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Request, RunPlan
 from model_accuracy_eval.records.github import Actor, PullRequest
 from model_accuracy_eval.stages.run_progress import RunProgress
@@ -29,9 +29,11 @@ JOB = ActionContext(
     repository=REPOSITORY,
     actor=Actor(login="alice", source="test"),
     pull=PullRequest(number=7, head_sha=SHA, head_repository=REPOSITORY, is_fork=False, base_sha="b" * 40),
-    sha=SHA,
+    event="pull_request",
+    commit=SHA,
     adapter_repository=REPOSITORY,
-    adapter_ref=SHA,
+    adapter_ref="",
+    adapter_commit=SHA,
     adapter_path=".",
     hardware="",
     label="fake",
@@ -61,9 +63,12 @@ class Stage:
     """What the runner sets: the files for outputs, state and summary."""
     clock: ManualClock = field(default_factory=ManualClock)
     log: io.StringIO = field(default_factory=io.StringIO)
+    checked_out: bool = False
+    planned: bool = False
 
     def __post_init__(self) -> None:
         self.hub.permissions["alice"] = ("admin", "admin")
+        self.hub.pulls.setdefault(7, pull(7))
 
     def run(self, **job: Any) -> int:
         asked = msgspec.structs.replace(self.job, **job)
@@ -81,15 +86,21 @@ class Stage:
                     updater=progress,
                     since_stop=self.since_stop,
                 ),
-                check_out=lambda _: str(self.adapter),
+                check_out=self._check_out,
                 plan=self._plan,
-                run_ports=lambda _: self._ports(watch),
+                run_ports=lambda _plan, _checked_out: self._ports(watch),
                 needs_adapter=self.adapter is not None,
                 lacks_npus=lambda _: self.lack,
             )
             return act(asked, site)
 
-    def _plan(self, folder: str) -> RunPlan:
+    def _check_out(self, _context: ActionContext) -> CheckedOut:
+        self.checked_out = True
+        return CheckedOut(folder=str(self.adapter), tree="t" * 40)
+
+    def _plan(self, checked_out: CheckedOut | None) -> RunPlan:
+        self.planned = True
+        folder = checked_out.folder if checked_out else ""
         target = {"adapter": folder, "model": folder} if folder else {"endpoint": "http://fake-service"}
         return wiring.plan({**target, "datasets": "demo_gsm8k", "label": "fake"}, {})
 

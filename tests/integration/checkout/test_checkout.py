@@ -9,12 +9,12 @@ import pytest
 from tests.servers.git_server import git_server
 
 from model_accuracy_eval.errors import Refused, Stopped
-from model_accuracy_eval.github.checkout import CheckoutSource, check_out
+from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
 
 TOKEN = "marker-token-0123456789"
 
 
-def git(folder: Path, *arguments: str) -> str:
+def run_git(folder: Path, *arguments: str) -> str:
     author = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"]
     done = subprocess.run(["git", *author, *arguments], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout.strip()
@@ -25,25 +25,33 @@ def repository(tmp_path: Path) -> tuple[Path, list[str]]:
     """`org/adapter` below a root, with two commits on main, an annotated tag on the first, and a branch."""
     folder = tmp_path / "served" / "org" / "adapter"
     folder.mkdir(parents=True)
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "config", "uploadpack.allowAnySHA1InWant", "true")
+    run_git(folder, "init", "-q", "-b", "main")
+    run_git(folder, "config", "uploadpack.allowAnySHA1InWant", "true")
     commits = []
     for number in (1, 2):
         (folder / "deploy.sh").write_text(f"echo {number}\n")
-        git(folder, "add", ".")
-        git(folder, "commit", "-qm", f"number {number}")
-        commits.append(git(folder, "rev-parse", "HEAD"))
-    git(folder, "tag", "-am", "first", "v1", commits[0])
-    git(folder, "branch", "side", commits[0])
+        run_git(folder, "add", ".")
+        run_git(folder, "commit", "-qm", f"number {number}")
+        commits.append(run_git(folder, "rev-parse", "HEAD"))
+    run_git(folder, "tag", "-am", "first", "v1", commits[0])
+    run_git(folder, "branch", "side", commits[0])
     return tmp_path / "served", commits
 
 
 def fetched(root: Path, ref: str, target: Path, token: str = "", wanted: str | None = None) -> tuple[str, list[str]]:
+    """The commit that the ref stands for, checked out, and what the server saw."""
+    target.mkdir(exist_ok=True)
     with git_server(root, wanted) as (url, seen):
-        return check_out(CheckoutSource(url, "org/adapter", ref), str(target), os.environ, token=token), seen
+        git, source = Git(str(target), os.environ, server=url, token=token), CheckoutSource(url, "org/adapter")
+        commit = resolve(git, source, ref)
+        assert check_out(git, source, commit) == run_git(target, "rev-parse", "HEAD^{tree}")
+        return commit, seen
 
 
-@pytest.mark.parametrize(("ref", "number"), [("main", 2), ("side", 1), ("v1", 1), ("", 2), ("HEAD", 2)])
+@pytest.mark.parametrize(
+    ("ref", "number"),
+    [("main", 2), ("side", 1), ("v1", 1), ("", 2), ("HEAD", 2), ("refs/heads/side", 1), ("refs/tags/v1", 1)],
+)
 def test_names_are_resolved_to_their_commit(
     ref: str, number: int, repository: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -54,6 +62,24 @@ def test_names_are_resolved_to_their_commit(
     assert (tmp_path / "out" / "deploy.sh").read_text() == f"echo {number}\n"
 
 
+@pytest.mark.parametrize("options", [["-am", "annotated"], []])
+def test_a_tag_cannot_pass_for_a_branch(options: list[str], repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """A tag named like a branch is refused with both commits, and the full name of either says which one is meant."""
+    root, commits = repository
+    run_git(root / "org" / "adapter", "tag", *options, "main", commits[0])
+    with pytest.raises(Refused, match=f"is a branch of org/adapter at {commits[1]} and a tag at {commits[0]}"):
+        fetched(root, "main", tmp_path / "out")
+    assert fetched(root, "refs/heads/main", tmp_path / "branch")[0] == commits[1]
+    assert fetched(root, "refs/tags/main", tmp_path / "tag")[0] == commits[0]
+
+
+def test_a_tag_on_the_branch_is_no_doubt(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """Both names mean one commit."""
+    root, commits = repository
+    run_git(root / "org" / "adapter", "tag", "main", commits[1])
+    assert fetched(root, "main", tmp_path / "out")[0] == commits[1]
+
+
 def test_an_exact_commit_is_fetched_though_the_branch_has_moved(
     repository: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -61,7 +87,7 @@ def test_an_exact_commit_is_fetched_though_the_branch_has_moved(
     root, commits = repository
     commit, _ = fetched(root, commits[0], tmp_path / "out")
     assert commit == commits[0]
-    assert git(tmp_path / "out", "rev-list", "--count", "HEAD") == "1"
+    assert run_git(tmp_path / "out", "rev-list", "--count", "HEAD") == "1"
 
 
 def test_the_token_is_sent_and_stays_nowhere(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
@@ -79,7 +105,7 @@ def test_the_token_is_sent_and_stays_nowhere(repository: tuple[Path, list[str]],
     [
         ("main", "", "give a token that may read the repository"),
         ("main", "wrong", "give a token that may read the repository"),
-        ("no-such", TOKEN, "org/adapter has no branch, tag or commit 'no-such'."),
+        ("no-such", TOKEN, "org/adapter has no branch or tag 'no-such', and it is not the full id of a commit."),
         ("0" * 40, TOKEN, "git fetch failed: "),
     ],
 )
@@ -96,7 +122,7 @@ def test_refusals_have_their_sentence(
 def test_an_unknown_repository_is_named(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
     """What the server says about a repository that is not there is passed on."""
     with git_server(repository[0]) as (url, _), pytest.raises(Refused, match="not found"):
-        check_out(CheckoutSource(url, "org/other", "main"), str(tmp_path / "out"), os.environ)
+        resolve(Git(str(tmp_path), os.environ), CheckoutSource(url, "org/other"), "main")
 
 
 def test_a_folder_with_something_in_it_is_left_alone(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
@@ -113,10 +139,13 @@ def test_submodules_come_on_request(repository: tuple[Path, list[str]], tmp_path
     with git_server(root) as (url, _):
         outer = root / "org" / "outer"
         outer.mkdir()
-        git(outer, "init", "-q", "-b", "main")
-        git(outer, "submodule", "--quiet", "add", f"{url}/org/adapter", "inner")
-        git(outer, "commit", "-qm", "outer")
-        check_out(CheckoutSource(url, "org/outer", "main", submodules=True), str(tmp_path / "out"), os.environ)
+        run_git(outer, "init", "-q", "-b", "main")
+        run_git(outer, "submodule", "--quiet", "add", f"{url}/org/adapter", "inner")
+        run_git(outer, "commit", "-qm", "outer")
+        target = tmp_path / "out"
+        target.mkdir()
+        git, source = Git(str(target), os.environ), CheckoutSource(url, "org/outer", submodules=True)
+        check_out(git, source, resolve(git, source, "main"))
     assert (tmp_path / "out" / "inner" / "deploy.sh").read_text() == "echo 2\n"
 
 
@@ -129,4 +158,4 @@ def test_a_stop_ends_git(repository: tuple[Path, list[str]], tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(Stopped):
-            check_out(CheckoutSource(url, "org/adapter", "main"), str(tmp_path / "out"), os.environ, check=stop)
+            resolve(Git(str(tmp_path), os.environ, check=stop), CheckoutSource(url, "org/adapter"), "main")

@@ -16,6 +16,7 @@ from model_accuracy_eval import wiring
 from model_accuracy_eval.commands.run_command import run
 from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.config.table import table
+from model_accuracy_eval.ports.action_ports import CheckedOut
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.scoring.function_paths import LOADER
 from model_accuracy_eval.system.clock import SignalClock
@@ -86,8 +87,9 @@ def by_action(texts: dict[str, str]) -> RunPlan:
     """The adapter is no input: the action checks it out and hands over its folder."""
     inputs = {f"INPUT_{name.upper()}": text for name, text in texts.items() if name != "adapter"}
     environment = {"GITHUB_REPOSITORY": "octo/eval", "GITHUB_TRIGGERING_ACTOR": "alice", **inputs}
+    environment["RUNNER_TEMP"] = tempfile.gettempdir()
     with ActionStep(environment, SignalClock()).parts() as (_, ports):
-        return ports.plan(texts.get("adapter", ""))
+        return ports.plan(CheckedOut(folder=texts["adapter"], tree="t" * 40) if "adapter" in texts else None)
 
 
 def test_every_setting_is_given() -> None:

@@ -1,12 +1,23 @@
-"""Who may start a run, and on what hardware. Objections are collected, so that a refusal names all of them."""
+"""Whether a run may start: what started it, who asked for it, and for what hardware.
 
-from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, GitHubApi
+This comes before anything of the adapter or of the workspace is fetched, read or run.
+"""
+
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, GitHubApi, is_commit
 from model_accuracy_eval.records import RunPlan
 
+_PRIVILEGED_EVENTS = ("issue_comment", "pull_request_target", "workflow_run")
+"""They run with the rights of the default branch, whatever code they evaluate."""
 
-def objections(context: ActionContext, github: GitHubApi) -> list[str]:
-    """Returns why the run may not start, as sentences; none: it may."""
-    return [*_permission(context, github), *_hardware(context, github)]
+
+def check(context: ActionContext, github: GitHubApi) -> None:
+    """Raises one refusal with all objections."""
+    objections = [
+        *context.objections, *_event(context), *_permission(context, github), *_hardware(context, github)
+    ]  # fmt: skip
+    if objections:
+        raise Refused(" ".join(objections))
 
 
 def devices(context: ActionContext, plan: RunPlan, ports: ActionPorts) -> list[str]:
@@ -18,8 +29,26 @@ def devices(context: ActionContext, plan: RunPlan, ports: ActionPorts) -> list[s
     return [f"{lack} {context.adapter_repository} is for NPUs; {cure}"]
 
 
+def _event(context: ActionContext) -> list[str]:
+    """A branch can move between an admin's look at it and this step; a full commit cannot."""
+    if context.event not in _PRIVILEGED_EVENTS or is_commit(context.adapter_ref):
+        return []
+    value = f"it is '{context.adapter_ref}'" if context.adapter_ref else "it is empty"
+    objection = (
+        f"A workflow that is started by {context.event} has the rights of the default branch, so adapter-ref has to be "
+        f"the full commit that an admin has read, and {value}."
+    )
+    return [objection]
+
+
 def _permission(context: ActionContext, github: GitHubApi) -> list[str]:
     repository, login = context.adapter_repository, context.actor.login
+    if login.endswith("[bot]"):
+        objection = (
+            f"{login} is a bot, and only an admin of {repository} can start an accuracy evaluation; one of them can "
+            "re-run this job, or comment /evaluate."
+        )
+        return [objection]
     permission = github.permission(repository, login)
     if permission.admin:
         return []

@@ -1,0 +1,104 @@
+"""The adapter of one step of the action: which commit is evaluated and reported on, and its files."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from model_accuracy_eval.config.action_inputs import ActionInputs
+from model_accuracy_eval.errors import BadValue, Refused
+from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
+from model_accuracy_eval.ports.action_ports import CheckedOut, RunnerStep, is_same
+from model_accuracy_eval.records.github import PullRequest
+from model_accuracy_eval.system.secret import Secret
+
+STATE_FOLDER = "folder"
+"""What the post step reads to see which folder a killed step left behind."""
+GITHUB = "https://github.com"
+
+
+class Commits(NamedTuple):
+    """What is evaluated, and what is reported on."""
+
+    pull: PullRequest | None
+    adapter: str
+    reported: str
+    objections: tuple[str, ...]
+    """Why there is no commit of the adapter."""
+
+
+class AdapterCheckout:
+    """One repository, and a folder for its files. The token is the adapter's own, or the workflow's for its own."""
+
+    def __init__(
+        self,
+        folder: str,
+        environment: Mapping[str, str],
+        action_inputs: ActionInputs,
+        tokens: Mapping[str, Secret],
+        check: Callable[[], None],
+    ) -> None:
+        self._environment = environment
+        self._inputs = action_inputs
+        own = environment.get("GITHUB_REPOSITORY", "")
+        self.repository = action_inputs.adapter_repository or own
+        self._own = is_same(self.repository, own)
+        token = tokens["adapter-token"] or (tokens["token"] if self._own else Secret(""))
+        server = environment.get("GITHUB_SERVER_URL", GITHUB)
+        variables = {name: environment[name] for name in ("PATH", "HOME") if name in environment}
+        self._git = Git(folder, variables, server=server, token=token.reveal(), check=check)
+        self._source = CheckoutSource(
+            server, self.repository, submodules=action_inputs.adapter_submodules, lfs=action_inputs.adapter_lfs
+        )
+
+    def commits(self, event: Mapping[str, Any], github: GitHubRest) -> Commits:
+        """Resolves the ref once; all later steps use the commit, whatever is pushed meanwhile.
+
+        Without a ref it is the event's commit, if the adapter is in the workflow's own repository.
+        """
+        ref, commit, objections = self._inputs.adapter_ref, "", list[str]()
+        if ref or not self._own:
+            try:
+                commit = resolve(self._git, self._source, ref)
+            except Refused as refusal:
+                objections.append(refusal.sentence)
+        pull = github.pull_request(event, self._environment, commit if self._own else "")
+        of_event = pull.head_sha if pull else self._environment.get("GITHUB_SHA", "")
+        if self._own and not ref:
+            commit = of_event
+        return Commits(pull, commit, commit if self._own else of_event, tuple(objections))
+
+    def check_out(self, commit: str) -> CheckedOut:
+        """Fetches the files of the commit; returns the folder of the adapter among them."""
+        tree = check_out(self._git, self._source, commit)
+        root, path = self._git.folder, self._inputs.adapter_path
+        folder = os.path.normpath(Path(root) / path)
+        if not Path(folder).resolve().is_relative_to(Path(root).resolve()):
+            raise BadValue(f"adapter-path '{path}' leaves the adapter's repository.")
+        return CheckedOut(folder=folder, tree=tree)
+
+
+@contextmanager
+def temporary_folder(environment: Mapping[str, str], step: RunnerStep) -> Iterator[str]:
+    """A folder that the host sees too, for the adapter's files; the post step removes it if this one is killed."""
+    place = environment.get("RUNNER_TEMP") or environment.get("GITHUB_WORKSPACE")
+    folder = tempfile.mkdtemp(prefix="adapter-", dir=place)
+    step.save(STATE_FOLDER, folder)
+    try:
+        yield folder
+    finally:
+        remove(folder, step)
+
+
+def remove(folder: str, step: RunnerStep) -> None:
+    """Removes the adapter's files, if they are still there."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        step.warning(f"The adapter's files in {folder} could not be removed: {error.strerror or error}.")

@@ -1,0 +1,137 @@
+"""Who is admitted, before anything of theirs is touched; and that one commit is evaluated and reported on."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.integration.action.tools import Stage
+from tests.servers.fake_github import TOKEN, FakeGitHub
+from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
+from tests.servers.git_server import git_server
+from tests.simulator.scene import Adapter
+
+from model_accuracy_eval.ports.action_ports import ActionContext
+from model_accuracy_eval.records.github import Actor
+from model_accuracy_eval.system.clock import SignalClock
+from model_accuracy_eval.wiring.action_parts import ActionStep
+
+OTHER = "c" * 40
+
+
+@pytest.mark.parametrize(
+    ("job", "sentence"),
+    [
+        ({"actor": Actor(login="mallory", source="test")}, "mallory has the role 'write'"),
+        ({"actor": Actor(login="dependabot[bot]", source="test")}, "dependabot[bot] is a bot"),
+        ({"hardware": "npu"}, "does not say that its hardware type is NPU"),
+        ({"event": "issue_comment"}, "has the rights of the default branch, so adapter-ref has to be"),
+        ({"event": "pull_request_target", "adapter_ref": "main"}, "and it is 'main'"),
+        ({"event": "workflow_run", "adapter_ref": SHA[:12]}, f"and it is '{SHA[:12]}'"),
+        ({"commit": "", "adapter_commit": "", "objections": ("No branch 'x'.",)}, "No branch 'x'."),
+    ],
+)
+def test_nothing_is_touched_for_who_is_not_admitted(job: dict[str, object], sentence: str, tmp_path: Path) -> None:
+    """No check-out, no configuration file, no task file: exit 3 with the reason, in the comment too."""
+    with FakeGitHub() as hub:
+        hub.permissions["mallory"] = ("write", "write")
+        stage = Stage(hub, adapter=tmp_path)
+        assert stage.run(**job) == 3
+        assert (stage.checked_out, stage.planned) == (False, False)
+        assert sentence in stage.log.getvalue()
+        assert "Not started" in stage.comment
+        assert [check["conclusion"] for check in hub.checks.values()] == ["action_required"] * ("commit" not in job)
+
+
+def test_all_objections_come_at_once(tmp_path: Path) -> None:
+    """Whoever mends one thing need not run again to hear of the next."""
+    with FakeGitHub() as hub:
+        stage = Stage(hub, adapter=tmp_path)
+        stage.run(event="workflow_run", actor=Actor(login="renovate[bot]", source="test"), hardware="npu")
+        for sentence in ("has the rights of the default branch", "is a bot", "hardware type is NPU"):
+            assert sentence in stage.comment
+
+
+def test_a_full_commit_is_admitted_for_every_event() -> None:
+    """It cannot move after an admin has read it."""
+    with FakeGitHub() as hub:
+        for event in ("issue_comment", "pull_request_target", "workflow_run"):
+            assert Stage(hub).run(event=event, adapter_ref=SHA) == 0
+
+
+@pytest.mark.parametrize(("head", "says"), [(SHA, ""), (OTHER, f"The head of this pull request is `{OTHER[:12]}` now")])
+def test_the_comment_says_when_the_pull_request_has_moved(head: str, says: str) -> None:
+    """Check and status stay with the evaluated commit; the new head gets no verdict."""
+    with FakeGitHub() as hub:
+        hub.pulls[7] = pull(7, head=head)
+        stage = Stage(hub)
+        assert stage.run(status="true") == 0
+        assert ("which was not evaluated" in stage.comment) == bool(says)
+        assert says in stage.comment
+        assert stage.check["head_sha"] == SHA
+        assert {call.rpartition("/")[2] for call in hub.calls if "/statuses/" in call} == {SHA}
+
+
+def test_a_head_that_github_does_not_name_is_no_reason_for_silence() -> None:
+    """The comment is written and says so."""
+    with FakeGitHub() as hub:
+        stage = Stage(hub)
+        hub.fault("GET", "/pulls/7", status=404, body={"message": "Not Found"})
+        assert stage.run() == 0
+        assert "GitHub did not say whether the head of this pull request is still this commit" in stage.comment
+
+
+def context(hub: FakeGitHub, served: Path, folder: Path, **more: str) -> ActionContext:
+    """The context of a step whose inputs and event are those."""
+    folder.mkdir(exist_ok=True)
+    with git_server(served) as (url, _):
+        environment = {
+            "PATH": os.environ["PATH"],
+            "GITHUB_REPOSITORY": REPOSITORY,
+            "GITHUB_SHA": SHA,
+            "GITHUB_EVENT_NAME": "workflow_dispatch",
+            "GITHUB_TRIGGERING_ACTOR": "alice",
+            "GITHUB_API_URL": hub.url,
+            "GITHUB_SERVER_URL": url,
+            "RUNNER_TEMP": str(folder),
+            "INPUT_TOKEN": TOKEN,
+            **more,
+        }
+        with ActionStep(environment, SignalClock()).parts() as (context, _):
+            return context
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Adapter:
+    return Adapter.example(tmp_path / "served" / REPOSITORY)
+
+
+def test_the_evaluated_commit_is_the_reported_one(adapter: Adapter, tmp_path: Path) -> None:
+    """With `adapter-ref` it is that one and not the event's, and the comment goes to the pull request that has it."""
+    evaluated = adapter.commit({})
+    with FakeGitHub() as hub:
+        hub.commit_pulls = {evaluated: [pull(8, head=evaluated)], SHA: [pull(7)]}
+        for ref in ("main", evaluated):
+            found = context(hub, tmp_path / "served", tmp_path / "temp", **{"INPUT_ADAPTER-REF": ref})
+            assert (found.adapter_commit, found.commit) == (evaluated, evaluated)
+            assert found.pull is not None
+            assert found.pull.number == 8
+        found = context(hub, tmp_path / "served", tmp_path / "temp")
+        assert (found.adapter_commit, found.commit) == (SHA, SHA)
+        assert list((tmp_path / "temp").iterdir()) == []
+
+
+def test_an_adapter_in_another_repository_is_reported_on_the_workflows_commit(tmp_path: Path) -> None:
+    """The workflow's token can write there alone."""
+    evaluated = Adapter.example(tmp_path / "served" / "acme" / "other").commit({})
+    with FakeGitHub() as hub:
+        found = context(hub, tmp_path / "served", tmp_path / "temp", **{"INPUT_ADAPTER-REPOSITORY": "acme/other"})
+        assert (found.adapter_commit, found.commit) == (evaluated, SHA)
+
+
+def test_a_ref_that_stands_for_nothing_has_no_commit_to_report_on(adapter: Adapter, tmp_path: Path) -> None:
+    """Neither the head nor anything else gets a check about it."""
+    adapter.commit({})
+    with FakeGitHub() as hub:
+        found = context(hub, tmp_path / "served", tmp_path / "temp", **{"INPUT_ADAPTER-REF": "no-such"})
+        assert (found.adapter_commit, found.commit) == ("", "")
+        assert "no branch or tag 'no-such'" in found.objections[0]
