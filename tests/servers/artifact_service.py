@@ -104,7 +104,9 @@ class ArtifactServer(HttpServer):
         self.faults: dict[str, list[tuple[int, Any]]] = {}
         """Name of a call → status and body of its next answers; status 0 breaks the connection, `SILENT` keeps it."""
         self.stated_digest: str | None = None
-        """What is said in place of the true digest."""
+        """What is said in place of the true digest; empty: nothing."""
+        self.stated_size: str | None = None
+        """What is said in place of the true size."""
         self.stated_md5: str | None = None
         self.calls: list[Call] = []
         self.artifacts: dict[str, Artifact] = {}
@@ -219,9 +221,9 @@ class ArtifactServer(HttpServer):
                 "workflow_job_run_backend_id": JOB,
                 "database_id": str(artifact.id),
                 "name": name,
-                "size": str(len(artifact.data)),
+                "size": self.stated_size or str(len(artifact.data)),
                 "created_at": "2026-01-02T03:04:05Z",
-                "digest": self.stated_digest or artifact.digest,
+                "digest": artifact.digest if self.stated_digest is None else self.stated_digest,
             }
             for name, artifact in self.artifacts.items()
             if artifact.final

@@ -58,7 +58,9 @@ def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     named = scene.sha
     scene.push({"deploy.sh": "exit 1\n"})
     scene.runner.github["event_name"] = "issue_comment"
-    scene.event.update({"issue": {"number": 7, "pull_request": {}}, "action": "created"})
+    scene.event.update(
+        {"issue": {"number": 7, "pull_request": {"url": "https://github.example/pulls/7"}}, "action": "created"}
+    )
     del scene.event["pull_request"]
     scene.event["comment"] = {"user": {"login": "alice"}, "body": f"/evaluate {named}"}
     inputs = {"model": BUNDLED_WEIGHTS, "datasets": "demo_arithmetic", "limit": "5", "hardware": "any"}
@@ -70,6 +72,13 @@ def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     assert "which was not evaluated" in scene.comment
     run = json.loads((scene.report(step) / "run.json").read_text())
     assert f"at commit {named}, tree " in run["environment"]["adapter"]
+
+
+def test_without_a_name_there_is_no_artifact(scene: Scene, service: FaultServer) -> None:
+    """The empty input is a value, other than one that was not given."""
+    step = scene.run(endpoint=service.url, datasets="demo_gsm8k", artifact_name="")
+    assert step.exit_code == 0, step.text
+    assert (scene.artifacts.artifacts, step.outputs["artifact-id"]) == ({}, "")
 
 
 def test_code_of_the_tree_does_not_run_before_the_admission(scene: Scene) -> None:

@@ -23,6 +23,7 @@ Body = Mapping[str, object] | msgspec.Struct
 Query = Mapping[str, str | int]
 
 _REDIRECTS = 3
+_CONNECT_SECONDS = 10.0
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
 """Errors before there was a connection, so that the request cannot have been carried out."""
 
@@ -50,11 +51,14 @@ class RestClient:
         self.budget = retry.budget
         """Seconds that may still be spent on waiting and on failed attempts."""
         self._stopping = False
+        self._answered = False
+        self._spent = 0.0
         self._retry = retry
         self._sleep = sleep
         self._chance = chance
         self._now = now
-        self._client = httpx.Client(timeout=timeout, headers=_headers(token))
+        limits = httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS))
+        self._client = httpx.Client(timeout=limits, headers=_headers(token))
 
     @property
     def graphql_url(self) -> str:
@@ -118,19 +122,32 @@ class RestClient:
 
     def _wait(self, seconds: float | None) -> bool:
         """Waits if the budget allows it; whether it did."""
-        if seconds is None or seconds > self.budget:
+        if seconds is None or seconds > self._left:
             return False
-        self.budget -= seconds
+        self._spend(seconds)
         self._sleep(seconds)
         return True
+
+    @property
+    def _left(self) -> float:
+        """Seconds that may be spent now: few as long as the server has never answered."""
+        return self.budget if self._answered else min(self.budget, self._retry.first_contact - self._spent)
+
+    def _spend(self, seconds: float) -> None:
+        self._spent += seconds
+        self.budget -= seconds
 
     def _attempt(self, method: HttpMethod, path: str, body: Body | None, query: Query | None) -> GitHubResponse:
         started = time.monotonic()
         if self._stopping and self.budget <= 0:
             return GitHubResponse(status=None, problem="the program has to end and no time is left for it", sent=False)
+        if not self._answered and self._spent >= self._retry.first_contact:
+            problem = f"{self.root} has not answered for {self._retry.first_contact:.0f} s"
+            return GitHubResponse(status=None, problem=problem, sent=False)
         response = self._exchange(method, path, body, query)
+        self._answered |= response.status is not None
         if self._stopping or response.limited or response.uncertain:
-            self.budget -= time.monotonic() - started
+            self._spend(time.monotonic() - started)
         return response
 
     def _exchange(self, method: HttpMethod, path: str, body: Body | None, query: Query | None) -> GitHubResponse:

@@ -37,6 +37,8 @@ from model_accuracy_eval.wiring.sinks import action_sinks
 
 _INPUT_TABLE = {setting.field: setting for setting in table(ActionInputs)}
 _INPUTS = "the action's inputs"
+_MAY_BE_EMPTY = ("artifact-name",)
+"""Inputs whose empty value means something; any other that is empty was not given."""
 _STATE_RUN = "run"
 _PROGRESS_TIMEOUT = 5.0
 """Seconds for a request of the thread that shows progress, which is not worth a long wait."""
@@ -101,8 +103,10 @@ class ActionStep:
         )
 
     def _inputs(self, fields: Iterable[str]) -> dict[str, str]:
-        names = [field.replace("_", "-") for field in fields]
-        return {name: text for name in names if (text := self.step.input(name))}
+        texts = {name: self.step.input(name) for name in (field.replace("_", "-") for field in fields)}
+        return {
+            name: text for name, text in texts.items() if text or (name in _MAY_BE_EMPTY and self.step.is_set(name))
+        }
 
     def _context(
         self,

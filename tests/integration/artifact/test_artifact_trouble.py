@@ -85,8 +85,17 @@ def test_damage_is_found(client: Client, report: Path) -> None:
     with ArtifactServer() as server:
         server.stated_digest = "sha256:" + "0" * 64
         assert "arrived damaged: the service has" in refused(lambda: client.of(server).upload("a", str(report)))
-        server.stated_digest, server.stated_md5 = None, "AAAA"
+        server.stated_digest, server.stated_size = "", "17"
+        assert "the service has 17 bytes" in refused(lambda: client.of(server).upload("c", str(report)))
+        server.stated_digest, server.stated_size, server.stated_md5 = None, None, "AAAA"
         assert "arrived damaged" in refused(lambda: client.of(server).upload("b", str(report)))
+
+
+def test_the_digest_decides_where_there_is_one(client: Client, report: Path) -> None:
+    """A service that lists the size of its own folder beside the right digest has what was sent."""
+    with ArtifactServer() as server:
+        server.stated_size = "4096"
+        assert client.of(server).upload("report", str(report)).digest
 
 
 def test_earlier_protocol_refuses(client: Client, report: Path) -> None:

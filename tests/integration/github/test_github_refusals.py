@@ -104,6 +104,38 @@ def test_a_used_up_limit_is_not_slept_out() -> None:
     assert naps.seconds == []
 
 
+def test_a_server_that_never_answered_is_given_up_early() -> None:
+    """Half a minute of waiting together for all calls. After one answer, all time is given."""
+    naps = Naps()
+    with FakeGitHub() as hub, client(hub, naps=naps) as github:
+        hub.permissions["ada"] = ("admin", "admin")
+        hub.fault("GET", "/permission", how="reset", times=99)
+        for _ in range(12):
+            with pytest.raises(Refused):
+                github.permission(REPOSITORY, "ada")
+        assert 15 < sum(naps.seconds) <= 30
+    naps = Naps()
+    with FakeGitHub() as hub, client(hub, naps=naps) as github:
+        hub.permissions["ada"] = ("admin", "admin")
+        assert github.permission(REPOSITORY, "ada").admin
+        hub.fault("GET", "/permission", how="reset", times=99)
+        for _ in range(12):
+            with pytest.raises(Refused):
+                github.permission(REPOSITORY, "ada")
+        assert sum(naps.seconds) > 60
+
+
+def test_a_silent_server_is_not_asked_for_ever() -> None:
+    """When the time for a first answer is over, nothing is sent any more."""
+    with FakeGitHub() as hub, client(hub, timeout=1, retry=replace(GITHUB, first_contact=0.9)) as github:
+        hub.fault("GET", "/permission", how="stall")
+        with pytest.raises(Refused, match="timed out"):
+            github.permission(REPOSITORY, "ada")
+        with pytest.raises(Refused, match=r"has not answered for 1 s"):
+            github.permission(REPOSITORY, "ada")
+        assert len(hub.calls) == 1
+
+
 def test_a_permission_is_no_rate_limit() -> None:
     """The last request of an hour can be a forbidden one; waiting would not help it."""
     naps = Naps()

@@ -45,6 +45,10 @@ class Runner:
         """The value of an input. The runner sets every input; one that was not given is empty."""
         return self._environ.get(f"INPUT_{name.replace(' ', '_').upper()}", "").strip() or default
 
+    def is_set(self, name: str) -> bool:
+        """Says whether the input has a value, which may be an empty one; every input with a default has."""
+        return f"INPUT_{name.replace(' ', '_').upper()}" in self._environ
+
     def state(self, name: str) -> str:
         """The value that an earlier stage of the same step saved."""
         return self._environ.get(f"STATE_{name}", "")
