@@ -33,8 +33,9 @@ from model_accuracy_eval.records.code import Execution, ExecutionVerdict, Isolat
 
 T = TypeVar("T")
 
-ScriptedAnswer = Callable[[Request, int], str | Choice | Fault]
-"""What the service says to a request's choice of that number; a Fault fails the whole request."""
+ScriptedAnswer = Callable[[Request, int], str | Choice | Fault | None]
+"""What the service says to a request's choice of that number; a Fault fails the whole request, and None is a choice
+that does not come."""
 
 
 LogprobOf = Callable[[Candidate], Loglikelihood | Fault]
@@ -88,6 +89,7 @@ class ScriptedChat:
         self.loglikelihoods = ScriptedLoglikelihoodClient(weight, method)
         self._served = served
         self._names = names
+        self.sends_finish_reasons: bool | None = None
         self.requests: list[Request] = []
 
     async def ask(self, request: Request) -> Reply:
@@ -101,9 +103,14 @@ class ScriptedChat:
         choices = tuple(
             one
             if isinstance(one, Choice)
-            else Choice(text=str(one), finish_reason="stop", timings=Timings(ttft=0.01, e2e=0.02, chunks=1))
-            for one in said
+            else Choice(
+                index=place, text=str(one), finish_reason="stop", timings=Timings(e2e=0.02, ttft=0.01, chunks=1)
+            )
+            for place, one in enumerate(said)
+            if one is not None
         )
+        finished = any(choice.finish_reason for choice in choices)
+        self.sends_finish_reasons = self.sends_finish_reasons or finished
         return Reply(id=number, choices=choices)
 
     async def loglikelihood_client(self, wish: LoglikelihoodSetting, extra: JSONObject) -> LoglikelihoodClient:

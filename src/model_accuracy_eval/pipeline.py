@@ -86,10 +86,9 @@ def _infer(
             with timer.stage("weights"):
                 weights = ports.weights_source.fetch(preflight_result.weights.reference, plan.settings.max_weight_size)
         with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
-            service = live.service
-            resume.note_service(plan, preflight_result.datasets, service, store, timer.started)
+            service = resume.note_service(plan, preflight_result.datasets, live.service, store, timer.started)
             with timer.stage("infer"):
-                infer.collect(plan, preflight_result.datasets, live, store, ports)
+                service = infer.collect(plan, preflight_result.datasets, live.answering_as(service), store, ports)
                 ports.clock.check()
     except UsageError:
         raise

@@ -12,6 +12,7 @@ from tests.servers.fault_server import FaultServer, Style
 
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import Report
+from model_accuracy_eval.reporting import comment, terminal
 from model_accuracy_eval.system.clock import SignalClock
 
 JSON = dict[str, Any]
@@ -75,7 +76,7 @@ def undisturbed(questions: Path, tmp_path: Path) -> dict[str, float | None]:
 CURABLE = [
     "status_429", "status_500", "status_503", "reset_at_once", "reset_mid_stream", "truncated_chunks", "truncated_length",
     "stalled_before_head", "stalled_mid_stream", "malformed_event", "error_event", "error_event_string", "empty_body",
-    "done_without_finish", "finish_abort", "html_page",
+    "done_without_finish", "ended_without_finish", "ended_inside_event", "finish_abort", "html_page",
 ]  # fmt: skip
 
 
@@ -89,6 +90,39 @@ def test_what_a_retry_can_cure_does_not_move_the_score(
     assert figures(report) == undisturbed
     assert report.outcome.exit_code == 0
     assert report.dataset_results[0].counts.answered == PROBLEMS * 5
+
+
+@pytest.mark.parametrize("fault", ["done_without_finish", "ended_without_finish"])
+def test_half_answers_before_the_first_whole_one_are_asked_for_again(
+    fault: str, questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]
+) -> None:
+    """Probe and first answers lack a finish_reason; once one has come, those answers are known to be cut."""
+    with FaultServer(answer, plan=lambda number, _: fault if number < 5 else None) as server:
+        report = evaluate(server, questions, tmp_path / "out", concurrency=1)
+    assert figures(report) == undisturbed
+    assert report.outcome.exit_code == 0
+    samples = command.journal(tmp_path / "out" / report.plan.run_id, "lengths")
+    assert len(samples) == PROBLEMS * 5
+    assert report.service is not None
+    assert report.service.sends_finish_reasons is True
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_a_service_that_never_sends_a_finish_reason_is_evaluated_and_told_once(
+    done: bool, questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]
+) -> None:
+    """Its figures are the same, and the report says once what cannot be known of its answers."""
+    with FaultServer(answer, style=Style(finish="none", done=done)) as server:
+        report = evaluate(server, questions, tmp_path / "out")
+    assert figures(report) == undisturbed
+    folder = tmp_path / "out" / report.plan.run_id
+    run = json.loads((folder / "run.json").read_bytes())
+    assert run["sends_finish_reasons"] is False
+    (note,) = run["service_notes"]
+    assert "never sent a finish_reason" in note
+    assert (folder / "report.html").read_text().count("never sent a finish_reason") == 1
+    assert terminal.as_text(report).count("never sent a finish_reason") == 1
+    assert comment.as_summary(report).count("never sent a finish") == 1
 
 
 STYLES = {

@@ -43,12 +43,16 @@ def ask(
     loop: str = "asyncio",
     model: str | None = "m",
     naps: Naps | None = None,
+    sends_finish_reasons: bool | None = None,
     **more: Any,
 ) -> list[Reply]:
-    """The replies to some requests that are sent at once; waits between tries take no time."""
+    """The replies to some requests that are sent at once; waits between tries take no time.
+
+    `sends_finish_reasons`: what is known of the service before, as from a readiness probe.
+    """
 
     async def conversation() -> list[Reply]:
-        service = Service(base_url=url, model=model)
+        service = Service(base_url=url, model=model, sends_finish_reasons=sends_finish_reasons)
         chat = connect(service, limits, sleep=naps or Naps(), chance=lambda: 1.0, **more)
         return await ask_all(chat, requests or [question()])
 

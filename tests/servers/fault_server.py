@@ -372,6 +372,18 @@ async def closed_without_finish(exchange: Exchange, case: Case) -> None:
 
 
 @fault
+async def ended_without_finish(exchange: Exchange, case: Case) -> None:
+    """Half an answer whose HTTP chunks end cleanly, as behind a proxy that hides a crash."""
+    await deliver(exchange, case.half, case.style)
+
+
+@fault
+async def ended_inside_event(exchange: Exchange, case: Case) -> None:
+    """The same, in the middle of an event's line."""
+    await deliver(exchange, [*case.half, case.pieces[0][:40]], case.style)
+
+
+@fault
 async def finish_abort(exchange: Exchange, case: Case) -> None:
     pieces = encode(chunks_of(case.texts, replace(case.style, reason="abort")), case.style)
     await deliver(exchange, pieces, case.style)

@@ -40,14 +40,28 @@ class StreamingChat:
     async def context_length(self) -> int | None:
         return await self._client.context_length()
 
+    @property
+    def sends_finish_reasons(self) -> bool | None:
+        return self._client.sends_finish_reasons
+
     async def close(self) -> None:
         await self._client.close()
 
     async def _try(self, body: bytes, request: Request) -> ParsedStream | Failure:
         parser = StreamParser(request.stop, request.n)
         url = self._chat_url if request.text is None else self._text_url
-        response = await self._client.post(url, body, parser.feed, parser.progress)
-        return response if isinstance(response, Failure) else parser.result(response)
+        client = self._client
+        response = await client.post(url, body, parser.feed, parser.progress)
+        outcome: ParsedStream | Failure
+        if isinstance(response, Failure):
+            outcome = response
+        else:
+            outcome = parser.result(response, needs_finish_reason=client.sends_finish_reasons is True)
+        if parser.has_finish_reason:
+            client.sends_finish_reasons = True
+        elif client.sends_finish_reasons is None and not isinstance(outcome, Failure):
+            client.sends_finish_reasons = False
+        return outcome
 
 
 def connect(service: Service, limits: ClientLimits, **options: Any) -> StreamingChat:

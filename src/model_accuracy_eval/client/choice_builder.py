@@ -12,7 +12,19 @@ from model_accuracy_eval.records import Choice, Timings
 class ChoiceBuilder:
     """Collects one choice. `texts` and `reasoning` are appended to directly by the stream parser's fast path."""
 
-    __slots__ = ("begun", "calls", "chunks", "end", "first", "gap_max", "last", "reason", "reasoning", "texts")
+    __slots__ = (
+        "begun",
+        "calls",
+        "chunks",
+        "end",
+        "first",
+        "gap_max",
+        "last",
+        "reason",
+        "reasoning",
+        "stopped",
+        "texts",
+    )
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -20,6 +32,9 @@ class ChoiceBuilder:
         self.calls: list[msgspec.Raw] = []
         """Fragments of tool calls, not yet decoded."""
         self.reason: str | None = None
+        """The finish_reason that the service sent."""
+        self.stopped = False
+        """Whether the text was cut here, at a stop string."""
         self.first: float | None = None
         self.last = self.end = self.gap_max = 0.0
         self.chunks = 0
@@ -65,9 +80,13 @@ class ChoiceBuilder:
         """Ends the choice before the first stop string; calls and a finish reason from behind it do not count."""
         text = cut("".join(self.texts), stops)
         if text is not None:
-            self.texts, self.calls, self.reason = [text], [], "stop"
+            self.texts, self.calls, self.stopped = [text], [], True
 
-    def build(self, sent: float, *, split_characters: bool, streamed: bool) -> Choice:
+    @property
+    def finish_reason(self) -> str | None:
+        return "stop" if self.stopped else self.reason
+
+    def build(self, index: int, sent: float, *, split_characters: bool, streamed: bool) -> Choice:
         """The finished choice. `split_characters`: half characters may have come in separate events."""
         text, reasoning = "".join(self.texts), "".join(self.reasoning)
         gaps = self.chunks - 1 if streamed and self.first is not None else 0
@@ -82,7 +101,14 @@ class ChoiceBuilder:
         if split_characters:
             text, reasoning = wire_format.join_surrogates(text), wire_format.join_surrogates(reasoning)
         calls = tool_calls.assemble_calls(self.calls) if self.calls else ()
-        return Choice(text=text, reasoning=reasoning, finish_reason=self.reason, calls=calls, timings=timings)
+        return Choice(
+            index=index,
+            text=text,
+            reasoning=reasoning,
+            finish_reason=self.finish_reason,
+            calls=calls,
+            timings=timings,
+        )
 
 
 def cut(text: str, stops: Sequence[str]) -> str | None:

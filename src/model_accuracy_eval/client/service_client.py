@@ -53,6 +53,7 @@ class ServiceClient:
     ) -> None:
         self.base = _base(service.base_url)
         self.model = service.model
+        self.sends_finish_reasons = service.sends_finish_reasons
         self.client_limits = limits
         self._api_key = api_key or ""
         self._sleep = sleep

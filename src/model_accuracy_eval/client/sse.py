@@ -19,7 +19,7 @@ class EventTooLongError(ValueError):
 class EventStream:
     """Splits a body into the data of its events, wherever the reads cut it."""
 
-    __slots__ = ("_data", "_line", "_skip_lf", "_start")
+    __slots__ = ("_data", "_line", "_skip_lf", "_start", "remainder")
 
     def __init__(self) -> None:
         self._line = b""
@@ -28,6 +28,8 @@ class EventStream:
         """`data:` lines of the event that is not complete yet."""
         self._start = True
         self._skip_lf = False
+        self.remainder = b""
+        """What the body held after its last blank line, without comments; known once it is closed."""
 
     def feed(self, data: bytes) -> list[bytes]:
         """The data of every event that these bytes complete."""
@@ -47,8 +49,9 @@ class EventStream:
 
     def close(self) -> list[bytes]:
         """The last event, if the end of the body completes it: some servers leave out the last blank line."""
-        tail, self._line = self._line, b""
-        events = self._take_lines(_LINE_END.split(self._without_bom(tail, final=True)))
+        lines, self._line = _LINE_END.split(self._without_bom(self._line, final=True)), b""
+        self.remainder = b"\n".join((*self._data, *(line for line in lines if not line.startswith(b":")))).strip()
+        events = self._take_lines(lines)
         if self._data:
             events.append(b"\n".join(self._data))
             self._data = []

@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import httpx
 import msgspec
@@ -35,13 +35,22 @@ class StreamBroken(Exception):
         self.failure = failure
 
 
+class EventUnreadable(StreamBroken):
+    """An event is no JSON object."""
+
+    def __init__(self, excerpt: str) -> None:
+        super().__init__(
+            Failure(kind="failed", sentence=f"The stream holds an event that is no JSON object: {excerpt}")
+        )
+        self.excerpt = excerpt
+
+
 class StreamParser:
     """The sink of one try: reads events as they arrive, and decides at the end whether they were an answer.
 
-    A choice is complete when it has a finish_reason. If the server sent none at all in this reply, a choice with
-    text counts as complete when the body ended cleanly: without [DONE], before which the reason would have come, and
-    with a length or chunks that show the end. If one choice has a finish_reason and another has none, the other is
-    left out: asking for it again costs one request, but a half answer would cost a wrong score.
+    A choice is complete when it has a finish_reason. One without is left out if any choice of the service ever had
+    one: asking for it again costs one request, but a half answer would cost a wrong score. Of a service that has never
+    sent one, a choice with text counts as complete if the body shows where it ends: by [DONE], a length or chunks.
     """
 
     __slots__ = (
@@ -180,7 +189,7 @@ class StreamParser:
             return wire_format.decode_odd(event)
         except (ValueError, RecursionError) as error:
             shown = error_bodies.excerpt(event.decode("utf-8", "replace"))
-            raise _broken(f"The stream holds an event that is no JSON object: {shown}") from error
+            raise EventUnreadable(shown) from error
 
     def _raise_error(self, chunk: Chunk, event: bytes) -> None:
         if not wire_format.is_error(chunk, event):
@@ -197,37 +206,67 @@ class StreamParser:
         chunks = sum(builder.chunks for builder in self._builders.values())
         return f" (after {chunks} chunks of text)" if chunks else ""
 
-    def result(self, response: httpx.Response) -> ParsedStream | Failure:
-        """After a clean end of the body: the complete choices, or why there are none."""
-        streamed = self._body is None
+    @property
+    def has_finish_reason(self) -> bool:
+        """Whether the service has sent one in this reply."""
+        return any(builder.reason is not None for builder in self._builders.values())
+
+    def result(self, response: httpx.Response, *, needs_finish_reason: bool = False) -> ParsedStream | Failure:
+        """After a clean end of the body: the complete choices, or why there are none.
+
+        `needs_finish_reason`: the service has sent one in another reply.
+        """
         try:
             if not self._stopped:  # else we cut the stream off, maybe inside an event
-                self._read(self._remaining_events(), self._now or time.perf_counter())
+                self._read_remainder()
         except StreamBroken as broken:
             return broken.failure
         if self._stops:
             for builder in self._builders.values():
                 builder.cut_at(self._stops)
-        complete = {index: builder for index, builder in self._builders.items() if builder.reason is not None}
-        for builder in complete.values():
-            if builder.reason in FAILED_FINISH_REASONS:
-                return Failure(kind="failed", sentence=f"The service gave up: finish_reason '{builder.reason}'")
-        if not complete and not self._done and (not streamed or _shows_its_end(response)):
-            complete = {index: builder for index, builder in self._builders.items() if builder.chunks}
+        reasons = [builder.finish_reason for builder in self._builders.values()]
+        if failed := next((reason for reason in reasons if reason in FAILED_FINISH_REASONS), None):
+            return Failure(kind="failed", sentence=f"The service gave up: finish_reason '{failed}'")
+        complete = {index: builder for index, builder in self._builders.items() if builder.finish_reason is not None}
+        if not (needs_finish_reason or self.has_finish_reason) and self._shows_its_end(response):
+            complete |= {index: builder for index, builder in self._builders.items() if builder.chunks}
         if not complete:
-            return Failure(kind="failed", sentence=self._no_answer(response))
-        sent, split = response.extensions["sent"], self._split_characters
-        chosen = (complete[index] for index in sorted(complete)[: self._n])
-        choices = tuple(builder.build(sent, split_characters=split, streamed=streamed) for builder in chosen)
-        return choices, wire_format.read_usage(self._usage)
+            return Failure(kind="failed", sentence=self._no_answer(response, needs_finish_reason=needs_finish_reason))
+        return self._build(complete, response.extensions["sent"]), wire_format.read_usage(self._usage)
 
-    def _remaining_events(self) -> list[bytes]:
-        """A last event without its blank line, or the answer that came in one piece."""
-        if self._body is None:
-            return self._events.close()
-        return [bytes(self._body)] if wire_format.is_object(bytes(self._body)) else []
+    def _build(self, complete: Mapping[int, ChoiceBuilder], sent: float) -> tuple[Choice, ...]:
+        """The choices that were asked for. Where their numbers do not fit, the service counts from another one."""
+        first = min(self._builders) if max(self._builders) >= self._n else 0
+        split, streamed = self._split_characters, self._body is None
+        return tuple(
+            builder.build(index - first, sent, split_characters=split, streamed=streamed)
+            for index, builder in sorted(complete.items())
+            if index - first < self._n
+        )
 
-    def _no_answer(self, response: httpx.Response) -> str:
+    def _read_remainder(self) -> None:
+        """Reads a last event without its blank line, or the answer that came in one piece."""
+        now = self._now or time.perf_counter()
+        if self._body is not None:
+            self._read([bytes(self._body)] if wire_format.is_object(bytes(self._body)) else [], now)
+            return
+        events = self._events.close()
+        try:
+            self._read(events, now)
+        except EventUnreadable as error:
+            raise _broken(f"The stream ended inside an event{self.progress()}: {error.excerpt}") from error
+        if self._events.remainder and not any(map(bytes.strip, events)) and self._builders:
+            shown = error_bodies.excerpt(self._events.remainder.decode("utf-8", "replace"))
+            raise _broken(f"The stream ended inside an event{self.progress()}: {shown}")
+
+    def _shows_its_end(self, response: httpx.Response) -> bool:
+        """Whether a body that broke off would look different."""
+        if self._body is not None or self._done:
+            return True
+        framed = "content-length" in response.headers or "transfer-encoding" in response.headers
+        return framed and not self._events.remainder
+
+    def _no_answer(self, response: httpx.Response, *, needs_finish_reason: bool) -> str:
         """Why a body that ended cleanly is not an answer."""
         if not self._head.strip():
             return f"HTTP {response.status_code} with an empty body"
@@ -237,14 +276,12 @@ class StreamParser:
             return f"HTTP {response.status_code}, but the body ({kind}) is no chat answer: {shown}"
         if not self.progress():
             return "The stream ended without any text and without a finish_reason"
-        end = "[DONE]" if self._done else "the connection, not with a length of its own,"
-        return f"The stream ended with {end} but without a finish_reason{self.progress()}: the answer may be cut"
+        if needs_finish_reason:
+            why = "the service has sent one before, so this answer is cut"
+        else:
+            why = "it ended with the connection and not with a length of its own, so this answer may be cut"
+        return f"The answer ended without a finish_reason{self.progress()}; {why}"
 
 
 def _broken(sentence: str) -> StreamBroken:
     return StreamBroken(Failure(kind="failed", sentence=sentence))
-
-
-def _shows_its_end(response: httpx.Response) -> bool:
-    """Whether the body has a length or chunks. Without them, a complete and a broken body look the same."""
-    return "content-length" in response.headers or "transfer-encoding" in response.headers

@@ -28,6 +28,7 @@ async def examine(chat: Chat) -> tuple[DoctorFinding, ...]:
         await checks.model(chat),
         await checks.context(chat),
         checks.streaming(probe.first),
+        checks.finish_reason(probe.first),
         checks.usage(probe.first),
         checks.speed(probe.first),
         await checks.simple_questions(chat),

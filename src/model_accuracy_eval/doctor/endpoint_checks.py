@@ -124,6 +124,16 @@ def streaming(reply: Reply) -> DoctorFinding:
     return _pass_or_warn("streaming", times.ttft is not None, sentence)
 
 
+def finish_reason(reply: Reply) -> DoctorFinding:
+    reason = reply.choices[0].finish_reason if reply.choices else None
+    sentence = (
+        f"Answers end with a finish_reason ({reason}), so one that breaks off is seen and asked for again."
+        if reason
+        else "Answers end without a finish_reason: one that breaks off without an error is judged as a complete one."
+    )
+    return _pass_or_warn("finish_reason", reason is not None, sentence)
+
+
 def usage(reply: Reply) -> DoctorFinding:
     tokens = reply.usage.completion_tokens if reply.usage else None
     sentence = (

@@ -47,6 +47,10 @@ class Chat(Protocol):
     async def context_length(self) -> int | None:
         """Returns how many tokens the model can read and write, if `/v1/models` says so."""
 
+    @property
+    def sends_finish_reasons(self) -> bool | None:
+        """Says whether the service has ever sent a finish_reason; None: it has not answered yet."""
+
     async def close(self) -> None: ...
 
 

@@ -34,12 +34,17 @@ class ToolRound(Record, frozen=True, kw_only=True):
 RequestMethod = Literal["chat", "text", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
 """How a request was made. The last five are methods for log-likelihoods, from the most to the least exact."""
 
+GENERATING_METHODS: frozenset[RequestMethod] = frozenset({"chat", "text", "extracted"})
+"""Methods whose answers are texts that the model wrote to their ends."""
+
 
 class Service(Record, frozen=True, kw_only=True):
     """A server that answers `/v1/chat/completions`, and the name of the model it serves."""
 
     base_url: str
     model: str | None = None
+    sends_finish_reasons: bool | None = None
+    """Whether it has ended any choice with a finish_reason; None: it has not answered yet."""
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -121,9 +126,12 @@ class Loglikelihood(Record, frozen=True, kw_only=True, array_like=True):
 class Choice(Record, frozen=True, kw_only=True):
     """One complete answer of a reply."""
 
+    index: int = 0
+    """Its place among the choices of the request, from 0."""
     text: str
     reasoning: str = ""
     finish_reason: str | None = None
+    """None: the service sent none, and had sent none before."""
     calls: tuple[ToolCall, ...] = ()
     """Tool calls that have to be answered before there is an answer."""
     rounds: tuple[ToolRound, ...] = ()

@@ -11,6 +11,7 @@ from model_accuracy_eval.records.github import CheckConclusion
 from model_accuracy_eval.reporting import advice, comment_figures, comparison, size_limit, summary, untrusted_text
 from model_accuracy_eval.reporting.comment_figures import Figures
 from model_accuracy_eval.reporting.conclusions import CONCLUSIONS, is_verdict, outcome, title
+from model_accuracy_eval.reporting.service_notes import service_notes
 from model_accuracy_eval.reporting.size_limit import MarkdownPart, MeasureText
 
 LONGEST_COMMENT = 65_536 - 100
@@ -143,6 +144,8 @@ def _notes(report: Report) -> Iterator[str]:
     for result in report.dataset_results:
         for note in result.notes:
             yield f"- {untrusted_text.text(result.dataset, 100)}: {untrusted_text.text(note, 600)}"
+    if report.dataset_results:
+        yield from (f"- {untrusted_text.text(note, 1000)}" for note in service_notes(report.service))
     if report.comparison:
         yield from (f"- {line}" for line in comparison.lines(report.comparison))
 

@@ -22,6 +22,7 @@ from model_accuracy_eval.records import (
     ToolRound,
     Usage,
 )
+from model_accuracy_eval.records.exchange import GENERATING_METHODS
 
 _TEXT_METHODS = frozenset({"text", "echo", "prompt-logprobs"})
 _ROLES = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
@@ -78,6 +79,7 @@ class SampleKey(msgspec.Struct):
     id: int
     index: int
     method: RequestMethod = "chat"
+    finish_reason: str | None = None
 
 
 class PredictionEntry(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -188,6 +190,12 @@ def key(source: bytes) -> tuple[int, int]:
     """(problem, index) of a line of either file."""
     sample = _decode_key(source)
     return sample.id, sample.index
+
+
+def unfinished(source: bytes) -> bool:
+    """Whether a line of the journal is a text without a finish_reason."""
+    sample = _decode_key(source)
+    return sample.finish_reason is None and sample.method in GENERATING_METHODS
 
 
 def loglikelihood_method(source: bytes) -> LoglikelihoodSetting | None:

@@ -22,6 +22,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.reporting.conclusions import is_verdict
 from model_accuracy_eval.reporting.results import decode
+from model_accuracy_eval.reporting.service_notes import service_notes
 from model_accuracy_eval.scoring import gates, groups
 
 RUN_FILE = "run.json"
@@ -80,6 +81,7 @@ class StartedRun(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     model: str | None = None
     endpoint: str | None = None
+    sends_finish_reasons: bool | None = None
     started: str
     datasets: dict[str, DatasetEntry]
 
@@ -98,6 +100,7 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     gates: tuple[GateEntry, ...] = ()
     comparison: Comparison | None = None
     environment: dict[str, str] = {}
+    service_notes: tuple[str, ...] = ()
     groups: dict[str, GroupEntry] | msgspec.UnsetType = msgspec.UNSET
 
     @property
@@ -108,7 +111,9 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     @property
     def service(self) -> Service | None:
         """The service that was asked; None where none came up."""
-        return Service(base_url=self.endpoint, model=self.model) if self.endpoint else None
+        if not self.endpoint:
+            return None
+        return Service(base_url=self.endpoint, model=self.model, sends_finish_reasons=self.sends_finish_reasons)
 
     @property
     def is_verdict(self) -> bool:
@@ -124,6 +129,7 @@ def started(plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Servi
         label=plan.settings.label,
         model=service.model if service else None,
         endpoint=service.base_url if service else None,
+        sends_finish_reasons=service.sends_finish_reasons if service else None,
         started=began,
         datasets={prepared.task.name: _dataset(prepared, None) for prepared in datasets},
     )
@@ -140,6 +146,7 @@ def finished(report: Report) -> bytes:
         label=plan.settings.label,
         model=service.model if service else None,
         endpoint=service.base_url if service else None,
+        sends_finish_reasons=service.sends_finish_reasons if service else None,
         started=report.started,
         datasets={each.task.name: _dataset(each, results.get(each.task.name)) for each in report.datasets},
         exit_code=outcome.exit_code,
@@ -153,6 +160,7 @@ def finished(report: Report) -> bytes:
         gates=tuple(map(_gate, report.gates)),
         comparison=report.comparison,
         environment=report.environment,
+        service_notes=service_notes(service) if results else (),
         groups=_groups(report) or msgspec.UNSET,
     )
     return _encode(run)

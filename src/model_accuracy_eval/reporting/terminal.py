@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, Report
 from model_accuracy_eval.reporting import comparison, summary
+from model_accuracy_eval.reporting.service_notes import service_notes
 
 
 def as_text(report: Report) -> str:
@@ -24,6 +25,8 @@ def _remarks(report: Report) -> Iterator[str]:
     for result in report.dataset_results:
         yield _counts(result)
         yield from (f"  {note}" for note in result.notes)
+    if report.dataset_results:
+        yield from service_notes(report.service)
 
 
 def _counts(result: DatasetResult) -> str:

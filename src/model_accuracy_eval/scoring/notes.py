@@ -48,6 +48,15 @@ def cropped(contexts_by_size: Mapping[int, int]) -> Iterator[str]:
         )
 
 
+def without_finish_reason(endings: Mapping[str | None, int]) -> Iterator[str]:
+    """A sentence if some answers lack a finish_reason and others have one. `endings` counts the reasons."""
+    if (count := endings.get(None, 0)) and len(endings) > 1:
+        yield (
+            f"{count:,} answers ended without a finish_reason although the service sends one, so they may be cut; "
+            "go on with the run by --reuse, which asks for them again."
+        )
+
+
 def _partial(judged: int, problems: int) -> Iterator[str]:
     if judged < problems:
         yield f"The run ended early: {judged} of {problems} problems have all their samples, and only those are judged."

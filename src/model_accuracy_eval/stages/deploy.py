@@ -1,10 +1,13 @@
 """A service for the time of a `with` block: one that deploy.sh starts here, or one that runs already."""
 
+import dataclasses
 import os.path
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Chat, Ports, RunningAdapter, Store
@@ -29,6 +32,10 @@ class LiveService:
     running: RunningAdapter | None
     say: Callable[[str], None] | None = None
     """Shows each line that deploy.sh prints, in addition to the log; None: nothing is shown."""
+
+    def answering_as(self, service: Service) -> "LiveService":
+        """Returns the same service with more known about it."""
+        return dataclasses.replace(self, service=service)
 
     def check(self) -> None:
         """Shows what deploy.sh printed; raises when it has ended."""
@@ -103,7 +110,8 @@ async def _probe(plan: RunPlan, base_url: str, weights: str | None, ports: Ports
     candidate = Service(base_url=base_url, model=name)
     chat = ports.connect(candidate, limits, role="model")
     try:
-        return candidate, await chat.ask(_PROBE)
+        reply = await chat.ask(_PROBE)
+        return replace(candidate, sends_finish_reasons=chat.sends_finish_reasons), reply
     finally:
         await chat.close()
 

@@ -6,9 +6,11 @@ All datasets go through one pool of workers, so that the slow last answers of on
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, Store
-from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan
+from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan, Service
 from model_accuracy_eval.scoring import loglikelihood_methods
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorers import metric_uses
@@ -21,12 +23,12 @@ from model_accuracy_eval.stages.tool_loop import converse
 
 def collect(
     plan: RunPlan, datasets: tuple[PreparedDataset, ...], live: LiveService, store: Store, ports: Ports
-) -> None:
-    """Asks for every sample that the journals do not hold yet."""
+) -> Service:
+    """Asks for every sample that the journals do not hold yet; returns the service as its replies have shown it."""
     judge = BackgroundJudge(plan, store, ports)
     collectors = [SampleCollector(plan, prepared, store, ports, judge.on_sample(prepared)) for prepared in datasets]
     try:
-        ports.run_async(_Inference(plan, collectors, live, ports).run(judge))
+        return ports.run_async(_Inference(plan, collectors, live, ports).run(judge))
     finally:
         for collector in collectors:
             collector.close()
@@ -45,14 +47,22 @@ class _Inference:
         self._several_choices: bool | None = None
         """Whether one request can get several choices from the service; None until an answer shows it."""
 
-    async def run(self, judge: BackgroundJudge) -> None:
-        requests = [request for collector in self._collectors for request in collector.open()]
-        chat = self._ports.connect(self._live.service, self._plan.client_limits, role="model")
+    async def run(self, judge: BackgroundJudge) -> Service:
+        service = self._live.service
+        chat = self._ports.connect(service, self._plan.client_limits, role="model")
         try:
-            await run_checked(self._ask_all(requests, chat), self._live.check, self._ports.clock)
+            await run_checked(self._run(chat), self._live.check, self._ports.clock)
         finally:
             await chat.close()
             await judge.close()
+        return replace(service, sends_finish_reasons=chat.sends_finish_reasons)
+
+    async def _run(self, chat: Chat) -> None:
+        """Asks for everything, then again for what was taken for complete before the first finish_reason came."""
+        known = chat.sends_finish_reasons is True
+        await self._ask_all([item for each in self._collectors for item in each.open(drop_unfinished=known)], chat)
+        if chat.sends_finish_reasons and not known:
+            await self._ask_all([item for each in self._collectors for item in each.drop_unfinished()], chat)
 
     async def _ask_all(self, requests: list[SampleRequest], chat: Chat) -> None:
         collectors = list(dict.fromkeys(request.collector for request in requests if request.by_loglikelihood))
@@ -88,12 +98,13 @@ class _Inference:
         if reply.fault is not None:
             self._take_fault(request, reply.fault, reply.tries)
             return
-        total, count = len(request.indexes), request.collector.keep(request, reply, method)
+        missing = request.collector.keep(request, reply, method)
+        total = len(request.indexes)
         if total > 1:
-            self._several_choices = count == total
-        if count < total:
-            request.collector.log.write(f"problem {request.problem.id}: {count} of {total} choices came")
-            self._queue.extend(request.singles(count))
+            self._several_choices = not missing
+        if missing:
+            request.collector.log.write(f"problem {request.problem.id}: {total - len(missing)} of {total} choices came")
+            self._queue.extend(missing)
 
     def _take_fault(self, request: SampleRequest, fault: Fault, tries: int) -> None:
         if fault.kind == "refused":

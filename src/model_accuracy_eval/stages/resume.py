@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import PreparedDataset, RunPlan, Service
@@ -39,15 +41,21 @@ def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -
 
 def note_service(
     plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Service, store: Store, began: str
-) -> None:
-    """Writes into `run.json` which service answers, before the first answer; refuses another model than before."""
+) -> Service:
+    """Writes into `run.json` which service answers, before the first answer; refuses another model than before.
+
+    Returns the service with what its earlier replies have shown.
+    """
     run = runfile.read_if_complete(store.read(RUN_FILE), store.root)
     if run is not None and run.model not in {None, service.model}:
         raise BadReuse(
             f"The run {plan.run_id} asked the model '{run.model}', but the service now serves '{service.model}'; "
             "replies of two models are not mixed."
         )
+    if run is not None and run.sends_finish_reasons:
+        service = replace(service, sends_finish_reasons=True)
     store.write(RUN_FILE, runfile.started(plan, datasets, service, began))
+    return service
 
 
 def kept_service(store: Store) -> Service | None:

@@ -67,8 +67,8 @@ class SampleRequest:
         consecutive = self.indexes[-1] - self.indexes[0] + 1 == len(self.indexes)
         return consecutive and bool(self.sampling.temperature) and not self.task.tools
 
-    def singles(self, first: int = 0) -> list["SampleRequest"]:
-        return [SampleRequest(self.collector, self.place, (index,)) for index in self.indexes[first:]]
+    def singles(self) -> list["SampleRequest"]:
+        return [SampleRequest(self.collector, self.place, (index,)) for index in self.indexes]
 
     @property
     def method(self) -> RequestMethod:
@@ -132,8 +132,13 @@ class SampleCollector:
         """How the log-likelihoods in the journal were taken."""
         self._began = ports.clock.elapsed()
 
-    def open(self) -> list[SampleRequest]:
-        """Returns requests for the samples that the journal does not hold, problem by problem."""
+    def open(self, *, drop_unfinished: bool) -> list[SampleRequest]:
+        """Returns requests for the samples that the journal does not hold, problem by problem.
+
+        `drop_unfinished`: replies in it that lack a finish_reason are not complete, and asked for again.
+        """
+        if drop_unfinished:
+            self._drop_unfinished()
         n = self.sampling.n
         present = {journal.key(line) for line in self._store.lines(self._journal)}
         if any(task.kind != "generate" for task in self.prepared.tasks):
@@ -151,6 +156,23 @@ class SampleCollector:
         self._ports.progress.begin(self.prepared.task.name, self.counts)
         return requests
 
+    def drop_unfinished(self) -> list[SampleRequest]:
+        """Removes replies without a finish_reason from the journal; returns requests for their samples."""
+        dropped = self._drop_unfinished()
+        self._count(answered=-len(dropped))
+        places = {problem.id: place for place, problem in enumerate(self.prepared.problems)}
+        return [SampleRequest(self, places[problem], (index,)) for problem, index in dropped if problem in places]
+
+    def _drop_unfinished(self) -> list[tuple[int, int]]:
+        dropped = [journal.key(line) for line in self._store.lines(self._journal) if journal.unfinished(line)]
+        if dropped:
+            complete = [line for line in self._store.lines(self._journal) if not journal.unfinished(line)]
+            self._store.write(self._journal, b"".join(complete))
+            self.log.write(
+                f"{len(dropped)} replies without a finish_reason are asked for again: the service sends one at the end"
+            )
+        return dropped
+
     def close(self) -> None:
         counts, seconds = self.counts, self._ports.clock.elapsed() - self._began
         self.log.write(
@@ -159,8 +181,11 @@ class SampleCollector:
         )
         self._ports.progress.end(self.prepared.task.name, counts)
 
-    def keep(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> int:
-        """Journals the samples of a reply and returns their number. One append: a kill keeps all of them or none."""
+    def keep(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> list[SampleRequest]:
+        """Journals the samples of a reply, and returns requests for those that it lacks.
+
+        One append: a kill keeps all of them or none.
+        """
         attempts = [_scored(request, reply, method)] if reply.loglikelihoods else _generated(request, reply, method)
         lines = b"".join(journal.line(self.prepared, request.problem, attempt) for attempt in attempts)
         self._store.append(self._journal, lines)
@@ -170,7 +195,8 @@ class SampleCollector:
             cut=sum(attempt.finish_reason == "length" for attempt in attempts),
             empty=sum(not (attempt.text.strip() or attempt.loglikelihoods) for attempt in attempts),
         )
-        return len(attempts)
+        answered = {attempt.index for attempt in attempts}
+        return [single for single in request.singles() if answered.isdisjoint(single.indexes)]
 
     def give_up(self, request: SampleRequest, fault: Fault, tries: int) -> None:
         """Notes why the samples have no answer."""
@@ -189,7 +215,7 @@ def _generated(request: SampleRequest, reply: Reply, method: RequestMethod) -> l
     return [
         Attempt(
             problem=request.problem.id,
-            index=index,
+            index=request.indexes[choice.index],
             text=choice.text,
             reasoning=choice.reasoning,
             finish_reason=choice.finish_reason,
@@ -198,10 +224,10 @@ def _generated(request: SampleRequest, reply: Reply, method: RequestMethod) -> l
             timings=choice.timings,
             usage=reply.usage,
             request=reply.id,
-            seed=None if request.seed is None else request.seed + offset,
+            seed=None if request.seed is None else request.seed + choice.index,
             tries=reply.tries,
         )
-        for offset, (index, choice) in enumerate(zip(request.indexes, reply.choices, strict=False))
+        for choice in reply.choices
     ]
 
 

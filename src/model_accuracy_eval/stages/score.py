@@ -12,9 +12,10 @@ from model_accuracy_eval.records import (
     RequestMethod,
     RunPlan,
 )
+from model_accuracy_eval.records.exchange import GENERATING_METHODS
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import loglikelihood_methods, tools
-from model_accuracy_eval.scoring.notes import cropped, notes
+from model_accuracy_eval.scoring.notes import cropped, notes, without_finish_reason
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
 from model_accuracy_eval.stages import ask_store
@@ -67,6 +68,8 @@ class _DatasetJudge:
         self._cropped: Counter[int] = Counter()
         self._texts_differ = False
         self._reasoning_only = self._used_tools = self._unfinished = 0
+        self._endings: Counter[str | None] = Counter()
+        """Finish reasons of generated answers, but for those that a stop string may have given here."""
         self._stopwatch = Stopwatch()
 
     def dataset_result(self, *, partial: bool) -> DatasetResult:
@@ -84,7 +87,11 @@ class _DatasetJudge:
             notes=self._ask_store.notes() + notes(
                 self._plan, self._sampling, counts, problem_results,
                 problems=len(self._problems), all_equal=self._all_equal(problem_results),
-            ) + (*tools.notes(self._prepared.tasks, counts), *self._loglikelihood_notes()),
+            ) + (
+                *without_finish_reason(self._endings),
+                *tools.notes(self._prepared.tasks, counts),
+                *self._loglikelihood_notes(),
+            ),
             speed=self._stopwatch.speed(),
             ran=self._ask_store.ran(),
         )  # fmt: skip
@@ -112,6 +119,8 @@ class _DatasetJudge:
         self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
         self._used_tools += bool(attempt.rounds)
         self._unfinished += attempt.finish_reason == tools.UNFINISHED
+        if attempt.method in GENERATING_METHODS and not (attempt.finish_reason == "stop" and self._prepared.task.stop):
+            self._endings[attempt.finish_reason] += 1
         self._stopwatch.add(attempt)
         if len(samples) == self._sampling.n:
             self._judge(attempt.problem)

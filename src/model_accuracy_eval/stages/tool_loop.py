@@ -57,7 +57,8 @@ def _joined(replies: Sequence[Reply], rounds: tuple[ToolRound, ...], reason: str
         choices[-1],
         calls=(),
         rounds=rounds,
-        finish_reason=reason or choices[-1].finish_reason,
+        # A reply that may have been cut makes all that follows doubtful.
+        finish_reason=reason or (choices[-1].finish_reason if all(item.finish_reason for item in choices) else None),
         timings=_timings(choices),
     )
     return replace(last, id=replies[0].id, tries=tries, choices=(choice,), usage=_usage(replies))

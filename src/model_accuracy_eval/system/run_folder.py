@@ -62,6 +62,7 @@ class RunFolder:
     def write(self, name: str, data: bytes) -> None:
         """Writes a temporary file, then renames it, so that the target is never incomplete."""
         with self._writing(name):
+            self._close(name)  # else later appends would go to the file that is replaced
             target = Path(self.path(name))
             temporary = target.with_name(f".{target.name}.{os.getpid()}")
             try:

@@ -58,8 +58,10 @@ FINAL: dict[str, tuple[str, int | None, str]] = {
     "empty_length": ("failed", None, "HTTP 200 with an empty body"),
     "only_done": ("failed", None, "no chat answer: data: [DONE]"),
     "only_roles": ("failed", None, "without any text and without a finish_reason"),
-    "done_without_finish": ("failed", None, "ended with [DONE] but without a finish_reason"),
-    "closed_without_finish": ("failed", None, "ended with the connection"),
+    "done_without_finish": ("failed", None, "chunks of text); the service has sent one before"),
+    "closed_without_finish": ("failed", None, "chunks of text); the service has sent one before"),
+    "ended_without_finish": ("failed", None, "chunks of text); the service has sent one before"),
+    "ended_inside_event": ("failed", None, "The stream ended inside an event (after "),
     "finish_abort": ("failed", None, "finish_reason 'abort'"),
     "html_page": ("failed", None, "(text/html) is no chat answer: <!doctype html>"),
     "plain_text": ("failed", None, "(text/plain) is no chat answer: the service is warming up"),
@@ -71,7 +73,7 @@ ONE_TRY = {name for name, (kind, _, _) in FINAL.items() if kind == "rejected"} |
 
 
 def fault_of(server: FaultServer, **more: Any) -> tuple[Fault, int]:
-    (reply,) = ask(server.url, **more)
+    (reply,) = ask(server.url, sends_finish_reasons=True, **more)
     assert reply.fault is not None
     assert (reply.choices, reply.usage) == ((), None)
     return reply.fault, reply.tries
@@ -105,7 +107,7 @@ def test_rule_04_after_a_passing_fault_the_reply_is_the_same(name: str) -> None:
     with FaultServer() as server:
         (clean,) = ask(server.url, question(n=2, seed=1))
     with FaultServer(plan=faults_at({0: name, 1: name})) as server:
-        (cured,) = ask(server.url, question(n=2, seed=1), limits=FAST)
+        (cured,) = ask(server.url, question(n=2, seed=1), limits=FAST, sends_finish_reasons=True)
     assert said(cured) == said(clean)
     assert cured.usage == clean.usage
     assert cured.tries == (1 if name in HARMLESS else 3)

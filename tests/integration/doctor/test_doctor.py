@@ -68,10 +68,15 @@ def test_answers_that_break_later_are_told_one_by_one() -> None:
 
 @pytest.mark.parametrize(
     ("habit", "name"),
-    [({"stream": False}, "streaming"), ({"usage": "none"}, "usage"), ({"ignore_n": True}, "n")],
+    [
+        ({"stream": False}, "streaming"),
+        ({"usage": "none"}, "usage"),
+        ({"ignore_n": True}, "n"),
+        ({"finish": "none"}, "finish_reason"),
+    ],
 )
 def test_a_habit_of_a_server_has_its_own_warning(habit: dict[str, Any], name: str) -> None:
-    """Answers in one piece, uncounted tokens, a single sample of two."""
+    """Answers in one piece, uncounted tokens, a single sample of two, no finish reasons."""
     with FaultServer(sane, style=Style(**habit)) as server:
         code, output = look("--endpoint", server.url)
     assert (code, states(output)[name]) == (0, "WARN"), output

@@ -46,7 +46,8 @@ def parsed(bodies: list[bytes], trials: int) -> list[tuple[str, str, str | None,
         except StreamBroken as broken:
             return broken.failure.sentence
     choices: list[Choice] = [
-        parser._builders[index].build(0.0, split_characters=False, streamed=True) for index in sorted(parser._builders)
+        parser._builders[index].build(index, 0.0, split_characters=False, streamed=True)
+        for index in sorted(parser._builders)
     ]
     return [(one.text, one.reasoning, one.finish_reason, one.timings.chunks) for one in choices]
 

@@ -175,7 +175,7 @@ def test_the_key_of_a_line_is_a_part_of_the_whole() -> None:
     """The struct that decodes a key alone names fields of the two full structs."""
     key = set(journal.SampleKey.__struct_fields__)
     assert key <= set(journal.AnswerLine.__struct_fields__)
-    assert key - {"method"} <= set(journal.FailureLine.__struct_fields__)
+    assert key - {"method", "finish_reason"} <= set(journal.FailureLine.__struct_fields__)
 
 
 def test_the_view_names_every_log_likelihood() -> None:

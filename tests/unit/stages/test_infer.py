@@ -8,6 +8,7 @@ from tests.fake_ports import FakeRunningAdapter, ManualClock, MemoryStore, Scrip
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore, Stopped
 from model_accuracy_eval.records import (
+    Choice,
     ClientLimits,
     DataFile,
     Fault,
@@ -22,6 +23,7 @@ from model_accuracy_eval.records import (
     Sampling,
     Service,
     TaskSpec,
+    Timings,
 )
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.stages import infer
@@ -63,6 +65,19 @@ def by_seed(request: Request, choice: int) -> str:
     return f"{request.messages[0].content} / {(request.seed or 0) + choice}"
 
 
+class Unfinished(ScriptedChat):
+    """The same service, whose first `half` replies end in the middle and without a finish_reason."""
+
+    def __init__(self, half: int) -> None:
+        def answer(request: Request, choice: int) -> str | Choice:
+            text = by_seed(request, choice)
+            if len(self.requests) > half:
+                return text
+            return Choice(index=choice, text=f"half of {text}", timings=Timings(e2e=0.02))
+
+        super().__init__(answer)
+
+
 def collect(the_plan: RunPlan, datasets: tuple[PreparedDataset, ...], chat: ScriptedChat, store: MemoryStore) -> None:
     live = LiveService(Service(base_url="http://fake-service"), None)
     infer.collect(the_plan, datasets, live, store, fake_ports(chat=chat))
@@ -84,6 +99,50 @@ def test_every_sample_is_kept_once_whatever_part_of_n_is_served(
     collect(plan(n, concurrency=concurrency), (prepared(problems),), ScriptedChat(by_seed, served=served), store)
     wanted = {(p, i): f"sums {p} / {p * n + i}" for p in range(problems) for i in range(n)}
     assert kept(store) == wanted
+
+
+@given(n=st.integers(2, 6), problems=st.integers(1, 4), data=st.data())
+def test_a_sample_is_what_its_seed_gives_whichever_choices_came(n: int, problems: int, data: st.DataObject) -> None:
+    """Choices that are left out of a reply are asked for by their own seeds; the others keep theirs."""
+    cut = data.draw(st.sets(st.integers(0, n - 1), max_size=n - 1))
+
+    def some(request: Request, choice: int) -> str | Choice | None:
+        return None if request.n > 1 and choice in cut else by_seed(request, choice)
+
+    store = MemoryStore()
+    collect(plan(n), (prepared(problems),), ScriptedChat(some), store)
+    assert kept(store) == {(p, i): f"sums {p} / {p * n + i}" for p in range(problems) for i in range(n)}
+    for line in store.lines(journal.file("vllm-api-stream-chat", "sums")):
+        sample = journal.attempt(line)
+        assert sample.seed == sample.problem * n + sample.index
+
+
+@given(n=st.integers(1, 3), problems=st.integers(1, 4), half=st.integers(0, 12), concurrency=st.integers(1, 9))
+def test_answers_without_a_finish_reason_stay_only_if_there_is_never_one(
+    n: int, problems: int, half: int, concurrency: int
+) -> None:
+    """The first answers lack it, and the later ones have it: the first are asked for again. Or none ever has it."""
+    chat, store = Unfinished(half), MemoryStore()
+    collect(plan(n, concurrency=concurrency), (prepared(problems),), chat, store)
+    wanted = {(p, i): f"sums {p} / {p * n + i}" for p in range(problems) for i in range(n)}
+    if chat.sends_finish_reasons:
+        assert kept(store) == wanted
+    else:
+        assert {text.removeprefix("half of ") for text in kept(store).values()} == set(wanted.values())
+        assert len(chat.requests) == problems
+
+
+def test_a_run_that_goes_on_asks_again_for_answers_without_a_finish_reason_of_a_service_that_sends_them() -> None:
+    """What the first part of the run took for complete is known to be cut in the second one."""
+    store = MemoryStore()
+    collect(plan(1), (prepared(4),), Unfinished(99), store)
+    assert {text[:4] for text in kept(store).values()} == {"half"}
+    live = LiveService(Service(base_url="http://fake-service", sends_finish_reasons=True), None)
+    chat = ScriptedChat(by_seed)
+    chat.sends_finish_reasons = True
+    infer.collect(plan(1), (prepared(4),), live, store, fake_ports(chat=chat))
+    assert kept(store) == {(p, 0): f"sums {p} / {p}" for p in range(4)}
+    assert len(chat.requests) == 4
 
 
 def test_a_service_that_honours_n_is_asked_once_a_problem() -> None:

@@ -115,6 +115,12 @@ def test_a_call_that_was_cut_by_length_is_not_made() -> None:
     assert (reply.choices[0].finish_reason, reply.choices[0].rounds, len(asked)) == ("length", (), 1)
 
 
+def test_an_answer_after_a_reply_without_finish_reason_has_none_either() -> None:
+    """That reply may have been cut, so the whole conversation is asked again once the service has sent a reason."""
+    reply, _ = talk(said(calls=sums("1+2"), finish_reason=None), said("#### 3"))
+    assert [(choice.text, choice.finish_reason) for choice in reply.choices] == [("#### 3", None)]
+
+
 def test_tokens_and_times_are_those_of_all_requests() -> None:
     """Sums; the first text is that of the first request, and gaps lie within the replies."""
     later = Timings(ttft=9.0, e2e=3.0, gap_mean=1.0, gap_max=2.0, chunks=2)

@@ -135,6 +135,16 @@ def test_a_removed_journal_begins_anew(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_journal_that_is_written_anew_goes_on(tmp_path: Path) -> None:
+    """Lines that are appended after a rewrite are in the new file."""
+    folder = RunFolder(str(tmp_path))
+    folder.append("journal", b"half\nwhole\n")
+    folder.write("journal", b"whole\n")
+    folder.append("journal", b"again\n")
+    assert list(folder.lines("journal")) == [b"whole\n", b"again\n"]
+    folder.close()
+
+
 def test_the_root_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A later change of the working directory moves nothing."""
     monkeypatch.chdir(tmp_path)
