@@ -5,7 +5,8 @@ EvalError
 │   ├── UnknownName            the name of a dataset, setting, metric … does not exist; similar names are shown
 │   ├── BadValue               the value of a setting is not allowed
 │   ├── Unsupported            a task file of another tool uses a feature that is not supported
-│   ├── BadData                a data file is missing, unreadable or has the wrong format
+│   ├── BadData                a data file is unreadable or has the wrong format
+│   │   └── MissingData           a data file is not on this machine
 │   └── BadReuse               a folder is not a run, or its run had other prompts or sampling
 ├── Refused                 3  refused before anything was started
 ├── AdapterFailed           4  the adapter did not start, or ended too early
@@ -72,9 +73,13 @@ class Unsupported(UsageError):
 
 
 class BadData(UsageError):
-    """A data file that is missing, unreadable or has the wrong format; the sentence says where."""
+    """A data file that is unreadable or has the wrong format; the sentence says where."""
 
     stage = "data"
+
+
+class MissingData(BadData):
+    """A data file that is not on this machine; the sentence says where it was looked for."""
 
 
 class BadReuse(UsageError):

@@ -66,9 +66,8 @@ def evaluate(
     clock = wiring.signal_clock()
     with clock.listening() if handle_signals else contextlib.nullcontext():
         plan = wiring.plan({**_given(settings), **values}, environ)
-        display = (lambda own: own) if progress == "terminal" else lambda _: _Callbacks(progress)
         output = sys.stdout if plan.settings.debug else sys.stderr
-        ports = wiring.ports(plan, environ, clock, output, wrap_display=display)
+        ports = wiring.ports(plan, environ, clock, output, wrap_display=_display(progress))
         try:
             return pipeline.run(plan, ports, [*run_sinks(), *sinks])
         finally:
@@ -86,28 +85,34 @@ def rescore(
     files: PathLike | Iterable[PathLike],
     *,
     task: str | None = None,
-    tasks_path: tuple[str, ...] = (),
-    trust_python: bool = False,
-    k: tuple[int, ...] = (),
     claimed: PathLike | None = None,
+    subset: bool = False,
     environ: Mapping[str, str] | None = None,
+    progress: OnProgress | Literal["terminal"] | None = None,
+    **values: Any,
 ) -> list[Rescored]:
-    """Judges replies that some tool saved (AISBench, lm-eval, plain JSON): one result for every filter of every file.
+    """Judges saved replies as `evaluate` would: of runs of this program (folders or files in them), AISBench, lm-eval …
 
-    `task`: the dataset or task file whose scoring is used; None takes what the file's name or contents say.
-    `tasks_path`, `trust_python`: folders of task files, and whether their Python may run.
-    `k`: sizes for pass@k and cons@k, by default n. `claimed`: a results file to compare with; None takes the one that
-    lies beside the replies.
+    Returns one result for every dataset of a run, for every other file (without a dataset, for every filter of a file
+    of lm-eval), and for every group of datasets.
+
+    `task`: the dataset, task file or group that was asked; None takes what the file says. `claimed`: a results file to
+    compare with; None takes the one that lies beside the replies. `subset`: judge only the problems that a file holds,
+    and count none as missing. `values`: settings of docs/reference/settings.md about data, judging and the sandbox:
+    `data_dir`, `limit`, `k`, `tasks_path`, `trust_python`, `sandbox` and `judge_endpoint`.
     """
-    library = wiring.library(os.environ if environ is None else environ, None, tasks_path, trusted=trust_python)
+    environ = os.environ if environ is None else environ
     paths = [files] if isinstance(files, (str, os.PathLike)) else files
-    return [
-        result
-        for path in paths
-        for result in rescore_parts.rescored(
-            os.fspath(path), task=task, library=library, k=k, claimed=None if claimed is None else os.fspath(claimed)
-        )
-    ]
+    given = rescore_parts.options(
+        values, task=task, claimed=None if claimed is None else os.fspath(claimed), subset=subset
+    )
+    return rescore_parts.rescored(
+        [os.fspath(path) for path in paths], given, environ, wiring.signal_clock(), _display(progress)
+    )
+
+
+def _display(progress: OnProgress | Literal["terminal"] | None) -> Callable[[ProgressDisplay], ProgressDisplay]:
+    return (lambda own: own) if progress == "terminal" else lambda _: _Callbacks(progress)
 
 
 def _given(settings: Settings | Mapping[str, Any] | None) -> Mapping[str, Any]:

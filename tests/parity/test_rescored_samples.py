@@ -6,12 +6,11 @@ import pytest
 from tests.parity import next_manner, sides
 from tests.parity.conftest import Oracle
 
-from model_accuracy_eval import wiring
+from model_accuracy_eval import rescore
 from model_accuracy_eval.rescoring.rescore import Rescored
 from model_accuracy_eval.system.local_files import TaskFiles
 from model_accuracy_eval.tasks.lm_eval.yaml_files import load
 from model_accuracy_eval.tasks.mmlu import AREAS
-from model_accuracy_eval.wiring import rescore_parts
 
 TASKS = {
     "gsm8k": ("gsm8k/gsm8k", {"exact_match,strict-match", "exact_match,flexible-extract"}),
@@ -39,11 +38,7 @@ def kept(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
 
 def _rescored(keep: Path, name: str, task: str | None) -> list[Rescored]:
     (file,) = keep.rglob(f"samples_{name}_*.jsonl")
-    return list(
-        rescore_parts.rescored(
-            str(file), task=task, library=wiring.library({}, None, (), trusted=False), k=(), claimed=None
-        )
-    )
+    return rescore(file, task=task)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -58,7 +53,7 @@ def test_a_task_file_gives_the_samples_their_figures(
         return
     found = {}
     for result in _rescored(keep, name, str(oracle.folder / f"{file}.yaml")):
-        assert (result.differing, result.lacking, result.problems) == (0, 0, sides.ROWS_A_SPLIT)
+        assert (result.differing, result.counts.missing, result.problems) == (0, 0, sides.ROWS_A_SPLIT)
         for figure in result.figures:
             assert figure.ours == pytest.approx(figure.claimed, abs=1e-9), figure.metric
             found[figure.metric if "," in figure.metric else f"{figure.metric},none"] = figure.ours

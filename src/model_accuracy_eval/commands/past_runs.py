@@ -1,13 +1,15 @@
 """The commands that read runs which have ended: `compare`, `report`, `rescore` and `history`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.commands.run_command import setting_option
+from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadReuse, BadValue
 
 if TYPE_CHECKING:
@@ -46,38 +48,45 @@ def report(run: str) -> None:
         store.close()
 
 
+RESCORE_SETTINGS = (
+    "data_dir",
+    "limit",
+    "tasks_path",
+    "trust_python",
+    "k",
+    "sandbox",
+    "sandbox_image",
+    "judge_endpoint",
+    "judge_model",
+    "score_reasoning",
+    "concurrency",
+)
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The settings of `run` that rescoring takes."""
+    for name in reversed(RESCORE_SETTINGS):
+        command = setting_option(next(setting for setting in table() if setting.field == name))(command)
+    return command
+
+
 @click.command(short_help="Judge replies that another tool saved.")
 @click.argument("files", nargs=-1, required=True)
-@click.option(
-    "--task", help="Dataset or task file whose scoring is used; default: as the file's name or contents tell."
-)
-@click.option("--tasks-path", multiple=True, help="Folder whose task files can be named; may be given several times.")
-@click.option("--trust-python", is_flag=True, help="Take tasks that are made or judged by Python, and run it.")
-@click.option("--k", help="Values of k for pass@k and cons@k, separated by commas; default: n.")
+@click.option("--task", help="Dataset, task file or group that was asked; default: as the file's name or contents say.")
 @click.option("--claimed", metavar="FILE", help="Results file to compare with; default: the one beside.")
+@click.option("--subset", is_flag=True, help="Judge only the problems that the files hold; count none as missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+@_options
 def rescore(
-    files: tuple[str, ...],
-    *,
-    task: str | None,
-    tasks_path: tuple[str, ...],
-    trust_python: bool,
-    k: str | None,
-    claimed: str | None,
-    as_json: bool,
+    files: tuple[str, ...], *, task: str | None, claimed: str | None, subset: bool, as_json: bool, **values: Any
 ) -> None:
-    """Judge replies that another tool saved (AISBench, lm-eval, plain JSON), beside the figures that it claims."""
-    results = lazy.python_api.rescore(
-        files, task=task, tasks_path=tasks_path, trust_python=trust_python, k=_sizes(k), claimed=claimed
-    )
+    """Judge saved replies as `run` judges its own, beside the figures that their tool claims.
+
+    FILES are folders of runs, files in them, and replies that AISBench, lm-eval or other programs saved.
+    """
+    given = {name: value for name, value in values.items() if value not in (None, ())}
+    results = lazy.python_api.rescore(files, task=task, claimed=claimed, subset=subset, progress="terminal", **given)
     click.echo(lazy.tables.as_json(results) if as_json else lazy.tables.as_text(results))
-
-
-def _sizes(k: str | None) -> tuple[int, ...]:
-    try:
-        return tuple(sorted({int(size) for size in (k or "").split(",") if size.strip()}))
-    except ValueError as error:
-        raise BadValue(f"--k takes whole numbers separated by commas, not '{k}'.") from error
 
 
 @click.command(short_help="Show the figures of all runs under a folder.")

@@ -27,7 +27,7 @@ class _Grouped(click.Command):
                 formatter.write_dl(records)
 
 
-def _option(setting: Setting) -> Callable[[Any], Any]:
+def setting_option(setting: Setting) -> Callable[[Any], Any]:
     """The click option of a setting. Values stay texts here: one place types and checks them for all sources."""
     names = [f"--{setting.name}", *([setting.short] if setting.short else [])]
     if setting.type is bool:
@@ -58,7 +58,7 @@ def _metavar(setting: Setting) -> str:
 
 def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
     for setting in reversed([setting for setting in table() if setting.field != "adapter"]):
-        command = _option(setting)(command)
+        command = setting_option(setting)(command)
     return command
 
 

@@ -22,7 +22,7 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
     named = library.find_all(settings.datasets)
     tasks = tuple(with_strategy(task, settings.prompt_strategy) for task in named.tasks)
     for task in tasks:  # before their metrics are looked up, because that runs a task's own Python
-        _check_judging(settings, task)
+        check_judging(settings, task)
     return RunPlan(
         run_id=run_id,
         stamp=stamp,
@@ -141,7 +141,8 @@ def _check(settings: Settings) -> None:
             raise BadValue(sentence.format_map(msgspec.structs.asdict(settings)))
 
 
-def _check_judging(settings: Settings, task: TaskSpec) -> None:
+def check_judging(settings: Settings, task: TaskSpec) -> None:
+    """Refuses a task that is judged by Python of its own or by a model, unless the settings allow or name it."""
     functions = user_function_paths(task)
     if functions and not settings.trust_python:
         raise BadValue(f"{task.name} is judged by Python of its own ({functions[0]}): allow it with --trust-python.")

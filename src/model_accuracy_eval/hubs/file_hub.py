@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
-from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.errors import BadData, MissingData
 from model_accuracy_eval.optional import httpx
 from model_accuracy_eval.records import DataFile
 
@@ -43,16 +43,16 @@ class FileHub:
             if path.is_file():
                 return str(path), _verified(str(path), _unpacked(path), file)
         if file.hub is None and not _has_ending(file.name):
-            raise BadData(
+            raise MissingData(
                 f"There are no rows for '{file.name}' on this machine: put them under --data-dir as {file.name}.jsonl "
                 "(or .json, .csv, .parquet; each also as .gz)."
             )
         if file.hub is None:
-            raise BadData(
+            raise MissingData(
                 f"There is no data file '{file.name}': it is looked for here and under --data-dir, also as .gz."
             )
         paths = ", ".join(str(path) for path in self._paths(file, data_dir))
-        raise BadData(
+        raise MissingData(
             f"The rows of '{file.name}' are not on this machine. Fetch them with `model-accuracy-eval tasks prepare`, "
             f"or put the file under --data-dir. Looked at: {paths}."
         )

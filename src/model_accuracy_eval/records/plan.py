@@ -117,6 +117,11 @@ class RunPlan(Record, frozen=True, kw_only=True):
     gates: tuple[Gate, ...] = ()
     client_limits: ClientLimits = ClientLimits()
 
+    @property
+    def is_of_saved_replies(self) -> bool:
+        """Whether another program asked, so that nothing is known of its requests."""
+        return not self.run_id
+
     def with_settings(self, **changes: Any) -> "RunPlan":
         """Returns the plan with other values of settings that need no resolving."""
         return msgspec.structs.replace(self, settings=msgspec.structs.replace(self.settings, **changes))

@@ -94,6 +94,10 @@ class Problem(Record, frozen=True, kw_only=True):
 
     id: int
     """Position of the row in its file, so that slices and limits do not change it."""
+    key: tuple[str, ...] = ()
+    """The row's values of the task's key columns; empty if it has none."""
+    row_texts: tuple[str, ...] = ()
+    """The row's texts that the question is made of, the longest first."""
     messages: tuple[Message, ...]
     text: str = ""
     """The prompt as one text, for completions and log-likelihoods."""

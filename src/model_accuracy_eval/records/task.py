@@ -117,6 +117,8 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     """Jinja template of a JSON list of the options, for multiple choice."""
     category: Annotated[str | None, FREE] = None
     """The column with the name of a row's part of the dataset."""
+    key: Annotated[tuple[str, ...], FREE] = ()
+    """Columns that identify a row in other programs' files, such as HumanEval's `task_id`."""
     extras: Annotated[tuple[str, ...], FREE] = ()
     """Columns that scoring needs besides the references; `*` alone: all columns."""
     kind: RequestKind = "generate"

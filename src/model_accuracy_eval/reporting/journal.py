@@ -73,6 +73,14 @@ class FailureLine(msgspec.Struct, kw_only=True):
     tries: int = 1
 
 
+class SampleShown(msgspec.Struct):
+    """Fields of both kinds of lines that show the problem."""
+
+    origin_prompt: msgspec.Raw = msgspec.Raw()
+    input: msgspec.Raw = msgspec.Raw(b"[]")
+    gold: str = ""
+
+
 class SampleKey(msgspec.Struct):
     """Fields of both kinds of lines that say which sample it is; decoding them alone takes a third of the time."""
 
@@ -80,6 +88,13 @@ class SampleKey(msgspec.Struct):
     index: int
     method: RequestMethod = "chat"
     finish_reason: str | None = None
+
+
+class ShownProblem(msgspec.Struct):
+    """The last message of a sample's prompt, and the right answer."""
+
+    question: str
+    gold: str
 
 
 class PredictionEntry(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -95,6 +110,7 @@ _encode = msgspec.json.Encoder().encode
 _decode_answer = msgspec.json.Decoder(AnswerLine).decode
 _decode_failure = msgspec.json.Decoder(FailureLine).decode
 _decode_key = msgspec.json.Decoder(SampleKey).decode
+_decode_shown = msgspec.json.Decoder(SampleShown).decode
 _decode_turns = msgspec.json.Decoder(list[Turn]).decode
 
 
@@ -205,6 +221,12 @@ def loglikelihood_method(source: bytes) -> LoglikelihoodSetting | None:
             return None
         case method:
             return method
+
+
+def shown(source: bytes) -> ShownProblem:
+    """What a line of either file shows of its problem; a failure's does not hold the right answer."""
+    sample = _decode_shown(source)
+    return ShownProblem(_last_turn(sample.origin_prompt or sample.input), sample.gold)
 
 
 def questions(answers: Iterable[bytes], failures: Iterable[bytes]) -> dict[int, str]:

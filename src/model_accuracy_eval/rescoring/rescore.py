@@ -1,180 +1,271 @@
-"""Rescores a file: counts its replies, chooses a scoring, judges, and puts our figures next to the tool's.
+"""`rescore`: a file of replies becomes what a run leaves behind, and is judged by the stage that judges runs.
 
-The file is read twice, so that a problem's texts can be forgotten as soon as its last sample has been judged.
+The file is read twice: first without its texts, to find the problems that it answers, then to write the journal.
 """
 
-from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
-from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Attempt, Problem, Record, SummaryRow, TaskSpec
-from model_accuracy_eval.rescoring import choose_scoring
+from msgspec.structs import replace
+
+from model_accuracy_eval.errors import BadData, MissingData
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.records import (
+    Counts,
+    DatasetResult,
+    PreparedDataset,
+    Problem,
+    Record,
+    RunPlan,
+    SummaryRow,
+    TaskGroup,
+    TaskSpec,
+)
+from model_accuracy_eval.rescoring import agreement, attempts, choose_scoring, file_dataset, saved_problems
+from model_accuracy_eval.rescoring.attempts import SampleNumbers
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
 from model_accuracy_eval.rescoring.claims import ClaimedFigure, Disagreement, compare
+from model_accuracy_eval.rescoring.coverage import Coverage, coverage
+from model_accuracy_eval.rescoring.join import NotInDataset, join
+from model_accuracy_eval.rescoring.sample_claims import SampleClaims
+from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem, name_of
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.scoring import groups as group_figures
 from model_accuracy_eval.scoring.scorers import pipelines
+from model_accuracy_eval.stages import preflight, score
+from model_accuracy_eval.stages.shared_sandbox import check_sandbox
 
 _LOOKED_AT = 500
 """How many replies decide by what an unknown dataset is judged."""
-_SHOWN = 20
-"""How many disagreements are listed."""
 
 ReadReplies = Callable[[], Iterable[SavedReply]]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplyFile:
+    """Saved replies, and what is known of them."""
+
+    name: str
+    read: ReadReplies
+    task: TaskSpec | None = None
+    """The dataset that they answer; None: the file's own questions."""
+    is_own: bool = False
+    """Whether they are those of a run of this program, whose plan is known."""
+    subset: bool = False
+    """Whether the file is meant to answer a part of the dataset."""
+    results: LmEvalResults | None = None
+    """How lm-eval judged them."""
+    claimed: Mapping[str, float]
+    """The figures of a results file; without them, the values in the samples are the claim."""
+
+
 class Rescored(Record, frozen=True, kw_only=True):
-    """One filter's replies in a file, judged."""
+    """A file's replies, judged; of a file of lm-eval without a dataset, those of one filter."""
 
     name: str
     filter: str
     scoring: str
     problems: int
+    """How many were judged."""
     samples: int
-    lacking: int
+    """How many the file holds."""
+    counts: Counts
     figures: tuple[ClaimedFigure, ...]
     rows: tuple[SummaryRow, ...]
+    notes: tuple[str, ...]
     differing: int
     disagreements: tuple[Disagreement, ...]
 
 
-def rescore(
-    name: str,
-    read: ReadReplies,
-    *,
-    task: TaskSpec | None = None,
-    results: LmEvalResults | None = None,
-    k: Sequence[int] = (),
-    claimed: Mapping[str, float] = {},
-) -> Iterator[Rescored]:
-    """One result for every filter of the file.
+def rescore(file: ReplyFile, plan: RunPlan, ports: Ports) -> Iterator[tuple[Rescored, DatasetResult]]:
+    """One result, or one for every filter of a file of lm-eval that is judged without a dataset.
 
-    `claimed`: the figures of a results file; without them, the values in the samples are the claim. `results`: how
-    lm-eval judged the samples, where its results file is there.
+    `plan`: that of the run if the replies are our own, otherwise the settings alone.
     """
-    counts: dict[str, Counter[str]] = {}
-    for reply in read():
-        counts.setdefault(reply.filter, Counter())[reply.problem] += 1
-    if not counts:
-        raise BadData(f"{name} holds no saved replies.")
-    for filter_name, sizes in counts.items():
-
-        def filtered(filter_name: str = filter_name) -> Iterator[SavedReply]:
-            return (reply for reply in read() if reply.filter == filter_name)
-
-        if task:
-            scoring, description = choose_scoring.as_task(task, name, filter_name), task.name
-        else:
-            scoring, description = choose_scoring.guess(name, list(islice(filtered(), _LOOKED_AT)), results)
-        rescoring = _Rescoring(scoring, sizes, k, keep_marks=bool(claimed))
-        for reply in filtered():
-            rescoring.add(reply)
-        claims = claimed or rescoring.claims(results.figures_of(filter_name) if results else {})
-        yield rescoring.result(name, filter_name, description, claims)
+    outline = [replace(reply, text="", reasoning="", rounds=()) for reply in file.read()]
+    if not outline:
+        raise BadData(f"{file.name} holds no saved replies.")
+    filters = list(dict.fromkeys(reply.filter for reply in outline))
+    if file.task is not None:
+        replies = [reply for reply in outline if reply.filter == filters[0]]
+        yield _judged(file, plan, ports, _of_task(file, file.task, plan, ports, replies), filters[0], filtered=False)
+        return
+    for name in filters:
+        first = list(islice((reply for reply in file.read() if reply.filter == name), _LOOKED_AT))
+        task, scoring = choose_scoring.guess(file.name, first, file.results)
+        replies = [reply for reply in outline if reply.filter == name and not _is_dropped(reply)]
+        dataset = _of_file(file, saved_problems.problems(file.name, replies), task, scoring)
+        yield _judged(file, plan, ports, dataset, name, filtered=True)
 
 
-class _Rescoring:
-    """One filter's replies, judged in one pass."""
+def _is_dropped(reply: SavedReply) -> bool:
+    """Whether lm-eval's filter left nothing of the reply, because it took another one of the same problem."""
+    return bool(reply.metrics) and reply.answer is None and not reply.loglikelihoods and not reply.failure
 
-    def __init__(self, task: TaskSpec, sizes: Mapping[str, int], k: Sequence[int], *, keep_marks: bool) -> None:
-        self._task = task
-        self._sizes = sizes
-        self._n = max(sizes.values())
-        self._card = Scorecard(task, self._n, k or (self._n,))
-        pipeline = pipelines(task)[0]
-        self._pipeline, self._headline = pipeline.name, pipeline.metrics[0]
-        self._open: dict[str, list[SavedReply]] = {}
-        self._marks: dict[str, bytes] = {}
-        self._keep_marks = keep_marks and self._n > 1
-        """Single marks explain only claims about several samples of a problem."""
-        self._claimed: dict[str, array[float]] = {}
-        self._disagreements: list[Disagreement] = []
-        self._differing = 0
 
-    def add(self, reply: SavedReply) -> None:
-        replies = self._open.setdefault(reply.problem, [])
-        replies.append(reply)
-        if len(replies) == self._sizes[reply.problem]:
-            self._judge(reply.problem, self._open.pop(reply.problem))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Dataset:
+    """The dataset that the replies are judged on."""
 
-    def claims(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """The means of the samples' values in the file. `figures`: of metrics that have no value for a sample."""
-        own = {metric: 100 * sum(values) / len(values) for metric, values in self._claimed.items()}
-        return {**{self._row_name(metric): value for metric, value in figures.items()}, **own}
+    prepared: PreparedDataset
+    saved: Mapping[ProblemName, SavedProblem]
+    problems: Mapping[ProblemName, Problem]
+    scoring: str
+    notes: tuple[str, ...] = ()
 
-    def result(self, name: str, filter_name: str, description: str, claims: Mapping[str, float]) -> Rescored:
-        samples = sum(self._sizes.values())
-        lacking = self._n * len(self._sizes) - samples
-        rows = self._card.rows("-")
-        marks = [self._marks[problem] for problem in sorted(self._marks, key=_natural_order)]
-        return Rescored(
-            name=name,
-            filter=filter_name,
-            scoring=description,
-            problems=len(self._sizes),
-            samples=samples,
-            lacking=lacking,
-            figures=compare(rows, claims, marks, lacking),
+
+def _of_task(file: ReplyFile, task: TaskSpec, plan: RunPlan, ports: Ports, outline: Sequence[SavedReply]) -> _Dataset:
+    """The task's own rows; where these are not here or are other ones, the file's if it says all that is needed."""
+    saved = saved_problems.problems(file.name, outline)
+    try:
+        return _joined(file, task, plan, ports, saved)
+    except (MissingData, NotInDataset) as error:
+        brings_all = all(
+            problem.gold and (problem.question or isinstance(error, MissingData)) for problem in saved.values()
+        )
+        if file.is_own or not brings_all or not file_dataset.suits(task):
+            raise
+        why = f"The right answers are those of the file. {error.sentence}"
+        dataset = _of_file(file, saved, replace(task, repeats=None), task.name)
+        return _Dataset(
+            prepared=dataset.prepared,
+            saved=saved,
+            problems=dataset.problems,
+            scoring=task.name,
+            notes=(why, *dataset.notes),
+        )
+
+
+def _joined(
+    file: ReplyFile, task: TaskSpec, plan: RunPlan, ports: Ports, saved: Mapping[ProblemName, SavedProblem]
+) -> _Dataset:
+    asked = plan if file.is_own else plan.with_settings(limit=None)
+    prepared = preflight.prepared(task, asked, ports)
+    joined = join(file.name, list(saved.values()), prepared, own=file.is_own)
+    held = {problem.id for problem in joined}
+    chosen = Coverage(problems=prepared.problems)
+    if not file.is_own:
+        limit = plan.settings.limit
+        chosen = coverage(file.name, task, prepared.problems, held, limit=limit, subset=file.subset)
+    if chosen.limit is not None:
+        prepared = preflight.prepared(task, plan.with_settings(limit=chosen.limit), ports)
+    numbers = {problem.id for problem in chosen.problems}
+    problems = {
+        key: agreement.with_options(problem, one.options, task.of(problem))
+        for (key, one), problem in zip(saved.items(), joined, strict=True)
+        if problem.id in numbers
+    }
+    shown = {problem.id: problem for problem in problems.values()}
+    return _Dataset(
+        prepared=replace(
+            prepared,
+            task=task if file.is_own else replace(task, repeats=None),
+            problems=tuple(shown.get(problem.id, problem) for problem in chosen.problems),
+        ),
+        saved=saved,
+        problems=problems,
+        scoring=task.name,
+        notes=chosen.notes,
+    )
+
+
+def _of_file(file: ReplyFile, saved: Mapping[ProblemName, SavedProblem], task: TaskSpec, scoring: str) -> _Dataset:
+    prepared, problems = file_dataset.prepared(file.name, saved, task)
+    notes = file_dataset.assumptions(prepared.task, saved.values())
+    return _Dataset(prepared=prepared, saved=saved, problems=problems, scoring=scoring, notes=notes)
+
+
+def _judged(
+    file: ReplyFile, plan: RunPlan, ports: Ports, dataset: _Dataset, filter_name: str, *, filtered: bool
+) -> tuple[Rescored, DatasetResult]:
+    """`filtered`: what the other program's filter left is judged, not the whole reply."""
+    prepared, numbers = dataset.prepared, SampleNumbers(dataset.saved, own=file.is_own)
+    plan = _with_samples(file, plan, prepared.task, numbers.n)
+    check_sandbox(plan, (prepared,), ports)
+    claims = SampleClaims(pipelines(prepared.task), plan.sampling.of(prepared.task).n)
+    store = ports.open_store(f"{plan.settings.out}/{file.name}-{filter_name}")
+    replies = (
+        reply for reply in file.read() if not filtered or (reply.filter == filter_name and not _is_dropped(reply))
+    )
+    try:
+        for reply, index in numbers.of(replies):
+            problem = dataset.problems.get(name_of(reply))
+            if problem is None:
+                continue
+            claims.add(reply, problem.id, index)
+            if reply.filter == filter_name:
+                attempt = attempts.attempt(
+                    file.name,
+                    prepared.task.of(problem),
+                    problem,
+                    reply,
+                    index,
+                    filtered=filtered and bool(reply.metrics),
+                )
+                attempts.write(store, plan, prepared, problem, attempt)
+        (result,) = score.judge(plan, (prepared,), store, ports, partial=False)
+    finally:
+        store.close()
+    if not file.is_own:
+        _check_result(file, prepared.task, result)
+    return _rescored(file, dataset, result, claims, filter_name if filtered else "none"), result
+
+
+def _with_samples(file: ReplyFile, plan: RunPlan, task: TaskSpec, n: int) -> RunPlan:
+    """The plan with the number of samples that the file holds; that of a run of ours says it itself."""
+    if file.is_own:
+        return plan
+    attempts.check_samples(file.name, task, n, plan.k)
+    return replace(plan, sampling=replace(plan.sampling, n=n), k=plan.k or (n,))
+
+
+def _check_result(file: ReplyFile, task: TaskSpec, result: DatasetResult) -> None:
+    """Refuses a figure that is 0 only because the file lacks what its metric needs."""
+    if task.kind != "generate" and result.counts.not_found:
+        raise BadData(
+            f"{file.name}: {result.counts.not_found:,} of {result.counts.answered:,} samples lack what {task.name} is "
+            f"judged by ({pipelines(task)[0].metrics[0].name}), such as the number of tokens of each option."
+        )
+
+
+def _rescored(
+    file: ReplyFile, dataset: _Dataset, result: DatasetResult, claims: SampleClaims, filter_name: str
+) -> Rescored:
+    others = file.results.figures_of(filter_name) if file.results else {}
+    differing, disagreements = claims.differing(result)
+    correct = [bytes(why == "right" for why in problem.why) for problem in result.problem_results]
+    figures = compare(result.rows, file.claimed or claims.figures(others, filter_name), correct, result.counts.missing)
+    return Rescored(
+        name=file.name,
+        filter=filter_name,
+        scoring=dataset.scoring,
+        problems=len(dataset.prepared.problems),
+        samples=sum(len(problem.numbers) for problem in dataset.saved.values()),
+        counts=result.counts,
+        figures=figures,
+        rows=result.rows,
+        notes=(*dataset.notes, *result.notes),
+        differing=differing,
+        disagreements=disagreements,
+    )
+
+
+def of_groups(groups: Sequence[TaskGroup], results: Sequence[DatasetResult]) -> Iterator[Rescored]:
+    """The figures of groups of datasets, as a run has them."""
+    for group in groups:
+        rows = tuple(row for row in group_figures.all_rows(groups, results) if row.dataset == group.name)
+        members = [result for result in results if result.dataset in group.members]
+        yield Rescored(
+            name=group.name,
+            filter="none",
+            scoring="the mean of its datasets",
+            problems=sum(len(result.problem_results) for result in members),
+            samples=sum(result.counts.planned - result.counts.missing for result in members),
+            counts=Counts(),
+            figures=compare(rows, {}, [], 0),
             rows=rows,
-            differing=self._differing,
-            disagreements=tuple(self._disagreements),
+            notes=(),
+            differing=0,
+            disagreements=(),
         )
-
-    def _judge(self, number: str, replies: list[SavedReply]) -> None:
-        samples: list[Attempt | None] = [
-            Attempt(
-                problem=0,
-                index=index,
-                text=reply.text if reply.answer is None else reply.answer,
-                loglikelihoods=reply.loglikelihoods,
-            )
-            for index, reply in enumerate(replies)
-        ]
-        missing = [None] * (self._n - len(samples))
-        problem_result = self._card.judge(self._problem(replies[0]), [*samples, *missing])
-        if self._keep_marks:
-            self._marks[number] = bytes(why == "right" for why in problem_result.why)
-        for index, reply in enumerate(replies):
-            for metric, value in reply.claimed.items():
-                self._claimed.setdefault(self._row_name(metric), array("d")).append(value)
-            self._compare(reply, problem_result.values[index], problem_result.answers[index])
-
-    def _row_name(self, metric: str) -> str:
-        """The metric's name in our rows. Files that only say "correct" mean accuracy."""
-        headline = self._headline.label or self._headline.name
-        name = headline if metric in {"correct", self._headline.name} else metric
-        row_name = name if self._pipeline == "none" else f"{name},{self._pipeline}"
-        return f"{row_name} ({self._n} runs average)" if self._n > 1 and name == headline else row_name
-
-    def _compare(self, reply: SavedReply, ours: float, answer: str | None) -> None:
-        claimed = reply.claimed.get(self._headline.name, reply.claimed.get("correct"))
-        if claimed is None or abs(claimed - ours) <= 1e-9:
-            return
-        self._differing += 1
-        if len(self._disagreements) < _SHOWN:
-            disagreement = Disagreement(
-                problem=reply.problem,
-                metric=self._headline.name,
-                claimed=claimed,
-                ours=ours,
-                answer=answer,
-                gold=" / ".join(reply.gold),
-            )
-            self._disagreements.append(disagreement)
-
-    def _problem(self, reply: SavedReply) -> Problem:
-        gold = reply.gold if reply.metrics else choose_scoring.right_answers(reply.gold)
-        positions = tuple(int(text) for text in reply.gold if text.lstrip("-").isdigit())
-        return Problem(
-            id=0,
-            messages=(),
-            references=gold,
-            choices=reply.options or choose_scoring.options(self._task, gold),
-            gold=positions if reply.loglikelihoods else (),
-        )
-
-
-def _natural_order(problem: str) -> tuple[int, str]:
-    return (int(problem), "") if problem.isdigit() else (2**63, problem)

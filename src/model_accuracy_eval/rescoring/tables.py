@@ -24,8 +24,9 @@ def _lines(result: Rescored) -> Iterator[str]:
     for figure in result.figures:
         if figure.why:
             yield f"{figure.metric}: {figure.why}"
-    if result.lacking:
-        yield f"{result.lacking:,} samples are not in the file and count as not correct."
+    if result.counts.missing:
+        yield f"{result.counts.missing:,} samples are not in the file and count as not correct."
+    yield from result.notes
     yield from _disagreements(result)
 
 

@@ -35,7 +35,7 @@ def notes(
         *_lost(counts),
         *_unjudged(counts),
         *_unreadable(plan, counts),
-        *_sampling(sampling, all_equal=all_equal),
+        *_sampling(plan, sampling, all_equal=all_equal),
     )
 
 
@@ -89,10 +89,12 @@ def _unreadable(plan: RunPlan, counts: Counts) -> Iterator[str]:
         yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
 
 
-def _sampling(sampling: Sampling, *, all_equal: bool) -> Iterator[str]:
+def _sampling(plan: RunPlan, sampling: Sampling, *, all_equal: bool) -> Iterator[str]:
     if not all_equal:
         return
-    if sampling.temperature:
+    if plan.is_of_saved_replies:
+        yield f"All {sampling.n} samples of every problem are equal: pass@k and cons@k say no more than accuracy."
+    elif sampling.temperature:
         yield (
             f"All {sampling.n} samples are the same text in every problem although temperature is "
             f"{sampling.temperature:g}: the service decodes greedily; pass@k and cons@k say no more than accuracy."

@@ -18,7 +18,7 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
 
     `objections` are findings that are known already.
     """
-    datasets = tuple(_prepared(task, plan, ports) for task in plan.tasks)
+    datasets = tuple(prepared(task, plan, ports) for task in plan.tasks)
     findings, weights_info, about = [*objections], None, None
     if plan.settings.adapter and plan.settings.mode != "eval":
         if objection := _adapter_files(plan, ports):
@@ -48,7 +48,9 @@ def _task_type(plan: RunPlan, weights_info: WeightsInfo) -> list[str]:
     return [finding]
 
 
-def _prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
+def prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
+    """Reads and renders a dataset as the plan's settings say."""
+
     def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
         return rows.read(file, fields, plan.settings.data_dir, ports.hub, ports.make_rows)
 

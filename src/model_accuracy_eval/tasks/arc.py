@@ -28,6 +28,7 @@ def _task(part: str, name: str, about: str, **more: object) -> TaskSpec:
         licence="CC-BY-SA-4.0",
         data=DataFile(name=f"arc/ARC-{part}-test.jsonl", sha256=_SHA256[part]),
         fields=("question", "choices", "answerKey"),
+        key=("id",),
         baseline=0.25,
         **more,  # type: ignore[arg-type]
     )

@@ -33,6 +33,7 @@ TASK = TaskSpec(
         fewshot=_EXAMPLES,
     ),
     reference="{{ target }}",
+    key=("task", "index"),
     category="task",
     max_tokens=1024,
     pipelines=(

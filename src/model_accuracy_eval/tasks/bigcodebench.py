@@ -43,6 +43,7 @@ COMPLETE = TaskSpec(
     fields=("task_id", "entry_point", "prompt", "prompt_wo_doc", "instruction", "canonical_solution", "test"),
     prompt=code_prompt("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),
     reference="{{ canonical_solution }}",
+    key=("task_id",),
     extras=("task_id", "entry_point", "prompt", "prompt_wo_doc", "canonical_solution", "test", "libs"),
     max_tokens=1280,
     pipelines=(

@@ -40,6 +40,7 @@ OUTPUT = TaskSpec(
     fields=("id", "code", "output"),
     prompt=Prompt(question=_OUTPUT),
     reference="{{ output }}",
+    key=("id",),
     extras=("code", "input", "output"),
     temperature=0.2,
     max_tokens=1024,

@@ -27,6 +27,7 @@ TASK = TaskSpec(
     fields=("keyword", "question", "answer"),
     prompt=Prompt(question=f"{{{{ question | trim }}}}\n\n{_ENDING}"),
     reference="{{ answer | join(',') }}",
+    key=("keyword", "index"),
     category="keyword",
     max_tokens=2048,
     pipelines=(

@@ -35,6 +35,7 @@ TASK = TaskSpec(
     fields=(*_FIELDS, "test"),
     prompt=code_prompt("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),
     reference="{{ canonical_solution }}",
+    key=("task_id",),
     extras=("prompt", "entry_point", "test"),
     max_tokens=1024,
     pipelines=(

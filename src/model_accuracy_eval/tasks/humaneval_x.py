@@ -41,6 +41,7 @@ def _task(language: str, sha256: str, *, question: str = _PROMPT, more: tuple[st
         fields=(*_COLUMNS, *more),
         prompt=Prompt(question=_QUESTION.format(shown, question)),
         reference="{{ canonical_solution }}",
+        key=("task_id",),
         extras=(*_COLUMNS, *more),
         max_tokens=1024,
         pipelines=(

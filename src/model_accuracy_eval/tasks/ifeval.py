@@ -29,6 +29,7 @@ TASK = TaskSpec(
     fields=("prompt", "instruction_id_list", "kwargs"),
     prompt=Prompt(question="{{ prompt }}"),
     reference="{{ instruction_id_list | join(', ') }}",
+    key=("key",),
     extras=("instructions",),
     max_tokens=1280,
     pipelines=(

@@ -27,6 +27,7 @@ TASK = TaskSpec(
         "Write a Python function called `{{ test_list | called }}` for this task: {{ text | trim }}", _EXAMPLES
     ),
     reference="{{ code }}",
+    key=("task_id",),
     extras=("task_id", "code", "test_list", "test_setup_code"),
     max_tokens=1024,
     pipelines=(

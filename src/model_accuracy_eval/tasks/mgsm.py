@@ -32,6 +32,7 @@ TASK = TaskSpec(
     fields=("lang", "question", "answer"),
     prompt=Prompt(question=f"{{{{ question | trim }}}}\n\n{{{{ {_ENDINGS!r}[lang] }}}}"),
     reference="{{ answer }}",
+    key=("lang", "index"),
     category="lang",
     max_tokens=1024,
     pipelines=prompt_parts.NUMBER_PIPELINES,

@@ -23,6 +23,7 @@ TASK = TaskSpec(
     ),
     reference="{{ answer }}",
     choices="{{ options | tojson }}",
+    key=("question_id",),
     category="category",
     max_tokens=2048,
     pipelines=prompt_parts.LETTER_PIPELINES,

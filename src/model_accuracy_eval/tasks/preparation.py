@@ -114,6 +114,8 @@ class _DatasetBuilder:
             question = prompts.lettered(task.prompt, key.choices, row, where)
         return Problem(
             id=place,
+            key=tuple(str(row[column]) for column in task.key) if all(column in row for column in task.key) else (),
+            row_texts=self._row_texts(row),
             messages=prompts.conversation(task.prompt, question, row, shots, where),
             text=text,
             references=key.references,
@@ -123,6 +125,13 @@ class _DatasetBuilder:
             category=str(row[task.category]) if task.category else None,
             extras=row if task.extras == WHOLE_ROW else {field: row[field] for field in task.extras},
         )
+
+    def _row_texts(self, row: DataRow) -> tuple[str, ...]:
+        prompt = self._task.prompt
+        values = [row.get(column) for column in sorted(prompts.columns(prompt.question))]
+        if prompt.dialogue:
+            values.append(row[prompt.dialogue][-1]["content"])
+        return tuple(sorted((value for value in values if isinstance(value, str) and value.strip()), key=len)[::-1])
 
     def _key(self, row: DataRow, where: str) -> "_AnswerKey":
         task = self._task

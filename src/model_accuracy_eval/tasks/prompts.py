@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import msgspec
 from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import SandboxedEnvironment
 
 from model_accuracy_eval.errors import BadData
@@ -21,6 +22,15 @@ _ENVIRONMENT.globals |= FUNCTIONS
 @lru_cache(maxsize=256)
 def _compiled(template: str) -> Template:
     return _ENVIRONMENT.from_string(template)
+
+
+@lru_cache(maxsize=256)
+def columns(template: str) -> frozenset[str]:
+    """The names that a template reads from a row."""
+    try:
+        return frozenset(find_undeclared_variables(_ENVIRONMENT.parse(template)))
+    except TemplateError:  # `render` refuses it with the row's place
+        return frozenset()
 
 
 def render(template: str, row: DataRow, where: str) -> str:

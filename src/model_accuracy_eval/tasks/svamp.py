@@ -25,6 +25,7 @@ TASK = TaskSpec(
         + prompt_parts.NUMBER_ENDING
     ),
     reference="{{ Answer }}",
+    key=("ID",),
     max_tokens=1024,
     pipelines=prompt_parts.NUMBER_PIPELINES,
 )

@@ -1,63 +1,219 @@
 """Saved replies of any tool, from their files to judged figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from model_accuracy_eval import tasks
-from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import TaskSpec
-from model_accuracy_eval.rescoring import choose_scoring, claims, saved_replies
+from model_accuracy_eval.config import inputs
+from model_accuracy_eval.config.resolve import check_judging, sampling
+from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.ports import ProgressDisplay
+from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
+from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.reporting.runfile import RUN_FILE
+from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, run_replies, saved_replies
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
-from model_accuracy_eval.rescoring.rescore import Rescored, rescore
-from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.scorers import metric_uses, user_function_paths
+from model_accuracy_eval.rescoring.rescore import ReplyFile, Rescored, of_groups, rescore
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.stages.shared_sandbox import one_sandbox
+from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
-from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.tasks.library import NamedTasks
+from model_accuracy_eval.wiring import plan_parts, run_parts
+
+WrapDisplay = Callable[[ProgressDisplay], ProgressDisplay]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RescoreOptions:
+    """What the user gave besides the files."""
+
+    settings: JSONObject
+    """Settings of a run, checked: those of data, judging and the sandbox."""
+    task: str | None = None
+    claimed: str | None = None
+    subset: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Batch:
+    """Files that are judged by one plan, and the groups that their datasets make up."""
+
+    plan: RunPlan
+    files: Sequence[ReplyFile]
+    groups: Sequence[TaskGroup] = ()
+
+
+def options(
+    values: Mapping[str, Any], *, task: str | None = None, claimed: str | None = None, subset: bool = False
+) -> RescoreOptions:
+    """The options, with settings by their names or as texts."""
+    return RescoreOptions(settings=inputs.read(values, "the arguments"), task=task, claimed=claimed, subset=subset)
 
 
 def rescored(
-    file: str, *, task: str | None, library: Library, k: Sequence[int], claimed: str | None
-) -> Iterator[Rescored]:
-    """One result for every filter of the file."""
-    name = PurePath(file.removesuffix(".gz")).stem
-    one_value = saved_replies.is_one_value(file, next(read_lines(file), b""))
+    paths: Sequence[str],
+    given: RescoreOptions,
+    environment: Mapping[str, str],
+    clock: SignalClock,
+    wrap_display: WrapDisplay,
+) -> list[Rescored]:
+    """One result for every file or filter of it, for every dataset of a run, and for every group of datasets."""
+    results: list[Rescored] = []
+    with tempfile.TemporaryDirectory(prefix="rescore-") as folder:
+        for place, batch in enumerate(_batches(paths, given, environment)):
+            plan = batch.plan.with_settings(out=f"{folder}/{place}", mode="eval", debug=False)
+            ports = run_parts.ports(plan, environment, clock, wrap_display=wrap_display)
+            judged: list[DatasetResult] = []
+            try:
+                with one_sandbox(ports) as ports_with_sandbox:
+                    for file in batch.files:
+                        for result, dataset_result in rescore(file, plan, ports_with_sandbox):
+                            results.append(result)
+                            judged.append(dataset_result)
+            finally:
+                ports.progress.close()
+            results += of_groups(batch.groups, judged)
+    return results
 
-    def read() -> Iterator[saved_replies.SavedReply]:
-        if one_value:
-            return saved_replies.read_value(file, read_whole(file))
-        return saved_replies.read_lines(file, read_lines(file))
 
-    scoring = _scoring(task, name, library)
-    return rescore(
-        name,
-        read,
-        task=scoring,
-        results=None if scoring else _lm_eval_results(file, name),
-        k=k,
-        claimed=_claimed(claimed, file, name),
+def _batches(paths: Sequence[str], given: RescoreOptions, environment: Mapping[str, str]) -> Iterator[_Batch]:
+    """Runs of this program go by their own plans, all other files by the settings alone."""
+    settings = inputs.merge(given.settings)
+    library = plan_parts.library(environment, settings.data_dir, settings.tasks_path, trusted=settings.trust_python)
+    named = library.find(given.task) if given.task else NamedTasks(())
+    for task in named.tasks:
+        check_judging(settings, task)
+    others: list[ReplyFile] = []
+    for path in paths:
+        if (run := _own_run(path)) is not None:
+            yield _of_run(run, path, named, given)
+        else:
+            others.append(_other_file(path, named, given))
+    if others:
+        plan = RunPlan(
+            run_id="",
+            stamp="",
+            settings=settings,
+            tasks=named.tasks,
+            k=tuple(sorted(set(settings.k))),
+            sampling=sampling(settings),
+            client_limits=msgspec.convert(settings, ClientLimits, from_attributes=True),
+        )
+        yield _Batch(plan=plan, files=others, groups=named.groups)
+
+
+# Runs of this program.
+
+
+def _own_run(path: str) -> Path | None:
+    """The folder of the run that the path is, or belongs to."""
+    place = Path(path).resolve()
+    folder = place if place.is_dir() else next(iter(place.parents[2:3]), place)
+    is_run = (folder / RUN_FILE).is_file() and any(folder.glob("configs/*.py"))
+    if place.is_dir() and not is_run:
+        raise BadReuse(f"'{path}' is not the folder of a run of this program: it has no {RUN_FILE}; give its files.")
+    return folder if is_run and (place.is_dir() or place.parents[1].name == "predictions") else None
+
+
+def _of_run(folder: Path, path: str, named: NamedTasks, given: RescoreOptions) -> _Batch:
+    """All datasets of the run, or the one that the path is a file of."""
+    plan = plan_parts.saved(str(folder))
+    settings = msgspec.structs.replace(plan.settings, **given.settings, baseline=None)
+    k = tuple(sorted(set(settings.k))) if "k" in given.settings else plan.k
+    plan = replace(plan, settings=settings, k=k)
+    chosen = plan.tasks
+    if not Path(path).is_dir():
+        dataset = _dataset(path)
+        chosen = tuple(task for task in plan.tasks if task.name == dataset)
+        if not chosen:
+            names = ", ".join(task.name for task in plan.tasks)
+            raise BadReuse(f"'{path}' holds replies to none of the run's datasets: {names}.")
+    if k != plan.k or "k" in given.settings:
+        for task in chosen:
+            attempts.check_samples(task.name, task, plan.sampling.n, k)
+    for task in chosen:
+        check_judging(settings, task)
+    files = [_run_file(folder, plan, task, _single(named, task), given) for task in chosen]
+    return _Batch(plan=plan, files=files, groups=plan.groups if len(chosen) == len(plan.tasks) else ())
+
+
+def _single(named: NamedTasks, own: TaskSpec) -> TaskSpec:
+    """The dataset by which a run's replies are judged: its own, or the one that --task names."""
+    return named.tasks[0] if len(named.tasks) == 1 else own
+
+
+def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, given: RescoreOptions) -> ReplyFile:
+    names = [make(plan.settings.label, asked.name) for make in (journal.file, journal.failures_file)]
+    answers, failures = (folder / name for name in names)
+
+    def read() -> Iterator[SavedReply]:
+        lines = (read_lines(str(path)) if path.is_file() else iter(()) for path in (answers, failures))
+        return run_replies.replies(*lines)
+
+    results = folder / "results" / plan.settings.label / f"{asked.name}.json"
+    claimed = given.claimed or (str(results) if results.is_file() else None)
+    return ReplyFile(
+        name=asked.name,
+        read=read,
+        task=task,
+        is_own=True,
+        claimed=claims.read_figures(read_whole(claimed), claimed) if claimed else {},
     )
 
 
-def _scoring(task: str | None, name: str, library: Library) -> TaskSpec | None:
-    """The one task that `--task` names; without it, the dataset that the file is named after, if any."""
-    if task is None:
-        return tasks.TASKS.get(name)
-    matches = library.find(task).tasks
-    if len(matches) != 1:
-        raise BadValue(f"'{task}' stands for {len(matches)} datasets, but --task takes one.")
-    _check_judging(matches[0], trusted=library.trusted)
-    return matches[0]
+def _dataset(path: str) -> str:
+    return PurePath(path.removesuffix(".gz")).stem.removesuffix("_failed").removesuffix("_findings")
 
 
-def _check_judging(task: TaskSpec, *, trusted: bool) -> None:
-    """Refuses a task that needs more than this process to judge."""
-    if asking := [measure.name for measure in metric_uses(task) if metric(measure.name).asks]:
+# Files of other programs.
+
+
+def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFile:
+    name = PurePath(path.removesuffix(".gz")).stem
+    one_value = saved_replies.is_one_value(path, next(read_lines(path), b""))
+
+    def read() -> Iterator[SavedReply]:
+        if one_value:
+            return saved_replies.read_value(path, read_whole(path))
+        return saved_replies.read_lines(path, read_lines(path))
+
+    first = next(read(), SavedReply())
+    task = _task(name, first, named, given)
+    return ReplyFile(
+        name=name,
+        read=read,
+        task=task,
+        subset=given.subset,
+        results=None if task else _lm_eval_results(path, name),
+        claimed=_claimed(given.claimed, path, name),
+    )
+
+
+def _task(name: str, first: SavedReply, named: NamedTasks, given: RescoreOptions) -> TaskSpec | None:
+    """The dataset that --task names; without it the one that the file names, unless lm-eval's own metrics judge it."""
+    if len(named.tasks) == 1:
+        return named.tasks[0]
+    candidates = {_bare(task.name): task for task in named.tasks or tasks.TASKS.values()}
+    found = next((candidates[_bare(word)] for word in (first.dataset, name) if _bare(word) in candidates), None)
+    if named.tasks and found is None:
         raise BadValue(
-            f"{task.name} is judged by running programs or asking a model ({asking[0]}), which rescore does not do: "
-            "use run --mode eval --reuse RUN."
+            f"'{given.task}' stands for {len(named.tasks)} datasets, and {name} is called like none of them: name one "
+            f"with --task, such as {named.tasks[0].name}."
         )
-    if not trusted and (own := user_function_paths(task)):
-        raise BadValue(f"{task.name} is judged by Python of its own ({own[0]}): allow it with --trust-python.")
+    return found if named.tasks or not first.metrics else None
+
+
+def _bare(name: str) -> str:
+    """A dataset's name whatever its capitals and separators."""
+    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _lm_eval_results(file: str, name: str) -> LmEvalResults | None:

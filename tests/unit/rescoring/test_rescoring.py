@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fake_ports import fake_ports
 
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.rescoring import claims, saved_replies, tables
-from model_accuracy_eval.rescoring.rescore import Rescored, rescore
+from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, Rescored, rescore
 
 MATRICES = st.integers(1, 5).flatmap(
     lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=8)
@@ -60,8 +62,15 @@ def plain(matrix: list[list[bool]]) -> list[bytes]:
     )
 
 
+def rescored(name: str, read: ReadReplies, claimed: dict[str, float] | None = None) -> list[Rescored]:
+    """By the file's own right answers."""
+    plan = RunPlan(run_id="", stamp="", tasks=(), k=())
+    file = ReplyFile(name=name, read=read, claimed=claimed or {})
+    return [result for result, _ in rescore(file, plan, fake_ports())]
+
+
 def of_lines(rows: list[bytes], claimed: dict[str, float] | None = None) -> Rescored:
-    (result,) = rescore("sums", lambda: saved_replies.read_lines("sums.jsonl", rows), claimed=claimed or {})
+    (result,) = rescored("sums", lambda: saved_replies.read_lines("sums.jsonl", rows), claimed)
     return result
 
 
@@ -74,7 +83,7 @@ def test_every_spelling_of_the_same_replies_is_worth_the_same(matrix: list[list[
     """AISBench's two files and plain rows, against the definitions."""
     n, size = len(matrix[0]), len(matrix)
     found = figures(of_lines(aisbench(matrix)))
-    (whole,) = rescore("sums", lambda: saved_replies.read_value("sums.json", documented(matrix)))
+    (whole,) = rescored("sums", lambda: saved_replies.read_value("sums.json", documented(matrix)))
     assert figures(whole) == found
     assert figures(of_lines(plain(matrix))) == found
     right = [sum(samples) for samples in matrix]
@@ -129,11 +138,11 @@ def test_samples_that_are_not_in_the_file_count_as_wrong_and_are_told() -> None:
     """AISBench leaves failed samples out; its own mark of a failed one counts as left out, too."""
     rows = aisbench([[True, True], [True, True]])
     result = of_lines(rows[:3], {"avg@2": 100.0})
-    assert (result.samples, result.lacking) == (3, 1)
+    assert (result.samples, result.counts.missing) == (3, 1)
     assert figures(result)["avg@2"] == pytest.approx(75.0)
     assert "1 samples are not in the file" in next(one.why for one in result.figures if one.metric == "avg@2")
     failed = json.loads(rows[3]) | {"success": False}
-    assert of_lines([*rows[:3], *lines([failed])]).lacking == 1
+    assert of_lines([*rows[:3], *lines([failed])]).counts.missing == 1
 
 
 def lm_eval_sample(doc: int, text: str, target: str, worth: float, *, name: str = "strict") -> dict[str, Any]:
@@ -154,7 +163,7 @@ def test_lm_evals_samples_are_judged_filter_by_filter() -> None:
             lm_eval_sample(1, "8", "['8', 'eight']", 1.0, name="flexible"),
         ]
     )
-    strict, flexible = rescore("samples_x", lambda: saved_replies.read_lines("samples_x.jsonl", rows))
+    strict, flexible = rescored("samples_x", lambda: saved_replies.read_lines("samples_x.jsonl", rows))
     assert (strict.filter, figures(strict)) == ("strict", {"exact_match,strict": 50.0})
     assert strict.differing == 0
     assert figures(flexible) == {"exact_match,flexible": 50.0}

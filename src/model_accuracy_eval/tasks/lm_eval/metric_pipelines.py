@@ -52,7 +52,7 @@ def pipelines(fields: TaskFields, kind: RequestKind, findings: ImportFindings) -
 
 def looks_at_rows(fields: TaskFields) -> bool:
     """Whether judging may use every column of a row."""
-    return "process_results" in fields or bool(functions(fields.get("filter_list")))
+    return bool(fields.get("process_results")) or bool(functions(fields.get("filter_list")))
 
 
 def _pipeline(

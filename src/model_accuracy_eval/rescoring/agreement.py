@@ -1,0 +1,124 @@
+"""Whether what a file says of a problem is what the dataset's row says: its question, options and right answer."""
+
+from collections.abc import Sequence
+from string import ascii_uppercase
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.records import Problem, Record, TaskSpec
+from model_accuracy_eval.rescoring.saved_problems import SavedProblem, plain
+from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.metrics.exact import as_number
+from model_accuracy_eval.scoring.scorers import metric_uses
+from model_accuracy_eval.tasks.template_words import after
+
+_END = 60
+"""How many characters of a value a sentence shows."""
+
+
+class Contradiction(Record, frozen=True, kw_only=True):
+    """A value of the file that is not the row's."""
+
+    problem: str
+    what: str
+    file: str
+    row: str
+
+
+def check(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Contradiction | bool:
+    """A contradiction; or whether the question is known to be the row's."""
+    shown = _shows(saved, problem)
+    if shown is False:
+        return _contradiction(saved, "question", saved.question, problem.row_texts[0])
+    if saved.options and problem.choices and _order(saved.options, problem.choices) is None:
+        return _contradiction(saved, "options", " / ".join(saved.options), " / ".join(problem.choices))
+    if _is_right(saved, with_options(problem, saved.options, task), task) is False:
+        return _contradiction(saved, "right answer", " / ".join(saved.gold), " / ".join(problem.right))
+    return bool(shown)
+
+
+def _contradiction(saved: SavedProblem, what: str, file: str, row: str) -> Contradiction:
+    return Contradiction(problem=saved.title, what=what, file=plain(file)[-_END:], row=plain(row)[-_END:])
+
+
+def _shows(saved: SavedProblem, problem: Problem) -> bool | None:
+    """Whether the file's question is the row's, or contains it; None if one of them is not known."""
+    if not saved.question or not problem.row_texts:
+        return None
+    texts = [plain(text) for text in problem.row_texts]
+    return texts[0] in saved.question or saved.question in texts or saved.question in _prompt(problem)
+
+
+def shows_all(saved: SavedProblem, problem: Problem) -> bool:
+    """Whether the question contains all texts of the row, and its options if it lists any of them."""
+    return all(plain(text) in saved.question for text in problem.row_texts) and (
+        not saved.options or not problem.choices or _order(saved.options, problem.choices) is not None
+    )
+
+
+def _prompt(problem: Problem) -> str:
+    return plain(problem.messages[-1].content if problem.messages else problem.text)
+
+
+def _order(options: Sequence[str], choices: Sequence[str]) -> tuple[int, ...] | None:
+    """The place among the row's options of each of the file's; None if they are other options."""
+    theirs, ours = [plain(text) for text in options], [plain(text) for text in choices]
+    if theirs == ours:
+        return tuple(range(len(ours)))
+    if sorted(theirs) != sorted(ours) or len(set(ours)) < len(ours):
+        return None
+    return tuple(ours.index(text) for text in theirs)
+
+
+def with_options(problem: Problem, options: Sequence[str], task: TaskSpec) -> Problem:
+    """The problem with its options in the order in which the model saw them: programs may have shuffled them."""
+    order = _order(options, problem.choices) if options and problem.choices else None
+    if order is None or order == tuple(range(len(order))) or task.kind != "generate":
+        return problem
+    letters = tuple(
+        ascii_uppercase[order.index(ascii_uppercase.index(letter))]
+        if len(letter) == 1 and letter in ascii_uppercase[: len(order)]
+        else letter
+        for letter in problem.references
+    )
+    return replace(problem, choices=tuple(problem.choices[place] for place in order), references=letters)
+
+
+def _is_right(saved: SavedProblem, problem: Problem, task: TaskSpec) -> bool | None:
+    """Whether the file's right answer is the row's; None if the file has none, or nothing that could be compared."""
+    if not saved.gold:
+        return None
+    right = {plain(text) for text in (*problem.references, *problem.right)}
+    numbers = {as_number(text) for text in right} - {None}
+    for text in map(plain, saved.gold):
+        last = after(text, "####") if "####" in text else text
+        if last in right or text in right or as_number(last) in numbers:
+            return True
+    if problem.choices:
+        return bool(_places(saved.gold, problem) & _right_places(problem))
+    return None if _is_judged_otherwise(task) else False
+
+
+def _right_places(problem: Problem) -> set[int]:
+    letters = {ascii_uppercase.index(text) for text in problem.references if len(text) == 1 and text in ascii_uppercase}
+    return set(problem.gold) | letters
+
+
+def _places(gold: Sequence[str], problem: Problem) -> set[int]:
+    """What a right answer may mean: a letter, a position from 0 or from 1, or an option's text."""
+    choices = [plain(text) for text in problem.choices]
+    places: set[int] = set()
+    for text in (plain(text).strip("()") for text in gold):
+        if len(text) == 1 and text.upper() in ascii_uppercase:
+            places.add(ascii_uppercase.index(text.upper()))
+        elif text.isdecimal():
+            places |= {int(text), int(text) - 1}
+        places |= {place for place, choice in enumerate(choices) if choice == text}
+    return places
+
+
+def _is_judged_otherwise(task: TaskSpec) -> bool:
+    """Whether answers are not compared with the reference, so that files may call anything their right answer."""
+    return task.kind == "rolling" or any(
+        metric(use.name).reads in {"findings", "answers in their problem"} for use in metric_uses(task)
+    )

@@ -1,0 +1,102 @@
+"""Saved replies → the samples of a run, in the files in which a run keeps them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from model_accuracy_eval.errors import BadData, BadValue
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.records import Attempt, Fault, PreparedDataset, Problem, RunPlan, TaskSpec
+from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem, name_of
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
+
+_LETTER_METHODS = ("constrained", "extracted")
+"""How a run asks for a letter where a service gives no log-likelihoods."""
+
+
+class SampleNumbers:
+    """The numbers of a file's samples, from 0. Some programs count from 1."""
+
+    def __init__(self, saved: Mapping[ProblemName, SavedProblem], *, own: bool) -> None:
+        self._numbers = {name: problem.numbers for name, problem in saved.items()}
+        lowest = min(map(min, self._numbers.values()))
+        highest = max(map(max, self._numbers.values()))
+        most = max(map(len, self._numbers.values()))
+        self._first = 1 if not own and lowest == 1 and highest == most else 0
+        self.n = highest + 1 - self._first
+
+    def of(self, replies: Iterable[SavedReply]) -> Iterator[tuple[SavedReply, int]]:
+        """Each reply with the number of its sample. lm-eval writes the same samples once for every filter."""
+        seen: Counter[tuple[str, ProblemName]] = Counter()
+        for reply in replies:
+            name = name_of(reply)
+            order = seen[reply.filter, name]
+            seen[reply.filter, name] += 1
+            numbers = self._numbers[name]
+            yield reply, (numbers[order] if order < len(numbers) else order) - self._first
+
+
+def check_samples(name: str, task: TaskSpec, n: int, k: Iterable[int]) -> None:
+    """Refuses more samples than log-likelihoods have, and a k that the samples do not allow."""
+    if task.kind != "generate" and n > 1:
+        raise BadData(
+            f"{name} holds up to {n} samples of a problem, but {task.name} compares log-likelihoods, of which there is "
+            "one set for each problem."
+        )
+    largest = max(k, default=0)
+    if largest > n:
+        raise BadValue(
+            f"k = {largest} needs at least {largest} samples of every problem, but {name} holds {n} at most: "
+            f"give --k up to {n}."
+        )
+
+
+def write(store: Store, plan: RunPlan, prepared: PreparedDataset, problem: Problem, attempt: Attempt) -> None:
+    """Adds the sample to the journal, or to the failures where there is no reply."""
+    label, dataset = plan.settings.label, prepared.task.name
+    if attempt.fault is None:
+        store.append(journal.file(label, dataset), journal.line(prepared, problem, attempt))
+    else:
+        store.append(
+            journal.failures_file(label, dataset), journal.failure_line(prepared, problem, attempt, attempt.fault)
+        )
+
+
+def attempt(name: str, task: TaskSpec, problem: Problem, reply: SavedReply, index: int, *, filtered: bool) -> Attempt:
+    """The sample of a run. `filtered`: what the other program's filter left stands in place of the reply."""
+    if reply.failure:
+        fault = Fault(kind="rejected" if reply.rejected else "failed", sentence=reply.failure)
+        return Attempt(problem=problem.id, index=index, fault=fault)
+    if task.kind != "generate":
+        _check_loglikelihoods(name, task, problem, reply)
+    elif reply.loglikelihoods:
+        raise BadData(
+            f"{name} holds log-likelihoods, but {task.name} judges texts: name a dataset that compares likelihoods "
+            f"with --task, such as {task.name}_choice."
+        )
+    text = reply.answer or "" if filtered else reply.text or reply.answer or ""
+    return Attempt(
+        problem=problem.id,
+        index=index,
+        text=text,
+        reasoning=reply.reasoning,
+        finish_reason=reply.finish_reason,
+        rounds=reply.rounds,
+        method=reply.method,
+        loglikelihoods=reply.loglikelihoods,
+    )
+
+
+def _check_loglikelihoods(name: str, task: TaskSpec, problem: Problem, reply: SavedReply) -> None:
+    if reply.method in _LETTER_METHODS:
+        return
+    found, wanted = len(reply.loglikelihoods), len(problem.candidates) or len(problem.choices) or 1
+    if not found:
+        raise BadData(
+            f"{task.name} is judged by log-likelihoods, but {name} holds texts without any: name a dataset with --task "
+            "that judges texts."
+        )
+    if found not in {wanted, len(problem.choices)}:
+        raise BadData(
+            f"{name} holds {found} log-likelihoods of problem '{reply.problem}', but {task.name} compares {wanted}."
+        )

@@ -1,0 +1,222 @@
+"""The problems of a file → those of a dataset: by the rows' own ids, by position, or by equal questions.
+
+Every way is tried. One that places all problems of the file is taken if nothing in the file contradicts it: a question
+must show the row's text, a right answer must be the row's. What cannot be placed, or only in contradiction, is refused.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import PreparedDataset, Problem
+from model_accuracy_eval.rescoring import agreement
+from model_accuracy_eval.rescoring.agreement import Contradiction
+from model_accuracy_eval.rescoring.saved_problems import SavedProblem, plain
+
+_SHOWN = 3
+"""How many problems a sentence names."""
+_OPENING = 32
+"""How many characters of a row's text are looked for in a longer question."""
+_SEPARATORS = re.compile(r"[\s/_:-]+")
+_NUMBER = re.compile(r"\d+$")
+
+Places = Sequence[Problem | None]
+"""For each problem of the file, that of the dataset."""
+
+
+class NotInDataset(BadData):
+    """Problems of a file that are none of the dataset's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way to find a problem's row."""
+
+    title: str
+    places: Places
+
+    @property
+    def missing(self) -> int:
+        return self.places.count(None)
+
+    @property
+    def fits(self) -> bool:
+        """Whether every problem of the file has a row of its own."""
+        numbers = [place.id for place in self.places if place is not None]
+        return len(set(numbers)) == len(self.places)
+
+
+def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *, own: bool = False) -> list[Problem]:
+    """For each problem of the file `name` its problem in the dataset. `own`: the ids are those of this program."""
+    ways = [_Check(way, saved, prepared) for way in _ways_by_id(saved, prepared.problems, own=own)]
+    agreeing = [check for check in ways if check.agrees]
+    if not agreeing and not own and all(problem.question for problem in saved):
+        ways.append(_Check(_Way("equal questions", _by_question(saved, prepared.problems)), saved, prepared))
+        agreeing = [check for check in ways if check.agrees]
+    if not agreeing:
+        raise _refusal(name, saved, prepared, ways)
+    first, *others = agreeing
+    if not first.shows_all and (
+        other := next((check for check in others if check.way.places != first.way.places), None)
+    ):
+        raise BadData(
+            f"The ids of {name} can be read as {first.way.title} and as {other.way.title} of {prepared.task.name}, "
+            "which are different problems: add the question to every reply."
+        )
+    return [place for place in first.way.places if place is not None]
+
+
+# The ways.
+
+
+def _ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, own: bool) -> Iterator[_Way]:
+    if not all(problem.id for problem in saved):
+        return
+    yield _by(_positions, "positions in the data file", saved, ((str(problem.id), problem) for problem in problems))
+    if own:
+        return
+    yield _by(_keys, "the rows' own ids", saved, ((_key("/".join(row.key)), row) for row in problems if row.key))
+    yield _by(_numbers, "numbers in the rows' own ids", saved, _numbered(problems))
+    places = list(enumerate(problems))
+    yield _by(_positions, "positions in the dataset", saved, ((str(place), problem) for place, problem in places))
+    yield _by(_positions, "positions from 1", saved, ((str(place + 1), problem) for place, problem in places))
+    yield _by(_part_positions, "positions in their part", saved, _in_parts(problems))
+
+
+def _by(
+    forms: Callable[[SavedProblem], Iterable[str]],
+    title: str,
+    saved: Sequence[SavedProblem],
+    rows: Iterable[tuple[str, Problem]],
+) -> _Way:
+    """By equal ids. `forms`: how a row may be called, in the words of the file; an id of two rows finds neither."""
+    listed = list(rows)
+    counts = Counter(form for form, _ in listed)
+    table = {form: problem for form, problem in listed if counts[form] == 1}
+    return _Way(title, [next((table[form] for form in forms(one) if form in table), None) for one in saved])
+
+
+def _positions(saved: SavedProblem) -> Iterator[str]:
+    if saved.id.isdecimal():
+        yield str(int(saved.id))
+
+
+def _part_positions(saved: SavedProblem) -> Iterator[str]:
+    if saved.id.isdecimal():
+        yield f"{_key(saved.part)}/{int(saved.id)}"
+
+
+def _in_parts(problems: Iterable[Problem]) -> Iterator[tuple[str, Problem]]:
+    sizes: Counter[str] = Counter()
+    for problem in problems:
+        if problem.category:
+            yield f"{_key(problem.category)}/{sizes[problem.category]}", problem
+            sizes[problem.category] += 1
+
+
+def _keys(saved: SavedProblem) -> Iterator[str]:
+    yield _key(saved.id)
+    if saved.part:
+        yield _key(f"{saved.part}/{saved.id}")
+
+
+def _key(text: str) -> str:
+    """An id whatever its capitals and what stands between its words."""
+    return _SEPARATORS.sub("/", text.strip()).casefold()
+
+
+def _numbers(saved: SavedProblem) -> Iterator[str]:
+    if number := _NUMBER.search(saved.id):
+        yield str(int(number[0]))
+
+
+def _numbered(problems: Iterable[Problem]) -> Iterator[tuple[str, Problem]]:
+    for problem in problems:
+        if len(problem.key) == 1 and (number := _NUMBER.search(problem.key[0])):
+            yield str(int(number[0])), problem
+
+
+def _by_question(saved: Sequence[SavedProblem], problems: Sequence[Problem]) -> Places:
+    """The row whose texts the question shows. Rows that equal each other are taken in their order."""
+    openings: dict[str, list[Problem]] = {}
+    for problem in problems:
+        if problem.row_texts:
+            openings.setdefault(plain(problem.row_texts[0])[:_OPENING], []).append(problem)
+    sizes = sorted({len(opening) for opening in openings}, reverse=True)
+    taken: set[int] = set()
+    places: list[Problem | None] = []
+    for one in saved:
+        starts = [0, *(match.end() for match in re.finditer(" |(?<=\\W)", one.question))]
+        found = {
+            problem.id: problem
+            for start in dict.fromkeys(starts)
+            for size in sizes
+            for problem in openings.get(one.question[start : start + size], ())
+            if problem.id not in taken and agreement.shows_all(one, problem)
+        }
+        place = _only(list(found.values()))
+        places.append(place)
+        taken |= {place.id} if place else set()
+    return places
+
+
+def _only(found: Sequence[Problem]) -> Problem | None:
+    """The first one, unless they differ; longer texts win over those that they contain."""
+    if not found:
+        return None
+    longest = max(sum(map(len, problem.row_texts)) for problem in found)
+    best = [problem for problem in found if sum(map(len, problem.row_texts)) == longest]
+    kinds = {(problem.row_texts, problem.references, problem.choices) for problem in best}
+    return best[0] if len(kinds) == 1 else None
+
+
+# What the file says against a way.
+
+
+class _Check:
+    """A way, and what the file's questions, options and right answers say of it."""
+
+    def __init__(self, way: _Way, saved: Sequence[SavedProblem], prepared: PreparedDataset) -> None:
+        self.way = way
+        pairs = [(one, place) for one, place in zip(saved, way.places, strict=True) if place is not None]
+        findings = [agreement.check(*pair, prepared.task.of(pair[1])) for pair in pairs] if way.fits else []
+        self.contradictions = [finding for finding in findings if isinstance(finding, Contradiction)]
+        self.agrees = way.fits and not self.contradictions
+        self.shows_all = all(finding is True for finding in findings)
+        """Whether every problem's question is its row's."""
+
+
+def _refusal(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, ways: Sequence[_Check]) -> BadData:
+    fitting = [check for check in ways if check.way.fits]
+    if not fitting:
+        most = min((check.way for check in ways), key=lambda way: way.missing, default=_Way("ids", [None] * len(saved)))
+        return NotInDataset(_not_found(name, saved, prepared, most))
+    least = min(fitting, key=lambda check: len(check.contradictions))
+    shown = "; ".join(
+        f"problem {one.problem} has the {one.what} {one.file!r} in the file and {one.row!r} in the dataset"
+        for one in islice(least.contradictions, _SHOWN)
+    )
+    return BadData(
+        f"{len(least.contradictions):,} of {len(saved):,} problems of {name}, joined by {least.way.title}, contradict "
+        f"{prepared.task.name}: {shown}. Name the dataset that was asked with --task, or give its rows with --data-dir."
+    )
+
+
+def _not_found(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, way: _Way) -> str:
+    missing = [one.title for one, place in zip(saved, way.places, strict=True) if place is None]
+    size, task = len(prepared.problems), prepared.task
+    if not missing:  # two problems of the file are one of the dataset
+        numbers = Counter(place.id for place in way.places if place is not None)
+        number, count = numbers.most_common(1)[0]
+        names = [one.title for one, place in zip(saved, way.places, strict=True) if place and place.id == number]
+        return f"{count} problems of {name} are one and the same of {task.name}: {', '.join(names[:_SHOWN])}."
+    named = ", ".join(missing[:_SHOWN])
+    first, last = prepared.problems[0], prepared.problems[-1]
+    own = f"its ids are '{'/'.join(first.key)}' to '{'/'.join(last.key)}', or " if first.key else ""
+    return (
+        f"{len(missing):,} of {len(saved):,} problems of {name} are not in {task.name}, such as {named}: "
+        f"{own}positions from 0 to {size - 1:,}, or the questions themselves."
+    )
