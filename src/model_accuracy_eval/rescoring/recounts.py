@@ -1,0 +1,191 @@
+"""A dataset's judged samples, counted again in the ways in which other tools count them.
+
+Every function takes the samples of all problems and the figure that is meant, and returns a share from 0 to 1, or None
+where this way of counting does not exist for that figure or leaves nothing to count.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal, NamedTuple
+
+from model_accuracy_eval.records import ProblemResult, VerdictReason
+from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
+
+
+class Samples(NamedTuple):
+    """The judged samples of one problem."""
+
+    values: tuple[float, ...]
+    answers: tuple[str | None, ...]
+    why: tuple[VerdictReason, ...]
+    part: str | None = None
+
+    @property
+    def right(self) -> int:
+        return sum(value >= 1.0 for value in self.values)
+
+    def only(self, places: Sequence[int]) -> "Samples":
+        return Samples(
+            tuple(self.values[place] for place in places),
+            tuple(self.answers[place] for place in places),
+            tuple(self.why[place] for place in places),
+            self.part,
+        )
+
+
+Problems = Sequence[Samples]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Which figure is counted: the mean over the samples, or pass@k or cons@k."""
+
+    kind: Literal["mean", "pass", "cons"]
+    k: int = 1
+
+    def of(self, problem: Samples) -> float:
+        if self.kind == "mean":
+            return fmean(problem.values)
+        n, c = len(problem.values), problem.right
+        return pass_at_k(n, c, self.k) if self.kind == "pass" else cons_at_k(n, c, self.k)
+
+
+Recount = Callable[[Problems, Figure], float | None]
+
+
+def samples(results: Iterable[ProblemResult]) -> list[Samples]:
+    return [Samples(result.values, result.answers, result.why, result.category) for result in results]
+
+
+def samples_of_each(problems: Problems) -> int:
+    return max((len(problem.values) for problem in problems), default=0)
+
+
+def as_defined(problems: Problems, figure: Figure) -> float | None:
+    """The mean over the problems, as a run counts it; None where a problem has fewer than k samples."""
+    if not problems or any(len(problem.values) < figure.k for problem in problems):
+        return None
+    return fmean(map(figure.of, problems))
+
+
+def without(*groups: Sequence[VerdictReason]) -> Recount:
+    """Problem by problem, as if the samples with these verdicts had never been; there must be some of each group."""
+
+    def recount(problems: Problems, figure: Figure) -> float | None:
+        return as_defined(_without(problems, groups), figure)
+
+    return recount
+
+
+def by_sample_without(*groups: Sequence[VerdictReason]) -> Recount:
+    """Over all samples that are left, so that problems with more of them weigh more."""
+
+    def recount(problems: Problems, figure: Figure) -> float | None:
+        rest = _without(problems, groups)
+        if figure.kind != "mean" or len({len(problem.values) for problem in rest}) < 2:
+            return None
+        return fmean(value for problem in rest for value in problem.values)
+
+    return recount
+
+
+def _without(problems: Problems, groups: Sequence[Sequence[VerdictReason]]) -> list[Samples]:
+    """Nothing if one of the groups does not occur."""
+    verdicts = {why for problem in problems for why in problem.why}
+    if any(verdicts.isdisjoint(group) for group in groups):
+        return []
+    dropped = {reason for group in groups for reason in group}
+    chosen = [[place for place, why in enumerate(problem.why) if why not in dropped] for problem in problems]
+    return [problem.only(places) for problem, places in zip(problems, chosen, strict=True) if places]
+
+
+def runs(problems: Problems) -> list[float]:
+    """The mean of every run: of all first samples, of all second ones, and so on."""
+    n = samples_of_each(problems)
+    if n < 2 or any(len(problem.values) != n for problem in problems):
+        return []
+    return [fmean(problem.values[run] for problem in problems) for run in range(n)]
+
+
+def one_run(choose: Callable[[list[float]], float]) -> Recount:
+    def recount(problems: Problems, figure: Figure) -> float | None:
+        means = runs(problems)
+        return choose(means) if means else None
+
+    return recount
+
+
+def mispaired(problems: Problems, figure: Figure) -> float | None:
+    """Samples listed run by run, but cut into groups of n as if they were listed problem by problem."""
+    n = samples_of_each(problems)
+    if figure.kind == "mean" or not runs(problems) or figure.k > n:
+        return None
+    listed = [problem.values[run] >= 1.0 for run in range(n) for problem in problems]
+    groups = [sum(listed[start : start + n]) for start in range(0, len(listed), n)]
+    estimator = pass_at_k if figure.kind == "pass" else cons_at_k
+    return fmean(estimator(n, correct, figure.k) for correct in groups)
+
+
+def with_replacement(problems: Problems, figure: Figure) -> float | None:
+    """1 − (1 − p)^k of every problem's share of correct samples p, which is too low for few samples."""
+    if figure.kind != "pass" or not problems:
+        return None
+    return fmean(1 - (1 - problem.right / len(problem.values)) ** figure.k for problem in problems)
+
+
+def of_overall_share(problems: Problems, figure: Figure) -> float | None:
+    """1 − (1 − P)^k of the share P over all problems, as if all were equally hard."""
+    if figure.kind != "pass" or not problems:
+        return None
+    return 1 - (1 - fmean(problem.right / len(problem.values) for problem in problems)) ** figure.k
+
+
+def first_k(problems: Problems, figure: Figure) -> float | None:
+    """The first k samples of every problem alone."""
+    if figure.kind == "mean" or figure.k < 2 or any(len(problem.values) < figure.k for problem in problems):
+        return None
+    return as_defined([problem.only(range(figure.k)) for problem in problems], figure)
+
+
+def all_samples(kind: Literal["pass", "cons"]) -> Recount:
+    """pass@n or cons@n over all n samples, whatever figure is meant."""
+
+    def recount(problems: Problems, figure: Figure) -> float | None:
+        n = samples_of_each(problems)
+        return as_defined(problems, Figure(kind, n)) if n > 1 else None
+
+    return recount
+
+
+def half_is_a_majority(problems: Problems, figure: Figure) -> float | None:
+    """Half of the samples are enough."""
+    if figure.kind != "cons" or figure.k != samples_of_each(problems) or not problems:
+        return None
+    return fmean(2 * problem.right >= len(problem.values) for problem in problems)
+
+
+def most_frequent_answer(problems: Problems, figure: Figure) -> float | None:
+    """A vote among the answers that were read, the first of equally frequent ones: other answers may be scattered."""
+    if samples_of_each(problems) < 2:
+        return None
+    return fmean(map(_vote, problems))
+
+
+def _vote(problem: Samples) -> float:
+    values = {
+        answer: value for answer, value in zip(problem.answers, problem.values, strict=True) if answer is not None
+    }
+    votes = Counter(answer for answer in problem.answers if answer is not None)
+    return values[votes.most_common(1)[0][0]] if votes else 0.0
+
+
+def mean_of_parts(problems: Problems, figure: Figure) -> float | None:
+    """The plain mean of the parts' figures, however many problems a part has."""
+    parts: dict[str | None, list[Samples]] = {}
+    for problem in problems:
+        parts.setdefault(problem.part, []).append(problem)
+    figures = [as_defined(members, figure) for members in parts.values()]
+    known = [value for value in figures if value is not None]
+    return fmean(known) if len(parts) > 1 and len(known) == len(parts) else None
