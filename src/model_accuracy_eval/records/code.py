@@ -71,7 +71,12 @@ class Execution(Record, frozen=True, kw_only=True):
     """The first 4 KiB of the program's output."""
     output_bytes: int = 0
     wall_seconds: float | None = None
+    limit_seconds: float | None = None
+    """The limit of the step that it ended in: its own, or its compiler's."""
     cpu_seconds: float | None = None
+    """Core time of all its processes."""
+    waited_seconds: float | None = None
+    """How long it wanted a core and had none."""
     memory_mb: float | None = None
     """Peak memory of the program's own process."""
     isolation: Isolation
@@ -79,9 +84,25 @@ class Execution(Record, frozen=True, kw_only=True):
     image: str = ""
     """The digest of the image that it ran in, or the interpreter of this machine."""
     attempts: int = 1
-    """Two if the first worker was lost."""
+    """How often it ran: more than once if a worker was lost, or if its time was over before it had used it."""
+    alone: bool = False
+    """Whether nothing else ran in the sandbox meanwhile."""
 
     @property
     def passed(self) -> bool | None:
         """Returns None if nothing is known about the program."""
         return None if self.verdict == "harness_error" else self.verdict == "passed"
+
+    def is_undecided(self, limits: Limits) -> bool:
+        """Whether its time was over beside others with little core time, so that the machine may be to blame.
+
+        Alone, such a program sleeps or waits, unless `harness_error` says that the machine gave it no core.
+        """
+        if self.verdict != "timeout" or self.alone:
+            return False
+        limit = self.limit_seconds or limits.wall_seconds
+        return self.cpu_seconds is None or self.cpu_seconds < limit * _FULL_USE
+
+
+_FULL_USE = 0.9
+"""The share of its limit that a program must have used to be called slow; the rest is what starting it takes."""

@@ -48,10 +48,12 @@ def _judge_shared(worker: Worker, program: Program) -> JudgedProgram:
         solution = msgspec.structs.replace(program, code=program.reference)
         third = worker.run(order, control.tests, solution)
         result = result._replace(clean=third.clean)
+        if third.starved:
+            return JudgedProgram(third, integrity)
         if not third.checks:
             return JudgedProgram(result, "shared")
     if second.verdict == "timeout" and not held:
-        result = result._replace(verdict="timeout", detail=second.detail, doubtful=second.doubtful)
+        result = second
     elif held or not failed or second.verdict == "passed":
         reason = f"{held} of {held + failed} wrong expectations were met" if held else "tests that must fail did not"
         result = result._replace(verdict="tampered", detail=f"The tests passed, but in the control run {reason}.")

@@ -63,9 +63,9 @@ class ModeDetectingSandbox:
         solution = msgspec.structs.replace(program, code=program.reference)
         key = _key(solution)
         async with self._locks.setdefault(key, asyncio.Lock()):
-            if key not in self._references:
-                self._references[key] = await self._pool.run(solution)
-        reference = self._references[key]
+            reference = self._references.get(key) or await self._pool.run(solution)
+            if reference.passed is not None:
+                self._references[key] = reference
         if reference.passed:
             return execution
         reason = f"The task's own solution does not pass here ({reference.verdict}: {reference.detail})"
@@ -91,7 +91,10 @@ async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
         right = msgspec.structs.replace(reference, mode=mode)
         wrong = msgspec.structs.replace(right, code=break_functions(reference.code))
         passing, failing = await asyncio.gather(sandbox.run(right), sandbox.run(wrong))
-        if passing.passed and failing.passed is False:
+        for execution in (passing, failing):
+            if execution.passed is None:  # the next mode can be cheated: no trouble of this machine may lead there
+                raise BadData(f"It is not known in which mode {task} is judged.", detail=execution.detail)
+        if passing.passed and not failing.passed:
             return mode
         if passing.passed:
             objections.append(f"{mode}: a wrong solution was not seen to fail ({failing.verdict})")

@@ -5,11 +5,15 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from queue import LifoQueue
 
+from msgspec import structs
+
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records.code import Execution, Isolation, Limits, Program
+from model_accuracy_eval.sandbox.inside.messages import JobResult
 from model_accuracy_eval.sandbox.judging_modes import VERDICTS, JudgedProgram, judge
 from model_accuracy_eval.sandbox.program_environment import check_files
 from model_accuracy_eval.sandbox.toolchains import find_toolchain
+from model_accuracy_eval.sandbox.turns import Turns
 from model_accuracy_eval.sandbox.worker import Backend, Worker, WorkerLost, WorkerSize
 
 
@@ -74,6 +78,7 @@ class WorkerPool:
         self.image = backend.image
         self._backend = backend
         self._workers = [ReplaceableWorker(backend) for _ in range(count)]
+        self._turns = Turns()
         self._free: LifoQueue[ReplaceableWorker] = LifoQueue()  # a warm worker rather than a new one
         for worker in self._workers:
             self._free.put(worker)
@@ -112,44 +117,63 @@ class WorkerPool:
         self._backend.close()
 
     def _execute(self, program: Program, cancellation: Cancellation) -> Execution:
-        """A fault of the infrastructure is tried again on a fresh worker, once; it is never the program's fault."""
-        replaceable, fault = self._free.get(), ""
+        """A program that ran out of time but had little core time runs again, when nothing else does."""
+        replaceable = self._free.get()
         try:
-            for attempt in (1, 2):
-                try:
-                    worker = replaceable.get(WorkerSize.of(program.limits))
-                    cancellation.set_worker(worker)
-                    judged = judge(worker, program)
-                except WorkerLost as error:
-                    fault = str(error)
-                    replaceable.discard()
-                    if cancellation.cancelled:
-                        break
-                    continue
-                doubtful = judged.result.doubtful
-                if doubtful or not judged.result.clean:
-                    replaceable.discard()
-                if not doubtful or attempt == 2:
-                    return self._execution(judged, attempt)
-            return self.harness_error(program, fault, attempts=2)
+            with self._turns.beside_others():
+                execution = self._run_on(replaceable, program, cancellation)
+            if not execution.is_undecided(program.limits):
+                return execution
+            with self._turns.alone():
+                again = self._run_on(replaceable, program, cancellation, alone=True)
+            return structs.replace(again, attempts=execution.attempts + again.attempts)
         finally:
             cancellation.set_worker(None)
             self._free.put(replaceable)
 
-    def _execution(self, judged: JudgedProgram, attempts: int) -> Execution:
+    def _run_on(
+        self, replaceable: ReplaceableWorker, program: Program, cancellation: Cancellation, *, alone: bool = False
+    ) -> Execution:
+        """A fault of the infrastructure is tried again on a fresh worker, once; it is never the program's fault."""
+        fault = ""
+        for attempt in (1, 2):
+            if cancellation.cancelled:
+                break
+            try:
+                worker = replaceable.get(WorkerSize.of(program.limits))
+                cancellation.set_worker(worker)
+                judged = judge(worker, program)
+            except WorkerLost as error:
+                fault = str(error)
+                replaceable.discard()
+                continue
+            doubtful = judged.result.doubtful
+            if doubtful or not judged.result.clean:
+                replaceable.discard()
+            if not doubtful or attempt == 2:
+                return self._execution(judged, attempt, alone=alone)
+        return self.harness_error(program, fault, attempts=2)
+
+    def _execution(self, judged: JudgedProgram, attempts: int, *, alone: bool) -> Execution:
         result = judged.result
+        verdict, detail = VERDICTS[result.verdict], result.detail
+        if alone and result.starved:
+            verdict, detail = "harness_error", _starved_sentence(result)
         return Execution(
-            verdict=VERDICTS[result.verdict],
-            detail=result.detail.encode("utf-8", "replace").decode(),
+            verdict=verdict,
+            detail=detail.encode("utf-8", "replace").decode(),
             output=result.output,
             output_bytes=result.output_bytes,
             wall_seconds=result.wall_seconds,
+            limit_seconds=result.limit_seconds,
             cpu_seconds=result.cpu_seconds,
+            waited_seconds=result.waited_seconds,
             memory_mb=result.memory_kb / 1024,
             isolation=self.isolation,
             integrity=judged.integrity,
             image=self.image,
             attempts=attempts,
+            alone=alone,
         )
 
     def harness_error(self, program: Program, reason: str, attempts: int = 1) -> Execution:
@@ -162,6 +186,13 @@ class WorkerPool:
             image=self.image,
             attempts=attempts,
         )
+
+
+def _starved_sentence(result: JobResult) -> str:
+    return (
+        f"In {result.wall_seconds:.0f} s alone in the sandbox it had a core for {result.cpu_seconds:.1f} s of its "
+        f"{result.limit_seconds:g} s, and waited for one: the machine is too busy to judge it."
+    )
 
 
 def _cores() -> int:

@@ -55,9 +55,12 @@ class AskStore:
 
     def begin(self, ask: Ask) -> bool:
         """Says whether it is to be answered now: it has no finding and was not started before."""
-        return self._begin(asks.key(ask, self._judge))
+        return self._begin(asks.key(ask, self._judge), ask)
 
-    def _begin(self, key: str) -> bool:
+    def _begin(self, key: str, ask: Ask) -> bool:
+        finding = self._findings.get(key)
+        if isinstance(ask, Program) and isinstance(finding, Execution) and finding.is_undecided(ask.limits):
+            del self._findings[key]  # by a version that took every end by the clock for a verdict
         is_new = key not in self._findings and key not in self._started
         self._started.add(key)
         return is_new
@@ -91,7 +94,7 @@ class AskStore:
             by_key = {asks.key(ask, self._judge): ask for ask in card.asks(problems[attempt.problem], [attempt])}
             self._programs.update(key for key, ask in by_key.items() if isinstance(ask, Program))
             for key, ask in by_key.items():
-                if self._begin(key):
+                if self._begin(key, ask):
                     yield attempt.problem, attempt.index, ask
 
     async def _answer_all(self, open_asks: Iterator[tuple[int, int, Ask]], ports: Ports) -> None:

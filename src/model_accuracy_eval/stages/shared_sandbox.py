@@ -47,6 +47,12 @@ async def _run_probes(programs: dict[str, list[Program]], ports: Ports) -> None:
 
 async def _run_probe(dataset: str, program: Program, sandbox: Sandbox) -> None:
     execution = await sandbox.run(program)
+    if execution.passed is None:
+        raise Refused(
+            f"The sandbox cannot judge {dataset} now: nothing is known about a reference solution "
+            f"({execution.detail or 'no detail'}). Try again when less runs on this machine.",
+            detail=f"It ran on {sandbox.image}, isolation {sandbox.isolation}.",
+        )
     if not execution.passed:
         raise Refused(
             f"The sandbox cannot judge {dataset}: a reference solution does not pass in it ({execution.verdict}: "

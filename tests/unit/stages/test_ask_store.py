@@ -188,6 +188,77 @@ def test_equal_programs_run_once_and_the_report_tells() -> None:
     assert not [note for note in dataset_result.notes if "share a verdict" in note]
 
 
+class Clocked(Bench):
+    """A sandbox in which every program is ended by the clock, after so much core time."""
+
+    def __init__(self, **times: object) -> None:
+        super().__init__()
+        self._execution = Execution(**{"verdict": "timeout", "isolation": "none", "integrity": "split", **times})  # type: ignore[arg-type]
+
+    async def run(self, program: Program) -> Execution:
+        self.ran.append(program)
+        return self._execution
+
+
+def figures(report: Report) -> tuple[float | None, int]:
+    """The accuracy, and how many answers were not judged."""
+    (dataset_result,) = report.dataset_results
+    return {row.metric: row.value for row in dataset_result.rows}["avg@2"], dataset_result.counts.unjudged
+
+
+def test_an_end_by_the_clock_without_core_time_is_judged_again() -> None:
+    """As an older version has kept it: 30 s of wall time, 1.6 s of core time, a limit of 10 s; then never again."""
+    world = World()
+    world.run(judged_plan("code", mode="infer"))
+    busy = Clocked(wall_seconds=30.0, cpu_seconds=1.6)
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: busy)) == (0, 0)
+    lines = list(world.store.lines(FINDINGS))
+    quiet = Clocked(verdict="passed")
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: quiet)) == (100, 0)
+    assert len(quiet.ran) == len(lines) == 8
+    assert list(world.store.lines(FINDINGS))[:8] == lines
+    later = Bench()
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: later)) == (100, 0)
+    assert not later.ran
+
+
+def test_a_doubt_that_cannot_be_decided_is_no_wrong_answer() -> None:
+    """The old verdict does not come back where the machine is too busy for a new one."""
+    world = World()
+    world.run(judged_plan("code"), open_sandbox=lambda: Clocked(wall_seconds=30.0, cpu_seconds=1.6))
+    busy = Clocked(verdict="harness_error", detail="the machine is too busy to judge it")
+    for _ in range(2):
+        report = world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: busy)
+        assert (figures(report), report.outcome.exit_code) == ((0, 8), 5)
+    assert len(busy.ran) == 16
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"cpu_seconds": 9.5},
+        {"cpu_seconds": 0.1, "alone": True},
+        {"cpu_seconds": 58.0, "limit_seconds": 60.0},
+        {"cpu_seconds": 0.1, "verdict": "failed"},
+    ],
+)
+def test_a_program_that_used_its_time_is_not_judged_again(times: dict[str, object]) -> None:
+    """Nor one that slept alone, or failed."""
+    world, bench = World(), Bench()
+    world.run(judged_plan("code"), open_sandbox=lambda: Clocked(**times))
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: bench)) == (0, 0)
+    assert not bench.ran
+
+
+@pytest.mark.parametrize("times", [{}, {"cpu_seconds": 20.0, "limit_seconds": 60.0}])
+def test_core_time_that_is_unknown_or_the_compilers_is_no_verdict(times: dict[str, object]) -> None:
+    """A compiler's time is compared with a compiler's limit."""
+    world, bench = World(), Bench()
+    world.run(judged_plan("code"), open_sandbox=lambda: Clocked(**times))
+    world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: bench)
+    assert len(bench.ran) == 8
+
+
 def test_programs_without_a_sandbox_are_refused() -> None:
     """Before anything is asked."""
     with pytest.raises(Refused, match="there is no place to run them"):

@@ -88,6 +88,12 @@ def test_a_place_where_the_reference_fails_is_refused(tmp_path: Path) -> None:
     assert seen == []
 
 
+def test_a_place_that_is_too_busy_is_not_called_unfit(tmp_path: Path) -> None:
+    """Nothing is known about the reference solution, and the sentence asks for another time, not for another image."""
+    with pytest.raises(Refused, match=r"cannot judge mbpp now: nothing is known .* Try again when less runs"):
+        run(ScriptedSandbox(lambda program: "harness_error"), [], tmp_path)
+
+
 class ClosedSandboxSink:
     """Notes whether the sandbox was closed when the report was published."""
 

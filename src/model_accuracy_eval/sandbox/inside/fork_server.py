@@ -40,6 +40,7 @@ _START_LIMIT = 20.0
 _END_LIMIT = 1.0
 """Seconds for a process to end whose connection is closed already."""
 _POLL_SECONDS = 0.05
+_SHORTEST_POLL = 0.01
 
 
 class ForkServer:
@@ -78,6 +79,7 @@ class ForkServer:
         wall_seconds = state.elapsed()
         state.poll(0)
         killed = state.any_killed()
+        waited_seconds = state.core_time.waited(state.ended)
         clean = self._sweep(state.ended)
         pipes.close()
         usage = state.ended.get(pids[-1], ProcessEnd(0, 0.0, 0))
@@ -87,19 +89,22 @@ class ForkServer:
             detail=report.detail[:4000],
             checks=report.checks,
             wall_seconds=wall_seconds,
-            cpu_seconds=usage.cpu,
+            limit_seconds=state.limit,
+            cpu_seconds=state.core_time.used(state.ended),
+            waited_seconds=waited_seconds,
             memory_kb=usage.memory_kb,
             output=state.output.decode("utf-8", "replace"),
             output_bytes=state.output_bytes,
             clean=clean,
-            doubtful=(killed and report.verdict == "crashed") or (state.starved and report.verdict == "timeout"),
+            doubtful=killed and report.verdict == "crashed",
+            starved=state.starved and report.verdict == "timeout",
         )
 
     def _wait_for_report(self, order: JobOrder, pids: list[int], pipes: Pipes, state: JobState) -> JobReport:
         """Waits until there is a verdict or the time is over."""
         program = pids[-1]
-        while (seconds := state.seconds_left(pids)) > 0:
-            state.poll(seconds)
+        while (seconds := state.seconds_left()) > 0:
+            state.poll(max(_SHORTEST_POLL, min(seconds, state.core_time.gap)))
             if state.orphaned:
                 self._sweep(state.ended)
                 raise Gone

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, reap
+from model_accuracy_eval.sandbox.inside.core_time import CoreTime
 from model_accuracy_eval.sandbox.inside.messages import JobOrder, JobReport, TooLarge, body_size, read_exactly, unpack
 
 MAX_OUTPUT = 4096
@@ -80,6 +81,7 @@ class JobState:
         """The beginning of what was printed."""
         self.output_bytes = 0
         self.ended: dict[int, ProcessEnd] = {}
+        self.core_time = CoreTime()
         self.restart_clock(wall_seconds)
         self.orphaned = False
         """Whether the host has gone away."""
@@ -88,9 +90,10 @@ class JobState:
 
     def restart_clock(self, seconds: float, awaited: str = "end") -> None:
         """Called when everything is there that the program needs."""
-        self._limit = seconds
+        self.limit = seconds
         self.timeout_text = f"It did not {awaited} within {seconds:g} s."
         self._begin = time.monotonic()
+        self.core_time.restart(self.ended)
 
     def elapsed(self) -> float:
         return time.monotonic() - self._begin
@@ -121,14 +124,16 @@ class JobState:
         del data[:size]
         return report
 
-    def seconds_left(self, pids: list[int]) -> float:
-        """Seconds until the limit, which does not count the time that these waited for a core of a busy machine."""
+    def seconds_left(self) -> float:
+        """Seconds until the limit, which does not count the time that the job waited for a core of a busy machine."""
         elapsed = self.elapsed()
-        if elapsed < self._limit:
-            return self._limit - elapsed
-        waited = sum(map(_waited, pids))
-        self.starved = elapsed - waited < self._limit
-        return min(self._limit + waited, self._limit * _MAX_STRETCH) - elapsed
+        if elapsed < self.limit:
+            self.core_time.look_if_due()
+            return self.limit - elapsed
+        self.core_time.look()
+        waited = self.core_time.waited(self.ended)
+        self.starved = elapsed - waited < self.limit
+        return min(self.limit + waited, self.limit * _MAX_STRETCH) - elapsed
 
     def report_of_end(self, kind: str, pid: int) -> JobReport:
         """What the end of a process says about its program, when it came before any verdict."""
@@ -156,14 +161,6 @@ class JobState:
             with contextlib.suppress(KeyError):
                 self._poller.unregister(pipe)
         return chunk
-
-
-def _waited(pid: int) -> float:
-    """Seconds that a process was ready to run and had no core; 0 where the kernel does not count them."""
-    try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0
 
 
 def _memory_kills() -> int:

@@ -98,14 +98,21 @@ class JobResult(NamedTuple):
     detail: str
     checks: list[CheckOutcome]
     wall_seconds: float
+    limit_seconds: float
+    """The limit that these are compared with: the program's, or its compiler's."""
     cpu_seconds: float
+    """Of all processes of the job."""
+    waited_seconds: float
+    """How long the job wanted a core and had none."""
     memory_kb: int
     output: str
     output_bytes: int
     clean: bool
     """Whether nothing of the job is left, so that the server may run another one."""
     doubtful: bool
-    """Whether the machine rather than the program may be to blame."""
+    """Whether something outside may have ended the program."""
+    starved: bool
+    """Whether its time was over because it had waited for a core, and not because it had used its limit."""
 
 
 READY, COMPILED, PROGRAM_ENDED = "ready", "compiled", "program ended"

@@ -1,0 +1,101 @@
+"""How much core time the processes of a job had, and how long they waited for it on a busy machine.
+
+Everything is read from `/proc`, from files that every kernel has: the states of threads now and then, and their times.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_STATES = frozenset("RD")
+"""Ready to run, with or without a core, or waiting for a disk. A thread that sleeps or waits for another is in S."""
+_SHORTEST_GAP, _GAP_SPREAD = 0.05, 0.1
+_GOLDEN_RATIO = 0.618
+"""Looks follow no rhythm: a program that wakes up ten times a second must not be seen awake each time."""
+
+
+class CoreTime:
+    """The core time of one job, whose processes are all below this one."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+        self.restart({})
+
+    def restart(self, ended: dict[int, ProcessEnd]) -> None:
+        """Forgets the time until now."""
+        self._used_before = 0.0
+        self._used_before = self.used(ended)
+        self._wanted = 0.0
+        self._last_look = time.monotonic()
+
+    @property
+    def gap(self) -> float:
+        """Seconds between the last look and the next."""
+        return _SHORTEST_GAP + _GAP_SPREAD * (self._looks * _GOLDEN_RATIO % 1)
+
+    def look_if_due(self) -> None:
+        if time.monotonic() - self._last_look >= self.gap:
+            self.look()
+
+    def look(self) -> None:
+        """Notes whether any thread wants a core. Where the look itself is late, nothing else here had one either."""
+        now = time.monotonic()
+        since, late = now - self._last_look, now - self._last_look - 2 * self.gap
+        self._last_look = now
+        self._looks += 1
+        self._wanted += since if _any_wants_core() else max(0.0, late)
+
+    def used(self, ended: dict[int, ProcessEnd]) -> float:
+        """Seconds of all processes, whether they have ended or not."""
+        living = sum(_used(pid) for pid in _processes() if pid not in ended)
+        return living + sum(end.cpu for end in ended.values()) - self._used_before
+
+    def waited(self, ended: dict[int, ProcessEnd]) -> float:
+        """Seconds in which the job wanted a core and had none."""
+        return max(0.0, self._wanted - self.used(ended))
+
+
+def _processes() -> list[int]:
+    """All that are below us: those whose parents have ended become our children."""
+    found = list(_children(os.getpid()))
+    for pid in found:
+        found += _children(pid)
+    return found
+
+
+def _children(pid: int) -> Iterator[int]:
+    for thread in _threads(pid):
+        yield from map(int, _read(f"{thread}/children").split())
+
+
+def _any_wants_core() -> bool:
+    return any(_fields(f"{thread}/stat")[:1] in _STATES for pid in _processes() for thread in _threads(pid))
+
+
+def _threads(pid: int) -> list[str]:
+    try:
+        return [f"/proc/{pid}/task/{name}" for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - names alone
+    except OSError:
+        return []  # it has ended
+
+
+def _used(pid: int) -> float:
+    """Its own time and that of the children it has waited for."""
+    fields = _fields(f"/proc/{pid}/stat").split()
+    return sum(map(int, fields[11:15])) / _TICKS
+
+
+def _fields(path: str) -> str:
+    """The fields after the process's name, which may contain anything; the first is its state."""
+    return _read(path).rpartition(") ")[2]
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""  # it has ended
