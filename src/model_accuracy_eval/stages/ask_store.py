@@ -5,7 +5,7 @@ An ask that failed is not in it, and is repeated when the run is judged again.
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 from model_accuracy_eval.errors import Stopped, UsageError
 from model_accuracy_eval.ports import Ports, Store
@@ -18,6 +18,7 @@ from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge
 from model_accuracy_eval.stages.cancellable import run_checked, run_workers
+from model_accuracy_eval.stages.judging_progress import JudgingProgress
 
 AskRunner = Callable[[Ask], Awaitable[AskResult | str]]
 """Runs a program or asks the judge; returns the finding, or a sentence that says why there is none."""
@@ -79,15 +80,15 @@ class AskStore:
         """Answers every ask that has no finding. A stop ends it; the pipeline sees the stop at the clock."""
         try:
             ports.clock.check()
-            ports.run_async(run_checked(self._answer_all(self._open_asks(), ports), lambda: None, ports.clock))
+            ports.run_async(run_checked(self._answer_all(ports), lambda: None, ports.clock))
         except Stopped as stop:
             self.troubles.append(stop.sentence)
 
-    def _open_asks(self) -> Iterator[tuple[int, int, Ask]]:
+    def _open_asks(self, lines: Iterable[bytes]) -> Iterator[tuple[int, int, Ask]]:
         """Yields each ask without a finding once, however many samples have it."""
         card = Scorecard(self._prepared.task, 1, (1,), score_reasoning=self._plan.settings.score_reasoning)
         problems = {problem.id: problem for problem in self._prepared.problems}
-        for line in self._store.lines(journal.file(self._plan.settings.label, self._prepared.task.name)):
+        for line in lines:
             attempt = journal.attempt(line)
             if attempt.problem not in problems:
                 continue
@@ -97,12 +98,16 @@ class AskStore:
                 if self._begin(key, ask):
                     yield attempt.problem, attempt.index, ask
 
-    async def _answer_all(self, open_asks: Iterator[tuple[int, int, Ask]], ports: Ports) -> None:
+    async def _answer_all(self, ports: Ports) -> None:
         runners = AskRunners(self._plan, ports)
+        progress = JudgingProgress(self._plan, self._prepared, self._store, ports, "judged")
+        open_asks = self._open_asks(progress.lines())
 
         async def worker() -> None:
             for problem, index, ask in open_asks:
+                progress.begin_ask((problem, index))
                 await self.answer(problem, index, ask, runners)
+                progress.end_ask((problem, index))
 
         try:
             await run_workers(worker, self._plan.client_limits.concurrency)

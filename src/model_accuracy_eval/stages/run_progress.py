@@ -52,6 +52,12 @@ class DatasetLog:
             stamp = self._ports.clock.local("%Y-%m-%d %H:%M:%S")
             self._store.append(self._file, f"{stamp} {sentence}\n".encode())
 
+    def announce(self, sentence: str) -> None:
+        """Writes it, and displays it in any case."""
+        self.write(sentence)
+        if not self._debug:
+            self._ports.progress.say(f"{self._dataset}: {sentence}")
+
 
 class RunProgress:
     """Holds the newest state of a run. Texts are made when they are asked for, because replies come by the thousand."""

@@ -20,6 +20,7 @@ from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
 from model_accuracy_eval.stages import ask_store
 from model_accuracy_eval.stages.ask_store import AskStore
+from model_accuracy_eval.stages.judging_progress import JudgingProgress
 from model_accuracy_eval.stages.run_progress import DatasetLog
 
 _MODES: dict[RequestMethod, str] = {"chat": "gen", "text": "gen"}
@@ -104,7 +105,9 @@ class _DatasetJudge:
         for line in self._store.lines(journal.failures_file(label, dataset)):
             attempt = journal.failure(line)
             self._failed[attempt.problem, attempt.index] = attempt
-        for line in self._store.lines(journal.file(label, dataset)):
+        progress = JudgingProgress(self._plan, self._prepared, self._store, self._ports, "scored")
+        progress.start()
+        for line in progress.lines():
             self._take(journal.attempt(line))
             if self._ports.clock.overdue():
                 return True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from model_accuracy_eval.optional import rich
 from model_accuracy_eval.records import Counts
+from model_accuracy_eval.records.durations import duration
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,15 +27,6 @@ def progress_display(
     if plain or simple or not stream.isatty():
         return PlainProgress(stream, elapsed)
     return TerminalProgress(stream, elapsed)
-
-
-def duration(seconds: float | None) -> str:
-    """`1:02:03` or `2:03`; a dash when it is not known yet."""
-    if seconds is None:
-        return "–"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 @dataclass(slots=True)
