@@ -142,7 +142,7 @@ def _of_run(folder: Path, path: str, named: NamedTasks, given: RescoreOptions) -
     for task in chosen:
         check_judging(settings, task)
     files = [_run_file(folder, plan, task, _single(named, task), given) for task in chosen]
-    return _Batch(plan=plan, files=files, groups=plan.groups if len(chosen) == len(plan.tasks) else ())
+    return _Batch(plan=plan, files=files, groups=plan.groups if Path(path).is_dir() else ())
 
 
 def _single(named: NamedTasks, own: TaskSpec) -> TaskSpec:
