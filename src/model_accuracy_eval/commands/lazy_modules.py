@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from model_accuracy_eval.reporting import runfile as runfile
     from model_accuracy_eval.reporting import terminal as terminal
     from model_accuracy_eval.rescoring import tables as tables
+    from model_accuracy_eval.rescoring.shapes import field_map as field_map
     from model_accuracy_eval.scoring import contracts as contracts
     from model_accuracy_eval.stages import previous_run as previous_run
     from model_accuracy_eval.wiring import action_parts as action_parts
@@ -30,6 +31,7 @@ _PACKAGES = {
     "": ("action", "catalogue", "doctor", "python_api", "rerender", "tasks", "wiring"),
     ".reporting": ("comparison", "history", "runfile", "terminal"),
     ".rescoring": ("tables",),
+    ".rescoring.shapes": ("field_map",),
     ".scoring": ("contracts",),
     ".stages": ("previous_run",),
     ".wiring": ("action_parts", "batch_parts", "machine_checks", "merge_parts", "network_checks", "service_checks"),

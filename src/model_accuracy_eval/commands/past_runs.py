@@ -74,18 +74,35 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("files", nargs=-1, required=True)
 @click.option("--task", help="Dataset, task file or group that was asked; default: as the file's name or contents say.")
 @click.option("--claimed", metavar="FILE", help="Results file to compare with; default: the one beside.")
+@click.option(
+    "--map",
+    "mapping",
+    metavar="NAME=FIELD,…",
+    help="Fields of files of no known shape: id=task_id,prediction=response.",
+)
 @click.option("--subset", is_flag=True, help="Judge only the problems that the files hold; count none as missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @_options
 def rescore(
-    files: tuple[str, ...], *, task: str | None, claimed: str | None, subset: bool, as_json: bool, **values: Any
+    files: tuple[str, ...],
+    *,
+    task: str | None,
+    claimed: str | None,
+    mapping: str | None,
+    subset: bool,
+    as_json: bool,
+    **values: Any,
 ) -> None:
     """Judge saved replies as `run` judges its own, beside the figures that their tool claims.
 
-    FILES are folders of runs, files in them, and replies that AISBench, lm-eval or other programs saved.
+    FILES are folders of runs, files in them, and replies that AISBench, lm-eval, inspect, EvalPlus or other programs
+    saved.
     """
     given = {name: value for name, value in values.items() if value not in (None, ())}
-    results = lazy.python_api.rescore(files, task=task, claimed=claimed, subset=subset, progress="terminal", **given)
+    fields = lazy.field_map.parse(mapping) if mapping is not None else None
+    results = lazy.python_api.rescore(
+        files, task=task, claimed=claimed, subset=subset, fields=fields, progress="terminal", **given
+    )
     click.echo(lazy.tables.as_json(results) if as_json else lazy.tables.as_text(results))
 
 

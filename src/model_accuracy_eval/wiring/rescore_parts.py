@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -18,13 +18,15 @@ from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.reporting.runfile import RUN_FILE
-from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, run_replies, saved_replies
+from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, run_replies
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
 from model_accuracy_eval.rescoring.rescore import ReplyFile, Rescored, of_groups, rescore
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
 from model_accuracy_eval.stages.shared_sandbox import one_sandbox
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
+from model_accuracy_eval.system.packed_files import PackedFile
 from model_accuracy_eval.tasks.library import NamedTasks
 from model_accuracy_eval.wiring import plan_parts, run_parts
 
@@ -40,6 +42,8 @@ class RescoreOptions:
     task: str | None = None
     claimed: str | None = None
     subset: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """`--map`: the fields of files whose shape is not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,10 +56,16 @@ class _Batch:
 
 
 def options(
-    values: Mapping[str, Any], *, task: str | None = None, claimed: str | None = None, subset: bool = False
+    values: Mapping[str, Any],
+    *,
+    task: str | None = None,
+    claimed: str | None = None,
+    subset: bool = False,
+    fields: Mapping[str, str] | None = None,
 ) -> RescoreOptions:
     """The options, with settings by their names or as texts."""
-    return RescoreOptions(settings=inputs.read(values, "the arguments"), task=task, claimed=claimed, subset=subset)
+    settings = inputs.read(values, "the arguments")
+    return RescoreOptions(settings=settings, task=task, claimed=claimed, subset=subset, fields=fields or {})
 
 
 def rescored(
@@ -118,8 +128,6 @@ def _own_run(path: str) -> Path | None:
     place = Path(path).resolve()
     folder = place if place.is_dir() else next(iter(place.parents[2:3]), place)
     is_run = (folder / RUN_FILE).is_file() and any(folder.glob("configs/*.py"))
-    if place.is_dir() and not is_run:
-        raise BadReuse(f"'{path}' is not the folder of a run of this program: it has no {RUN_FILE}; give its files.")
     return folder if is_run and (place.is_dir() or place.parents[1].name == "predictions") else None
 
 
@@ -178,13 +186,7 @@ def _dataset(path: str) -> str:
 
 def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFile:
     name = PurePath(path.removesuffix(".gz")).stem
-    one_value = saved_replies.is_one_value(path, next(read_lines(path), b""))
-
-    def read() -> Iterator[SavedReply]:
-        if one_value:
-            return saved_replies.read_value(path, read_whole(path))
-        return saved_replies.read_lines(path, read_lines(path))
-
+    read = open_replies(PackedFile(Path(path), path), given.fields).replies
     first = next(read(), SavedReply())
     task = _task(name, first, named, given)
     return ReplyFile(

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import fake_ports
+from tests.saved_bytes import read
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import RunPlan
-from model_accuracy_eval.rescoring import claims, saved_replies, tables
+from model_accuracy_eval.rescoring import claims, tables
 from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, Rescored, rescore
 
 MATRICES = st.integers(1, 5).flatmap(
@@ -70,7 +71,7 @@ def rescored(name: str, read: ReadReplies, claimed: dict[str, float] | None = No
 
 
 def of_lines(rows: list[bytes], claimed: dict[str, float] | None = None) -> Rescored:
-    (result,) = rescored("sums", lambda: saved_replies.read_lines("sums.jsonl", rows), claimed)
+    (result,) = rescored("sums", lambda: read(b"".join(rows), "sums.jsonl"), claimed)
     return result
 
 
@@ -83,7 +84,7 @@ def test_every_spelling_of_the_same_replies_is_worth_the_same(matrix: list[list[
     """AISBench's two files and plain rows, against the definitions."""
     n, size = len(matrix[0]), len(matrix)
     found = figures(of_lines(aisbench(matrix)))
-    (whole,) = rescored("sums", lambda: saved_replies.read_value("sums.json", documented(matrix)))
+    (whole,) = rescored("sums", lambda: read(documented(matrix), "sums.json"))
     assert figures(whole) == found
     assert figures(of_lines(plain(matrix))) == found
     right = [sum(samples) for samples in matrix]
@@ -142,7 +143,7 @@ def test_samples_that_are_not_in_the_file_count_as_wrong_and_are_told() -> None:
     assert figures(result)["avg@2"] == pytest.approx(75.0)
     assert "1 samples are not in the file" in next(one.why for one in result.figures if one.metric == "avg@2")
     failed = json.loads(rows[3]) | {"success": False}
-    assert of_lines([*rows[:3], *lines([failed])]).counts.missing == 1
+    assert of_lines([*rows[:3], *lines([failed])]).counts.failed == 1
 
 
 def lm_eval_sample(doc: int, text: str, target: str, worth: float, *, name: str = "strict") -> dict[str, Any]:
@@ -163,7 +164,7 @@ def test_lm_evals_samples_are_judged_filter_by_filter() -> None:
             lm_eval_sample(1, "8", "['8', 'eight']", 1.0, name="flexible"),
         ]
     )
-    strict, flexible = rescored("samples_x", lambda: saved_replies.read_lines("samples_x.jsonl", rows))
+    strict, flexible = rescored("samples_x", lambda: read(b"".join(rows), "samples_x.jsonl"))
     assert (strict.filter, figures(strict)) == ("strict", {"exact_match,strict": 50.0})
     assert strict.differing == 0
     assert figures(flexible) == {"exact_match,flexible": 50.0}
@@ -191,44 +192,8 @@ def test_lm_evals_loglikelihoods_of_options_are_compared_again(filtered: list[ob
     assert result.differing == 0
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        (b"{", "sums.jsonl, line 1: this is not a saved reply"),
-        (b'{"id": 1, "gold": "a"}', "sums.jsonl, line 1: the field 'prediction' is missing"),
-        (b'{"id": 1, "prediction": "a"}', "sums.jsonl, line 1: the field 'gold' is missing"),
-        (b'{"prediction": "a", "gold": "a"}', "sums.jsonl, line 1: the field 'id' is missing"),
-    ],
-)
-def test_what_is_not_a_saved_reply_is_named_by_its_line(line: bytes, sentence: str) -> None:
-    """With what is missing."""
-    with pytest.raises(BadData, match=sentence):
-        of_lines([line])
-
-
-def test_an_empty_file_is_refused() -> None:
-    """There is nothing to judge."""
-    with pytest.raises(BadData, match="sums holds no saved replies"):
-        of_lines([])
-
-
 def test_claims_are_the_numbers_of_a_results_file() -> None:
     """Details and other things beside them are passed over."""
     assert claims.read_figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
     with pytest.raises(BadData, match=r"r\.json: this is not a results file"):
         claims.read_figures(b"[]", "r.json")
-
-
-@pytest.mark.parametrize(
-    ("name", "first", "whole"),
-    [
-        ("a.jsonl", b'{"id": 1, "prediction": "x", "gold": "x"}', False),
-        ("a.json", b'{"id": 1, "prediction": "x", "gold": "x"}', False),
-        ("a.json", b'{"0": {"prediction": "x", "gold": "x"}}', True),
-        ("a.json", b"{", True),
-        ("a.jsonl", b"[", True),
-    ],
-)
-def test_files_of_lines_are_told_from_whole_values(name: str, first: bytes, *, whole: bool) -> None:
-    """By what the first line is, whatever the file is called."""
-    assert saved_replies.is_one_value(name, first) == whole

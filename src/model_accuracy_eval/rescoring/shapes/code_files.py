@@ -1,0 +1,130 @@
+"""What programs for benchmarks of code write: human-eval, EvalPlus, BigCodeBench, CRUXEval, LiveCodeBench, CodeGen."""
+
+from collections.abc import Iterator
+
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow
+from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_answers, with_index, with_verdicts
+from model_accuracy_eval.rescoring.shapes.shape import Shape
+
+_PROGRAM = "solution|completion|generation"
+
+
+def _samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    reply = _reply(row, row.identifier("task_id"))
+    field = next(name for name in _PROGRAM.split("|") if row.get(name) is not None or name == "generation")
+    return with_verdicts(samples(reply, row, field), row.get("passed"), row, "passed")
+
+
+def _evalplus(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    """Its figures for the further tests (plus) count only programs that pass the first ones (base) too."""
+    base, plus = (row.text(name) for name in ("base_status", "plus_status"))
+    claimed = {"base": float(base == "pass")}
+    if plus:
+        claimed["plus"] = float(base == plus == "pass")
+    reply = _reply(row, row.key, claimed)
+    return samples(reply, row, "solution")
+
+
+def _bigcodebench(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    return samples(_reply(row, row.key, {"correct": float(row.text("status") == "pass")}), row, "solution")
+
+
+def _reply(row: ReplyRow, problem: str, claimed: dict[str, float] | None = None) -> SavedReply:
+    dataset, slash, _ = problem.partition("/")
+    reply = SavedReply(problem=problem, dataset=dataset if slash else "", claimed=claimed or {})
+    return with_index(reply, row.count("sample"))
+
+
+def _generations(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    return samples(SavedReply(problem=row.key), row, "samples")
+
+
+def _cruxeval(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
+    verdicts = head.get(f"raw_scored_generations.{row.key}")
+    return with_verdicts(_generations(row, head), verdicts, row, "raw_scored_generations")
+
+
+def _livecodebench(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    """The replies, or where they were not kept the programs that were read out of them."""
+    programs = "code_list|pred_list"
+    replies = row.get("output_list")
+    field = "output_list" if isinstance(replies, list) and any(replies) else programs
+    reply = SavedReply(
+        problem=row.identifier("question_id"),
+        question=row.text("question_content"),
+        part=row.text("difficulty"),
+        dataset="livecodebench",
+    )
+    each = with_answers(samples(reply, row, field), row.get(programs), row, programs)
+    return with_verdicts(each, row.get("graded_list"), row, "graded_list")
+
+
+def _prompt_and_samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    return samples(SavedReply(question=row.text("prompt")), row, "samples")
+
+
+SHAPES = (
+    Shape(
+        name="programs",
+        tools="human-eval, EvalPlus, BigCodeBench, HumanEval-X",
+        file="`samples.jsonl`, `*_results.jsonl`, or a folder of solutions such as `HumanEval_0/0.py`",
+        needs=("task_id", _PROGRAM),
+        replies=_samples,
+        gives="`passed` is the claim",
+    ),
+    Shape(
+        name="EvalPlus's results",
+        tools="EvalPlus",
+        file="`*_eval_results.json`",
+        at="eval",
+        arrangement="lists of rows",
+        needs=("solution", "base_status", "plus_status"),
+        replies=_evalplus,
+        gives="the claims `base` and `plus`",
+    ),
+    Shape(
+        name="BigCodeBench's results",
+        tools="BigCodeBench",
+        file="`*_eval_results.json`",
+        at="eval",
+        arrangement="lists of rows",
+        needs=("solution", "status"),
+        replies=_bigcodebench,
+        gives="`status` is the claim",
+    ),
+    Shape(
+        name="generations",
+        tools="CRUXEval, bigcode-evaluation-harness",
+        file="`generations.json`: lists of replies, each under its problem's id or in the dataset's order",
+        arrangement="lists of texts",
+        needs=("samples",),
+        replies=_generations,
+    ),
+    Shape(
+        name="scored generations",
+        tools="CRUXEval",
+        file="`*_scored_*.json`",
+        at="raw_generations",
+        arrangement="lists of texts",
+        needs=("samples",),
+        replies=_cruxeval,
+        gives="`raw_scored_generations` has the claims",
+    ),
+    Shape(
+        name="LiveCodeBench's outputs",
+        tools="LiveCodeBench",
+        file="`Scenario.*.json`, `*_eval_all.json`",
+        needs=("question_id", "output_list|code_list|pred_list"),
+        replies=_livecodebench,
+        gives="question, difficulty; `graded_list` has the claims",
+    ),
+    Shape(
+        name="prompts with samples",
+        tools="CodeGen, CodeT",
+        file="`*_code_solution.jsonl`",
+        needs=("prompt", "samples"),
+        replies=_prompt_and_samples,
+        gives="the prompt",
+    ),
+)

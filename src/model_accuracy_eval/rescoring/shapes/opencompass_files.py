@@ -1,0 +1,145 @@
+"""What AISBench and OpenCompass write, and this program, whose files have AISBench's form and more."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from model_accuracy_eval.records import Loglikelihood, RequestMethod, ToolRound
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, as_text
+from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_index, with_verdicts
+from model_accuracy_eval.rescoring.shapes.shape import Shape
+
+_UNNAMED_FAILURE = "the tool says that the request failed"
+
+
+class _OwnFields(msgspec.Struct):
+    """What this program writes beyond AISBench's fields."""
+
+    index: int | None = None
+    reasoning: str = ""
+    finish_reason: str | None = None
+    rounds: tuple[ToolRound, ...] = ()
+    method: RequestMethod = "chat"
+    loglikelihoods: tuple[Loglikelihood | None, ...] = ()
+    kind: str = ""
+
+
+class _NamedLoglikelihood(msgspec.Struct):
+    """An entry of the view of one problem."""
+
+    logprob: float
+    tokens: int | None = None
+    greedy: bool | None = None
+    cropped_to: int | None = None
+
+
+def _line(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    try:
+        own = msgspec.convert(row.fields, _OwnFields)
+    except msgspec.ValidationError as error:
+        raise row.wrong("data_abbr", f"is there, but the row is no line of AISBench's: {error}") from error
+    reply = SavedReply(
+        problem=row.identifier("id"),
+        reasoning=own.reasoning,
+        finish_reason=own.finish_reason,
+        rounds=own.rounds,
+        method=own.method,
+        loglikelihoods=own.loglikelihoods,
+        question=_last_question(row, "origin_prompt|input"),
+        gold=row.plain_texts("gold"),
+        dataset=row.text("data_abbr"),
+    )
+    reply = with_index(reply, own.index)
+    if row.get("success") is False or "error_info" in row:
+        failure = as_text(row.get("error_info") or _UNNAMED_FAILURE)
+        yield msgspec.structs.replace(reply, failure=failure, rejected=own.kind == "rejected")
+        return
+    if isinstance(row.get("prediction"), list | dict):
+        raise row.wrong("prediction", "is no text; calls of tools are not judged here")
+    yield from samples(reply, row, "prediction")
+
+
+def _problem(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    reply = SavedReply(
+        problem=row.key,
+        question=_last_question(row, "origin_prompt"),
+        gold=row.plain_texts("gold"),
+        loglikelihoods=_named_loglikelihoods(row),
+    )
+    return samples(reply, row, "prediction")
+
+
+def _named_loglikelihoods(row: ReplyRow) -> tuple[Loglikelihood | None, ...]:
+    entries = row.get("loglikelihoods")
+    try:
+        named = msgspec.convert(entries, tuple[_NamedLoglikelihood | None, ...] | None) or ()
+    except msgspec.ValidationError as error:
+        raise row.wrong("loglikelihoods", f"cannot be read: {error}") from error
+    return tuple(None if entry is None else Loglikelihood(**msgspec.structs.asdict(entry)) for entry in named)
+
+
+def _temporary(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    question, gold = _last_question(row, "origin_prompt"), row.plain_texts("gold")
+    return samples(SavedReply(problem=row.identifier("idx"), question=question, gold=gold), row, "prediction")
+
+
+def _plain(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    field = "predictions" if row.get("predictions") is not None else "prediction"
+    reply = SavedReply(problem=row.identifier("id"), question=row.text("question"), gold=row.plain_texts("gold"))
+    if row.get("success") is False:
+        yield msgspec.structs.replace(reply, failure=as_text(row.get("error") or _UNNAMED_FAILURE))
+        return
+    replies = list(samples(reply, row, field))
+    verdict = row.get("correct")
+    # One verdict for several samples is that of each.
+    verdicts = verdict if isinstance(verdict, list) or verdict is None else [verdict] * len(replies)
+    yield from with_verdicts(replies, verdicts, row, "correct")
+
+
+def _last_question(row: ReplyRow, field: str) -> str:
+    """The prompt, or the last turn of it that is the user's."""
+    prompt = row.get(field)
+    if not isinstance(prompt, list):
+        return prompt if isinstance(prompt, str) else ""
+    turns = [turn for turn in prompt if isinstance(turn, dict)]
+    asked = [turn for turn in turns if turn.get("role") in ("HUMAN", "user")] or turns
+    text = (asked[-1].get("prompt") or asked[-1].get("content") or "") if asked else ""
+    return text if isinstance(text, str) else ""
+
+
+SHAPES = (
+    Shape(
+        name="AISBench's lines",
+        tools="AISBench, runs of this program",
+        file="`predictions/<model>/<dataset>.jsonl`, `<dataset>_failed.jsonl`",
+        needs=("data_abbr", "id", "prediction|error_info"),
+        replies=_line,
+        gives="dataset, question, right answer, failures",
+    ),
+    Shape(
+        name="predictions",
+        tools="OpenCompass, AISBench, runs of this program",
+        file="`predictions/<model>/<dataset>.json`, or its parts `<dataset>_0.json`, `<dataset>_1.json`, …",
+        arrangement="keyed rows",
+        needs=("prediction",),
+        replies=_problem,
+        gives="question, right answer",
+    ),
+    Shape(
+        name="OpenCompass's unfinished lines",
+        tools="OpenCompass",
+        file="`tmp_<dataset>.jsonl`",
+        needs=("idx", "prediction"),
+        replies=_temporary,
+        gives="question, right answer",
+    ),
+    Shape(
+        name="plain rows",
+        tools="anyone",
+        file='lines, or a list, of `{"id", "prediction" or "predictions", "gold"}`',
+        needs=("id", "prediction|predictions"),
+        replies=_plain,
+        gives="right answer; `correct` is the claim",
+    ),
+)

@@ -1,0 +1,77 @@
+"""The sentences for files whose shape is not known, or not certain."""
+
+from collections.abc import Mapping, Sequence
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.rescoring.shapes.file_rows import RowPlace
+from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow
+from model_accuracy_eval.rescoring.shapes.shape import Shape
+
+_SHOWN = 30
+_IDS = ("task_id", "id", "question_id", "problem_id", "qid", "idx", "index", "key", "name", "custom_id", "doc_id")
+_REPLIES = (
+    "prediction", "response", "completion", "output", "generation", "model_output", "model_response", "generated_text",
+    "text", "content", "reply", "result", "solution", "answer",
+)  # fmt: skip
+"""Names that such fields often have, the surest first, to propose a mapping."""
+
+
+def ambiguous(name: str, shapes: Sequence[Shape]) -> BadData:
+    names = " and to ".join(shape.name for shape in shapes)
+    return BadData(
+        f"{name} fits to {names}, so what its fields mean is not certain: name them with --map, such as "
+        "--map id=task_id,prediction=response."
+    )
+
+
+def unknown(name: str, first_rows: Mapping[RowPlace, ReplyRow]) -> BadData:
+    place, row = _nearest_rows(first_rows)
+    paths = list(row.leaves())
+    shown = [*paths[:_SHOWN], f"and {len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else paths
+    sentence = f"{name} has none of the known shapes. Its rows have the fields {', '.join(shown) or 'none'}"
+    if shape := nearest(place, row):
+        lacking = ", ".join(f"'{field.replace('|', ' or ')}'" for field in shape.lacks(row))
+        sentence += f"; the nearest shape is {shape.name}, for which they lack {lacking}"
+    listing = "\n".join(f"  {shape.name} ({shape.tools}): {_described(shape)}" for shape in KNOWN_SHAPES)
+    return BadData(
+        f"{sentence}. Name the fields, such as with --map {_proposal(place, row, paths)}.",
+        detail=f"Known shapes and the fields by which they are recognised:\n{listing}",
+    )
+
+
+def nearest(place: RowPlace, row: ReplyRow) -> Shape | None:
+    """The shape of which the largest part of the fields is there, if any is."""
+    shapes = [shape for shape in KNOWN_SHAPES if shape.place == place]
+    best = max(shapes, key=lambda shape: _present(shape, row), default=None)
+    return best if best and _present(best, row) else None
+
+
+def _present(shape: Shape, row: ReplyRow) -> float:
+    return 1 - len(shape.lacks(row)) / len(shape.needs)
+
+
+def _nearest_rows(first_rows: Mapping[RowPlace, ReplyRow]) -> tuple[RowPlace, ReplyRow]:
+    def likeness(rows: tuple[RowPlace, ReplyRow]) -> float:
+        shape = nearest(*rows)
+        return _present(shape, rows[1]) if shape else 0.0
+
+    return max(first_rows.items(), key=likeness)
+
+
+def _described(shape: Shape) -> str:
+    fields = ", ".join(field.replace("|", " or ") for field in shape.needs)
+    inside = f" in '{shape.at}'" if shape.at else ""
+    kinds = {"lists of texts": "lists of texts", "keyed rows": f"objects by id with {fields}"}
+    return f"{kinds.get(shape.arrangement, fields)}{inside}"
+
+
+def _proposal(place: RowPlace, row: ReplyRow, paths: Sequence[str]) -> str:
+    ids = [] if row.key else [f"id={_likely(paths, _IDS, 'FIELD')}"]
+    rows = [f"rows={place.at}"] if place.at else []
+    return ",".join([*rows, *ids, f"prediction={_likely(paths, _REPLIES, 'FIELD')}"])
+
+
+def _likely(paths: Sequence[str], names: Sequence[str], otherwise: str) -> str:
+    matches = (path for name in names for path in paths if path.rpartition(".")[2] == name)
+    return next(matches, otherwise)

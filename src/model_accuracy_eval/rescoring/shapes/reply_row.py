@@ -1,0 +1,125 @@
+"""One object of a file of replies: its fields by dotted paths, with sentences that say where something is wrong."""
+
+import json
+from collections.abc import Iterator, Mapping
+from math import isfinite
+
+from model_accuracy_eval.errors import BadData
+
+_ABSENT = object()
+
+
+class ReplyRow:
+    """A path such as `response.body.choices.0.text` leads into objects and lists; `*` stands for each entry."""
+
+    def __init__(self, fields: Mapping[str, object], where: str, key: str = "") -> None:
+        self.fields = fields
+        self.where = where
+        self.key = key
+        """The name under which the object stands in a larger one, or its number in a list of lists."""
+
+    def __contains__(self, path: str) -> bool:
+        """Whether the row has the field, or one of those that are separated by `|`. It may be null."""
+        return any(_follow(self.fields, one.split(".")) is not _ABSENT for one in path.split("|"))
+
+    def get(self, path: str) -> object:
+        """The value, or None."""
+        found = (_follow(self.fields, one.split(".")) for one in path.split("|"))
+        return next((value for value in found if value is not _ABSENT), None)
+
+    def text(self, path: str) -> str:
+        """The text; empty where there is none."""
+        value = self.get(path)
+        if value is None or isinstance(value, str):
+            return value or ""
+        raise self.wrong(path, "is not a text")
+
+    def plain_texts(self, path: str) -> tuple[str, ...]:
+        """A text, a number, or a list of them. What has more structure is given as JSON."""
+        value = self.get(path)
+        return () if value is None else tuple(map(as_text, value if isinstance(value, list) else [value]))
+
+    def identifier(self, path: str) -> str:
+        """The text or the whole number by which a problem is named."""
+        value = self.get(path)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+            raise self.wrong(path, f"is {_shortened(value)}, which names no problem")
+        return str(value)
+
+    def count(self, path: str) -> int | None:
+        """The whole number, if there is one."""
+        value = self.get(path)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+            return value
+        raise self.wrong(path, f"is {_shortened(value)}, not a whole number")
+
+    def share(self, path: str) -> float | None:
+        """A verdict as a number: true is 1; None where the field is missing or says neither."""
+        return as_share(self.get(path))
+
+    def objects(self, path: str) -> "list[ReplyRow]":
+        """The objects in the list."""
+        value = self.get(path)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+            raise self.wrong(path, "is not a list of objects")
+        return [ReplyRow(entry, self.where, self.key) for entry in value]
+
+    def wrong(self, path: str, what: str) -> BadData:
+        return BadData(f"{self.where}: the field '{path}' {what}.")
+
+    def leaves(self) -> Iterator[str]:
+        """The paths of all values that are no objects; of a list's entries the first stands for all."""
+        yield from _leaves(self.fields, "")
+
+
+def as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def as_share(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and isfinite(value) else None
+
+
+def _follow(value: object, path: list[str]) -> object:
+    for place, step in enumerate(path):
+        if isinstance(value, dict):
+            # A key may have dots of its own, such as the name of a model.
+            whole = ".".join(path[place:])
+            if whole in value:
+                return value[whole]
+            if step == "*":
+                return _each(list(value.values()), path[place + 1 :])
+            value = value.get(step, _ABSENT)
+        elif isinstance(value, list):
+            if step == "*":
+                return _each(value, path[place + 1 :])
+            value = value[int(step)] if step.isdigit() and int(step) < len(value) else _ABSENT
+        else:
+            return _ABSENT
+    return value
+
+
+def _each(values: list[object], path: list[str]) -> object:
+    found = [_follow(value, path) for value in values]
+    present = [value for value in found if value is not _ABSENT]
+    return present or _ABSENT
+
+
+def _leaves(value: object, path: str) -> Iterator[str]:
+    inside = f"{path}." if path else ""
+    if isinstance(value, dict) and value:
+        for key, entry in value.items():
+            yield from _leaves(entry, f"{inside}{key}")
+    elif isinstance(value, list) and value and isinstance(value[0], dict | list):
+        yield from _leaves(value[0], f"{inside}*")
+    else:
+        yield path
+
+
+def _shortened(value: object) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= 60 else f"{shown[:57]}…"

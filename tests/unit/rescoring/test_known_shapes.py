@@ -1,0 +1,449 @@
+"""Files in the forms that real tools write: each is recognised by its content, and read as it was meant."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+from tests.saved_bytes import SavedBytes, read
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import Loglikelihood
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
+from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
+
+R = SavedReply
+
+
+class Example(NamedTuple):
+    """A file, and the replies in it."""
+
+    shape: str
+    content: Any
+    """A list of rows is written as lines, anything else as one value."""
+    replies: list[SavedReply]
+    name: str = "file.json"
+
+
+USER = {"role": "user", "content": "2+2?"}
+PROGRAM = "def f():\n    return 'ü'\n"
+MMLU_PRO = {
+    "question_id": 70, "question": "Which?", "options": ["one", "two"], "answer": "B", "answer_index": 1,
+    "cot_content": "", "category": "business", "src": "x", "pred": "A", "model_outputs": "The answer is (A).",
+}  # fmt: skip
+INSPECT = {
+    "id": 1, "epoch": 2, "input": [{"role": "system", "content": "Be brief."}, USER], "choices": ["3", "4"],
+    "target": "B", "messages": [USER],
+    "output": {
+        "model": "m",
+        "choices": [
+            {
+                "message": {
+                    "role": "assistant",
+                    "content": [{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "ANSWER: B"}],
+                },
+                "stop_reason": "max_tokens",
+            }
+        ],
+    },
+    "scores": {"choice": {"value": "C", "answer": "B"}, "other": {"value": {"f1": 0.5, "why": "so"}}},
+    "attachments": {},
+}  # fmt: skip
+LOG = {"version": 2, "status": "success", "eval": {"task": "inspect_evals/mmlu"}, "samples": [INSPECT]}
+INSPECT_REPLY = R(
+    problem="1", index=1, text="ANSWER: B", reasoning="Hm.", finish_reason="length", question="2+2?",
+    options=("3", "4"), gold=("B",), dataset="mmlu", claimed={"choice": 1.0, "f1": 0.5},
+)  # fmt: skip
+BATCH_ANSWER = {"message": {"role": "assistant", "content": "4", "reasoning_content": "Hm."}, "finish_reason": "stop"}
+
+EXAMPLES = [
+    Example(
+        "programs",
+        [{"task_id": "HumanEval/0", "completion": PROGRAM}, {"task_id": "HumanEval/0", "solution": PROGRAM}],
+        [R(problem="HumanEval/0", dataset="HumanEval", text=PROGRAM)] * 2,
+    ),
+    Example(
+        "programs",
+        [{"task_id": "HumanEval/1", "completion": "x", "result": "timed out", "passed": False}],
+        [R(problem="HumanEval/1", dataset="HumanEval", text="x", claimed={"correct": 0.0})],
+    ),
+    Example(
+        "programs",
+        [{"task_id": "CPP/3", "prompt": "int f(", "generation": "x", "text": "Write a function."}],
+        [R(problem="CPP/3", dataset="CPP", text="x")],
+    ),
+    Example(
+        "EvalPlus's results",
+        {
+            "date": "2024", "hash": "84f4",
+            "eval": {
+                "HumanEval/9": [
+                    {"task_id": "HumanEval/9", "solution": "a", "base_status": "fail", "plus_status": "pass"},
+                    {"task_id": "HumanEval/9", "solution": "b", "base_status": "pass", "plus_status": "timeout"},
+                ]
+            },
+        },
+        [
+            R(problem="HumanEval/9", dataset="HumanEval", text="a", claimed={"base": 0.0, "plus": 0.0}),
+            R(problem="HumanEval/9", dataset="HumanEval", text="b", claimed={"base": 1.0, "plus": 0.0}),
+        ],
+    ),
+    Example(
+        "BigCodeBench's results",
+        {"date": "2024", "eval": {"BigCodeBench/8": [{"task_id": "?", "solution": "a", "status": "pass", "details": {}}]}},
+        [R(problem="BigCodeBench/8", dataset="BigCodeBench", text="a", claimed={"correct": 1.0})],
+    ),
+    Example(
+        "generations",
+        {"sample_130": ["'o=9'", "1"], "sample_1": ["{}"]},
+        [R(problem="sample_130", text="'o=9'"), R(problem="sample_130", text="1"), R(problem="sample_1", text="{}")],
+    ),
+    Example("generations", [["a", "b"], ["c"]], [R(problem="0", text="a"), R(problem="0", text="b"), R(problem="1", text="c")]),
+    Example(
+        "scored generations",
+        {
+            "raw_generations": {"sample_3": ["1", "2"]},
+            "raw_scored_generations": {"sample_3": [False, True]},
+            "pass_at_1": 50.0,
+        },
+        [
+            R(problem="sample_3", text="1", claimed={"correct": 0.0}),
+            R(problem="sample_3", text="2", claimed={"correct": 1.0}),
+        ],
+    ),
+    Example(
+        "LiveCodeBench's outputs",
+        json.dumps(
+            [
+                {
+                    "question_title": "A", "question_content": "Sort.", "platform": "codeforces", "question_id": "1873_A",
+                    "difficulty": "easy", "output_list": ["```python\nx\n```"], "code_list": ["x"],
+                    "graded_list": [True], "pass@1": 1.0, "metadata": ["{}"],
+                }
+            ]
+        ),
+        [
+            R(
+                problem="1873_A", dataset="livecodebench", part="easy", question="Sort.", text="```python\nx\n```",
+                answer="x", claimed={"correct": 1.0},
+            )
+        ],
+    ),
+    Example(
+        "LiveCodeBench's outputs",
+        json.dumps([{"question_id": "abc", "code_list": ["x", "y"], "output_list": ["", ""]}]),
+        [R(problem="abc", dataset="livecodebench", text=text, answer=text) for text in "xy"],
+    ),
+    Example("prompts with samples", [{"prompt": "def f():", "samples": ["a", "b"]}], [R(question="def f():", text=t) for t in "ab"]),
+    Example(
+        "AISBench's lines",
+        [
+            {
+                "data_abbr": "gsm8k", "id": 7, "success": True, "uuid": "0", "gold": "#### 4", "prediction": "4",
+                "origin_prompt": [{"role": "HUMAN", "prompt": "1+1?"}, {"role": "BOT", "prompt": "2"}, {"role": "HUMAN", "prompt": "2+2?"}],
+            },
+            {"data_abbr": "gsm8k", "id": 8, "success": False, "prediction": "", "error_info": "HTTP 500"},
+            {"data_abbr": "gsm8k", "id": 9, "index": 1, "input": "?", "error_info": "too long", "kind": "rejected"},
+        ],
+        [
+            R(problem="7", dataset="gsm8k", text="4", gold=("#### 4",), question="2+2?"),
+            R(problem="8", dataset="gsm8k", failure="HTTP 500"),
+            R(problem="9", dataset="gsm8k", index=1, question="?", failure="too long", rejected=True),
+        ],
+    ),
+    Example(
+        "predictions",
+        {"0": {"origin_prompt": "2+2?", "prediction": "4", "gold": 4}, "1": {"origin_prompt": "?", "prediction": ["a", None], "gold": ["a", "b"]}},
+        [
+            R(problem="0", question="2+2?", text="4", gold=("4",)),
+            R(problem="1", question="?", text="a", gold=("a", "b")),
+            R(problem="1", question="?", gold=("a", "b"), failure="the file has null in the place of the reply"),
+        ],
+    ),
+    Example(
+        "predictions",
+        {"0": {"origin_prompt": "?", "prediction": "b", "loglikelihoods": [{"logprob": -2.0, "tokens": 1, "greedy": False}, None]}},
+        [R(problem="0", question="?", text="b", loglikelihoods=(Loglikelihood(logprob=-2.0, tokens=1, greedy=False), None))],
+    ),
+    Example(
+        "OpenCompass's unfinished lines",
+        [{"idx": 3, "origin_prompt": "2+2?", "prediction": "4", "gold": "4"}],
+        [R(problem="3", question="2+2?", text="4", gold=("4",))],
+    ),
+    Example(
+        "plain rows",
+        [{"id": "q1", "predictions": ["a", "b"], "gold": "a", "correct": [True, False]}, {"id": 2, "prediction": 4, "gold": 4}],
+        [
+            R(problem="q1", text="a", gold=("a",), claimed={"correct": 1.0}),
+            R(problem="q1", text="b", gold=("a",), claimed={"correct": 0.0}),
+            R(problem="2", text="4", gold=("4",)),
+        ],
+    ),
+    Example(
+        "lm-eval's samples",
+        [
+            {
+                "doc_id": 0, "doc": {"question": "2+2?"}, "target": "['4', 'four']", "filter": "strict-match",
+                "arguments": {"gen_args_0": {"arg_0": "Q: 2+2?", "arg_1": {}}}, "resps": [["It is 4.", "It is 5."]],
+                "filtered_resps": ["4"], "metrics": ["exact_match"], "exact_match": 1.0,
+            }
+        ],
+        [
+            R(
+                problem="0", question="2+2?", gold=("4", "four"), filter="strict-match", metrics=("exact_match",),
+                claimed={"exact_match": 1.0}, text=text, answer=answer,
+            )
+            for text, answer in (("It is 4.", "4"), ("It is 5.", None))
+        ],
+    ),
+    Example(
+        "lm-eval's samples",
+        [
+            {
+                "doc_id": 0, "doc": {}, "target": "1", "metrics": ["acc"], "acc": 0.0, "resps": [[[-3.0, True]], [[-3.5, False]]],
+                "filtered_resps": [[-3.0, True], [-3.5, False]], "arguments": [["Q", " 3"], ["Q", " four"]],
+            }
+        ],
+        [
+            R(
+                problem="0", gold=("1",), metrics=("acc",), claimed={"acc": 0.0}, options=("3", "four"),
+                loglikelihoods=(Loglikelihood(logprob=-3.0, greedy=True), Loglikelihood(logprob=-3.5, greedy=False)),
+            )
+        ],
+    ),
+    Example("inspect's log", json.dumps(LOG), [INSPECT_REPLY]),
+    Example(
+        "inspect's log",
+        json.dumps(
+            {
+                **LOG,
+                "samples": [
+                    {
+                        "id": "a", "epoch": 1, "input": "attachment://1f", "target": ["x", "y"], "scores": None,
+                        "attachments": {"1f": "A long question."}, "output": {"choices": []}, "error": {"message": "boom"},
+                    },
+                    {"id": "b", "epoch": 1, "input": "?", "target": "x", "output": {"completion": "x", "choices": []}},
+                ],
+            }
+        ),
+        [
+            R(problem="a", index=0, question="A long question.", gold=("x", "y"), dataset="mmlu", failure="boom"),
+            R(problem="b", index=0, question="?", gold=("x",), dataset="mmlu", text="x"),
+        ],
+    ),
+    Example(
+        "EvalScope's predictions",
+        [
+            {
+                "index": 5, "model": "m", "messages": [USER, {"role": "assistant", "content": "4"}],
+                "model_output": {"choices": [{"message": {"content": "4"}, "stop_reason": "stop"}], "error": None},
+            },
+            {"index": 6, "model": "m", "messages": [USER], "model_output": {"choices": [], "error": "HTTP 500"}},
+        ],
+        [
+            R(problem="5", question="2+2?", text="4", finish_reason="stop"),
+            R(problem="6", question="2+2?", failure="HTTP 500"),
+        ],
+    ),
+    Example(
+        "EvalScope's reviews",
+        [
+            {
+                "index": 5, "target": "4", "messages": [USER],
+                "sample_score": {
+                    "score": {"value": {"acc": 1.0}, "extracted_prediction": "4", "prediction": "It is 4."},
+                    "sample_id": 5, "group_id": 2,
+                },
+            }
+        ],
+        [R(problem="2", question="2+2?", text="It is 4.", answer="4", gold=("4",), claimed={"acc": 1.0})],
+    ),
+    Example(
+        "MMLU-Pro's outputs",
+        json.dumps([MMLU_PRO, {**MMLU_PRO, "question_id": 71, "pred": None}]),
+        [
+            R(
+                problem=problem, question="Which?", options=("one", "two"), gold=("B",), part="business",
+                dataset="mmlu_pro", text="The answer is (A).", answer=answer, claimed=claimed,
+            )
+            for problem, answer, claimed in (("70", "A", {"correct": 0.0}), ("71", None, {}))
+        ],
+    ),
+    Example(
+        "GAOKAO-Bench's results",
+        {
+            "keyword": "2010-2022_History_MCQs", "model_name": "m", "prompt": "请",
+            "example": [
+                {
+                    "index": 0, "year": "2010", "score": 4, "question": "1．", "standard_answer": ["C", "A"], "analysis": "",
+                    "model_answer": ["C"], "model_output": "【答案】C <eoa>",
+                }
+            ],
+        },
+        [
+            R(
+                problem="0", part="2010-2022_History_MCQs", dataset="gaokao_bench", question="1．", gold=("C", "A"),
+                text="【答案】C <eoa>",
+            )
+        ],
+    ),
+    Example(
+        "BBH's outputs",
+        {
+            "canary": "x",
+            "outputs": [{"input": "Do it.\n\nQ: a\nA: b\n\nQ: True and\nFalse is\nA: Let's", "prediction": "So False.", "target": "False"}],
+        },
+        [R(part="boolean_expressions", dataset="bbh", question="True and\nFalse is", gold=("False",), text="So False.")],
+        "folder/boolean_expressions_few_shot_template_0-255000.json",
+    ),
+    Example(
+        "GSM8K's model solutions",
+        [
+            {
+                "question": "2+2?", "ground_truth": "Add: 4\nA: 4", "6b_finetuning": {"is_correct": False, "solution": "A: 5"},
+                "175b_verification": {"is_correct": True, "solution": "A: 4"},
+            }
+        ],
+        [
+            R(question="2+2?", gold=("4",), dataset="gsm8k", filter=model, text=text, claimed={"correct": share})
+            for model, text, share in (("6b_finetuning", "A: 5", 0.0), ("175b_verification", "A: 4", 1.0))
+        ],
+    ),
+    Example(
+        "Abel's outputs",
+        [{"id": 0, "prompt": "Question:\n2+2?\nAnswer:\nLet's think step by step.\n", "response": "4", "pred": "4", "gold": "4", "result": True}],
+        [R(problem="0", question="2+2?", text="4", answer="4", gold=("4",), claimed={"correct": 1.0})],
+    ),
+    Example("prompts with responses", [{"prompt": "Write.", "response": "Written."}], [R(question="Write.", text="Written.")]),
+    *(
+        Example(
+            "IFEval's results",
+            [
+                {
+                    "prompt": "Write.", "response": "x", "instruction_id_list": ["a:b"], "follow_all_instructions": True,
+                    "follow_instruction_list": [True],
+                }
+            ],
+            [R(question="Write.", dataset="ifeval", text="x", claimed={f"prompt_level_{reading}_acc": 1.0})],
+            f"eval_results_{reading}.jsonl",
+        )
+        for reading in ("strict", "loose")
+    ),
+    Example(
+        "OpenAI's batch output",
+        [
+            {"id": "b", "custom_id": "q1", "response": {"status_code": 200, "body": {"choices": [BATCH_ANSWER]}}, "error": None},
+            {"id": "b", "custom_id": "q2", "response": {"status_code": 400, "body": {"error": {"message": "too long"}}}, "error": None},
+            {"id": "b", "custom_id": "q3", "response": None, "error": {"code": "x", "message": "expired"}},
+            {
+                "id": "b", "custom_id": "q4", "error": None,
+                "response": {
+                    "status_code": 200,
+                    "body": {"output": [{"type": "reasoning"}, {"type": "message", "content": [{"type": "output_text", "text": "4"}]}]},
+                },
+            },
+        ],
+        [
+            R(problem="q1", text="4", reasoning="Hm.", finish_reason="stop"),
+            R(problem="q2", failure="too long", rejected=True),
+            R(problem="q3", failure="expired"),
+            R(problem="q4", text="4"),
+        ],
+    ),
+    Example(
+        "Anthropic's batch results",
+        [
+            {
+                "custom_id": "q1",
+                "result": {
+                    "type": "succeeded",
+                    "message": {
+                        "content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "4"}],
+                        "stop_reason": "max_tokens",
+                    },
+                },
+            },
+            {"custom_id": "q2", "result": {"type": "errored", "error": {"type": "error", "error": {"message": "bad"}}}},
+            {"custom_id": "q3", "result": {"type": "expired"}},
+        ],
+        [
+            R(problem="q1", text="4", reasoning="Hm.", finish_reason="length"),
+            R(problem="q2", failure="bad"),
+            R(problem="q3", failure="expired"),
+        ],
+    ),
+    Example(
+        "apr's batch output",
+        [
+            {"task_id": "12_s3", "text": "x", "tokens_generated": 5, "inference_ms": 1.0},
+            {"task_id": "HumanEval/0", "text": "", "error": "out of memory"},
+        ],
+        [R(problem="12", index=3, text="x"), R(problem="HumanEval/0", failure="out of memory")],
+    ),
+    Example(
+        "MT-Bench's answers",
+        [{"question_id": 101, "answer_id": "x", "model_id": "m", "choices": [{"index": 0, "turns": ["a", "b"]}], "tstamp": 1.0}],
+        [R(problem="101", index=0, dataset="mt_bench", filter=f"turn {n}", text=text) for n, text in ((1, "a"), (2, "b"))],
+    ),
+    Example(
+        "BFCL's results",
+        [
+            {"id": "simple_python_0", "result": [{"f": '{"a": 1}'}], "input_token_count": 1, "latency": 1.0},
+            {"id": "simple_python_1", "result": "[f(a=1)]", "latency": 1.0},
+            {"id": "simple_python_2", "result": "Error during inference: HTTP 400", "traceback": "…"},
+        ],
+        [
+            R(problem="simple_python_0", dataset="BFCL_simple_python", text='[{"f": "{\\"a\\": 1}"}]'),
+            R(problem="simple_python_1", dataset="BFCL_simple_python", text="[f(a=1)]"),
+            R(problem="simple_python_2", dataset="BFCL_simple_python", failure="Error during inference: HTTP 400"),
+        ],
+    ),
+]  # fmt: skip
+
+
+def written(content: Any) -> bytes:
+    if isinstance(content, str):
+        return content.encode()
+    if isinstance(content, list) and isinstance(content[0], dict):
+        return b"".join(json.dumps(row).encode() + b"\n" for row in content)
+    return json.dumps(content).encode()
+
+
+NAMES = [f"{example.shape} {number}" for number, example in enumerate(EXAMPLES)]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+def test_a_file_of_a_known_tool_is_read_as_it_is(example: Example) -> None:
+    """By its content alone; only BBH's and IFEval's files tell something by their names."""
+    file = open_replies(SavedBytes(written(example.content), example.name))
+    assert file.description == example.shape
+    assert list(file.replies()) == example.replies
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+def test_the_way_of_writing_json_changes_nothing(example: Example) -> None:
+    """Indented, as one list instead of lines, with a byte order mark, with Windows' line ends, in pieces of seven."""
+    data = written(example.content)
+    rows = example.content
+    as_list = json.dumps(rows, ensure_ascii=False, indent=2).encode() if isinstance(rows, list | dict) else data
+    for spelling in (as_list, b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n"), data + b"\n\n", b"\n" + data):
+        for step in (7, 1 << 20):
+            assert list(open_replies(SavedBytes(spelling, example.name, step)).replies()) == example.replies
+
+
+def test_every_shape_of_the_table_has_an_example() -> None:
+    """So that none is there which nobody has tried."""
+    assert {example.shape for example in EXAMPLES} == {shape.name for shape in KNOWN_SHAPES}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+def test_a_file_that_breaks_off_is_refused_or_its_whole_rows_are_all_read(example: Example) -> None:
+    """Wherever a writer was stopped, no reply is changed or made up."""
+    data = written(example.content)
+    for length in range(1, len(data) - 1):
+        try:
+            found = read(data[:length], example.name)
+        except BadData:
+            continue
+        assert found == example.replies[: len(found)]
+        assert data[length : length + 1] in (b"\n", b"{"), data[:length]
