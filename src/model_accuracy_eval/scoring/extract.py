@@ -11,6 +11,7 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.exam_answers import EXAM_EXTRACTORS
 from model_accuracy_eval.scoring.lm_eval_filters import first_token, format_span, multi_choice_regex, regex, regex_pos
+from model_accuracy_eval.scoring.stated_letters import choice_letter
 from model_accuracy_eval.scoring.ultraeval_answers import POSTPROCESS
 
 Extractor = Callable[..., str | None]
@@ -79,57 +80,6 @@ def number_answer(text: str, problem: Problem) -> str | None:
     if boxed and (number := _NUMBER.search(boxed[-1])):
         return "".join(number.groups(""))
     return last_number(text, problem)
-
-
-# Repetitions are bounded: a reply of ten thousand asterisks must not take minutes to read.
-_WRAPPED = (
-    r"[\s*_:：$\\(\[（]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
-    r"[\s*_(\[（]{0,4}([A-Z])(?![A-Za-z])"
-)
-_STATED = (
-    re.compile(
-        r"(?:(?i:\banswer\b(?:[^.:：\n]{0,60}?\b(?:is|be)\b)?(?:[\s*_:：]{0,8}(?:option|choice|letter)\b)?)"
-        r"|答案[\s*_]{0,4}(?:应该是|是|为)?[\s:：]{0,4}(?:选项?)?|\\(?=boxed\{))" + _WRAPPED
-    ),
-    re.compile(r"(?:(?i:\b(?:option|choice)\b)|选(?:择|项)?)" + _WRAPPED),
-)
-"""Words that announce a letter; those that say "answer" come before those that only name an option."""
-_ONLY = re.compile(r"^[ \t*_(\[（$]{0,8}([A-Z])[ \t*_)\]）.。:：$]{0,8}\r?$", re.MULTILINE)
-_LEADING = re.compile(r"^[ \t*_(\[（]{0,8}([A-Z])(?:[)\]）.:：*_]|,(?!\s?[A-Z]\b))", re.MULTILINE)
-
-
-def choice_letter(text: str, problem: Problem) -> str | None:
-    """The letter of the chosen option: as stated ("the answer is (B)"), else alone on a line, else at the start of
-    lines ("B. Paris"), else that of the option whose text occurs.
-
-    Only letters that the question offers count; without known options, A to J. Lines that begin with different letters
-    discuss the options and do not count, and texts count if exactly one option's text occurs in the reply.
-    """
-    offered = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(problem.choices) or 10]
-    if re.fullmatch(r"\W*[a-z]\W*", text, re.ASCII):
-        text = text.upper()
-    for pattern in (*_STATED, _ONLY):
-        letters = [letter for letter in pattern.findall(text) if letter in offered]
-        if letters:
-            return str(letters[-1])
-    leading = {letter for letter in _LEADING.findall(text) if letter in offered}
-    if leading:
-        return leading.pop() if len(leading) == 1 else None
-    return _letter_of_text(text, problem.choices, offered)
-
-
-def _letter_of_text(text: str, choices: tuple[str, ...], offered: str) -> str | None:
-    """The only option whose text occurs as whole words; "New York" does not count inside "New York City"."""
-    texts = [choice.strip().lower() for choice in choices]
-    rest = text.lower()
-    occurring = set()
-    for longest in sorted(filter(None, texts), key=len, reverse=True):
-        pattern = re.compile(rf"(?<![a-z0-9.]){re.escape(longest)}(?![a-z0-9]|\.\d)")
-        if pattern.search(rest):
-            occurring.add(longest)
-            rest = pattern.sub("\n", rest)
-    letters = [letter for letter, choice in zip(offered, texts, strict=False) if choice in occurring]
-    return letters[0] if len(letters) == 1 else None
 
 
 def stripped(text: str, problem: Problem) -> str | None:

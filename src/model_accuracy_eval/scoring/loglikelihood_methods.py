@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from math import inf
 
 from model_accuracy_eval.records import Attempt, Loglikelihood, Problem, RequestMethod, TaskSpec
-from model_accuracy_eval.scoring.extract import choice_letter, strip_thoughts
+from model_accuracy_eval.scoring.extract import strip_thoughts
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorers import metric_uses
+from model_accuracy_eval.scoring.stated_letters import choice_letter
 
 UNAVAILABLE = object()
 """In place of a value: the service cannot provide what this metric needs."""

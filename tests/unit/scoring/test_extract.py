@@ -12,7 +12,6 @@ from model_accuracy_eval.scoring import extract, filters
 from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.extract import (
     EXTRACTORS,
-    choice_letter,
     cut_at,
     last_number,
     number_answer,
@@ -193,110 +192,6 @@ def test_blanks_are_no_answer() -> None:
     """A reply of blanks has nothing in it."""
     assert stripped("  a b \n", PLAIN) == "a b"
     assert stripped(" \n", PLAIN) is None
-
-
-LETTERS = {
-    # stated
-    "ANSWER: B": "B",
-    "The answer is B.": "B",
-    "The answer is: B": "B",
-    "The answer is (B).": "B",
-    "The answer is **B**.": "B",
-    "The answer is **(B)**": "B",
-    "**Answer:** B": "B",
-    "**Answer**: B": "B",
-    "**Answer: B**": "B",
-    "Answer:\nB": "B",
-    "The answer is option B.": "B",
-    "The correct option is B) Paris": "B",
-    "The best answer here is C, I think.": "C",
-    "I pick option C.": "C",
-    "Answer: $\\boxed{\\text{B}}$": "B",
-    "\\boxed{B}": "B",
-    "So we get $\\boxed{\\mathrm{B}}$": "B",
-    "The answer is \\(B\\).": "B",
-    "At first A. But the answer is C.": "C",
-    "The answer is A. No, wait: the answer is B.": "B",
-    "The answer is B, not option A.": "B",
-    "Option A is wrong, option B is right. ANSWER: B": "B",
-    # Chinese
-    "答案：B": "B",
-    "答案是B。": "B",
-    "答案为（C）": "C",
-    "正确答案是：**D**": "D",
-    "因此，答案应该是 C": "C",
-    "所以选B。": "B",
-    "故选：C": "C",
-    "选项D正确": "D",
-    # alone
-    "B": "B",
-    "b": "B",
-    "(b)": "B",
-    "(B)": "B",
-    "**B**": "B",
-    "B.": "B",
-    "B。": "B",
-    "B. Paris": "B",
-    "B) Paris": "B",
-    "B, because the Louvre is there.": "B",
-    "Let me think.\n\nC": "C",
-    "B\n\nA. Berlin is in Germany\nC. Rome is in Italy": "B",
-    # by its wording
-    "It is Paris.": "B",
-    "it is paris": "B",
-    "Paris": "B",
-    # not offered, then by its wording
-    "The answer is E. So Paris.": "B",
-}
-
-
-@pytest.mark.parametrize(("reply", "letter"), LETTERS.items())
-def test_the_letter_that_a_careful_reader_reads(reply: str, letter: str) -> None:
-    """Stated, in bold, in brackets, in LaTeX, in Chinese, alone, or only by the option's wording."""
-    assert choice_letter(reply, CITIES) == letter
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "The answer is a matter of taste.",
-        "a city in France",
-        "This is a question about a capital.",
-        "A city in France.",
-        "I am not sure.",
-        "The answer is E.",
-        "E",
-        "Paris or Rome",
-        "Parisian",
-        "A. Berlin?\nB. Paris?\nHard to tell.",
-        "A, B and C are all nice.",
-        "Answer: Because it is so.",
-        "",
-    ],
-)
-def test_no_letter_is_read_into_a_reply(reply: str) -> None:
-    """Articles, letters that are not offered, options that are merely talked over, and parts of words do not count."""
-    assert choice_letter(reply, CITIES) is None
-
-
-def test_the_wording_must_be_whole() -> None:
-    """15 does not mean 5, and New York City is not New York."""
-    assert choice_letter("It is 15", asked("5", "15")) == "B"
-    assert choice_letter("It is 1.5", asked("1.5", "5", "1")) == "A"
-    assert choice_letter("It is New York City.", asked("New York", "New York City")) == "B"
-    assert choice_letter("It is New York.", asked("New York", "New York City")) == "A"
-    assert choice_letter("我认为是北京市", asked("北京", "上海")) == "A"
-    assert choice_letter("C++ of course", asked("C++ (1985)", "C++", "Rust")) == "B"
-
-
-@given(st.integers(2, 6), st.data())
-def test_a_stated_letter_is_read_when_it_is_offered(options: int, data: st.DataObject) -> None:
-    """For any number of options: the offered letters are read, the others are not."""
-    letter = data.draw(st.sampled_from("ABCDEFGH"))
-    problem = asked(*(f"word{place}" for place in range(options)))
-    expected = letter if letter in "ABCDEFGH"[:options] else None
-    for form in ("ANSWER: {}", "The answer is ({}).", "{}", "**{}**", "\\boxed{{{}}}", "答案是{}"):
-        assert choice_letter(form.format(letter), problem) == expected
 
 
 def test_steps_end_as_soon_as_nothing_is_left() -> None:
