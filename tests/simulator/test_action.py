@@ -7,6 +7,9 @@ from tests.servers.fake_github_memory import REPOSITORY
 from tests.servers.fault_server import FaultServer
 from tests.simulator.scene import BRIDGE, BUNDLED_WEIGHTS, Scene
 
+BESIDE_US = {"model": BUNDLED_WEIGHTS, "runtime": "process", "hardware": "any"}
+"""deploy.sh as a process in the action's own container."""
+
 
 def test_a_service_that_runs_is_evaluated_and_told_everywhere(scene: Scene, service: FaultServer) -> None:
     """Exit 0; check completed on the head commit, comment on the pull request, summary, outputs, report in the workspace."""
@@ -34,7 +37,7 @@ def test_a_missed_gate_fails_the_step_and_the_check(scene: Scene, service: Fault
 
 def test_the_adapter_of_the_pull_request_is_deployed_and_evaluated(scene: Scene) -> None:
     """The head commit is checked out, its deploy.sh serves a real model, and its accuracy is told."""
-    step = scene.run(model=BUNDLED_WEIGHTS, datasets="demo_arithmetic", limit="20", hardware="any")
+    step = scene.run(BESIDE_US, datasets="demo_arithmetic", limit="20")
     assert step.exit_code == 0, step.text
     assert f"The adapter is {REPOSITORY} at {scene.sha}." in "".join(step.log.annotations("notice"))
     figures = json.loads(step.outputs["summary-json"])["demo_arithmetic"]
@@ -63,8 +66,7 @@ def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     )
     del scene.event["pull_request"]
     scene.event["comment"] = {"user": {"login": "alice"}, "body": f"/evaluate {named}"}
-    inputs = {"model": BUNDLED_WEIGHTS, "datasets": "demo_arithmetic", "limit": "5", "hardware": "any"}
-    step = scene.run(inputs, adapter_ref=named, status="true")
+    step = scene.run(BESIDE_US, datasets="demo_arithmetic", limit="5", adapter_ref=named, status="true")
     assert step.exit_code == 0, step.text
     assert {scene.check["head_sha"], step.outputs["commit"]} == {named}
     assert {call.rpartition("/")[2] for call in scene.hub.calls if "/statuses/" in call} == {named}
@@ -110,7 +112,7 @@ def test_no_token_is_left_anywhere(scene: Scene) -> None:
     """Marker tokens in every input that takes one: neither log, nor workspace, nor deploy.sh's output holds them."""
     markers = {"adapter_token": "marker-adapter-token-1", "model_token": "marker-model-token-2"}
     (scene.runner.workspace / "weights").symlink_to(BUNDLED_WEIGHTS)
-    step = scene.run(markers, model="weights", datasets="demo_arithmetic", limit="2", hardware="any")
+    step = scene.run(BESIDE_US | markers, model="weights", datasets="demo_arithmetic", limit="2")
     assert step.exit_code == 0, step.text
     tokens = [TOKEN, *markers.values()]
     kept = [path for path in scene.runner.workspace.rglob("*") if path.is_file()]

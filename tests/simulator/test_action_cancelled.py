@@ -16,7 +16,7 @@ from tests.servers.http import Exchange, HttpServer
 from tests.simulator.commands import Log
 from tests.simulator.scene import BRIDGE, BUNDLED_WEIGHTS, SIBLING, Scene, containers
 
-EXAMPLE = {"model": BUNDLED_WEIGHTS, "datasets": "demo_arithmetic", "hardware": "any"}
+EXAMPLE = {"model": BUNDLED_WEIGHTS, "datasets": "demo_arithmetic", "hardware": "any", "runtime": "process"}
 ENDLESS = {"num_return_sequences": "200", "concurrency": "1"}
 """More samples than anybody waits for."""
 

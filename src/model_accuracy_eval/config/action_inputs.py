@@ -26,6 +26,9 @@ class ActionInputs(Record, frozen=True, kw_only=True):
     hardware: Annotated[
         str, about("Hardware type that the repository's owners must have declared for it; `any` skips the check.")
     ] = "npu"
+    allow_unsafe: Annotated[
+        bool, about("Let deploy.sh run as the user of this program with `runtime: process`, who can read its tokens.")
+    ] = False
     comment: Annotated[bool, about("Whether to comment on the pull request; later runs update the comment.")] = True
     check: Annotated[bool, about("Whether to create a check run for the commit.")] = True
     status: Annotated[

@@ -125,7 +125,7 @@ _WHEN_ASKING: _Contradictions = (
     ),
     (
         lambda settings: settings.adapter and settings.runtime == "container" and not settings.adapter_image,
-        "The container runtime needs the image to run deploy.sh in: give --adapter-image.",
+        "deploy.sh runs in a container, and its image is not known: give adapter-image, or take the runtime 'process'.",
     ),
     (
         lambda settings: settings.endpoint and not _is_url(settings.endpoint),

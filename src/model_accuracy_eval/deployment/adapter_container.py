@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_accuracy_eval.deployment.container_spec import DEPLOYING
-from model_accuracy_eval.deployment.log_tail import NewLines, tail
+from model_accuracy_eval.deployment.log_tail import NewLines, shorten, tail
 from model_accuracy_eval.optional import docker, requests, urllib3
 from model_accuracy_eval.system import container_labels, docker_engine
 
@@ -132,6 +132,7 @@ class _LogFollower:
         self._written += len(data)
         with contextlib.suppress(OSError):
             self._output.write(data)
+            shorten(self._output.fileno())
         self._last_bytes = (self._last_bytes + data)[-8192:]
         if f"{DEPLOYING}\n".encode() in self._last_bytes:
             self.deploying.set()

@@ -23,6 +23,7 @@ import msgspec
 
 from model_accuracy_eval.deployment.log_tail import NewLines, tail
 from model_accuracy_eval.errors import AdapterFailed
+from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 _START_LIMIT = 30.0
@@ -39,6 +40,9 @@ class SupervisorOrder(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str]
     parent: int
     remove: str | None
+    uid: int | None = None
+    """The user that the command runs as; None: ours."""
+    groups: tuple[int, ...] = ()
 
 
 class SupervisorState(msgspec.Struct):
@@ -69,6 +73,7 @@ class AdapterProcess:
         environment: Mapping[str, str],
         log: str,
         remove: str | None = None,
+        user: UnprivilegedUser | None = None,
     ) -> None:
         self._log = log
         self._new_lines = NewLines(log)
@@ -86,7 +91,13 @@ class AdapterProcess:
         self._stdin, self._stdout = self._supervisor.stdin, self._supervisor.stdout
         os.set_blocking(self._stdout.fileno(), False)
         order = SupervisorOrder(
-            command=command, folder=folder, environment=variables, parent=os.getpid(), remove=remove
+            command=command,
+            folder=folder,
+            environment=variables,
+            parent=os.getpid(),
+            remove=remove,
+            uid=user.uid if user else None,
+            groups=user.groups if user else (),
         )
         try:
             self._start(order)

@@ -39,7 +39,9 @@ class ContainerOptions(Record, frozen=True, kw_only=True):
     devices: str = "auto"
     shm_size: str = "1g"
     memory: str | None = None
-    """None: all that the host has."""
+    """None: nine tenths of what the host has, so that an adapter out of bounds ends before the runner does."""
+    processes: int = 32_768
+    """And threads; a serving framework has some thousands."""
     labels: Labels = Labels(repository="")
 
 
@@ -117,7 +119,10 @@ class ContainerLauncher:
         socket = (self._environ.get("DOCKER_HOST") or docker_engine.DEFAULT_SOCKET).partition("unix://")[2]
         labels = self._labels(own)
         devices = self._devices(client, own, labels)
-        places = container_spec.weights(model_path, own, socket) | {path: path for path in devices.driver}
+        places = container_spec.weights(model_path, own, socket, self._environ.get("GITHUB_WORKSPACE", "")) | {
+            path: path for path in devices.driver
+        }
+        memory = self._options.memory or int(client.info()["MemTotal"]) * 9 // 10
         variables = container_spec.variables(self._environ, own, folder=folder, model_path=model_path, port=port)
         return partial(
             client.containers.create,
@@ -132,8 +137,12 @@ class ContainerLauncher:
             network_mode=f"container:{own.id}" if own else None,
             ports=None if own else {f"{port}/tcp": ("127.0.0.1", port)},
             shm_size=self._options.shm_size,
-            mem_limit=self._options.memory,
-            memswap_limit=self._options.memory,
+            mem_limit=memory,
+            memswap_limit=memory,
+            pids_limit=self._options.processes,
+            cap_drop=["ALL"],
+            cap_add=list(container_spec.CAPABILITIES),
+            security_opt=["no-new-privileges:true"],
             labels=labels,
             init=True,
             # Readable while it runs, whatever the engine's default is, and never all of the disk.

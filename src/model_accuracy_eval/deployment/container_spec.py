@@ -44,6 +44,10 @@ exec "$@" deploy.sh
 """Runs in the adapter's container: `packages` or `plain`, then the words of the script's first line. One stream
 for output and errors keeps their order, which the engine would lose."""
 
+CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+"""What root in the container may do: change files and users of the container, and open the NPUs' nodes, which belong to
+a group of the host (DAC_OVERRIDE). Not among them is NET_RAW, since the container may share the evaluator's network."""
+
 _SESSION = re.compile(
     r"_|CI_JOB_.*|COLORTERM|DISPLAY|DOCKER_.*|GPG_KEY|HOSTNAME|LOGNAME|LS_COLORS|PYTHON.*|SHLVL|TERM|USER|WAYLAND_.*"
 )
@@ -87,10 +91,15 @@ def variables(
     }
 
 
-def weights(model_path: str, own: OwnContainer | None, socket: str) -> dict[str, str]:
-    """Path in the container → path on the host. A hub cache has its files beside its snapshots: both are mounted."""
+def weights(model_path: str, own: OwnContainer | None, socket: str, workspace: str = "") -> dict[str, str]:
+    """Path in the container → path on the host. A hub cache has its files beside its snapshots: both are mounted.
+
+    In a workspace, which may hold the evaluated tree, no link is followed.
+    """
     if not model_path:
         return {}
+    if workspace:
+        _refuse_link(model_path, workspace)
     places = {model_path: os.path.realpath(model_path)}
     cache = Path(model_path).parent
     if cache.name == "snapshots" and (cache.parent / "blobs").is_dir():
@@ -101,6 +110,18 @@ def weights(model_path: str, own: OwnContainer | None, socket: str) -> dict[str,
         if socket and inside(os.path.realpath(socket), real):
             raise Refused(f"{real} holds the container engine's socket, which no adapter may get; move the weights.")
     return {path: own.on_host(real) if own else real for path, real in places.items()}
+
+
+def _refuse_link(model_path: str, workspace: str) -> None:
+    real, room = os.path.realpath(model_path), os.path.realpath(workspace)
+    if inside(room, real):
+        raise Refused(f"The weights are {real}, which holds the whole workspace; give model a folder of their own.")
+    named = os.path.abspath(model_path)  # noqa: PTH100 - links stay as they are
+    if inside(named, workspace) and real != os.path.normpath(os.path.join(room, os.path.relpath(named, workspace))):  # noqa: PTH118
+        raise Refused(
+            f"{model_path} leads over a link to {real}, and who wrote the workspace may not choose what the adapter's "
+            f"container gets: give model {real} itself."
+        )
 
 
 def archive(folder: str, model_path: str, log: str) -> IO[bytes] | None:

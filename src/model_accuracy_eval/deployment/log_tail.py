@@ -1,16 +1,28 @@
-"""The end of a log as it would look on a terminal, and the lines that are added to it."""
+"""The end of a log as it would look on a terminal, the lines that are added to it, and a bound on its size."""
 
 import os
 import re
 from pathlib import Path
 
 _BYTES = 256 * 1024
+LONGEST = 64 << 20
+_KEPT = 32 << 20
 _ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
     r"|\x1b[ -/]*[0-~]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def shorten(descriptor: int) -> None:
+    """Cuts a log that has become too long back to its beginning, from where it grows again; what was between is lost.
+
+    It has to be open for appending. (`supervisor.py`, which must run alone, does the same.)
+    """
+    if os.fstat(descriptor).st_size > LONGEST:
+        os.ftruncate(descriptor, _KEPT)
+        os.write(descriptor, f"\n── the log was longer than {LONGEST >> 20} MiB; a part was left out here\n".encode())
 
 
 def tail(log: str, lines: int) -> str:
@@ -37,8 +49,9 @@ class NewLines:
         self._position = 0
 
     def read(self) -> str:
-        """Returns the lines since the last call."""
+        """Returns the lines since the last call; after the log was shortened, those from there on."""
         with self._log.open("rb") as file:
+            self._position = min(self._position, file.seek(0, os.SEEK_END))
             file.seek(self._position)
             lines = file.read().rpartition(b"\n")[0]
         self._position += len(lines) + 1 if lines else 0

@@ -12,6 +12,7 @@ from model_accuracy_eval.deployment.adapter_process import AdapterProcess
 from model_accuracy_eval.deployment.listener import port_owner
 from model_accuracy_eval.deployment.log_tail import tail
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
+from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 
 _VENV_MAKER = Path(__file__).with_name("venv_maker.py")
 _DETAIL_LINES = 40
@@ -20,9 +21,17 @@ _DETAIL_LINES = 40
 class ProcessLauncher:
     """Implements `ports.Launcher`. `check` is called every 0.1 s of a wait, and may raise to end it."""
 
-    def __init__(self, environ: Mapping[str, str], *, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        check: Callable[[], None] = lambda: None,
+        user: UnprivilegedUser | None = None,
+    ) -> None:
+        """`user`: whom the adapter runs as, and who gets its folder; None: as we do."""
         self._environ = environ
         self._check = check
+        self._user = user
 
     def port_owner(self, port: int) -> str | None:
         return port_owner(port)
@@ -38,16 +47,32 @@ class ProcessLauncher:
     def start(self, *, folder: str, model_path: str, port: int, log: str) -> AdapterProcess:
         environment = adapter_environment(self._environ, model_path=model_path, port=port)
         command = deploy_command(folder, environment.get("PATH", os.defpath))
-        if not wants_packages(Path(folder) / "requirements.txt"):
-            return AdapterProcess(command, folder=folder, environment=environment, log=log)
-        home = tempfile.mkdtemp(prefix="adapter-python-")
+        packages = wants_packages(Path(folder) / "requirements.txt")
+        if self._user is None and not packages:
+            return self._process(command, folder, environment, log, None)
+        home = tempfile.mkdtemp(prefix="adapter-home-")
         try:
-            python = self._make_python(home, environment, log)
-            self._install(folder, python, log)
-            return AdapterProcess(command, folder=folder, environment=python, log=log, remove=home)
+            if self._user:
+                environment |= self._settle(self._user, home, folder, model_path)
+            if packages:
+                environment = self._make_python(home, environment, log)
+                self._install(folder, environment, log)
+            return self._process(command, folder, environment, log, home)
         except BaseException:
             shutil.rmtree(home, ignore_errors=True)
             raise
+
+    def _settle(self, user: UnprivilegedUser, home: str, folder: str, model_path: str) -> dict[str, str]:
+        """Gives the user a home and the adapter's folder; returns its variables. No account has its number, so that
+        programs read its name from these."""
+        if model_path and not user.can_read(model_path):
+            raise Refused(
+                f"deploy.sh runs as a user without rights, who cannot read the weights in {model_path}; make them "
+                f"readable for everybody (chmod -R o+rX), or name an image to run it in (adapter-image)."
+            )
+        user.owns(home)
+        user.owns(folder)
+        return {"HOME": home, "USER": "adapter", "LOGNAME": "adapter"}
 
     def _make_python(self, home: str, environment: Mapping[str, str], log: str) -> dict[str, str]:
         """Makes the adapter's own Python in `home`, and returns the environment that uses it."""
@@ -84,7 +109,7 @@ class ProcessLauncher:
             output.write("── deploy.sh\n".encode())
 
     def _run(self, command: list[str], folder: str, environment: Mapping[str, str], log: str, remove: str) -> int:
-        process = AdapterProcess(command, folder=folder, environment=environment, log=log, remove=remove)
+        process = self._process(command, folder, environment, log, remove)
         try:
             while (code := process.exit_code()) is None:
                 self._check()
@@ -94,3 +119,8 @@ class ProcessLauncher:
             raise
         process.finish()
         return code
+
+    def _process(
+        self, command: list[str], folder: str, environment: Mapping[str, str], log: str, remove: str | None
+    ) -> AdapterProcess:
+        return AdapterProcess(command, folder=folder, environment=environment, log=log, remove=remove, user=self._user)

@@ -1,8 +1,8 @@
 """A tiny process that stands between a run and the command it runs, and leaves nothing of it behind.
 
 It is started by file path (`python -I -S supervisor.py`), so it needs the standard library alone. It reads one
-JSON line from stdin (`command`, `folder`, `environment`, `parent`, `remove`), runs the command in a session of
-its own, with its own stderr as the command's output, and answers in JSON lines: `{"started": pid}` or
+JSON line from stdin (the arguments of `main`), runs the command in a session of its own, as another user if the line
+names one, with its own stderr as the command's output, and answers in JSON lines: `{"started": pid}` or
 `{"failed": reason}`, `{"exit": code}` (negative: minus the signal), `{"stopped": pids}` with what even SIGKILL
 could not end. Anything else on stdin, or its end, asks it to stop; the end comes even when the run was killed with
 SIGKILL. `remove` names a folder to delete after that, unless the line was "keep".
@@ -33,19 +33,32 @@ LIMIT = 4.0
 PERSIST_LIMIT = 60.0
 """Seconds to go on killing what was reported, such as a process inside a driver call that hangs."""
 TICK = 0.02
+LONGEST_LOG, KEPT_LOG = 64 << 20, 32 << 20
+"""Bytes of output: a log beyond the first is cut back to the second, and grows again from there."""
 CHILD_ROUNDS = 20
 """How often the list of children is read and killed before the list of all processes is."""
 
 
-def adopt_orphans() -> bool:
-    """Makes this process the parent of every orphan below it; returns False where the system cannot do that."""
+def set_process_option(option: int) -> bool:
+    """Sets an option of prctl(2) for this process; returns False where the system has none."""
     try:
         import ctypes  # noqa: PLC0415 - missing in some slim Pythons
 
-        set_child_subreaper = 36
-        return bool(ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0) == 0)
+        return bool(ctypes.CDLL(None).prctl(option, 1, 0, 0, 0) == 0)
     except (ImportError, OSError, AttributeError):
         return False
+
+
+def adopt_orphans() -> bool:
+    """Makes this process the parent of every orphan below it; returns False where the system cannot do that."""
+    set_child_subreaper = 36
+    return set_process_option(set_child_subreaper)
+
+
+def refuse_new_rights() -> None:
+    """Nothing started from here on gets rights from a file, such as those of sudo."""
+    set_no_new_privs = 38
+    set_process_option(set_no_new_privs)
 
 
 def processes() -> Iterator[tuple[int, int, int]]:
@@ -85,6 +98,17 @@ def send(signal_number: int, pids: Iterable[int], groups: Iterable[int] = ()) ->
             continue
 
 
+def shorten_log() -> None:
+    """Bounds our stderr, the command's output, if it is a file."""
+    try:
+        if os.fstat(2).st_size > LONGEST_LOG:
+            os.ftruncate(2, KEPT_LOG)
+            note = f"\n── the log was longer than {LONGEST_LOG >> 20} MiB; a part was left out here\n"
+            os.write(2, note.encode())
+    except OSError:  # no file, or a full disk: the bound is a courtesy
+        return
+
+
 def report(**fields: object) -> None:
     try:
         os.write(1, json.dumps(fields).encode() + b"\n")
@@ -110,7 +134,11 @@ class Supervisor:
     def request_stop(self, *_: object) -> None:
         self.stop_requested = True
 
-    def start(self, command: list[str], folder: str, environment: dict[str, str]) -> bool:
+    def start(
+        self, command: list[str], folder: str, environment: dict[str, str], uid: int | None, groups: list[int]
+    ) -> bool:
+        if uid is not None:
+            refuse_new_rights()
         try:
             # Kept: a Popen that is not referenced any more reaps its process, and the exit code would be lost.
             self.command = subprocess.Popen(  # noqa: S603 - the command is the run's own
@@ -121,6 +149,9 @@ class Supervisor:
                 stdout=2,
                 stderr=2,
                 start_new_session=True,
+                user=uid,
+                group=uid,
+                extra_groups=None if uid is None else groups,
             )
         except (OSError, ValueError) as error:
             report(failed=str(error))
@@ -152,6 +183,7 @@ class Supervisor:
     def watch(self, parent: int) -> bytes:
         """Waits for the request to stop. The parent is checked too: a fork of it may hold our stdin open."""
         while not self.stop_requested and os.getppid() == parent:
+            shorten_log()
             if 0 in self.pause(1.0, 0):
                 return os.read(0, 64).strip()
         return b""
@@ -219,9 +251,18 @@ def read_order() -> dict[str, object]:
     return order
 
 
-def main(command: list[str], folder: str, environment: dict[str, str], parent: int, remove: str | None) -> None:
+def main(
+    *,
+    command: list[str],
+    folder: str,
+    environment: dict[str, str],
+    parent: int,
+    remove: str | None,
+    uid: int | None = None,
+    groups: list[int] | None = None,
+) -> None:
     supervisor = Supervisor()
-    keep = supervisor.start(command, folder, environment) and supervisor.watch(parent) == b"keep"
+    keep = supervisor.start(command, folder, environment, uid, groups or []) and supervisor.watch(parent) == b"keep"
     survivors = supervisor.sweep()
     report(stopped=survivors)
     if survivors:

@@ -57,7 +57,10 @@ class Settings(Record, frozen=True, kw_only=True):
     ] = None
     runtime: Annotated[
         Literal["process", "container"],
-        about("Run deploy.sh as a process on this machine or in a container.", workflow_only=True),
+        about(
+            "Run deploy.sh as a process on this machine or in a container; in the action, in a container unless said.",
+            workflow_only=True,
+        ),
     ] = "process"
     adapter_image: Annotated[str | None, about("Container image that deploy.sh runs in.", workflow_only=True)] = None
     devices: Annotated[

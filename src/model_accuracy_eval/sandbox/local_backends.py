@@ -16,6 +16,7 @@ from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
 from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 from model_accuracy_eval.sandbox.program_environment import VARIABLES, interpreter
 from model_accuracy_eval.sandbox.worker import START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
+from model_accuracy_eval.system.unprivileged_user import unused_uid
 
 _SWEEP_SECONDS = 5.0
 _SHARED_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where any user may leave files
@@ -143,7 +144,7 @@ class UserBackend(_LocalBackend):
 
     def start(self, size: WorkerSize) -> WorkerConnection:
         folder = _own_folder()
-        uid = random.SystemRandom().randrange(*_free_uids()) & ~1
+        uid = unused_uid()
         os.chmod(folder, 0o1777)  # noqa: PTH101, S103 - the program's, which runs as another user
         settings = ServerSettings(
             folder=folder, places=[folder, *_SHARED_PLACES], sweep="user",
@@ -167,10 +168,3 @@ class UnconfinedBackend(_LocalBackend):
 
 def _own_folder() -> str:
     return tempfile.mkdtemp(prefix="model-accuracy-eval-sandbox-")
-
-
-def _free_uids() -> tuple[int, int]:
-    """The upper half of the users that this namespace knows."""
-    first, _, count = map(int, Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()[-1].split())
-    last = min(first + count, 2**31) - 2
-    return (first + last) // 2, last

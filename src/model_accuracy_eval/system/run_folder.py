@@ -12,10 +12,12 @@ from model_accuracy_eval.errors import BadReuse, BadValue, PublishFailed
 class RunFolder:
     """Implements `ports.Store`. The folder is locked while it is open: two runs must not write one journal."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, private: bool = False) -> None:
         self._root = Path(root).absolute()
         try:
             self._root.mkdir(parents=True, exist_ok=True)
+            if private:
+                self._root.chmod(0o700)
             self._lock = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             raise BadValue(f"The folder {self._root} for the run cannot be created: {error.strerror}.") from error

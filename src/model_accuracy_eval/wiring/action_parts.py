@@ -1,5 +1,6 @@
 """The parts of the action: its context, from inputs and event, and its ports on runner, GitHub and artifact service."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from model_accuracy_eval import wiring
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
 from model_accuracy_eval.config.table import table
-from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.github import pull_requests
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
@@ -24,6 +25,7 @@ from model_accuracy_eval.stages.run_progress import RunProgress
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.container_labels import Labels, sweep
 from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
 from model_accuracy_eval.wiring.adapter_checkout import (
     GITHUB,
     STATE_FOLDER,
@@ -87,7 +89,9 @@ class ActionStep:
                     plan=lambda checked_out: wiring.plan(
                         self._settings(values, checked_out), self._environment, _INPUTS, trust_file=False
                     ),
-                    run_ports=lambda plan, checked_out: self._run_ports(plan, context, run_progress, checked_out),
+                    run_ports=lambda plan, checked_out: self._run_ports(
+                        plan, context, run_progress, checked_out, allow_unsafe=action_inputs.allow_unsafe
+                    ),
                     needs_adapter=not first_settings.endpoint,
                     lacks_npus=lambda plan: lacks_npus(plan, self._environment, self._clock, _labels(plan, context)),
                 ),
@@ -155,25 +159,36 @@ class ActionStep:
         settings = dict(values)
         if checked_out:
             settings["adapter"] = checked_out.folder
-            if "adapter-image" in settings:
-                settings.setdefault("runtime", "container")
+            settings.setdefault("runtime", "container")
         if config := self.step.input("config"):
             settings["config"] = config
         return settings
 
     def _run_ports(
-        self, plan: RunPlan, context: ActionContext, run_progress: RunProgress, checked_out: CheckedOut | None
+        self,
+        plan: RunPlan,
+        context: ActionContext,
+        run_progress: RunProgress,
+        checked_out: CheckedOut | None,
+        *,
+        allow_unsafe: bool,
     ) -> Ports:
         if plan.settings.runtime == "container":
             self.step.save(_STATE_RUN, plan.run_id)
             self._sweep_containers(Labels(repository=context.repository))
-        place = f"{context.adapter_repository} at commit {context.adapter_commit}"
+        user, facts = None, {}
+        if checked_out:
+            user = _adapter_user(plan, allow_unsafe=allow_unsafe)
+            place = f"{context.adapter_repository} at commit {context.adapter_commit}"
+            facts = {"adapter": f"{place}, tree {checked_out.tree}", "deploy.sh": _confinement(plan, user)}
         return wiring.ports(
             plan,
             self._environment,
             self._clock,
             sys.stdout,
-            facts={"adapter": f"{place}, tree {checked_out.tree}"} if checked_out else {},
+            facts=facts,
+            adapter_user=user,
+            private_folder=True,
             model_token=self._tokens["model-token"] or None,
             labels=_labels(plan, context),
             wrap_display=run_progress.watch,
@@ -200,6 +215,26 @@ class ActionStep:
         with self._github() as github:
             sentence = "The step was ended before it could report how the evaluation went."
             github.complete_check(check, conclusion="cancelled", title="Cancelled", summary=sentence)
+
+
+def _adapter_user(plan: RunPlan, *, allow_unsafe: bool) -> UnprivilegedUser | None:
+    """Whom deploy.sh runs as on this machine: somebody who cannot read our tokens or write our files."""
+    if plan.settings.runtime != "process" or allow_unsafe:
+        return None
+    if os.geteuid() != 0:
+        raise Refused(
+            "With the runtime 'process' and without root, deploy.sh would run as this program's user, who can read its "
+            "tokens: name an image to run it in (adapter-image), or accept that (allow-unsafe: true)."
+        )
+    return unprivileged_user()
+
+
+def _confinement(plan: RunPlan, user: UnprivilegedUser | None) -> str:
+    if plan.settings.runtime == "container":
+        return f"in a container of {plan.settings.adapter_image}"
+    if user:
+        return f"as user {user.uid}, who has no rights"
+    return "UNSAFE: as the user of this program, who can read its tokens and change its files (allow-unsafe)"
 
 
 def _labels(plan: RunPlan, context: ActionContext) -> Labels:

@@ -75,6 +75,8 @@ class AdapterCheckout:
     def check_out(self, commit: str) -> CheckedOut:
         """Fetches the files of the commit; returns the folder of the adapter among them."""
         tree = check_out(self._git, self._source, commit)
+        # The adapter may run as another user, who has to get to its folder.
+        Path(self._git.folder).chmod(0o711)
         root, path = self._git.folder, self._inputs.adapter_path
         folder = os.path.normpath(Path(root) / path)
         if not Path(folder).resolve().is_relative_to(Path(root).resolve()):

@@ -28,6 +28,7 @@ from model_accuracy_eval.system.progress_display import progress_display
 from model_accuracy_eval.system.run_archive import open_archive
 from model_accuracy_eval.system.run_folder import RunFolder
 from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
 
 API_KEYS: Mapping[ServiceRole, str] = {"model": "MODEL_ACCURACY_EVAL_API_KEY", "judge": "MODEL_ACCURACY_EVAL_JUDGE_KEY"}
@@ -60,19 +61,23 @@ def ports(
     progress: TextIO = sys.stderr,
     *,
     facts: Mapping[str, str] | None = None,
+    adapter_user: UnprivilegedUser | None = None,
+    private_folder: bool = False,
     model_token: Secret | None = None,
     labels: Labels | None = None,
     wrap_display: Callable[[ProgressDisplay], ProgressDisplay] = lambda display: display,
 ) -> Ports:
     """The real ports. Progress is written to `progress`; `wrap_display` may put a display of its own before it.
 
-    `facts`: what the report shall say about the surroundings besides this machine.
+    `facts`: what the report shall say about the surroundings besides this machine. `adapter_user`: whom deploy.sh runs
+    as on this machine; None: as we do. `private_folder`: nobody else may look into the run's folder, which holds the
+    right answers.
     """
     display = wrap_display(progress_display(progress, clock.elapsed))
 
     return Ports(
         connect=partial(connect_service, environment),
-        launcher=_launcher(plan, environment, clock, labels),
+        launcher=_launcher(plan, environment, clock, labels, adapter_user),
         hub=hub(environment),
         make_rows=trusted_python(environment),
         open_sandbox=lambda: _open_sandbox(plan, environment, labels),
@@ -83,7 +88,7 @@ def ports(
             check=clock.check,
             say=display.say,
         ),
-        open_store=RunFolder,
+        open_store=partial(RunFolder, private=private_folder),
         open_archive=open_archive,
         run_async=run,
         clock=clock,
@@ -96,9 +101,15 @@ def _open_sandbox(plan: RunPlan, environment: Mapping[str, str], labels: Labels 
     return open_sandbox(plan.settings.sandbox, environment, image=plan.settings.sandbox_image or IMAGE, labels=labels)
 
 
-def _launcher(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, labels: Labels | None) -> Launcher:
+def _launcher(
+    plan: RunPlan,
+    environment: Mapping[str, str],
+    clock: SignalClock,
+    labels: Labels | None,
+    adapter_user: UnprivilegedUser | None,
+) -> Launcher:
     if plan.settings.runtime == "process":
-        return ProcessLauncher(environment, check=clock.check)
+        return ProcessLauncher(environment, check=clock.check, user=adapter_user)
     # One that a killed run left behind would hold the port. Without an engine, the launcher itself objects.
     with contextlib.suppress(Refused):
         sweep_orphans(labels or Labels(repository=""), environment)

@@ -85,6 +85,6 @@ def test_npus_are_looked_for_where_deploy_sh_will_run(tmp_path: Path, more: dict
     if any(Path("/dev").glob("davinci[0-9]*")):
         pytest.skip("this machine has NPUs")
     with FakeGitHub() as hub:
-        _, site = wired(hub, "", datasets="demo_gsm8k", model="/weights", **more)
+        _, site = wired(hub, "", datasets="demo_gsm8k", model="/weights", runtime="process", **more)
         plan = site.plan(None if "endpoint" in more else CheckedOut(folder=str(tmp_path), tree="t" * 40))
         assert site.lacks_npus(plan) == ("This container has no /dev/davinci<N>." if lacks else "")

@@ -224,3 +224,52 @@ def test_symbolic_folder(start: Start, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     told = ended(start("", folder=str(tmp_path / "link")))
     assert told.splitlines()[-2:] == [str(tmp_path / "link"), "server.py"]
+
+
+CONFINED = """
+grep -E 'NoNewPrivs|CapEff' /proc/self/status
+cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null
+python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)' 2>&1 | tail -1
+mknod /tmp/disk b 8 0 2>&1
+"""
+
+
+def test_it_has_few_rights_and_limits(start: Start, client: "DockerClient") -> None:
+    """No rights from files, no raw sockets, no device nodes, a bound on processes and on memory."""
+    container = start(f"{CONFINED}\nexec sleep 60")
+    until(lambda: "mknod" in container.tail(5), "deploy.sh has tried everything")
+    limits = client.containers.get(container.name).attrs["HostConfig"]
+    memory = client.info()["MemTotal"]
+    capabilities, privileges, processes, socket, node = container.tail(5).splitlines()
+    assert int(capabilities.split()[1], 16).bit_count() == 7
+    assert privileges.split() == ["NoNewPrivs:", "1"]
+    assert processes == "32768"
+    assert "Operation not permitted" in socket
+    assert "Operation not permitted" in node
+    assert 0.8 * memory < limits["Memory"] < memory
+
+
+def test_a_flood_of_output_is_bounded(start: Start, log: str) -> None:
+    """Its beginning and its end stay, and a line says that something is missing."""
+    container = start("echo first; head -c 90000000 /dev/zero | tr '\\0' 'x' | fold -w 1000; echo last")
+    assert "last" in ended(container)
+    text = Path(log).read_text()
+    assert len(text) <= 65 << 20
+    assert text.startswith("first\n")
+    assert "the log was longer than 64 MiB; a part was left out here" in text
+
+
+@pytest.mark.parametrize("link", ["weights", "models"])
+def test_a_link_in_the_workspace_chooses_no_mount(link: str, start: Start, tmp_path: Path) -> None:
+    """Neither the folder itself nor one above it; the refusal names what to write. A folder of the workspace is fine."""
+    workspace, other = tmp_path / "workspace", tmp_path / "workspace" / "secrets"
+    (other / "weights").mkdir(parents=True)
+    (workspace / link).symlink_to(other / "weights" if link == "weights" else other)
+    path = workspace / "weights" if link == "weights" else workspace / "models" / "weights"
+    with pytest.raises(
+        Refused, match=f"leads over a link to {other / 'weights'}, .*: give model {other / 'weights'} itself"
+    ):
+        start("", model_path=str(path), environ={"GITHUB_WORKSPACE": str(workspace)})
+    with pytest.raises(Refused, match="which holds the whole workspace"):
+        start("", model_path=str(tmp_path), environ={"GITHUB_WORKSPACE": str(workspace)})
+    start("sleep 60", model_path=str(other / "weights"), environ={"GITHUB_WORKSPACE": str(workspace)})

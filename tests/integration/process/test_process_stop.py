@@ -128,7 +128,7 @@ def test_our_own_death(tmp_path: Path, log: str, how: str) -> None:
     with subprocess.Popen([sys.executable, "-c", RUN, *arguments], env=variables) as run:
         try:
             until(lambda: is_open(port), "it serves")
-            assert len(list(temporary.glob("adapter-python-*"))) == (how == "plain")
+            assert len(list(temporary.glob("adapter-home-*"))) == (how == "plain")
             family = psutil.Process(run.pid).children(recursive=True)
         finally:
             run.kill()
@@ -137,4 +137,4 @@ def test_our_own_death(tmp_path: Path, log: str, how: str) -> None:
     until(lambda: not alive(mark), "daemons are gone", LIMIT)
     assert time.monotonic() - begin < LIMIT
     assert port_owner(port) is None
-    assert list(temporary.glob("adapter-python-*")) == []
+    assert list(temporary.glob("adapter-home-*")) == []

@@ -84,8 +84,9 @@ def by_file(texts: dict[str, str], folder: Path) -> RunPlan:
 
 
 def by_action(texts: dict[str, str]) -> RunPlan:
-    """The adapter is no input: the action checks it out and hands over its folder."""
-    inputs = {f"INPUT_{name.upper()}": text for name, text in texts.items() if name != "adapter"}
+    """The adapter is no input: the action checks it out and hands over its folder; by default it runs in a container."""
+    runtime = {"INPUT_RUNTIME": "process"} if "adapter" in texts else {}
+    inputs = runtime | {f"INPUT_{name.upper()}": text for name, text in texts.items() if name != "adapter"}
     environment = {"GITHUB_REPOSITORY": "octo/eval", "GITHUB_TRIGGERING_ACTOR": "alice", **inputs}
     environment["RUNNER_TEMP"] = tempfile.gettempdir()
     with ActionStep(environment, SignalClock()).parts() as (_, ports):

@@ -135,7 +135,7 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
         ({"adapter": None, "endpoint": "http://x:port"}, "must be an http:// or https:// URL, but is 'http://x:port'"),
         ({"adapter": None, "endpoint": "http://x:0"}, "must be an http:// or https:// URL, but is 'http://x:0'"),
         ({"adapter": None, "endpoint": "http://"}, "must be an http:// or https:// URL, but is 'http://'"),
-        ({"runtime": "container"}, "needs the image to run deploy.sh in: give --adapter-image."),
+        ({"runtime": "container"}, "deploy.sh runs in a container, and its image is not known: give adapter-image"),
         ({"judge_endpoint": "b"}, "The judge's endpoint must be an http:// or https:// URL, but is 'b'."),
         ({"shard": "4/4"}, "The shard must be r/W with r from 0 up to below W, such as 0/4, but is '4/4'."),
         ({"shard": "-1/4"}, "but is '-1/4'."),

@@ -1,0 +1,46 @@
+"""Users without rights: numbers that no account and no file of this machine has."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+from model_accuracy_eval.records import Record
+
+_DEVICE_NODES = ("davinci*", "devmm_svm", "hisi_hdc")
+
+
+class UnprivilegedUser(Record, frozen=True, kw_only=True):
+    """A user that a process can be started as. It owns nothing and is in no group but those of the NPUs' nodes."""
+
+    uid: int
+    groups: tuple[int, ...] = ()
+
+    def owns(self, folder: str) -> None:
+        """Gives it a folder with everything in it."""
+        os.chown(folder, self.uid, self.uid, follow_symlinks=False)
+        for parent, folders, files in os.walk(folder):
+            for name in [*folders, *files]:
+                os.chown(os.path.join(parent, name), self.uid, self.uid, follow_symlinks=False)  # noqa: PTH118
+
+    def can_read(self, path: str) -> bool:
+        """Whether the user gets to a file or a folder; asked of the system, which knows every rule about it."""
+        test = ["/usr/bin/test", "-r", path, *(["-a", "-x", path] if Path(path).is_dir() else [])]
+        done = subprocess.run(  # noqa: S603 - a fixed program
+            test, check=False, user=self.uid, group=self.uid, extra_groups=self.groups, env={}
+        )
+        return done.returncode == 0
+
+
+def unprivileged_user(devices: Path = Path("/dev")) -> UnprivilegedUser:
+    """A new user for the adapter; only root can start a process as another user."""
+    nodes = [node for pattern in _DEVICE_NODES for node in devices.glob(pattern)]
+    groups = {node.stat().st_gid for node in nodes} - {0}
+    return UnprivilegedUser(uid=unused_uid(), groups=tuple(sorted(groups)))
+
+
+def unused_uid() -> int:
+    """An even number from the upper half of the users that this namespace knows."""
+    first, _, count = map(int, Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()[-1].split())
+    last = min(first + count, 2**31) - 2
+    return random.SystemRandom().randrange((first + last) // 2, last) & ~1
