@@ -17,7 +17,7 @@ from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.ports.sink import Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
-from model_accuracy_eval.rescoring.rescore import Rescored
+from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.stages.previous_run import PreviousRun
 from model_accuracy_eval.stages.previous_run import compare as compare_runs
 from model_accuracy_eval.wiring import rescore_parts
@@ -87,6 +87,7 @@ def rescore(
     task: str | None = None,
     claimed: PathLike | None = None,
     subset: bool = False,
+    diff: PathLike | None = None,
     fields: Mapping[str, str] | None = None,
     environ: Mapping[str, str] | None = None,
     progress: OnProgress | Literal["terminal"] | None = None,
@@ -100,17 +101,27 @@ def rescore(
     `task`: the dataset, task file or group that was asked; None takes what the file says. `claimed`: a results file to
     compare with; None takes the one that lies beside the replies. `subset`: judge only the problems that a file holds,
     and count none as missing. `fields`: the fields of a file of no known shape, such as {"id": "task_id", "prediction":
-    "response"}; docs/reference/saved-replies.md lists the shapes and the names. `values`: settings of
-    docs/reference/settings.md about data, judging and the sandbox: `data_dir`, `limit`, `k`, `tasks_path`,
-    `trust_python`, `sandbox` and `judge_endpoint`.
+    "response"}; docs/reference/saved-replies.md lists the shapes and the names. `diff`: a file (.jsonl, .csv or .md)
+    for every sample that has another value in its file than here. `values`: settings of docs/reference/settings.md
+    about data, judging and the sandbox: `data_dir`, `limit`, `k`, `tasks_path`, `trust_python`, `sandbox` and
+    `judge_endpoint`.
     """
     environ = os.environ if environ is None else environ
     paths = [files] if isinstance(files, (str, os.PathLike)) else files
     given = rescore_parts.options(
-        values, task=task, claimed=None if claimed is None else os.fspath(claimed), subset=subset, fields=fields
+        values,
+        task=task,
+        claimed=None if claimed is None else os.fspath(claimed),
+        diff=None if diff is None else os.fspath(diff),
+        subset=subset,
+        fields=fields,
     )
     return rescore_parts.rescored(
-        [os.fspath(path) for path in paths], given, environ, wiring.signal_clock(), _display(progress)
+        [os.fspath(path) for path in paths],
+        given,
+        environ,
+        wiring.signal_clock(),
+        _display(progress),
     )
 
 

@@ -7,7 +7,7 @@ from tests.parity import next_manner, sides
 from tests.parity.conftest import Oracle
 
 from model_accuracy_eval import rescore
-from model_accuracy_eval.rescoring.rescore import Rescored
+from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.system.local_files import TaskFiles
 from model_accuracy_eval.tasks.lm_eval.yaml_files import load
 from model_accuracy_eval.tasks.mmlu import AREAS

@@ -80,6 +80,11 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="NAME=FIELD,…",
     help="Fields of files of no known shape: id=task_id,prediction=response.",
 )
+@click.option(
+    "--diff",
+    metavar="FILE",
+    help="Write every sample that is judged differently to this file: .csv, .md, or lines of JSON.",
+)
 @click.option("--subset", is_flag=True, help="Judge only the problems that the files hold; count none as missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @_options
@@ -89,6 +94,7 @@ def rescore(
     task: str | None,
     claimed: str | None,
     mapping: str | None,
+    diff: str | None,
     subset: bool,
     as_json: bool,
     **values: Any,
@@ -101,7 +107,7 @@ def rescore(
     given = {name: value for name, value in values.items() if value not in (None, ())}
     fields = lazy.field_map.parse(mapping) if mapping is not None else None
     results = lazy.python_api.rescore(
-        files, task=task, claimed=claimed, subset=subset, fields=fields, progress="terminal", **given
+        files, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields, progress="terminal", **given
     )
     click.echo(lazy.tables.as_json(results) if as_json else lazy.tables.as_text(results))
 

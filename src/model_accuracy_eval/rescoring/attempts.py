@@ -62,6 +62,13 @@ def write(store: Store, plan: RunPlan, prepared: PreparedDataset, problem: Probl
         )
 
 
+def read(store: Store, plan: RunPlan, prepared: PreparedDataset) -> Iterator[Attempt]:
+    """All samples that were written, answered or not."""
+    label, dataset = plan.settings.label, prepared.task.name
+    yield from map(journal.attempt, store.lines(journal.file(label, dataset)))
+    yield from map(journal.failure, store.lines(journal.failures_file(label, dataset)))
+
+
 def attempt(name: str, task: TaskSpec, problem: Problem, reply: SavedReply, index: int, *, filtered: bool) -> Attempt:
     """The sample of a run. `filtered`: what the other program's filter left stands in place of the reply."""
     if reply.failure:

@@ -6,12 +6,14 @@ from math import floor
 
 from model_accuracy_eval.records import VerdictReason
 from model_accuracy_eval.rescoring import recounts
-from model_accuracy_eval.rescoring.recounts import Figure, Problems, Recount
+from model_accuracy_eval.rescoring.recounts import JudgedProblems, Measure, Recount, Verdicts
 
 _FULL_PRECISION = 1e-5
 """Tools add up floats of 32 bits in another order."""
 _TWO_DIGITS = 0.005
 _ROUNDING_ERROR = 1e-9
+_SHOWN = 3
+"""How many of several ways are spelt out."""
 _DIGITS_OF_SHARE = 2
 """A share of 1 that is printed with fewer digits would be many percentages."""
 
@@ -126,13 +128,15 @@ class Explanation:
 class Evidence:
     """What a claim about one figure is held against."""
 
-    problems: Problems
+    problems: JudgedProblems
     ours: float | None
     """Our figure of the same name."""
-    figure: Figure | None
+    figure: Measure | None
     """How it is counted from the samples; None for figures that are not."""
     others: Mapping[str, float]
     """Our figures of other names."""
+    verdicts: Verdicts | None = None
+    """What the file says of single samples."""
     share: bool = True
     """Whether it is a percentage."""
 
@@ -144,15 +148,16 @@ def explain(claim: Claim, evidence: Evidence) -> Explanation:
             return Explanation()
         if same := _writing(claim, ours, share=evidence.share):
             return same
-    matches = dict(_matches(claim, evidence))
+    matches = dict(_matches(claim, evidence)) or dict(_matches_of_both(claim, evidence))
     versus = "" if ours is None else f"; here it is {ours:.2f}"
     if not matches:
         return Explanation(sentence=f"{claim} is not explained: no way to count that is known here gives it{versus}.")
     ways = list(matches.values())
     if len(ways) == 1:
         return Explanation(tuple(matches), f"{claim} is what comes out when {ways[0]}{versus}.")
+    shown = "; when ".join(ways[:_SHOWN]) + ("; …" if len(ways) > _SHOWN else "")
     return Explanation(
-        tuple(matches), f"{claim} comes out in {len(ways)} ways: when {'; or when '.join(ways)}{versus}."
+        tuple(matches), f"{claim} comes out in {len(ways)} ways, so none of them is proven: when {shown}{versus}."
     )
 
 
@@ -176,6 +181,7 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
             share = cause.recount(evidence.problems, figure)
             if share is not None and _gives(claim, 100 * share, evidence):
                 yield cause.name, cause.when.format(n=n, k=figure.k)
+        yield from _matches_of_verdicts(claim, evidence, figure)
     names = [
         name
         for name, value in evidence.others.items()
@@ -183,6 +189,39 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
     ]
     if names:
         yield "other figure", f"another of our figures is meant ({', '.join(names)})"
+
+
+def _matches_of_verdicts(claim: Claim, evidence: Evidence, figure: Measure) -> Iterator[tuple[str, str]]:
+    """What the file says of single samples, counted as we count."""
+    verdicts = evidence.verdicts
+    if verdicts is None:
+        return
+    share = recounts.as_defined(verdicts.all, figure)
+    if share is not None and _gives(claim, 100 * share, evidence):
+        yield "verdicts", f"{_differing(verdicts)}, and everything else is counted as here"
+        return
+    share = recounts.as_defined(verdicts.valued, figure)
+    if share is not None and _gives(claim, 100 * share, evidence):
+        yield "values of samples", f"only samples that have a value in the file are counted ({_differing(verdicts)})"
+
+
+def _matches_of_both(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Another way to count, applied to what the file says of single samples."""
+    if evidence.verdicts is None or evidence.figure is None:
+        return
+    n = recounts.samples_of_each(evidence.problems)
+    for cause in CAUSES:
+        share = cause.recount(evidence.verdicts.all, evidence.figure)
+        if share is not None and _gives(claim, 100 * share, evidence):
+            when = cause.when.format(n=n, k=evidence.figure.k)
+            yield cause.name, f"{_differing(evidence.verdicts)}, and {when}"
+
+
+def _differing(verdicts: Verdicts) -> str:
+    differing = verdicts.raised + verdicts.lowered
+    return (
+        f"{differing:,} samples are judged differently ({verdicts.raised:,} higher there, {verdicts.lowered:,} lower)"
+    )
 
 
 def _gives(claim: Claim, value: float, evidence: Evidence) -> bool:

@@ -1,16 +1,24 @@
 """The figures that a tool claims for the replies in its file, next to ours, and why the two differ."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Record, SummaryRow
-from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
+from model_accuracy_eval.records import DatasetResult, MetricUse, Record
+from model_accuracy_eval.rescoring import causes, recounts
+from model_accuracy_eval.rescoring.causes import Claim, Evidence
+from model_accuracy_eval.rescoring.recounts import Measure, SampleValues
 
-_CLOSE = 0.005 + 1e-9
-"""Tables round to two digits."""
+_MOST = 200
+"""More numbers than this are not the figures of one dataset."""
+_SIZED = re.compile(r"(?P<kind>pass|cons|avg)@(?P<k>[1-9]\d*)")
+_AVERAGED = re.compile(r" \(\d+ runs average\)")
+_ACCURACIES = {"accuracy", "acc", "score", "correct", "mean"}
+"""How tools call the share of correct samples."""
 
 
 class ClaimedFigure(Record, frozen=True, kw_only=True):
@@ -20,87 +28,118 @@ class ClaimedFigure(Record, frozen=True, kw_only=True):
     ours: float | None
     claimed: float | None
     why: str = ""
-
-
-class Disagreement(Record, frozen=True, kw_only=True):
-    """One sample whose value in the file differs from ours."""
-
-    problem: str
-    metric: str
-    claimed: float
-    ours: float
-    answer: str | None
-    gold: str
+    causes: tuple[str, ...] = ()
+    """The names of the ways to count that give the claim."""
 
 
 def read_figures(data: bytes, name: str) -> dict[str, float]:
-    """The numbers in a results file such as AISBench writes."""
+    """The numbers in a results file; if all of them are in objects, by their last names where these differ."""
     try:
         content = msgspec.json.decode(data, type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise BadData(f"{name}: this is not a results file: {error}.") from error
-    return {key: float(value) for key, value in content.items() if isinstance(value, int | float)}
+    numbers = dict(_numbers(content))
+    numbers = {path: value for path, value in numbers.items() if len(path) == 1} or numbers
+    if not 0 < len(numbers) <= _MOST:
+        raise BadData(
+            f'{name}: a results file holds 1 to {_MOST} figures, such as {{"accuracy": 62.5}}, but this one has '
+            f"{len(numbers):,}."
+        )
+    ambiguous = Counter(path[-1] for path in numbers)
+    return {path[-1] if ambiguous[path[-1]] == 1 else ".".join(path): value for path, value in numbers.items()}
+
+
+def _numbers(content: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str, ...], float]]:
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from _numbers(value, *above, key)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield (*above, key), float(value)
 
 
 def compare(
-    rows: Sequence[SummaryRow], claimed: Mapping[str, float], correct: Sequence[bytes], lacking: int
-) -> tuple[ClaimedFigure, ...]:
-    """Every metric for which either side has a figure. `correct`: for each problem, 1 or 0 for each sample."""
-    ours = {row.metric: row.value for row in rows}
-    return tuple(
-        ClaimedFigure(
-            metric=metric,
-            ours=ours.get(metric),
-            claimed=claimed.get(metric),
-            why=" ".join(_reasons(metric, ours, claimed, correct, lacking)),
-        )
-        for metric in dict.fromkeys([*ours, *claimed])
-    )
-
-
-def _reasons(
-    metric: str,
-    ours: Mapping[str, float | None],
+    result: DatasetResult,
+    headline: MetricUse,
     claimed: Mapping[str, float],
-    correct: Sequence[bytes],
-    lacking: int,
-) -> Iterator[str]:
-    own, theirs = ours.get(metric), claimed.get(metric)
-    if theirs is None:
-        return
-    n = len(correct[0]) if correct else 0
-    if own is not None and abs(own - theirs) > _CLOSE:
-        mixed = across_problems(metric, correct)
-        if mixed is not None and abs(mixed - theirs) <= _CLOSE:
-            yield (
-                f"{theirs:.2f} is what comes out when the {n} samples that are counted together belong to {n} "
-                f"different problems, as AISBench 3.1 pairs them; by problem it is {own:.2f}."
-            )
-        elif lacking:
-            yield f"{lacking} samples are not in the file; we count them as not correct."
-        else:
-            yield "Some samples are judged differently."
-    # AISBench 3.1 judges all runs, and reports only the last one where its evaluator gives no values of samples.
-    average = ours.get(f"{metric} ({n} runs average)")
-    if n > 1 and average is not None:
-        last = 100 * sum(samples[-1] for samples in correct) / len(correct)
-        if abs(last - theirs) <= _CLOSE:
-            yield (
-                f"the claimed {metric} is that of the last sample of every problem alone; over all {n} samples it is "
-                f"{average:.2f}."
-            )
+    of_samples: SampleValues,
+) -> tuple[ClaimedFigure, ...]:
+    """Every figure that either side has. `of_samples`: of the headline."""
+    own = _OwnFigures(result, headline, of_samples)
+    claims = causes.claims(claimed)
+    names = dict.fromkeys([*(row.metric for row in result.rows), *claimed])
+    return tuple(own.against(name, claims.get(name)) for name in names)
 
 
-def across_problems(metric: str, correct: Sequence[bytes]) -> float | None:
-    """pass@k or cons@k with the samples paired as AISBench 3.1 pairs them: run by run, then cut in groups of n."""
-    kind, _, size = metric.partition("@")
-    estimators = {"pass": pass_at_k, "cons": cons_at_k}
-    n = len(correct[0]) if correct else 0
-    if kind not in estimators or not size.isdigit() or n < 2 or any(len(samples) != n for samples in correct):
-        return None
-    k = int(size)
-    if not 1 <= k <= n:
-        return None
-    runs = [samples[run] for run in range(n) for samples in correct]
-    groups = [runs[start : start + n] for start in range(0, len(runs), n)]
-    return 100 * sum(estimators[kind](n, sum(group), k) for group in groups) / len(groups)
+class _OwnFigures:
+    """Our figures, and any others that the samples give."""
+
+    def __init__(self, result: DatasetResult, headline: MetricUse, of_samples: SampleValues) -> None:
+        self._rows = {row.metric: row for row in result.rows}
+        self._first = result.rows[0].metric if result.rows else ""
+        self._names = {headline.name, headline.label or headline.name}
+        self._results = result.problem_results
+        self._problems = recounts.samples(result.problem_results)
+        self._verdicts = recounts.with_values(result.problem_results, of_samples)
+        self._n = recounts.samples_of_each(self._problems)
+        self._yes_or_no = all(problem.c is not None for problem in result.problem_results)
+
+    def against(self, name: str, claim: Claim | None) -> ClaimedFigure:
+        row, figure = self._rows.get(name), self._figure(name)
+        ours = row.value if row else self._count(figure)
+        if claim is None:
+            return ClaimedFigure(metric=name, ours=ours, claimed=None)
+        explanation = causes.explain(claim, self._evidence(name, ours, figure))
+        why = explanation.sentence
+        if not explanation.causes and ours is None:
+            why = self._why_not(name)
+        return ClaimedFigure(metric=name, ours=ours, claimed=claim.value, why=why, causes=explanation.causes)
+
+    def _evidence(self, name: str, ours: float | None, figure: Measure | None) -> Evidence:
+        row = self._rows.get(name)
+        others = {other.metric: other.value for other in self._rows.values() if other.value is not None}
+        others.pop(name, None)
+        return Evidence(
+            problems=self._problems,
+            verdicts=self._verdicts,
+            ours=ours,
+            figure=figure,
+            others=others,
+            share=row.share if row else True,
+        )
+
+    def _figure(self, name: str) -> Measure | None:
+        """What the figure of that name counts; None if it is not counted from right and wrong samples."""
+        if sized := _SIZED.fullmatch(name):
+            k = int(sized["k"])
+            if k > self._n or not self._yes_or_no:
+                return None
+            if k == 1 or sized["kind"] == "avg":
+                return Measure("mean")
+            return Measure("pass" if sized["kind"] == "pass" else "cons", k)
+        plain = _AVERAGED.sub("", name)
+        is_headline = name == self._first or (name not in self._rows and plain in _ACCURACIES | self._names)
+        return Measure("mean") if is_headline and self._is_mean() else None
+
+    def _is_mean(self) -> bool:
+        """Whether our first figure is the mean of the samples' values in per cent."""
+        row, share = self._rows.get(self._first), recounts.as_defined(self._problems, Measure("mean"))
+        return row is not None and row.value is not None and share is not None and abs(100 * share - row.value) < 1e-6
+
+    def _count(self, figure: Measure | None) -> float | None:
+        share = recounts.as_defined(self._problems, figure) if figure else None
+        return None if share is None else 100 * share
+
+    def _why_not(self, name: str) -> str:
+        """Why there is no figure of ours to compare with."""
+        sized = _SIZED.fullmatch(name)
+        if sized and int(sized["k"]) > self._n:
+            return f"{name} needs {sized['k']} samples of every problem, and the file holds {self._n}."
+        if sized and not self._yes_or_no:
+            return f"{name} counts samples that are right or wrong, which {self._first} does not say."
+        return f"No figure here is called {name}, and none equals it: there are {_list(self._rows)}."
+
+
+def _list(names: Iterable[str]) -> str:
+    first, *others = list(names) or ["none"]
+    shown = [first, *others[:4], *([f"{len(others) - 4} more"] if len(others) > 4 else [])]
+    return ", ".join(shown)

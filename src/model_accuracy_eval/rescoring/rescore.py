@@ -5,41 +5,43 @@ The file is read twice: first without its texts, to find the problems that it an
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, MissingData
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
-    Counts,
     DatasetResult,
     PreparedDataset,
     Problem,
-    Record,
     RunPlan,
-    SummaryRow,
-    TaskGroup,
     TaskSpec,
 )
 from model_accuracy_eval.rescoring import agreement, attempts, choose_scoring, file_dataset, saved_problems
 from model_accuracy_eval.rescoring.attempts import SampleNumbers
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
-from model_accuracy_eval.rescoring.claims import ClaimedFigure, Disagreement, compare
+from model_accuracy_eval.rescoring.claims import compare
 from model_accuracy_eval.rescoring.coverage import Coverage, coverage
+from model_accuracy_eval.rescoring.disagreements import Disagreement
 from model_accuracy_eval.rescoring.join import NotInDataset, join
+from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.rescoring.sample_claims import SampleClaims
 from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem, name_of
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.scoring import groups as group_figures
 from model_accuracy_eval.scoring.scorers import pipelines
 from model_accuracy_eval.stages import preflight, score
 from model_accuracy_eval.stages.shared_sandbox import check_sandbox
 
 _LOOKED_AT = 500
 """How many replies decide by what an unknown dataset is judged."""
+_SHOWN = 20
+"""How many disagreements are part of the result."""
+
+_NO_VALUES = "The file has no values of single samples, so there is nothing to compare them with one by one."
 
 ReadReplies = Callable[[], Iterable[SavedReply]]
+OnDisagreement = Callable[[Disagreement], object]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,28 +62,13 @@ class ReplyFile:
     """The figures of a results file; without them, the values in the samples are the claim."""
 
 
-class Rescored(Record, frozen=True, kw_only=True):
-    """A file's replies, judged; of a file of lm-eval without a dataset, those of one filter."""
-
-    name: str
-    filter: str
-    scoring: str
-    problems: int
-    """How many were judged."""
-    samples: int
-    """How many the file holds."""
-    counts: Counts
-    figures: tuple[ClaimedFigure, ...]
-    rows: tuple[SummaryRow, ...]
-    notes: tuple[str, ...]
-    differing: int
-    disagreements: tuple[Disagreement, ...]
-
-
-def rescore(file: ReplyFile, plan: RunPlan, ports: Ports) -> Iterator[tuple[Rescored, DatasetResult]]:
+def rescore(
+    file: ReplyFile, plan: RunPlan, ports: Ports, on_disagreement: OnDisagreement | None = None
+) -> Iterator[tuple[Rescored, DatasetResult]]:
     """One result, or one for every filter of a file of lm-eval that is judged without a dataset.
 
-    `plan`: that of the run if the replies are our own, otherwise the settings alone.
+    `plan`: that of the run if the replies are our own, otherwise the settings alone. `on_disagreement` is called for
+    every sample that has another value in the file, class by class.
     """
     outline = [replace(reply, text="", reasoning="", rounds=()) for reply in file.read()]
     if not outline:
@@ -89,14 +76,15 @@ def rescore(file: ReplyFile, plan: RunPlan, ports: Ports) -> Iterator[tuple[Resc
     filters = list(dict.fromkeys(reply.filter for reply in outline))
     if file.task is not None:
         replies = [reply for reply in outline if reply.filter == filters[0]]
-        yield _judged(file, plan, ports, _of_task(file, file.task, plan, ports, replies), filters[0], filtered=False)
+        dataset = _of_task(file, file.task, plan, ports, replies)
+        yield _judged(file, plan, ports, dataset, filters[0], filtered=False, on_disagreement=on_disagreement)
         return
     for name in filters:
         first = list(islice((reply for reply in file.read() if reply.filter == name), _LOOKED_AT))
         task, scoring = choose_scoring.guess(file.name, first, file.results)
         replies = [reply for reply in outline if reply.filter == name and not _is_dropped(reply)]
         dataset = _of_file(file, saved_problems.problems(file.name, replies), task, scoring)
-        yield _judged(file, plan, ports, dataset, name, filtered=True)
+        yield _judged(file, plan, ports, dataset, name, filtered=True, on_disagreement=on_disagreement)
 
 
 def _is_dropped(reply: SavedReply) -> bool:
@@ -177,7 +165,14 @@ def _of_file(file: ReplyFile, saved: Mapping[ProblemName, SavedProblem], task: T
 
 
 def _judged(
-    file: ReplyFile, plan: RunPlan, ports: Ports, dataset: _Dataset, filter_name: str, *, filtered: bool
+    file: ReplyFile,
+    plan: RunPlan,
+    ports: Ports,
+    dataset: _Dataset,
+    filter_name: str,
+    *,
+    filtered: bool,
+    on_disagreement: OnDisagreement | None,
 ) -> tuple[Rescored, DatasetResult]:
     """`filtered`: what the other program's filter left is judged, not the whole reply."""
     prepared, numbers = dataset.prepared, SampleNumbers(dataset.saved, own=file.is_own)
@@ -205,11 +200,32 @@ def _judged(
                 )
                 attempts.write(store, plan, prepared, problem, attempt)
         (result,) = score.judge(plan, (prepared,), store, ports, partial=False)
+        disagreements = claims.disagreements(file.name, result)
+        listed = disagreements.listed(lambda: attempts.read(store, plan, prepared))
+        shown = list(islice(listed, _SHOWN))
+        if on_disagreement is not None:
+            for disagreement in chain(shown, listed):
+                on_disagreement(disagreement)
     finally:
         store.close()
     if not file.is_own:
         _check_result(file, prepared.task, result)
-    return _rescored(file, dataset, result, claims, filter_name if filtered else "none"), result
+    others = file.results.figures_of(filter_name) if file.results else {}
+    claimed = file.claimed or claims.figures(others, filter_name)
+    return Rescored(
+        name=file.name,
+        filter=filter_name if filtered else "none",
+        scoring=dataset.scoring,
+        problems=len(prepared.problems),
+        samples=sum(len(problem.numbers) for problem in dataset.saved.values()),
+        counts=result.counts,
+        figures=compare(result, pipelines(prepared.task)[0].metrics[0], claimed, claims.of_samples),
+        rows=result.rows,
+        notes=(*dataset.notes, *result.notes, *([_NO_VALUES] if on_disagreement and not claims.of_samples else [])),
+        differing=disagreements.counts.total(),
+        kinds=dict(disagreements.counts),
+        disagreements=tuple(shown),
+    ), result
 
 
 def _with_samples(file: ReplyFile, plan: RunPlan, task: TaskSpec, n: int) -> RunPlan:
@@ -226,46 +242,4 @@ def _check_result(file: ReplyFile, task: TaskSpec, result: DatasetResult) -> Non
         raise BadData(
             f"{file.name}: {result.counts.not_found:,} of {result.counts.answered:,} samples lack what {task.name} is "
             f"judged by ({pipelines(task)[0].metrics[0].name}), such as the number of tokens of each option."
-        )
-
-
-def _rescored(
-    file: ReplyFile, dataset: _Dataset, result: DatasetResult, claims: SampleClaims, filter_name: str
-) -> Rescored:
-    others = file.results.figures_of(filter_name) if file.results else {}
-    differing, disagreements = claims.differing(result)
-    correct = [bytes(why == "right" for why in problem.why) for problem in result.problem_results]
-    figures = compare(result.rows, file.claimed or claims.figures(others, filter_name), correct, result.counts.missing)
-    return Rescored(
-        name=file.name,
-        filter=filter_name,
-        scoring=dataset.scoring,
-        problems=len(dataset.prepared.problems),
-        samples=sum(len(problem.numbers) for problem in dataset.saved.values()),
-        counts=result.counts,
-        figures=figures,
-        rows=result.rows,
-        notes=(*dataset.notes, *result.notes),
-        differing=differing,
-        disagreements=disagreements,
-    )
-
-
-def of_groups(groups: Sequence[TaskGroup], results: Sequence[DatasetResult]) -> Iterator[Rescored]:
-    """The figures of groups of datasets, as a run has them."""
-    for group in groups:
-        rows = tuple(row for row in group_figures.all_rows(groups, results) if row.dataset == group.name)
-        members = [result for result in results if result.dataset in group.members]
-        yield Rescored(
-            name=group.name,
-            filter="none",
-            scoring="the mean of its datasets",
-            problems=sum(len(result.problem_results) for result in members),
-            samples=sum(result.counts.planned - result.counts.missing for result in members),
-            counts=Counts(),
-            figures=compare(rows, {}, [], 0),
-            rows=rows,
-            notes=(),
-            differing=0,
-            disagreements=(),
         )

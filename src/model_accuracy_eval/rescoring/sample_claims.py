@@ -1,14 +1,12 @@
 """What a file says of each of its samples, and where that differs from our verdicts."""
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from model_accuracy_eval.records import DatasetResult, Pipeline, ProblemResult
-from model_accuracy_eval.rescoring.claims import Disagreement
+from model_accuracy_eval.records import DatasetResult, Pipeline
+from model_accuracy_eval.rescoring.disagreements import Disagreements, ProblemTitle
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 
-_SHOWN = 20
-"""How many disagreements are listed."""
 _ACCURACY = "correct"
 """The name of a value in files that have only one."""
 
@@ -21,8 +19,8 @@ class SampleClaims:
         self._names = {pipeline.name for pipeline in pipelines}
         self._n = n
         self._values: dict[str, array[float]] = {}
-        self._of_samples: dict[tuple[int, int], float] = {}
-        self._titles: dict[int, tuple[str, str]] = {}
+        self.of_samples: dict[tuple[int, int], float] = {}
+        self._titles: dict[int, ProblemTitle] = {}
 
     def add(self, reply: SavedReply, problem: int, index: int) -> None:
         for metric, value in reply.claimed.items():
@@ -30,34 +28,17 @@ class SampleClaims:
         if self._is_first(reply.filter):
             of_first = reply.claimed.get(self._first.metrics[0].name, reply.claimed.get(_ACCURACY))
             if of_first is not None:
-                self._of_samples[problem, index] = of_first
-                self._titles[problem] = (reply.problem, " / ".join(reply.gold))
+                self.of_samples[problem, index] = of_first
+                self._titles[problem] = ProblemTitle(reply.problem, " / ".join(reply.gold))
 
     def figures(self, others: Mapping[str, float], filter_name: str) -> dict[str, float]:
         """Their means. `others`: claimed figures of metrics that have no value for a sample."""
         means = {metric: 100 * sum(values) / len(values) for metric, values in self._values.items()}
         return {**{self._row_name(metric, filter_name): value for metric, value in others.items()}, **means}
 
-    def differing(self, result: DatasetResult) -> tuple[int, tuple[Disagreement, ...]]:
-        """How many samples are judged differently, and the first of them."""
-        found = list(self._disagreements(result.problem_results)) if self._of_samples else []
-        return len(found), tuple(found[:_SHOWN])
-
-    def _disagreements(self, results: Sequence[ProblemResult]) -> Iterator[Disagreement]:
-        for result in results:
-            for index, (ours, answer) in enumerate(zip(result.values, result.answers, strict=True)):
-                claimed = self._of_samples.get((result.problem, index))
-                if claimed is None or abs(claimed - ours) <= 1e-9:
-                    continue
-                title, gold = self._titles[result.problem]
-                yield Disagreement(
-                    problem=title or str(result.problem),
-                    metric=self._first.metrics[0].name,
-                    claimed=claimed,
-                    ours=ours,
-                    answer=answer,
-                    gold=gold or " / ".join(result.references),
-                )
+    def disagreements(self, file: str, result: DatasetResult) -> Disagreements:
+        """Where the first metric's values differ from ours."""
+        return Disagreements(file, self._first.metrics[0].name, result, self.of_samples, self._titles)
 
     def _is_first(self, filter_name: str) -> bool:
         return filter_name == self._first.name or filter_name not in self._names

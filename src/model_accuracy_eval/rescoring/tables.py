@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from model_accuracy_eval.rescoring.rescore import Rescored
+from model_accuracy_eval.rescoring.rescored import Rescored
 
 _HEAD = ("metric", "ours", "95 %", "claimed", "difference")
 
@@ -51,11 +51,14 @@ def _number(value: float | None) -> str:
 def _disagreements(result: Rescored) -> Iterator[str]:
     if not result.differing:
         return
-    yield f"{result.differing:,} of {result.samples:,} samples are judged differently, such as:"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.kinds.items())
+    yield f"{result.differing:,} of {result.samples:,} samples are judged differently ({kinds}), such as:"
     for sample in result.disagreements:
         answer = "nothing was read" if sample.answer is None else f"read {sample.answer[:60]!r}"
         values = f"the file says {sample.claimed:g}, we {sample.ours:g}"
         yield f"  problem {sample.problem}: {values} ({answer}, right is {sample.gold[-60:]!r})"
+    if result.differing > len(result.disagreements):
+        yield "--diff FILE lists them all, with the ends of the replies."
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

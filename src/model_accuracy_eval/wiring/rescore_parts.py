@@ -1,5 +1,6 @@
 """Saved replies of any tool, from their files to judged figures."""
 
+import contextlib
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,8 @@ from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.reporting.runfile import RUN_FILE
 from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, run_replies
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
-from model_accuracy_eval.rescoring.rescore import ReplyFile, Rescored, of_groups, rescore
+from model_accuracy_eval.rescoring.rescore import ReplyFile, rescore
+from model_accuracy_eval.rescoring.rescored import Rescored, of_groups
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
 from model_accuracy_eval.stages.shared_sandbox import one_sandbox
@@ -29,6 +31,7 @@ from model_accuracy_eval.system.local_files import read_lines, read_whole
 from model_accuracy_eval.system.packed_files import PackedFile
 from model_accuracy_eval.tasks.library import NamedTasks
 from model_accuracy_eval.wiring import plan_parts, run_parts
+from model_accuracy_eval.wiring.diff_parts import diff_file
 
 WrapDisplay = Callable[[ProgressDisplay], ProgressDisplay]
 
@@ -41,6 +44,7 @@ class RescoreOptions:
     """Settings of a run, checked: those of data, judging and the sandbox."""
     task: str | None = None
     claimed: str | None = None
+    diff: str | None = None
     subset: bool = False
     fields: Mapping[str, str] = field(default_factory=dict)
     """`--map`: the fields of files whose shape is not known."""
@@ -60,12 +64,13 @@ def options(
     *,
     task: str | None = None,
     claimed: str | None = None,
+    diff: str | None = None,
     subset: bool = False,
     fields: Mapping[str, str] | None = None,
 ) -> RescoreOptions:
     """The options, with settings by their names or as texts."""
     settings = inputs.read(values, "the arguments")
-    return RescoreOptions(settings=settings, task=task, claimed=claimed, subset=subset, fields=fields or {})
+    return RescoreOptions(settings=settings, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields or {})
 
 
 def rescored(
@@ -77,7 +82,10 @@ def rescored(
 ) -> list[Rescored]:
     """One result for every file or filter of it, for every dataset of a run, and for every group of datasets."""
     results: list[Rescored] = []
-    with tempfile.TemporaryDirectory(prefix="rescore-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="rescore-") as folder,
+        diff_file(given.diff) if given.diff else contextlib.nullcontext() as on_disagreement,
+    ):
         for place, batch in enumerate(_batches(paths, given, environment)):
             plan = batch.plan.with_settings(out=f"{folder}/{place}", mode="eval", debug=False)
             ports = run_parts.ports(plan, environment, clock, wrap_display=wrap_display)
@@ -85,7 +93,7 @@ def rescored(
             try:
                 with one_sandbox(ports) as ports_with_sandbox:
                     for file in batch.files:
-                        for result, dataset_result in rescore(file, plan, ports_with_sandbox):
+                        for result, dataset_result in rescore(file, plan, ports_with_sandbox, on_disagreement):
                             results.append(result)
                             judged.append(dataset_result)
             finally:

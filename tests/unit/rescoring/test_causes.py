@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from model_accuracy_eval.records import VerdictReason
 from model_accuracy_eval.rescoring import causes, recounts
 from model_accuracy_eval.rescoring.causes import CAUSES, Claim, Evidence
-from model_accuracy_eval.rescoring.recounts import Figure, Samples
+from model_accuracy_eval.rescoring.recounts import JudgedProblem, Measure
 
 REASONS: tuple[VerdictReason, ...] = (
     "right", "wrong", "not found", "unjudged", "empty", "rejected", "failed", "missing",
@@ -17,13 +17,13 @@ REASONS: tuple[VerdictReason, ...] = (
 
 
 @st.composite
-def problems(draw: st.DrawFn, *, least: int = 1) -> list[Samples]:
+def problems(draw: st.DrawFn, *, least: int = 1) -> list[JudgedProblem]:
     """Up to 12 problems of up to 6 samples each, of two parts."""
     n = draw(st.integers(least, 6))
     reasons = draw(st.lists(st.lists(st.sampled_from(REASONS), min_size=n, max_size=n), min_size=1, max_size=12))
     wrong = draw(st.sampled_from("xyz"))
     return [
-        Samples(
+        JudgedProblem(
             values=tuple(float(why == "right") for why in row),
             answers=tuple("1" if why == "right" else f"{wrong}{place % 2}" for place, why in enumerate(row)),
             why=tuple(row),
@@ -33,13 +33,13 @@ def problems(draw: st.DrawFn, *, least: int = 1) -> list[Samples]:
     ]
 
 
-def figures(rows: Sequence[Samples]) -> list[Figure]:
+def figures(rows: Sequence[JudgedProblem]) -> list[Measure]:
     """Those that can be counted."""
     n = recounts.samples_of_each(rows)
-    return [Figure("mean"), *(Figure(kind, k) for k in range(1, n + 1) for kind in ("pass", "cons"))]
+    return [Measure("mean"), *(Measure(kind, k) for k in range(1, n + 1) for kind in ("pass", "cons"))]
 
 
-def evidence(rows: Sequence[Samples], figure: Figure) -> Evidence:
+def evidence(rows: Sequence[JudgedProblem], figure: Measure) -> Evidence:
     share = recounts.as_defined(rows, figure)
     assert share is not None
     return Evidence(problems=rows, ours=100 * share, figure=figure, others={})
@@ -72,7 +72,7 @@ def test_a_claim_that_a_cause_made_is_explained_by_it(
 def test_every_cause_can_be_the_only_one(cause: causes.Cause) -> None:
     """There are samples for which no other way to count gives the same."""
 
-    def is_alone(rows: list[Samples]) -> bool:
+    def is_alone(rows: list[JudgedProblem]) -> bool:
         return any(
             causes.explain(Claim(100 * share, 15), evidence(rows, figure)).causes == (cause.name,)
             for figure in figures(rows)
@@ -83,7 +83,7 @@ def test_every_cause_can_be_the_only_one(cause: causes.Cause) -> None:
 
 
 @given(rows=problems(), data=st.data(), value=st.floats(0, 100))
-def test_any_other_claim_is_not_explained(rows: list[Samples], data: st.DataObject, value: float) -> None:
+def test_any_other_claim_is_not_explained(rows: list[JudgedProblem], data: st.DataObject, value: float) -> None:
     """Unless by chance it is what a cause gives, which is then true of it."""
     figure = data.draw(st.sampled_from(figures(rows)))
     claim = Claim(round(value, 4), 4)
@@ -98,7 +98,7 @@ def test_any_other_claim_is_not_explained(rows: list[Samples], data: st.DataObje
 
 
 @given(problems(), st.data())
-def test_our_own_figure_needs_no_explanation(rows: list[Samples], data: st.DataObject) -> None:
+def test_our_own_figure_needs_no_explanation(rows: list[JudgedProblem], data: st.DataObject) -> None:
     """To two digits, as tables print it; with fewer, it is rounded."""
     figure = data.draw(st.sampled_from(figures(rows)))
     against = evidence(rows, figure)
@@ -120,16 +120,16 @@ def test_our_own_figure_needs_no_explanation(rows: list[Samples], data: st.DataO
 )
 def test_other_writings_of_our_figure_are_named(value: float, digits: int, cause: str, sentence: str) -> None:
     """Two of three problems."""
-    rows = [Samples((value,), (None,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
-    explanation = causes.explain(Claim(value, digits), evidence(rows, Figure("mean")))
+    rows = [JudgedProblem((value,), (None,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
+    explanation = causes.explain(Claim(value, digits), evidence(rows, Measure("mean")))
     assert (explanation.causes, explanation.sentence) == ((cause,), sentence)
 
 
 def test_a_coarse_share_proves_nothing() -> None:
     """1 is not 96.67 % as a share of 1, nor is 0.7 one of 66.67 %."""
-    rows = [Samples((value,), (None,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
+    rows = [JudgedProblem((value,), (None,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
     for value in (0.7, 1.0):
-        assert causes.explain(Claim(value, 1), evidence(rows, Figure("mean"))).causes == ()
+        assert causes.explain(Claim(value, 1), evidence(rows, Measure("mean"))).causes == ()
 
 
 def test_another_figure_of_ours_is_named() -> None:

@@ -38,7 +38,7 @@ from model_accuracy_eval.records import (
     ToolCall,
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
-from model_accuracy_eval.rescoring.rescore import Rescored
+from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.scoring.groups import all_rows
 from model_accuracy_eval.scoring.loglikelihood_methods import unavailable_metrics
 from model_accuracy_eval.scoring.scorers import metric_uses

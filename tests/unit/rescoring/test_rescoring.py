@@ -13,7 +13,8 @@ from tests.saved_bytes import read
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.rescoring import claims, tables
-from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, Rescored, rescore
+from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
+from model_accuracy_eval.rescoring.rescored import Rescored
 
 MATRICES = st.integers(1, 5).flatmap(
     lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=8)
@@ -113,7 +114,7 @@ def test_a_pass_at_k_of_mixed_problems_is_explained(matrix: list[list[bool]]) ->
     (figure,) = [one for one in result.figures if one.metric == f"pass@{n}"]
     assert figure.claimed == wrong
     differs = abs((figure.ours or 0.0) - wrong) > 0.01
-    assert ("different problems" in figure.why) == differs
+    assert ("mispaired" in figure.causes) == differs
 
 
 @given(MATRICES.filter(lambda matrix: len(matrix[0]) > 1), st.integers(0, 8))
@@ -122,10 +123,11 @@ def test_an_accuracy_of_the_last_samples_alone_is_explained(matrix: list[list[bo
     claimed = 100 * min(right, len(matrix)) / len(matrix)
     result = of_lines(aisbench(matrix), {"accuracy": claimed})
     (figure,) = [one for one in result.figures if one.metric == "accuracy"]
-    assert (figure.ours, figure.claimed) == (None, claimed)
+    average = 100 * sum(map(sum, matrix)) / len(matrix) / len(matrix[0])
+    assert figure.claimed == claimed
+    assert figure.ours == pytest.approx(average)
     last = 100 * sum(samples[-1] for samples in matrix) / len(matrix)
-    told = "the claimed accuracy is that of the last sample of every problem alone" in figure.why
-    assert told == (abs(last - claimed) < 0.01)
+    assert ("last run" in figure.causes) == (abs(last - claimed) < 0.01 < abs(average - claimed))
 
 
 def test_the_order_of_lines_changes_nothing() -> None:
@@ -141,7 +143,8 @@ def test_samples_that_are_not_in_the_file_count_as_wrong_and_are_told() -> None:
     result = of_lines(rows[:3], {"avg@2": 100.0})
     assert (result.samples, result.counts.missing) == (3, 1)
     assert figures(result)["avg@2"] == pytest.approx(75.0)
-    assert "1 samples are not in the file" in next(one.why for one in result.figures if one.metric == "avg@2")
+    assert "without missing" in next(one.causes for one in result.figures if one.metric == "avg@2")
+    assert "1 samples are not in the file and count as not correct." in tables.as_text([result])
     failed = json.loads(rows[3]) | {"success": False}
     assert of_lines([*rows[:3], *lines([failed])]).counts.failed == 1
 
