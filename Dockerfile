@@ -16,10 +16,10 @@ RUN python3 -m venv --without-pip .venv \
 # A fifth of all is nothing that runs: tests, symbols for debuggers, all languages of Punkt but English, and the bytecode of
 # what few runs import.
 RUN cd .venv/lib/python3.11/site-packages \
-    && find numpy sympy nltk joblib -type d \( -name test -o -name tests \) -prune -exec rm -rf {} + \
+    && find numpy nltk joblib -type d \( -name test -o -name tests \) -prune -exec rm -rf {} + \
     && find uvloop yaml -name '*.so' -exec strip --strip-unneeded {} + \
     && find punkt/data -name '*.py' ! -name __init__.py ! -name english.py ! -name curated.py ! -name prefixes.py -delete \
-    && find sympy mpmath pygments nltk punkt langdetect joblib -type d -name __pycache__ -exec rm -rf {} + \
+    && find pygments nltk punkt langdetect joblib -type d -name __pycache__ -exec rm -rf {} + \
     && echo /opt/model-accuracy-eval/src > model_accuracy_eval.pth
 
 FROM python:3.11-slim-bookworm

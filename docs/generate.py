@@ -16,6 +16,7 @@ from model_accuracy_eval.cli import main
 from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.records import Step, TaskSpec
 from model_accuracy_eval.scoring.contracts import CONTRACTS
+from model_accuracy_eval.scoring.contracts.maths_pairs import TOPICS, AnswerPairs
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 from model_accuracy_eval.scoring.metrics import METRICS
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
@@ -32,10 +33,47 @@ def pages() -> dict[str, str]:
     return {
         "settings.md": _settings(),
         "datasets.md": _datasets(),
+        "maths.md": _maths(),
         "commands.md": _commands(),
         "action.md": _action(),
         "task.schema.json": _schema(),
     }
+
+
+_ABOUT_MATHS = """\
+`math_equal` says whether an answer is the same mathematics as a right answer. It takes what an extraction step left of
+the reply; where there is a `\\boxed{…}`, what the last box holds counts. It needs no library. Each verdict is bounded 
+by sizes and never by a clock, so it is the same on every machine.
+
+- Expressions without roots and functions are compared exactly, others to the precision of doubles, with a bound of the
+  error: √2 + 10⁻¹² is not √2.
+- Symbols are tried with several values; both sides have to agree wherever both are defined as real numbers.
+- What cannot be read as mathematics is compared letter by letter, without case and blanks. It is never an error. So are
+  texts of more than 2,000 characters or 30 levels of brackets, sums with Σ, integrals, and values with conditions.
+- Of a right answer with several items, all are needed.
+
+`model-accuracy-eval selftest` asks for each of the {count} pairs below, in both directions."""
+
+
+def _maths() -> str:
+    """What is the same and what is not, from the table of pairs."""
+    count = sum(len(topic.same) + len(topic.different) for topic in TOPICS)
+    parts = ["# Maths answers", _NOTE, _ABOUT_MATHS.replace("{count}", str(count))]
+    for topic in TOPICS:
+        parts += [f"## {topic.name.capitalize()}", topic.rule, "| right answer | is the same | is not |\n|---|---|---|"]
+        rights = dict.fromkeys(right for right, _ in (*topic.same, *topic.different))
+        parts[-1] += "".join(
+            f"\n| {_cell(right)} | {_codes(topic.same, right)} | {_codes(topic.different, right)} |" for right in rights
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _codes(pairs: AnswerPairs, right: str) -> str:
+    return ", ".join(_cell(answer) for of, answer in pairs if of == right)
+
+
+def _cell(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
 
 
 def _schema() -> str:

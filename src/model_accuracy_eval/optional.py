@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     # These libraries are not typed.
     evaluate: Any
     langdetect: Any
-    math_verify: Any
     nltk: Any
     punkt: Any
     pyarrow: Any
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LIBRARIES", "OptionalLibrary", "docker", "evaluate", "httpx", "installed", "jinja2", "langdetect", "markupsafe",
-    "math_verify", "nltk", "numpy", "psutil", "punkt", "pyarrow", "requests", "require", "rich", "sacrebleu",
+    "nltk", "numpy", "psutil", "punkt", "pyarrow", "requests", "require", "rich", "sacrebleu",
     "urllib3", "uvloop", "yaml",
 ]  # fmt: skip
 
@@ -75,7 +74,6 @@ LIBRARIES = {
     "jinja2": OptionalLibrary("Rendering templates", package="jinja2"),
     "langdetect": OptionalLibrary("Telling a text's language", "ifeval"),
     "markupsafe": OptionalLibrary("Rendering templates", package="markupsafe"),
-    "math_verify": OptionalLibrary("Comparing mathematical expressions", "maths"),
     "nltk": OptionalLibrary("Splitting texts into sentences and words", "ifeval"),
     "numpy": OptionalLibrary("Computing with arrays", package="numpy"),
     "psutil": OptionalLibrary("Looking at processes and ports", package="psutil"),

@@ -9,6 +9,7 @@ from model_accuracy_eval.scoring.contracts import (
     dependency_contracts,
     estimator_contracts,
     likelihood_contracts,
+    maths_contracts,
     text_contracts,
 )
 from model_accuracy_eval.scoring.contracts.contract import Breach, Contract, breaches
@@ -18,6 +19,7 @@ __all__ = ["CONTRACTS", "Breach", "Contract", "breaches", "table"]
 CONTRACTS: tuple[Contract, ...] = (
     *estimator_contracts.CONTRACTS,
     *text_contracts.CONTRACTS,
+    *maths_contracts.CONTRACTS,
     *likelihood_contracts.CONTRACTS,
     *dependency_contracts.CONTRACTS,
 )

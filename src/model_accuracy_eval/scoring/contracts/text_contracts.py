@@ -47,8 +47,8 @@ CONTRACTS = (
         "number", "the same number, however it is written",
         ("$1,234.00", "1234", 1.0), ("10000000000000000001", "10000000000000000000", 0.0), _STRICT),
     text_contract(
-        "math_equal", "equal expressions; numbers need no library, and what would take it forever is refused",
-        ("0.50", "0.5", 1.0), ("9^{9^{9}}", "5", 0.0), _STRICT),
+        "math_equal", "the same mathematics, however it is written",
+        (r"x = \frac{1}{2}", "0.5", 1.0), ("1/3", "0.33", 0.0), _STRICT),
     text_contract(
         "prefix_match", "begins with the right answer, not the other way round",
         ("Apple", "A", 1.0), ("A", "Apple", 0.0), _LOOSE),

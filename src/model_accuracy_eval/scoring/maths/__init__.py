@@ -1,0 +1,9 @@
+"""Whether two mathematical answers are the same: text → tokens → tree, and trees compared by what they are worth.
+
+Every step is bounded by sizes and none by a clock, so a verdict is the same on every machine.
+"""
+
+from model_accuracy_eval.scoring.maths.maths_equality import equal
+from model_accuracy_eval.scoring.maths.maths_text import last_box
+
+__all__ = ["equal", "last_box"]

@@ -1,0 +1,202 @@
+r"""Whether two answers are the same: `\frac{1}{2}` is `0.5`, `x = 5` is `5`, `\{1, 2\}` is `\{2, 1\}`."""
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Sequence as Items
+
+from model_accuracy_eval.scoring.maths import units
+from model_accuracy_eval.scoring.maths.maths_forms import (
+    amount,
+    common_value,
+    expanded,
+    name_and_value,
+    readings,
+    same_names,
+    unit,
+)
+from model_accuracy_eval.scoring.maths.maths_parser import read
+from model_accuracy_eval.scoring.maths.maths_text import last_box, letters
+from model_accuracy_eval.scoring.maths.maths_trees import (
+    Bracket,
+    Matrix,
+    Node,
+    Operation,
+    Quantity,
+    Sequence,
+    Statement,
+    Unreadable,
+    difference,
+)
+from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, same_value
+from model_accuracy_eval.scoring.maths.real_sets import equal_sets, is_combination, real_set
+
+_TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
+_MOST_COMPARISONS = 2500
+"""Between the items of two lists without an order. Lists with more items to compare are not the same."""
+
+
+def equal(answer: str, reference: str) -> bool:
+    """What cannot be read as mathematics is compared letter by letter, without case and blanks."""
+    answer, reference = (last_box(text) or text for text in (answer, reference))
+    ours, theirs = letters(answer), letters(reference)
+    if ours == theirs:
+        return bool(ours)
+    try:
+        left, right = read(answer), read(reference)
+    except Unreadable:
+        return ours.casefold() == theirs.casefold()
+    return any(_same(one, other) for one in readings(left) for other in readings(right))
+
+
+def _same(left: Node, right: Node) -> bool:
+    left, right = expanded(left), expanded(right)
+    if left == right:
+        return True
+    for kinds, compare in _COMPARISONS:
+        if isinstance(left, kinds) or isinstance(right, kinds):
+            return compare(left, right)
+    if is_combination(left) or is_combination(right):
+        return _same_collections(left, right)
+    return same_value(left, right)
+
+
+def _is_point(node: Node) -> bool:
+    """(1, 2) and [1, 2] may be points as well as intervals: between two of them only brackets and items count."""
+    return isinstance(node, Bracket) and node.opening != "{"
+
+
+def _same_relations(left: Node, right: Node) -> bool:
+    if isinstance(left, Statement) and isinstance(right, Statement):
+        named = name_and_value(left), name_and_value(right)
+        if named[0] and named[1] and same_names(named[0][0], named[1][0]):
+            return _same(named[0][1], named[1][1])
+        if left.symbols() != right.symbols():
+            return False
+        sets = real_set(left), real_set(right)
+        if sets[0] is not None and sets[1] is not None:
+            return equal_sets(sets[0], sets[1])
+        return _same_equations(left, right) or _same_chains(left, right)
+    relation, other = (left, right) if isinstance(left, Statement) else (right, left)
+    if not isinstance(relation, Statement):
+        raise TypeError(relation)
+    name = name_and_value(relation)
+    value = name[1] if name else common_value(relation)
+    if value is not None:
+        return _same(value, other)
+    sets = real_set(relation), real_set(other)
+    return sets[0] is not None and sets[1] is not None and equal_sets(sets[0], sets[1])
+
+
+def _same_equations(left: Statement, right: Statement) -> bool:
+    """2x + 4y = 6 is x + 2y = 3, and 2x > 6 is 3 < x: one difference of the sides is the other times a constant."""
+    if len(left.signs) != 1 or len(right.signs) != 1 or not {*left.signs, *right.signs} <= _TURNED.keys():
+        return False
+    (sign,), (other,) = left.signs, right.signs
+    scale = ratio_sign(difference(*map(amount, left.sides)), difference(*map(amount, right.sides)))
+    if sign in {"=", r"\ne"}:
+        return scale != 0 and sign == other
+    return scale != 0 and sign == (other if scale > 0 else _TURNED[other])
+
+
+def _same_chains(left: Statement, right: Statement) -> bool:
+    turned = Statement(tuple(_TURNED.get(sign, "") for sign in reversed(right.signs)), tuple(reversed(right.sides)))
+    return any(left.signs == other.signs and _in_order(left.sides, other.sides) for other in (right, turned))
+
+
+def _same_quantities(left: Node, right: Node) -> bool:
+    """Without units, unless both have one and they differ.
+
+    50 % is 50, as references often leave the sign out, and 0.5, which it is; 90° is 90 and π/2.
+    """
+    units_of_both = unit(left), unit(right)
+    if units.differ(*units_of_both):
+        return False
+    if _same(amount(left), amount(right)):
+        return True
+    for name, mark in (("per cent", "%"), ("degrees", "°")):
+        if set(units_of_both) == {mark, ""}:
+            values = (Operation(name, (amount(node),)) if unit(node) else node for node in (left, right))
+            return not any(isinstance(node, Sequence | Bracket) for node in (left, right)) and same_value(*values)
+    return False
+
+
+def _same_matrices(left: Node, right: Node) -> bool:
+    if not isinstance(left, Matrix) or not isinstance(right, Matrix):
+        return False
+    return [len(row) for row in left.rows] == [len(row) for row in right.rows] and _in_order(left.parts, right.parts)
+
+
+def _same_collections(left: Node, right: Node) -> bool:
+    sets = real_set(left), real_set(right)
+    if sets[0] is not None and sets[1] is not None and not (_is_point(left) and _is_point(right)):
+        return equal_sets(sets[0], sets[1])
+    if is_combination(left) or is_combination(right):
+        return _same_combinations(left, right)
+    if _is_point(left) and _is_point(right):
+        return _in_order(left.parts, right.parts) and _brackets(left) == _brackets(right)
+    if _is_point(left) or _is_point(right):
+        point, other = (left, right) if _is_point(left) else (right, left)
+        return isinstance(other, Sequence) and _gives_names(other) and _in_order(point.parts, other.items)
+    return _same_lists(left, right)
+
+
+def _same_combinations(left: Node, right: Node) -> bool:
+    """Unions and intersections of sets that are only known by name."""
+    if not isinstance(left, Operation) or not isinstance(right, Operation) or left.name != right.name:
+        return False
+    in_order = left.name == "without"
+    return (
+        _in_order(left.operands, right.operands)
+        if in_order
+        else _same_items(left.operands, right.operands, repeated=True)
+    )
+
+
+def _brackets(node: Node) -> str:
+    return node.opening + node.closing if isinstance(node, Bracket) else ""
+
+
+def _same_lists(left: Node, right: Node) -> bool:
+    """Sets, and lists without brackets, have no order; ratios have one."""
+    if any(isinstance(node, Sequence) and node.ratio for node in (left, right)):
+        both = isinstance(left, Sequence) and isinstance(right, Sequence) and left.ratio == right.ratio
+        return both and _in_order(left.parts, right.parts)
+    items = tuple(node.items if isinstance(node, Sequence | Bracket) else (node,) for node in (left, right))
+    return _same_items(*items, repeated=isinstance(left, Sequence) and isinstance(right, Sequence))
+
+
+def _gives_names(node: Sequence) -> bool:
+    """X = 1, y = 2 is the point (1, 2)."""
+    names = [name_and_value(item) if isinstance(item, Statement) else None for item in node.items]
+    return len({name[0] for name in names if name}) == len(names)
+
+
+def _in_order(left: Items[Node], right: Items[Node]) -> bool:
+    return len(left) == len(right) and all(map(_same, left, right))
+
+
+def _same_items(left: Items[Node], right: Items[Node], *, repeated: bool) -> bool:
+    """In any order; whether an item that is there twice counts twice is for the caller to say."""
+    ours, theirs = Counter(left), Counter(right)
+    rest, others = list((ours - theirs).elements()), list((theirs - ours).elements())
+    if len(rest) * len(others) > _MOST_COMPARISONS:
+        return False
+    if not repeated:
+        return all(any(_same(item, other) for other in right) for item in rest) and all(
+            any(_same(other, item) for item in left) for other in others
+        )
+    for item in rest:
+        match = next((other for other in others if _same(item, other)), None)
+        if match is None:
+            return False
+        others.remove(match)
+    return not others
+
+
+_COMPARISONS: tuple[tuple[tuple[type[Node], ...], Callable[[Node, Node], bool]], ...] = (
+    ((Statement,), _same_relations),
+    ((Quantity,), _same_quantities),
+    ((Matrix,), _same_matrices),
+    ((Sequence, Bracket), _same_collections),
+)
+"""By the kinds of the two: the first row counts that fits one of them."""

@@ -1,0 +1,96 @@
+r"""Answers as models write them → LaTeX with one spelling for each thing, before it is cut into tokens."""
+
+import re
+import unicodedata
+
+_UNICODE = str.maketrans({
+    "−": "-", "–": "-", "—": "-", "‐": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "∗": "*", "÷": r"\div ",
+    "π": r"\pi ", "∞": r"\infty ", "√": r"\sqrt ", "±": r"\pm ", "∓": r"\mp ", "≤": r"\le ", "⩽": r"\le ",
+    "≥": r"\ge ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "∈": r"\in ", "∪": r"\cup ", "∩": r"\cap ",
+    "∅": r"\emptyset ", "°": r"^\circ ", "º": r"^\circ ", "′": "'", "’": "'", "θ": r"\theta ", "α": r"\alpha ",
+    "β": r"\beta ", "γ": r"\gamma ", "λ": r"\lambda ", "ℝ": r"\mathbb{R}", "，": ", ", "；": "; ", "：": ":", "。": ".",
+    "、": ", ", "（": "(", "）": ")", "【": "[", "】": "]", "％": r"\%", "＝": "=", "\u00a0": " ", "\u202f": " ",
+    "…": r"\ldots ",
+    "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}", "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}",
+})  # fmt: skip
+_SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n", strict=True))
+_RAISED = re.compile(f"[{''.join(_SUPERSCRIPTS)}]+")
+_SPELLINGS = (
+    (re.compile(r"\\(?:left|right|bigg?[lrm]?|Bigg?[lrm]?)(?![A-Za-z])\s*\.?"), ""),
+    (re.compile(r"\\(?:displaystyle|textstyle|scriptstyle|limits|nolimits|mathstrut|tt|bf|rm|it)(?![A-Za-z])"), " "),
+    (re.compile(r"\\[hv]space\*?\{[^{}]*\}|\\phantom\{[^{}]*\}|\\label\{[^{}]*\}"), " "),
+    (re.compile(r"\\[dtc]frac(?![A-Za-z])"), r"\\frac"),
+    (re.compile(r"\\[dt]binom(?![A-Za-z])"), r"\\binom"),
+    (re.compile(r"\\(?:operatorname|mathop)\*?\s*\{([A-Za-z]+)\}"), r"\\\1 "),
+    (re.compile(r"\\(?:mathrm|text|textrm)\{\s*(arcsin|arccos|arctan|sin|cos|tan|ln|log|exp)\s*\}"), r"\\\1 "),
+    (re.compile(r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![A-Za-z]))|\\degree(?![A-Za-z])"), "°"),
+    # A comma or a blank inside a number: 10{,}000, 10,\!000, 10\,000.
+    (re.compile(r"(?<=\d)(?:\{,\}|,\s*\\!|\\[,!]|\\ |\\thinspace\s*)\s*(?=\d{3}(?!\d))"), ""),
+    (re.compile(r"\\\\\s*\[[^\]]*\]"), r"\\\\"),
+    (re.compile(r"(?<!\\)\\(?:[,;:!> ]|(?:q?quad|thinspace)(?![A-Za-z]))|(?<!\\)~"), " "),
+    (re.compile(r"(?<!\\)\\[\[\]()](?!\\)"), " "),
+    (re.compile(r"(?<!\\)\$"), " "),
+    (re.compile(r"\.{3,}"), r"\\ldots "),
+)
+_ESCAPED = re.compile(r"\\\\(?=[A-Za-z{},!;%$])")
+"""Backslashes that were doubled for JSON. Only matrices and systems have real double ones."""
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*")
+_TRAILING = re.compile(r"[\s.,;:]+$")
+WRAPPER = re.compile(
+    r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|textsc|mathrm|mathbf|mathit|mathsf|mathcal|boldsymbol|emph|bm)"
+    r"(?![A-Za-z])\s*(?=\{)"
+)
+"""Commands that change the look of the group behind them."""
+
+
+def last_box(text: str) -> str | None:
+    r"""What the last \boxed{…} holds, braces inside it included; None without one that is closed."""
+    for found in reversed(list(_BOX.finditer(text))):
+        rest = text[found.end() :]
+        if rest.startswith("{"):
+            inside = group(rest)
+            if inside is not None:
+                return inside
+        elif rest[:1].strip():
+            return rest[0] if rest[0] != "\\" else None
+    return None
+
+
+def group(text: str) -> str | None:
+    """What stands between the brace at the start of the text and the one that closes it."""
+    depth = 0
+    place = 0
+    while place < len(text):
+        character = text[place]
+        if character == "\\":
+            place += 1
+        elif character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                return text[1:place]
+        place += 1
+    return None
+
+
+def plain(text: str) -> str:
+    """The text with one spelling for each thing."""
+    text = _RAISED.sub(lambda found: "^{" + "".join(_SUPERSCRIPTS[digit] for digit in found[0]) + "}", text)
+    text = text.translate(_UNICODE)
+    if "\\begin" not in text:
+        text = _ESCAPED.sub(r"\\", text)
+    for pattern, replacement in _SPELLINGS:
+        text = pattern.sub(replacement, text)
+    return _TRAILING.sub("", text.strip().removesuffix("\\"))
+
+
+def letters(text: str) -> str:
+    """The text for a comparison letter by letter: without changes of its look, and without blanks except those between
+    digits."""
+    text = unicodedata.normalize("NFKC", plain(text))
+    while found := WRAPPER.search(text):
+        inside = group(text[found.end() :]) or ""
+        text = text[: found.start()] + inside + text[found.end() + len(inside) + 2 :]
+    text = re.sub(r"([_^])\s*\{(\w)\}", r"\1\2", re.sub(r"\s+", " ", text)).strip(" .")
+    return re.sub(r"(?<!\d) | (?!\d)", "", text)
