@@ -42,7 +42,7 @@ def pages() -> dict[str, str]:
 
 _ABOUT_MATHS = """\
 `math_equal` says whether an answer is the same mathematics as a right answer. It takes what an extraction step left of
-the reply; where there is a `\\boxed{…}`, what the last box holds counts. It needs no library. Each verdict is bounded 
+the reply; where there is a `\\boxed{…}`, what the last box holds counts. It needs no library. Each verdict is bounded
 by sizes and never by a clock, so it is the same on every machine.
 
 - Expressions without roots and functions are compared exactly, others to the precision of doubles, with a bound of the
