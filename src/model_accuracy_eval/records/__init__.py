@@ -54,6 +54,7 @@ from model_accuracy_eval.records.report import Report as Report
 from model_accuracy_eval.records.scores import Counts as Counts
 from model_accuracy_eval.records.scores import DatasetResult as DatasetResult
 from model_accuracy_eval.records.scores import ExecutionSummary as ExecutionSummary
+from model_accuracy_eval.records.scores import FigureBounds as FigureBounds
 from model_accuracy_eval.records.scores import Interval as Interval
 from model_accuracy_eval.records.scores import ProblemResult as ProblemResult
 from model_accuracy_eval.records.scores import Speed as Speed

@@ -5,7 +5,7 @@ from typing import Literal
 from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.records.exchange import Service
 from model_accuracy_eval.records.plan import Gate, RunPlan
-from model_accuracy_eval.records.scores import Counts, DatasetResult, Interval, Speed
+from model_accuracy_eval.records.scores import Counts, DatasetResult, FigureBounds, Interval, Speed
 from model_accuracy_eval.records.task import PreparedDataset
 
 
@@ -19,6 +19,8 @@ class Difference(Record, frozen=True, kw_only=True):
     """New minus old; None if one of them is missing."""
     interval: Interval | None = None
     """95 % interval of the points, paired by problem; None if the score is not a mean over problems."""
+    bounds: FigureBounds | None = None
+    """Limits of the points; None if every sample of both runs has a verdict."""
 
 
 class Flips(Record, frozen=True, kw_only=True):
@@ -78,6 +80,8 @@ class GateResult(Record, frozen=True, kw_only=True):
     gate: Gate
     value: float | None
     interval: Interval | None = None
+    bounds: FigureBounds | None = None
+    """Limits of the value, or of the change, while samples have no verdict."""
     decision: Decision
     sentence: str
 

@@ -19,6 +19,17 @@ class Verdict(Record, frozen=True, kw_only=True):
     cut: bool = False
 
 
+class FigureBounds(Record, frozen=True, kw_only=True):
+    """The least and the greatest that a figure can be, whatever its samples without a verdict would have been worth."""
+
+    low: float | None
+    """None: there is no least."""
+    high: float | None
+    """None: there is no greatest."""
+    samples: int
+    """How many samples have no verdict."""
+
+
 class ProblemResult(Record, frozen=True, kw_only=True):
     """One problem after its n attempts. `c` is None for metrics that are not right or wrong."""
 
@@ -34,6 +45,8 @@ class ProblemResult(Record, frozen=True, kw_only=True):
     figures: dict[str, float | None] = {}
     """Every metric of every pipeline for this problem, by its name in the summary; None: it exists only for the whole
     dataset."""
+    bounds: dict[str, FigureBounds] = {}
+    """For the figures of which samples have no verdict."""
 
 
 class Counts(Record, frozen=True, kw_only=True):
@@ -60,7 +73,9 @@ class Counts(Record, frozen=True, kw_only=True):
 
 
 class Interval(Record, frozen=True, kw_only=True):
-    """95 % confidence interval of a mean over problems, 0..100."""
+    """95 % confidence interval of a mean over problems, 0..100.
+
+    Where samples have no verdict it reaches from that of the worst case to that of the best."""
 
     low: float
     high: float
@@ -79,6 +94,10 @@ class SummaryRow(Record, frozen=True, kw_only=True):
     higher_is_better: bool = True
     share: bool = True
     """Whether it is a percentage; a perplexity, for example, is not."""
+    bounds: FigureBounds | None = None
+    """None: every sample has a verdict, or none has one and there is no figure."""
+    chance: float | None = None
+    """The expected figure of guessing; None where there are no options to guess from."""
 
 
 class Spread(Record, frozen=True, kw_only=True):

@@ -33,6 +33,8 @@ class Figure(Record, frozen=True, kw_only=True):
     version: str
     metric: str
     value: float
+    exact: bool = True
+    """Whether every sample has a verdict."""
 
 
 class Figures(Record, frozen=True, kw_only=True):
@@ -52,7 +54,11 @@ def of_report(report: Report, of: str) -> Figures | None:
         return None
     return _figures(
         of,
-        ((row.dataset, row.version, row.metric, row.value) for result in report.dataset_results for row in result.rows),
+        (
+            (row.dataset, row.version, row.metric, row.value, row.bounds is None)
+            for result in report.dataset_results
+            for row in result.rows
+        ),
     )
 
 
@@ -63,22 +69,23 @@ def of_baseline(report: Report) -> Figures | None:
     return _figures(
         report.comparison.base[:12],
         (
-            (change.dataset, change.old_version, difference.metric, difference.old)
+            (change.dataset, change.old_version, difference.metric, difference.old, difference.bounds is None)
             for change in report.comparison.changes
             for difference in change.differences
         ),
     )
 
 
-def _figures(of: str, rows: Iterator[tuple[str, str, str, float | None]]) -> Figures | None:
+def _figures(of: str, rows: Iterator[tuple[str, str, str, float | None, bool]]) -> Figures | None:
     figures = tuple(
         Figure(
             dataset=untrusted_text.valid_unicode(dataset),
             version=version,
             metric=untrusted_text.valid_unicode(metric),
             value=value,
+            exact=exact,
         )
-        for dataset, version, metric, value in rows
+        for dataset, version, metric, value, exact in rows
         if value is not None
     )
     return Figures(of=untrusted_text.valid_unicode(of), rows=figures) if figures else None
@@ -150,7 +157,7 @@ def _cells(row: SummaryRow, before: Figures | None, comparison: Comparison | Non
     cells = [
         untrusted_text.text(row.dataset, 100),
         metric,
-        f"**{value}**" if row.value is not None else value,
+        f"**{value}**{f' ({summary.range_of(row.bounds)})' if row.bounds else ''}" if row.value is not None else value,
         summary.span(row.interval),
     ]
     return cells if before is None else [*cells, *_change(row, before, comparison)]
@@ -161,10 +168,12 @@ def _change(row: SummaryRow, before: Figures, comparison: Comparison | None) -> 
     paired = comparison.find(row.dataset, row.metric) if comparison else None
     if paired is not None and paired.interval is not None:
         return [summary.number(paired.old), f"{points(paired)} ({points_interval(paired)})"]
+    if paired is not None and paired.bounds is not None:
+        return [summary.number(paired.old), points(paired)]
     old = before.find(row)
     if old is None:
         return ["-", "-"]
-    if old.version != row.version or row.value is None:
+    if old.version != row.version or row.value is None or row.bounds or not old.exact:
         return [summary.number(old.value), "-"]
     return [summary.number(old.value), signed(round(row.value, 2) - round(old.value, 2))]
 

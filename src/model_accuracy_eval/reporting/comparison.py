@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from model_accuracy_eval.records import Comparison, Counts, DatasetChange, Difference, Flips, Speed, Spread
+from model_accuracy_eval.records import (
+    Comparison,
+    Counts,
+    DatasetChange,
+    Difference,
+    FigureBounds,
+    Flips,
+    Speed,
+    Spread,
+)
 from model_accuracy_eval.reporting import summary, untrusted_text
 
 HEAD = ("dataset", "metric", "old", "new", "points", "95 % interval")
@@ -56,7 +65,18 @@ def cells(comparison: Comparison) -> list[tuple[str, ...]]:
 
 
 def points(difference: Difference) -> str:
-    return "-" if difference.points is None else signed(difference.points)
+    """With lost samples their limits: such a change is not known exactly."""
+    if difference.points is None:
+        return "-"
+    return signed(difference.points) if difference.bounds is None else range_of_points(difference.bounds)
+
+
+def range_of_points(bounds: FigureBounds) -> str:
+    if bounds.low is None and bounds.high is None:
+        return "anything"
+    if bounds.low is None or bounds.high is None:
+        return f"<= {signed(bounds.high)}" if bounds.high is not None else f">= {signed(bounds.low or 0.0)}"
+    return f"{signed(bounds.low)} .. {signed(bounds.high)}"
 
 
 def signed(points: float) -> str:

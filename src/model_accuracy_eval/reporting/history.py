@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from model_accuracy_eval.records import Record
+from model_accuracy_eval.records import FigureBounds, Record
 from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.reporting.runfile import RunFile
 from model_accuracy_eval.scoring.run_consistency import RunConsistency
@@ -20,10 +20,12 @@ class PastFigure(Record, frozen=True, kw_only=True):
     version: str
     metric: str
     value: float
+    bounds: FigureBounds | None = None
+    """Limits of the value where samples have no verdict."""
     change: float | None = None
-    """Points above the run before; None for the first."""
-    best: float
-    """The highest so far, this one included."""
+    """Points above the run before; None for the first, and where one of the two is not exact."""
+    best: float | None
+    """The highest so far, this one included if it is exact."""
 
 
 def history(runs: Iterable[RunFile], dataset: str | None = None, label: str | None = None) -> list[PastFigure]:
@@ -54,14 +56,20 @@ def _figures(run: RunFile) -> Iterator[PastFigure]:
                 version=entry.version,
                 metric=metric,
                 value=value,
-                best=value,
+                bounds=entry.bounds.get(metric),
+                best=None if metric in entry.bounds else value,
             )
 
 
 def _after(before: PastFigure | None, figure: PastFigure) -> PastFigure:
     if before is None:
         return figure
-    return msgspec.structs.replace(figure, change=figure.value - before.value, best=max(figure.value, before.best))
+    exact = before.bounds is None and figure.bounds is None
+    return msgspec.structs.replace(
+        figure,
+        change=figure.value - before.value if exact else None,
+        best=max((best for best in (figure.best, before.best) if best is not None), default=None),
+    )
 
 
 def as_text(figures: list[PastFigure]) -> str:
@@ -72,9 +80,10 @@ def as_text(figures: list[PastFigure]) -> str:
 
 def _cells(figure: PastFigure) -> tuple[str, ...]:
     change = "" if figure.change is None else f"{figure.change:+.2f}"
-    best = f"{figure.best:.2f}{'*' if figure.value == figure.best else ''}"
+    best = "" if figure.best is None else f"{figure.best:.2f}{'*' if figure.value == figure.best else ''}"
     names = (figure.finished, figure.run_id[:8], figure.dataset, figure.version, figure.label, figure.metric)
-    return (*names, f"{figure.value:.2f}", change, best)
+    value = f"{figure.value:.2f}" if figure.bounds is None else summary.range_of(figure.bounds)
+    return (*names, value, change, best)
 
 
 def problems_as_text(datasets: list[RunConsistency]) -> str:

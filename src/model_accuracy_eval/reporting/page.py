@@ -56,6 +56,7 @@ def _values(report: Report, questions: Mapping[str, Mapping[int, str]]) -> dict[
         "cells": summary.table(rows, report.plan.settings.label),
         "rows": rows,
         "with_unit": with_unit,
+        "range_of": summary.range_of,
         "sampled": any(row.metric.startswith("avg@") for row in rows),
         "not_shares": {(row.dataset, row.metric): row for row in rows if not row.share},
         "thresholds": {

@@ -9,6 +9,7 @@ from model_accuracy_eval.records import (
     Counts,
     DatasetResult,
     ExecutionSummary,
+    FigureBounds,
     Interval,
     ProblemResult,
     RunPlan,
@@ -16,6 +17,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
     VerdictReason,
 )
+from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome, ProblemOutcome
 from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
 
@@ -26,6 +28,10 @@ class ResultsHead(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The file without its problems. Before these fields stand the figures under their names in the summary."""
 
     intervals: dict[str, Interval | None]
+    bounds: dict[str, FigureBounds] = {}
+    """Of the figures of which samples have no verdict."""
+    chances: dict[str, float] = {}
+    """What guessing would give."""
     version: str
     counts: Counts
     notes: tuple[str, ...]
@@ -53,6 +59,8 @@ class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     figures: dict[str, float | None] = {}
     category: str | None = None
     cut: int = 0
+    bounds: dict[str, FigureBounds] = {}
+    """For the figures of which samples have no verdict: their least and greatest values."""
 
 
 _BEFORE_FIGURES = ("example_abbr", "id", "n", "c")
@@ -78,6 +86,8 @@ def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
     """Figures first, as AISBench does it, then the fields of `ResultsFile`."""
     head = ResultsHead(
         intervals={row.metric: row.interval for row in result.rows},
+        bounds=summary.bounds(result.rows),
+        chances=summary.chances(result.rows),
         version=result.version,
         counts=result.counts,
         notes=result.notes,
@@ -110,6 +120,7 @@ def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[st
         },
         category=result.category,
         cut=result.cut,
+        bounds=result.bounds,
     )
     fields: dict[str, Any] = msgspec.to_builtins(entry)
     return {name: fields[name] for name in _BEFORE_FIGURES} | figures | fields
@@ -149,6 +160,7 @@ def _problem_result(entry: ProblemEntry) -> ProblemResult:
         figures=entry.figures,
         category=entry.category,
         cut=entry.cut,
+        bounds=entry.bounds,
     )
 
 
@@ -160,6 +172,7 @@ def side(dataset: str, source: bytes | None, where: str) -> DatasetOutcome:
         version=results.version,
         figures={row.metric: row.value for row in results.rows},
         shares=frozenset(row.metric for row in results.rows if row.interval is not None),
+        bounds=summary.bounds(results.rows),
         problems=results.details,
         counts=results.counts,
         speed=results.speed,

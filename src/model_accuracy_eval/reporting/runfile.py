@@ -12,6 +12,7 @@ from model_accuracy_eval.records import (
     DatasetResult,
     Decision,
     ExecutionSummary,
+    FigureBounds,
     GateResult,
     Interval,
     PreparedDataset,
@@ -20,6 +21,7 @@ from model_accuracy_eval.records import (
     Service,
     Speed,
 )
+from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.reporting.conclusions import is_verdict
 from model_accuracy_eval.reporting.results import decode
 from model_accuracy_eval.reporting.service_notes import service_notes
@@ -36,13 +38,17 @@ class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     problems: int
     metrics: dict[str, float | None] | None = None
     intervals: dict[str, Interval | None] | None = None
+    bounds: dict[str, FigureBounds] = {}
+    """Of the figures of which samples have no verdict."""
+    chances: dict[str, float] = {}
+    """What guessing would give."""
     counts: Counts | None = None
     notes: tuple[str, ...] | None = None
     speed: Speed | None = None
     ran: tuple[ExecutionSummary, ...] = ()
 
 
-class GateEntry(msgspec.Struct, frozen=True, kw_only=True):
+class GateEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A gate, as the user wrote it, and its decision."""
 
     gate: str
@@ -50,19 +56,26 @@ class GateEntry(msgspec.Struct, frozen=True, kw_only=True):
     interval: Interval | None
     decision: Decision
     sentence: str
+    bounds: FigureBounds | None = None
 
     def result(self) -> GateResult:
         (gate,) = gates.parse(self.gate)
         return GateResult(
-            gate=gate, value=self.value, interval=self.interval, decision=self.decision, sentence=self.sentence
+            gate=gate,
+            value=self.value,
+            interval=self.interval,
+            bounds=self.bounds,
+            decision=self.decision,
+            sentence=self.sentence,
         )
 
 
-class GroupFigure(msgspec.Struct, frozen=True, kw_only=True):
+class GroupFigure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A figure of a group of datasets."""
 
     value: float | None
     stderr: float | None
+    bounds: FigureBounds | None = None
 
 
 class GroupEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +187,8 @@ def _dataset(prepared: PreparedDataset, result: DatasetResult | None) -> Dataset
         entry,
         metrics={row.metric: row.value for row in result.rows},
         intervals={row.metric: row.interval for row in result.rows},
+        bounds=summary.bounds(result.rows),
+        chances=summary.chances(result.rows),
         counts=result.counts,
         notes=result.notes,
         speed=result.speed,
@@ -186,6 +201,7 @@ def _gate(result: GateResult) -> GateEntry:
         gate=str(result.gate),
         value=result.value,
         interval=result.interval,
+        bounds=result.bounds,
         decision=result.decision,
         sentence=result.sentence,
     )
@@ -195,7 +211,7 @@ def _groups(report: Report) -> dict[str, GroupEntry]:
     entries: dict[str, GroupEntry] = {}
     for row in groups.all_rows(report.plan.groups, report.dataset_results):
         entry = entries.setdefault(row.dataset, GroupEntry(version=row.version, metrics={}))
-        entry.metrics[row.metric] = GroupFigure(value=row.value, stderr=row.stderr)
+        entry.metrics[row.metric] = GroupFigure(value=row.value, stderr=row.stderr, bounds=row.bounds)
     return entries
 
 

@@ -2,18 +2,25 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from model_accuracy_eval.records import Counts, DatasetResult, Interval, Report, SummaryRow
+from model_accuracy_eval.records import Counts, DatasetResult, FigureBounds, Interval, Report, SummaryRow
 from model_accuracy_eval.scoring import groups
 
 HEAD = ("dataset", "version", "metric", "mode")
+BOUNDS = "least .. greatest"
+"""The title of the limits of figures of which samples have no verdict."""
 
 
 def table(rows: Sequence[SummaryRow], label: str) -> list[tuple[str, ...]]:
-    """Header and lines, numbers with two digits, `-` where there is no figure."""
+    """Header and lines, numbers with two digits, `-` where there is no figure.
+
+    AISBench has no column for the limits of a figure; there is one only where samples have no verdict.
+    """
     lines = [(row.dataset, row.version, row.metric, row.mode, number(row.value)) for row in rows]
-    return [(*HEAD, label), *lines]
+    if not any(row.bounds for row in rows):
+        return [(*HEAD, label), *lines]
+    return [(*HEAD, label, BOUNDS), *((*line, range_of(row.bounds)) for line, row in zip(lines, rows, strict=True))]
 
 
 def number(value: float | None) -> str:
@@ -23,6 +30,27 @@ def number(value: float | None) -> str:
 def span(interval: Interval | None) -> str:
     """An interval for people."""
     return "-" if interval is None else f"{interval.low:.2f} .. {interval.high:.2f}"
+
+
+def range_of(bounds: FigureBounds | None) -> str:
+    """The limits of a figure for people; a figure without any is exact."""
+    if bounds is None:
+        return "-"
+    if bounds.low is None and bounds.high is None:
+        return "anything"
+    if bounds.high is None:
+        return f">= {number(bounds.low)}"
+    return f"<= {number(bounds.high)}" if bounds.low is None else f"{bounds.low:.2f} .. {bounds.high:.2f}"
+
+
+def bounds(rows: Iterable[SummaryRow]) -> dict[str, FigureBounds]:
+    """Figure → its limits, where samples have no verdict."""
+    return {row.metric: row.bounds for row in rows if row.bounds is not None}
+
+
+def chances(rows: Iterable[SummaryRow]) -> dict[str, float]:
+    """Figure → what guessing would give, where it can be said."""
+    return {row.metric: row.chance for row in rows if row.chance is not None}
 
 
 def count_remarks(counts: Counts) -> list[str]:

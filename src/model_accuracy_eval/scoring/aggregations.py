@@ -4,7 +4,7 @@ A figure without a formula for its error is computed for many draws at once: fro
 draws x problems x numbers where a problem's value has several numbers. One draw of all problems is the figure itself.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import fsum, isnan, log
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.optional import numpy
-from model_accuracy_eval.scoring import function_paths, stats
+from model_accuracy_eval.scoring import function_paths, label_figures, stats
+from model_accuracy_eval.scoring.lost_values import Ends, fill, finite, mixes_infinities
 from model_accuracy_eval.scoring.metrics import translation, user_functions
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from model_accuracy_eval.scoring.stats import Floats, Places
 
-    Labels = NDArray[numpy.int64]
-    """(right, chosen) labels as numbers: draws x problems x 2."""
 
 Number = TypeVar("Number", bound="numpy.generic")
 Problems = Sequence[Sequence[Any]]
@@ -33,11 +32,29 @@ class Aggregation:
     """A function of the values of all problems."""
 
     figure: Callable[[Sequence[Any]], float | None]
+    rises: bool | None = None
+    """Whether the figure rises or falls with every value; None: neither, or it is not known."""
+    limits: Callable[[Sequence[Any]], Ends] | None = None
+    """For figures that neither rise nor fall: the ends of a run's figure while values are lost."""
 
     def over_runs(self, problems: Problems) -> float | None:
         """The mean of the runs' figures; problems that a run lacks are left out."""
         figures = [self.figure(run) for run in _runs(problems)]
         return stats.mean([figure for figure in figures if figure is not None])
+
+    def ends(self, problems: Problems) -> Ends:
+        """The least and the greatest that `over_runs` can be while values are lost."""
+        lows, highs = zip(*map(self._ends, _runs(problems)), strict=True)
+        return stats.mean(lows) if None not in lows else None, stats.mean(highs) if None not in highs else None
+
+    def _ends(self, run: Sequence[Any]) -> Ends:
+        if self.limits is not None:
+            return self.limits(run)
+        if self.rises is None:
+            return None, None
+        ends = [fill(run, "low"), fill(run, "high")]
+        low, high = (None if mixes_infinities(values) else finite(self.figure(values)) for values in ends)
+        return (low, high) if self.rises else (high, low)
 
     def stderr(self, problems: Problems) -> float | None:
         """Standard error of `over_runs`; None where there is neither a formula nor a bootstrap."""
@@ -83,6 +100,9 @@ def _bootstrapped(
     figures: "Callable[[NDArray[Number]], Floats]",
     prepare: "Callable[[Sequence[Any]], NDArray[Number]]",
     draws: int = 1000,
+    *,
+    rises: bool | None = None,
+    limits: Callable[[Sequence[Any]], Ends] | None = None,
 ) -> Bootstrapped[Number]:
     def figure(values: Sequence[Any]) -> float | None:
         if not values:
@@ -90,7 +110,7 @@ def _bootstrapped(
         (result,) = figures(prepare(values)[None]).tolist()
         return None if isnan(result) else result
 
-    return Bootstrapped(figure=figure, prepare=prepare, figures=figures, draws=draws)
+    return Bootstrapped(figure=figure, rises=rises, limits=limits, prepare=prepare, figures=figures, draws=draws)
 
 
 def _divide(dividend: "Floats", divisor: "Floats") -> "Floats":
@@ -136,60 +156,31 @@ def _pooled(values: "Floats") -> "Floats":
     return _divide(hits, items)
 
 
-def _label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> "Labels":
-    """(right, chosen) labels as small numbers: 0 and 1 stay, any others follow."""
-    codes: dict[Hashable, int] = {0: 0, 1: 1}
-    return numpy.array([[codes.setdefault(label, len(codes)) for label in pair] for pair in pairs])
-
-
-def _label_counts(labels: "Labels", size: int) -> "Labels":
-    """How often each of the first `size` codes occurs in each draw."""
-    draws = len(labels)
-    places = labels + size * numpy.arange(draws)[:, None]
-    return numpy.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
-
-
-def _f1(pairs: "Labels") -> "Floats":
-    """F1 of label 1 if all labels are 0 or 1, else the mean of the F1 of every label."""
-    gold, chosen = pairs[..., 0], pairs[..., 1]
-    size = max(2, int(pairs.max()) + 1)
-    named = _label_counts(gold, size) + _label_counts(chosen, size)
-    # Pairs that do not agree are counted under one code more, which is cut off.
-    hits = _label_counts(numpy.where(gold == chosen, gold, size), size + 1)[:, :size]
-    scores = numpy.where(named > 0, 2 * hits / numpy.maximum(named, 1), 0.0)
-    binary = named[:, 2:].sum(axis=1) == 0
-    return numpy.where(binary, scores[:, 1], scores.sum(axis=1) / (named > 0).sum(axis=1))
-
-
-def _matthews(pairs: "Labels") -> "Floats":
-    """Correlation of right and chosen labels, however many there are; 0 where one of the two never varies."""
-    gold, chosen = pairs[..., 0], pairs[..., 1]
-    size, labels = pairs.shape[1], int(pairs.max()) + 1
-    golds, chosens = _label_counts(gold, labels), _label_counts(chosen, labels)
-    covariance = (gold == chosen).sum(axis=1) * size - (golds * chosens).sum(axis=1)
-    # As floats: the product does not fit into an integer beyond some ten thousand problems.
-    spread = (size**2 - (chosens**2).sum(axis=1)).astype(float) * (size**2 - (golds**2).sum(axis=1))
-    return numpy.where(spread > 0, covariance / numpy.sqrt(numpy.maximum(spread, 1.0)), 0.0)
-
-
 def _corpus(kind: str) -> Aggregation:
-    return _bootstrapped(partial(translation.figures, kind), partial(translation.statistics, kind), draws=100)
+    return _bootstrapped(
+        partial(translation.figures, kind),
+        partial(translation.statistics, kind),
+        draws=100,
+        limits=partial(translation.ends, kind),
+    )
 
 
 AGGREGATIONS: dict[str, Aggregation] = {
-    "mean": Mean(figure=stats.mean),
-    "nanmean": _bootstrapped(_nanmean, _floats),
-    "median": _bootstrapped(_median, _floats),
-    "sum": Aggregation(figure=fsum),
-    "max": Aggregation(figure=max),
-    "min": Aggregation(figure=min),
-    "perplexity": _bootstrapped(_perplexity, _floats),
-    "weighted_perplexity": _bootstrapped(lambda values: _exp(_nats_per_unit(values)), _floats),
-    "bits_per_byte": _bootstrapped(lambda values: _nats_per_unit(values) / log(2), _floats),
-    "pooled": _bootstrapped(_pooled, _floats),
-    "f1": _bootstrapped(_f1, _label_codes),
-    "matthews_corrcoef": _bootstrapped(_matthews, _label_codes),
-    "brier_score": Mean(figure=stats.mean),
+    "mean": Mean(figure=stats.mean, rises=True),
+    "nanmean": _bootstrapped(_nanmean, _floats, rises=True),
+    "median": _bootstrapped(_median, _floats, rises=True),
+    "sum": Aggregation(figure=fsum, rises=True),
+    "max": Aggregation(figure=max, rises=True),
+    "min": Aggregation(figure=min, rises=True),
+    "perplexity": _bootstrapped(_perplexity, _floats, rises=False),
+    "weighted_perplexity": _bootstrapped(lambda values: _exp(_nats_per_unit(values)), _floats, rises=False),
+    "bits_per_byte": _bootstrapped(lambda values: _nats_per_unit(values) / log(2), _floats, rises=False),
+    "pooled": _bootstrapped(_pooled, _floats, rises=True),
+    "f1": _bootstrapped(label_figures.f1, label_figures.label_codes, limits=label_figures.f1_ends),
+    "matthews_corrcoef": _bootstrapped(
+        label_figures.matthews, label_figures.label_codes, limits=label_figures.matthews_ends
+    ),
+    "brier_score": Mean(figure=stats.mean, rises=True),
     **{kind: _corpus(kind) for kind in ("bleu", "chrf", "chrf++", "ter")},
 }
 

@@ -1,26 +1,51 @@
 """One figure of the summary while its values are collected, and the names that figures have."""
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 from numbers import Real
+from typing import NamedTuple
 
-from model_accuracy_eval.records import Interval, MetricUse, Pipeline
+from model_accuracy_eval.records import FigureBounds, Interval, MetricUse, Pipeline
+from model_accuracy_eval.scoring import guessing
 from model_accuracy_eval.scoring.aggregations import Aggregation, aggregation
 from model_accuracy_eval.scoring.loglikelihood_methods import UNAVAILABLE
+from model_accuracy_eval.scoring.lost_values import LostValue, counted, finite
 from model_accuracy_eval.scoring.metrics import Metric, SampleValue, metric
-from model_accuracy_eval.scoring.reductions import reduction
+from model_accuracy_eval.scoring.reductions import reduction, reduction_ends
 from model_accuracy_eval.scoring.stats import interval
+
+
+class Cell(NamedTuple):
+    """What one problem gives to a figure: a value, or the values of all runs."""
+
+    value: SampleValue | None
+    """None where nothing is known."""
+    lost: SampleValue | None = None
+    """The same with a `LostValue` for each value that depends on lost samples; None if none does."""
+    chance: float | None = None
+    """The expected value of guessing."""
+
+    @property
+    def lost_values(self) -> tuple[LostValue, ...]:
+        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
+        return tuple(value for value in entries if isinstance(value, LostValue))
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no sample of the problem has a verdict."""
+        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
+        return all(isinstance(value, LostValue) and value.alone for value in entries)
 
 
 @dataclass(slots=True)
 class Column:
-    """For every problem a value, or the values of all runs; None where nothing is known."""
+    """One cell for every problem."""
 
     metric: Metric
     use: MetricUse
     samples: int
-    values: list[SampleValue | None] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     """The part of the dataset that each problem belongs to."""
     unavailable: bool = False
@@ -41,31 +66,71 @@ class Column:
 
     def of_parts(self, names: Container[str]) -> "Column":
         """The same column for these parts alone."""
-        values = [value for value, part in zip(self.values, self.parts, strict=True) if part in names]
-        return Column(self.metric, self.use, self.samples, values, unavailable=self.unavailable)
+        cells = [cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names]
+        return replace(self, cells=cells, parts=[])
+
+    def of_last_problem(self) -> tuple[float | None, FigureBounds | None]:
+        """The value of the last problem alone and its limits, where a problem has one by itself."""
+        value, lost, _ = self.cells[-1]
+        if not self.is_mean or not isinstance(value, float):
+            return None, None
+        if lost is None:
+            return self._scaled(value), None
+        low, high = self._scaled(finite(lost.low)), self._scaled(finite(lost.high))
+        return self._scaled(value), FigureBounds(low=low, high=high, samples=lost.samples)
 
     def figure(self) -> float | None:
         """The mean over the runs, each of them aggregated by itself."""
-        return self._scaled(self._aggregation().over_runs(self._runs()))
+        return self._scaled(self._aggregation().over_runs(_runs(self._known())))
 
     def stderr(self) -> float | None:
-        return self._scaled(self._aggregation().stderr(self._runs()))
+        return self._scaled(self._aggregation().stderr(_runs(self._known())))
 
     def interval(self) -> Interval | None:
-        """Wilson's interval; only means of shares have one."""
-        return interval(self._known(), self.samples) if self.metric.share and self.is_mean else None
+        """Wilson's interval; only means of shares have one. With lost samples, from that of the worst case to that of
+        the best."""
+        if not (self.metric.share and self.is_mean and self._known()):
+            return None
+        worst, best = (
+            interval([ends[end] for cell in self.cells if (ends := _ends(cell)) is not None], self.samples)
+            for end in (0, 1)
+        )
+        return Interval(low=worst.low, high=best.high) if worst and best else None
+
+    def bounds(self) -> FigureBounds | None:
+        """The limits of the figure, if samples are lost and not all of them."""
+        samples = sum(value.samples for cell in self.cells for value in cell.lost_values)
+        if not samples or not self._known():
+            return None
+        possible = [cell.value if cell.lost is None else cell.lost for cell in self.cells]
+        low, high = self._aggregation().ends(_runs([value for value in possible if value is not None]))
+        return FigureBounds(low=self._scaled(low), high=self._scaled(high), samples=samples)
+
+    def chance(self) -> float | None:
+        """The expected figure of guessing."""
+        return self._scaled(guessing.mean_chance([cell.chance for cell in self.cells])) if self.is_mean else None
 
     def _aggregation(self) -> Aggregation:
         return aggregation(_aggregation_name(self.metric, self.use))
 
     def _known(self) -> list[SampleValue]:
-        return [] if self.unavailable else [value for value in self.values if value is not None]
-
-    def _runs(self) -> list[tuple[SampleValue | None, ...]]:
-        return [value if isinstance(value, tuple) else (value,) for value in self._known()]
+        """Nothing is known if no problem has a single sample with a verdict."""
+        if self.unavailable or all(cell.is_silent for cell in self.cells):
+            return []
+        return [cell.value for cell in self.cells if cell.value is not None]
 
     def _scaled(self, value: float | None) -> float | None:
         return None if value is None else self.scale * value
+
+
+def _ends(cell: Cell) -> tuple[float, float] | None:
+    if cell.lost is not None:
+        return cell.lost.low, cell.lost.high
+    return None if cell.value is None else (cell.value, cell.value)
+
+
+def _runs(values: Sequence[SampleValue]) -> list[tuple[SampleValue | None, ...]]:
+    return [value if isinstance(value, tuple) else (value,) for value in values]
 
 
 def _aggregation_name(metric: Metric, use: MetricUse) -> str:
@@ -73,41 +138,90 @@ def _aggregation_name(metric: Metric, use: MetricUse) -> str:
 
 
 def reduced(
-    pipeline: Pipeline, use: MetricUse, samples: Sequence[SampleValue | None], k: Sequence[int], *, headline: bool
-) -> dict[str, SampleValue | None]:
-    """The values of one metric for one problem, under the names that the summary gives them."""
+    pipeline: Pipeline,
+    use: MetricUse,
+    samples: Sequence[SampleValue | None],
+    k: Sequence[int],
+    *,
+    headline: bool,
+    chance: float | None = None,
+) -> dict[str, Cell]:
+    """The cells of one metric for one problem, under the names that the summary gives them.
+
+    `chance`: that a guess is right.
+    """
     row = metric(use.name)
-    if any(isinstance(value, dict) for value in samples):
-        parts = dict.fromkeys(part for value in samples if value for part in value)
-        series = {part: [None if value is None else value.get(part) for value in samples] for part in parts}
-    elif row.parts:  # nothing is known of this problem, so nothing of any part
-        series = {part: list(samples) for part in row.parts}
-    else:
-        series = {use.label or use.name: list(samples)}
-    figures: dict[str, SampleValue | None] = {}
-    for part, values in series.items():
+    cells: dict[str, Cell] = {}
+    for part, values in _series(row, use, samples).items():
         title = part if pipeline.name == "none" else f"{part},{pipeline.name}"
-        for name, value in _reduce(row, use, values, k).items():
-            figures[_figure_name(name, title, len(values), use, headline=headline)] = value
-    return figures
+        for name, cell in _reduce(row, use, values, k, chance).items():
+            cells[_figure_name(name, title, len(values), use, headline=headline)] = cell
+    return cells
+
+
+def _series(
+    row: Metric, use: MetricUse, samples: Sequence[SampleValue | None]
+) -> dict[str, Sequence[SampleValue | None]]:
+    """The values of the samples under each name that the metric gives them."""
+    known = counted(samples)
+    if any(isinstance(value, dict) for value in known):
+        parts = dict.fromkeys(part for value in known if isinstance(value, dict) for part in value)
+        return {part: [_part(value, part) for value in samples] for part in parts}
+    # With parts, nothing is known of this problem, so nothing of any part.
+    return dict.fromkeys(row.parts or (use.label or use.name,), samples)
+
+
+def _part(value: SampleValue | None, part: str) -> SampleValue | None:
+    if isinstance(value, LostValue):
+        return LostValue(value.low, value.high, counted=_part(value.counted, part))
+    return value.get(part) if isinstance(value, dict) else None
 
 
 def _reduce(
-    row: Metric, use: MetricUse, values: Sequence[SampleValue | None], k: Sequence[int]
-) -> dict[str, SampleValue | None]:
+    row: Metric, use: MetricUse, values: Sequence[SampleValue | None], k: Sequence[int], chance: float | None
+) -> dict[str, Cell]:
     if UNAVAILABLE in values:  # the names are the same as for any value
-        return dict.fromkeys(_reduce(row, use, [0.0] * len(values), k))
+        return dict.fromkeys(_reduce(row, use, [0.0] * len(values), k, chance), Cell(None))
     values = [None if isinstance(value, Real) and isnan(value) else value for value in values]
-    if row.share and _aggregation_name(row, use) == "mean":
+    known = counted(values)
+    if row.is_mean_share(use):
+        known = [0.0 if value is None else value for value in known]
         values = [0.0 if value is None else value for value in values]
-    known = [value for value in values if value is not None]
-    if not known:
-        return {"": None}
-    if not all(isinstance(value, Real) for value in known):
-        return {"": tuple(values[:1] if use.reduction == "take_first" else values)}
+    if _is_of_runs(row, use, known, values):
+        several = slice(1 if use.reduction == "take_first" else None)
+        has_lost = any(isinstance(value, LostValue) for value in values[several])
+        value = tuple(known[several])
+        return {"": Cell(None if set(value) == {None} else value, tuple(values[several]) if has_lost else None)}
     name = use.reduction or ("runs" if row.yes_or_no else "mean")
-    sizes = use.k or [size for size in k if size <= len(known)] or [len(known)]
-    return dict(reduction(name)([float(value) for value in known], sizes))
+    numbers = [float(value) for value in known if value is not None]
+    sizes = use.k or [size for size in k if size <= len(numbers)] or [len(numbers)]
+    results = dict(reduction(name)(numbers, sizes)) if numbers else {"": None}
+    lost = _lost_cells(name, values, sizes)
+    chances = guessing.expected(name, chance, len(values), tuple(sizes)) if chance is not None and row.yes_or_no else {}
+    return {key: Cell(value, lost.get(key), (chances or {}).get(key)) for key, value in results.items()}
+
+
+def _is_of_runs(
+    row: Metric, use: MetricUse, known: Sequence[SampleValue | None], values: Sequence[SampleValue | None]
+) -> bool:
+    """Whether every run has a figure of its own, because its values are no numbers."""
+    if any(value is not None for value in known):
+        return not all(isinstance(value, Real) for value in known if value is not None)
+    lost = any(isinstance(value, LostValue) and isinstance(value.low, tuple) for value in values)
+    return lost or aggregation(_aggregation_name(row, use)).limits is not None
+
+
+def _lost_cells(name: str, values: Sequence[SampleValue | None], sizes: Sequence[int]) -> dict[str, LostValue]:
+    """The reduced values that depend on lost samples."""
+    lost = sum(isinstance(value, LostValue) for value in values)
+    if not lost:
+        return {}
+    ends = reduction_ends(name, [value for value in values if value is not None], sizes)
+    return {
+        key: LostValue(low, high, samples=lost, alone=lost == len(values))
+        for key, (low, high) in ends.items()
+        if low != high
+    }
 
 
 def _figure_name(name: str, title: str, samples: int, use: MetricUse, *, headline: bool) -> str:

@@ -8,7 +8,16 @@ from math import exp, fsum, lgamma, log, sqrt
 
 import msgspec
 
-from model_accuracy_eval.records import Counts, DatasetChange, DatasetResult, Difference, Flips, Interval, Speed
+from model_accuracy_eval.records import (
+    Counts,
+    DatasetChange,
+    DatasetResult,
+    Difference,
+    FigureBounds,
+    Flips,
+    Interval,
+    Speed,
+)
 from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.stats import Z95, mean
 
@@ -26,6 +35,8 @@ class ProblemOutcome(msgspec.Struct, frozen=True, gc=False):
     """Empty if `c` says it all."""
     figures: dict[str, float | None] = {}
     """Metrics that do not follow from `c`, 0..100."""
+    bounds: dict[str, FigureBounds] = {}
+    """Metrics of which samples have no verdict."""
 
     @property
     def share(self) -> float:
@@ -44,6 +55,8 @@ class DatasetOutcome(msgspec.Struct, frozen=True, kw_only=True):
     problems: Sequence[ProblemOutcome]
     counts: Counts
     speed: Speed
+    bounds: dict[str, FigureBounds] = {}
+    """Limits of the figures of which samples have no verdict."""
 
 
 Pairs = Sequence[tuple[ProblemOutcome, ProblemOutcome]]
@@ -56,9 +69,15 @@ def dataset_outcome(dataset_result: DatasetResult) -> DatasetOutcome:
         version=dataset_result.version,
         figures={row.metric: row.value for row in dataset_result.rows},
         shares=frozenset(row.metric for row in dataset_result.rows if row.interval is not None),
+        bounds={row.metric: row.bounds for row in dataset_result.rows if row.bounds is not None},
         problems=[
             ProblemOutcome(
-                result.problem, result.n, result.c, result.values if result.c is None else (), result.figures
+                result.problem,
+                result.n,
+                result.c,
+                result.values if result.c is None else (),
+                result.figures,
+                result.bounds,
             )
             for result in dataset_result.problem_results
         ],
@@ -97,13 +116,57 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
     if not same or before is None or after is None:
         return Difference(metric=metric, old=before, new=after)
     if len(pairs) < 2 or not (_is_mean_of_problems(metric, old) and _is_mean_of_problems(metric, new)):
-        return Difference(metric=metric, old=before, new=after, points=after - before)
+        bounds = _difference_of_bounds(before, old.bounds.get(metric), after, new.bounds.get(metric))
+        return Difference(metric=metric, old=before, new=after, points=after - before, bounds=bounds)
     olds = [_value(metric, problem) or 0.0 for problem, _ in pairs]
     news = [_value(metric, problem) or 0.0 for _, problem in pairs]
-    low, high = paired_interval([b - a for a, b in zip(olds, news, strict=True)])
     before, after = 100 * (mean(olds) or 0.0), 100 * (mean(news) or 0.0)
-    interval = Interval(low=100 * low, high=100 * high)
-    return Difference(metric=metric, old=before, new=after, points=after - before, interval=interval)
+    worst, best, samples = _extreme_changes(metric, pairs)
+    interval = Interval(low=100 * paired_interval(worst)[0], high=100 * paired_interval(best)[1])
+    bounds = FigureBounds(low=100 * (mean(worst) or 0.0), high=100 * (mean(best) or 0.0), samples=samples)
+    return Difference(
+        metric=metric,
+        old=before,
+        new=after,
+        points=after - before,
+        interval=interval,
+        bounds=bounds if samples else None,
+    )
+
+
+def _extreme_changes(metric: str, pairs: Pairs) -> tuple[list[float], list[float], int]:
+    """Every problem's least and greatest change, and the number of samples without a verdict that part them."""
+    worst, best, samples = [], [], 0
+    for old, new in pairs:
+        (old_low, old_high), (new_low, new_high) = _ends(metric, old), _ends(metric, new)
+        worst.append(new_low - old_high)
+        best.append(new_high - old_low)
+        samples += sum(problem.bounds[metric].samples for problem in (old, new) if metric in problem.bounds)
+    return worst, best, samples
+
+
+def _ends(metric: str, problem: ProblemOutcome) -> tuple[float, float]:
+    """Least and greatest value of a problem, 0..1."""
+    value = _value(metric, problem) or 0.0
+    bounds = problem.bounds.get(metric)
+    if bounds is None:
+        return value, value
+    return (bounds.low or 0.0) / 100, (100.0 if bounds.high is None else bounds.high) / 100
+
+
+def _difference_of_bounds(
+    before: float, old: FigureBounds | None, after: float, new: FigureBounds | None
+) -> FigureBounds | None:
+    """The limits of a change of two figures that are no means over problems."""
+    if old is None and new is None:
+        return None
+    old = old or FigureBounds(low=before, high=before, samples=0)
+    new = new or FigureBounds(low=after, high=after, samples=0)
+    return FigureBounds(
+        low=None if new.low is None or old.high is None else new.low - old.high,
+        high=None if new.high is None or old.low is None else new.high - old.low,
+        samples=old.samples + new.samples,
+    )
 
 
 def _is_mean_of_problems(metric: str, outcome: DatasetOutcome) -> bool:
@@ -162,7 +225,9 @@ def _flips(pairs: Pairs) -> Flips | None:
     if not pairs or any(problem.c is None for pair in pairs for problem in pair):
         return None
     # Rounded, so that 4/5 − 3/5 equals 1/5 − 0/5.
-    changes = [(change, new.id) for old, new in pairs if (change := round(new.share - old.share, 9))]
+    # What a problem with lost samples would have been in the other case, nobody knows.
+    exact = [(old, new) for old, new in pairs if not (old.bounds or new.bounds)]
+    changes = [(change, new.id) for old, new in exact if (change := round(new.share - old.share, 9))]
     gained = sorted((-change, name) for change, name in changes if change > 0)
     lost = sorted((change, name) for change, name in changes if change < 0)
     return Flips(
@@ -186,7 +251,17 @@ def _notes(old: DatasetOutcome, new: DatasetOutcome, both: int) -> Iterable[str]
             f"{both} problems are judged in both runs (of {len(old.problems)} then and {len(new.problems)} now); "
             "the figures are those of these problems."
         )
+    lost = [_without_verdict(outcome.counts) for outcome in (old, new)]
+    if any(lost):
+        yield (
+            f"{lost[0]} samples then and {lost[1]} now have no verdict: points are given from the worst case to the "
+            "best, and problems with such samples are neither gained nor lost."
+        )
     samples = [{problem.n for problem in outcome.problems} for outcome in (old, new)]
     if both and samples[0] != samples[1]:
         shown = [" or ".join(map(str, sorted(sizes))) for sizes in samples]
         yield f"{shown[0]} samples of every problem then and {shown[1]} now: only metrics of both are subtracted."
+
+
+def _without_verdict(counts: Counts) -> int:
+    return counts.rejected + counts.failed + counts.missing + counts.unjudged

@@ -72,6 +72,28 @@ def run(steps: Sequence[Step], replies: FilteredAnswers, problem: Problem) -> Fi
     return answers
 
 
+def lost(steps: Sequence[Step], replies: FilteredAnswers, lost_replies: Sequence[bool], problem: Problem) -> list[bool]:
+    """Which answers after every step depend on what the lost replies would have said."""
+    flags = list(lost_replies)
+    for place, step in enumerate(steps):
+        if step.name == "majority_vote":
+            flags = [_is_open(run(steps[:place], replies, problem), flags, **step.args)]
+        elif step.name in CHOOSERS:
+            flags = flags[: 1 if step.name == "take_first" else step.args["k"]]
+    return flags
+
+
+def _is_open(votes: FilteredAnswers, lost_votes: Sequence[bool], *, skip_unread: bool = False) -> bool:
+    """Whether the lost votes could give another answer the majority, or make a tie."""
+    cast = Counter(
+        vote
+        for vote, is_lost in zip(votes, lost_votes, strict=True)
+        if not is_lost and not (skip_unread and vote is None)
+    )
+    (_, most), (_, next_most) = [*cast.most_common(2), (None, 0), (None, 0)][:2]
+    return sum(lost_votes) > 0 and most - next_most <= sum(lost_votes)
+
+
 def _name_and_arguments(step: Step) -> tuple[str, dict[str, Any]]:
     """The filter `custom` has the path of its function in `filter_fn`."""
     if step.name != "custom":

@@ -6,9 +6,10 @@ A gate may depend on the figure of another run: `demo_arithmetic: avg@5 >= basel
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import Comparison, Decision, Difference, Gate, GateResult, SummaryRow
+from model_accuracy_eval.records import Comparison, Decision, Difference, FigureBounds, Gate, GateResult, SummaryRow
 
 _FORM = re.compile(
     r"^(?P<dataset>[^:]+):\s*(?P<metric>[^<>=\s][^<>=]*?)\s*(?P<comparison>>=|<=|==|>|<)\s*"
@@ -71,18 +72,36 @@ def _result(gate: Gate, row: SummaryRow | None, comparison: Comparison | None) -
     value = row.value if row else None
     difference = comparison.find(gate.dataset, gate.metric) if comparison and gate.from_baseline else None
     decision = decide_change(gate, difference) if gate.from_baseline else decide(gate, row)
+    bounds = difference.bounds if difference else row.bounds if row else None
     figure = "no figure"
     if difference is not None:
         figure = _shown_change(gate, difference)
     elif value is not None:
         figure = _shown(gate, value)
+    if bounds is not None:
+        figure += _shown_bounds(bounds)
     return GateResult(
         gate=gate,
         value=value,
         interval=row.interval if row else None,
+        bounds=bounds,
         decision=decision,
-        sentence=f"{gate} {decision}: {gate.metric} is {figure}.",
+        sentence=f"{gate} {decision}: {gate.metric} is {figure}.{_next_step(bounds, decision)}",
     )
+
+
+def _shown_bounds(bounds: FigureBounds) -> str:
+    samples = "1 sample has" if bounds.samples == 1 else f"{bounds.samples:,} samples have"
+    low, high = (None if end is None else f"{end:.2f}" for end in (bounds.low, bounds.high))
+    limits = f"from {low} to {high}" if low and high else f"from {low} up" if low else f"up to {high}" if high else ""
+    return f", or anything{f' {limits}' if limits else ''}, because {samples} no verdict"
+
+
+def _next_step(bounds: FigureBounds | None, decision: Decision) -> str:
+    """What could decide a gate that is open for want of samples."""
+    if bounds is None or decision != "undecided":
+        return ""
+    return " Find out why they have none in predictions/…_failed.jsonl, and ask for them again with --reuse RUN."
 
 
 def _shown(gate: Gate, value: float) -> str:
@@ -105,10 +124,24 @@ def _shown_change(gate: Gate, difference: Difference) -> str:
 
 
 def decide(gate: Gate, row: SummaryRow | None) -> Decision:
-    """Compares the figure with the threshold; without a figure the gate is undecided."""
+    """Compares the figure with the threshold; without a figure the gate is undecided.
+
+    With lost samples it has passed only if the worst case passes, and failed only if the best one fails.
+    """
     if row is None or row.value is None:
         return "undecided"
+    if row.bounds is not None:
+        return _decide_bounds(gate, row.bounds)
     return "passed" if _holds(gate, row.value) else "failed"
+
+
+def _decide_bounds(gate: Gate, bounds: FigureBounds) -> Decision:
+    low = -inf if bounds.low is None else bounds.low
+    high = inf if bounds.high is None else bounds.high
+    if _holds(gate, low) and _holds(gate, high):
+        return "passed"
+    possible = _holds(gate, low) or _holds(gate, high) or (gate.comparison == "==" and low <= gate.threshold <= high)
+    return "undecided" if possible else "failed"
 
 
 def decide_change(gate: Gate, difference: Difference | None) -> Decision:
@@ -118,11 +151,12 @@ def decide_change(gate: Gate, difference: Difference | None) -> Decision:
     """
     if difference is None or difference.points is None:
         return "undecided"
-    if _holds(gate, difference.points):
-        return "passed"
+    decision: Decision = "passed" if _holds(gate, difference.points) else "failed"
+    if difference.bounds is not None:
+        decision = _decide_bounds(gate, difference.bounds)
     interval = difference.interval
-    if interval is None:
-        return "failed"
+    if decision != "failed" or interval is None:
+        return decision
     low, high = interval.low, interval.high
     reached = _holds(gate, low) or _holds(gate, high) or low <= gate.threshold <= high
     return "undecided" if reached else "failed"

@@ -1,13 +1,22 @@
 """Parts of a dataset, groups of datasets, and figures that count from the level of guessing."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 
 import msgspec
 
 from model_accuracy_eval.errors import BadData, BadValue
-from model_accuracy_eval.records import DatasetResult, GroupMean, Interval, Problem, SummaryRow, TaskGroup, TaskSpec
+from model_accuracy_eval.records import (
+    DatasetResult,
+    FigureBounds,
+    GroupMean,
+    Interval,
+    Problem,
+    SummaryRow,
+    TaskGroup,
+    TaskSpec,
+)
 
 
 def part(task: TaskSpec, problem: Problem) -> str:
@@ -53,9 +62,16 @@ def centred(task: TaskSpec, row: SummaryRow) -> Iterator[SummaryRow]:
         row,
         metric=_centred_name(row.metric),
         value=None if row.value is None else from_base(row.value),
+        bounds=None if row.bounds is None else _map_bounds(row.bounds, from_base),
+        chance=None if row.chance is None else from_base(row.chance),
         interval=None if interval is None else Interval(low=from_base(interval.low), high=from_base(interval.high)),
         stderr=None if row.stderr is None else row.stderr / (1 - base),
     )
+
+
+def _map_bounds(bounds: FigureBounds, change: Callable[[float], float]) -> FigureBounds:
+    low, high = (None if end is None else change(end) for end in (bounds.low, bounds.high))
+    return FigureBounds(low=low, high=high, samples=bounds.samples)
 
 
 def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
@@ -87,6 +103,8 @@ def rows_of_parts(
             value=weighted(figures, [1] * len(figures)),
             interval=None,
             stderr=unweighted_stderr(errors),
+            bounds=weighted_bounds(list(parts.values()), [1] * len(parts)),
+            chance=weighted([row.chance for row in parts.values()], [1] * len(parts)),
         )
 
 
@@ -96,6 +114,18 @@ def weighted(figures: Sequence[float | None], sizes: Sequence[int]) -> float | N
     if len(known) < len(figures) or not sum(sizes):
         return None
     return sum(figure * size for figure, size in zip(known, sizes, strict=True)) / sum(sizes)
+
+
+def weighted_bounds(rows: Sequence[SummaryRow | None], sizes: Sequence[int]) -> FigureBounds | None:
+    """The limits of the mean by size; None if no row has any, or if the mean is unknown."""
+    bounds = [row.bounds for row in rows if row and row.bounds]
+    if not bounds or any(row is None or row.value is None for row in rows):
+        return None
+    lows, highs = (
+        [getattr(row.bounds, end) if row.bounds else row.value for row in rows if row] for end in ("low", "high")
+    )
+    samples = sum(each.samples for each in bounds)
+    return FigureBounds(low=weighted(lows, sizes), high=weighted(highs, sizes), samples=samples)
 
 
 def pooled_stderr(errors: Sequence[float | None], sizes: Sequence[int]) -> float | None:
@@ -168,12 +198,15 @@ def _group_rows(name: str, mean: GroupMean, results: Sequence[DatasetResult | No
         members = [_find(result, metric) for result in results]
         figures = [row.value if row else None for row in members]
         errors = [row.stderr if row else None for row in members]
+        weights = sizes if mean.weight_by_size else [1] * len(sizes)
         yield msgspec.structs.replace(
             next(row for row in members if row),
             dataset=name,
             version=_version([result.version for result in known]),
-            value=weighted(figures, sizes if mean.weight_by_size else [1] * len(sizes)),
+            value=weighted(figures, weights),
             interval=None,
+            bounds=weighted_bounds(members, weights),
+            chance=weighted([row.chance if row else None for row in members], weights),
             stderr=pooled_stderr(errors, sizes) if mean.weight_by_size else unweighted_stderr(errors),
         )
 

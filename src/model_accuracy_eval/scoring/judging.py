@@ -10,7 +10,8 @@ from model_accuracy_eval.records import Attempt, MetricUse, Pipeline, Problem, V
 from model_accuracy_eval.scoring import filters, loglikelihood_methods, metrics
 from model_accuracy_eval.scoring.aggregations import aggregation
 from model_accuracy_eval.scoring.asks import Ask, AskResults, no_result
-from model_accuracy_eval.scoring.metrics import Metric, SampleValue, metric
+from model_accuracy_eval.scoring.lost_values import counted
+from model_accuracy_eval.scoring.metrics import METRICS, Metric, SampleValue, metric
 from model_accuracy_eval.scoring.metrics.options import argmax, logprobs
 from model_accuracy_eval.scoring.reductions import reduction
 
@@ -20,7 +21,8 @@ Samples = Sequence[Attempt | None]
 
 @dataclass(frozen=True, slots=True)
 class JudgedSamples:
-    """`verdicts`: one for each sample, by the first metric. `values`: for every metric, one for each answer."""
+    """`verdicts`: one for each sample, by the first metric. `values`: for every metric, one for each answer; of lost
+    samples a `LostValue`."""
 
     verdicts: tuple[Verdict, ...]
     values: tuple[tuple[SampleValue | None, ...], ...]
@@ -54,11 +56,27 @@ def judge(
         return _judge_likelihoods(problem, samples, pipeline)
     texts = [_text(sample, score_reasoning=score_reasoning) for sample in samples]
     answers = answers_by_sample = _answers_by_sample(problem, texts, pipeline)
-    if filters.choose(pipeline.filters):
-        answers = filters.run(pipeline.filters, texts, problem)
+    lost = [_lost(sample) is not None for sample in samples]
     first = _values(pipeline.metrics[0], answers_by_sample, problem, ask_results)
     verdicts = tuple(map(_verdict, samples, texts, answers_by_sample, first))
-    return JudgedSamples(verdicts, tuple(_values(use, answers, problem, ask_results) for use in pipeline.metrics))
+    if filters.choose(pipeline.filters):
+        answers = filters.run(pipeline.filters, texts, problem)
+        lost = filters.lost(pipeline.filters, texts, lost, problem)
+    values = (_values(use, answers, problem, ask_results) for use in pipeline.metrics)
+    return JudgedSamples(
+        verdicts,
+        tuple(
+            tuple(_or_lost(use, value, problem, is_lost=flag) for value, flag in zip(of_metric, lost, strict=True))
+            for use, of_metric in zip(pipeline.metrics, values, strict=True)
+        ),
+    )
+
+
+def _or_lost(use: MetricUse, value: SampleValue | None, problem: Problem, *, is_lost: bool) -> SampleValue | None:
+    """Also an answer that could not be judged has a lost value; a user's function may leave samples out by design."""
+    if is_lost or (value is None and use.name in METRICS):
+        return metric(use.name).lost_value(problem, counted=value)
+    return value
 
 
 def asks(problem: Problem, samples: Samples, pipeline: Pipeline, *, score_reasoning: bool = False) -> Iterator[Ask]:
@@ -154,19 +172,22 @@ def headline(value: SampleValue | None) -> float | None:
 def _judge_likelihoods(problem: Problem, samples: Samples, pipeline: Pipeline) -> JudgedSamples:
     values = tuple(tuple(_likelihood_value(use, sample, problem) for sample in samples) for use in pipeline.metrics)
     # If the service cannot provide the first metric, verdicts go by the first metric that it can provide.
-    first = next((row for row in values if loglikelihood_methods.UNAVAILABLE not in row), values[0])
+    first = counted(next((row for row in values if loglikelihood_methods.UNAVAILABLE not in row), values[0]))
     return JudgedSamples(
         tuple(_likelihood_verdict(*pair, problem) for pair in zip(samples, first, strict=True)), values
     )
 
 
 def _likelihood_value(use: MetricUse, sample: Attempt | None, problem: Problem) -> SampleValue | None:
+    row = metric(use.name)
     if sample is None or sample.fault is not None:
-        return None
+        return row.lost_value(problem)
     if not loglikelihood_methods.supports(sample.method, use.name):
         return loglikelihood_methods.UNAVAILABLE
     options = loglikelihood_methods.option_loglikelihoods(sample, problem)
-    return metric(use.name).score(options, problem, **use.args) if options else None
+    if not options:  # no option was named: that is wrong, but how wrong, nobody knows
+        return None if row.is_mean_share(use) else row.lost_value(problem)
+    return _or_lost(use, row.score(options, problem, **use.args), problem, is_lost=False)
 
 
 def _likelihood_verdict(sample: Attempt | None, value: SampleValue | None, problem: Problem) -> Verdict:

@@ -20,6 +20,9 @@ _INTEGRITY: dict[str, str] = {
 }
 
 
+_COUNTED = " and count as not correct, or not at all in perplexities: the figure lies between its least and greatest."
+
+
 def notes(
     plan: RunPlan,
     sampling: Sampling,
@@ -63,16 +66,21 @@ def _partial(judged: int, problems: int) -> Iterator[str]:
 
 
 def _lost(counts: Counts) -> Iterator[str]:
+    if not counts.answered and counts.planned:
+        numbers = {"failed": counts.failed, "were rejected": counts.rejected, "were never asked": counts.missing}
+        reasons = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
+        yield f"None of the {counts.planned} samples was answered ({reasons}), so there is no figure."
+        return
     if counts.failed:
-        yield f"{counts.failed} of {counts.planned} samples failed after all retries and count as not correct."
+        yield f"{counts.failed} of {counts.planned} samples failed after all retries{_COUNTED}"
     if counts.rejected:
-        yield f"{counts.rejected} of {counts.planned} samples were rejected by the service and count as not correct."
+        yield f"{counts.rejected} of {counts.planned} samples were rejected by the service{_COUNTED}"
 
 
 def _unjudged(counts: Counts) -> Iterator[str]:
     if counts.unjudged:
         yield (
-            f"{counts.unjudged} of {counts.answered} answers could not be judged, and count as not correct; "
+            f"{counts.unjudged} of {counts.answered} answers could not be judged{_COUNTED} "
             "--mode eval --reuse asks about them again."
         )
 

@@ -6,11 +6,13 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from math import inf, isnan
 from statistics import median
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.scoring import function_paths
 from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.lost_values import LostValue, fill
 
 Reduced = dict[str, float]
 """Name → value; the empty name stands for the metric's own name."""
@@ -81,7 +83,34 @@ REDUCTIONS: dict[str, Reduction] = {
     "avg@n": _avg,
     "best_shown": _alone(_best_shown),
 }
+_COUNTING = {"pass@k", "pass_at_k", "cons@k", "cons_at_k", "avg@n"}
+"""These take nothing but right and wrong."""
 _SIZED = re.compile(r"(?:pass|cons)(?:@|_at_)(\d+)")
+
+
+def reduction_ends(name: str, values: Sequence[float | LostValue], k: Sequence[int]) -> dict[str, tuple[float, float]]:
+    """The least and the greatest of each reduced value while some of a problem's values are lost.
+
+    All reductions but three kinds rise with every value. Of a majority nothing is certain but that it is one of the
+    values; of a user's own function, nothing.
+    """
+    if function_paths.is_path(name):
+        return {"": (-inf, inf)}
+    if name == "best_shown":
+        results = [_best_shown([float(end) if isinstance(v, LostValue) else v for v in values]) for end in range(4)]
+        return {"": (min(results), max(results))}
+    lows, highs = fill(values, "low"), fill(values, "high")
+    if name in {"majority", "maj"} and not {*lows, *highs} <= {0.0, 1.0}:
+        return {"": (min(lows), max(highs))}
+    if name in _COUNTING or _SIZED.fullmatch(name):
+        lows, highs = ([min(max(value, 0.0), 1.0) for value in end] for end in (lows, highs))
+    low, high = reduction(name)(lows, k), reduction(name)(highs, k)
+    return {key: (_or(low[key], -inf), _or(high[key], inf)) for key in low}
+
+
+def _or(value: float, end: float) -> float:
+    """A sum of opposite infinities is nothing: then there is no limit."""
+    return end if isnan(value) else value
 
 
 def reduction(name: str) -> Reduction:

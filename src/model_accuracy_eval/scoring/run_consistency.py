@@ -34,11 +34,15 @@ class RunConsistency(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def solved_problems(outcome: DatasetOutcome) -> SolvedProblems | None:
-    """A problem is solved if more than half of its samples are right. None if values are not only right or wrong."""
+    """A problem is solved if more than half of its samples are right. None if values are not only right or wrong.
+
+    Problems with samples that have no verdict are left out.
+    """
     if any(problem.c is None for problem in outcome.problems):
         return None
-    solved = frozenset(problem.id for problem in outcome.problems if 2 * (problem.c or 0) > problem.n)
-    problems = frozenset(problem.id for problem in outcome.problems)
+    certain = [problem for problem in outcome.problems if not problem.bounds]
+    solved = frozenset(problem.id for problem in certain if 2 * (problem.c or 0) > problem.n)
+    problems = frozenset(problem.id for problem in certain)
     return SolvedProblems(outcome.dataset, outcome.version, problems, solved)
 
 

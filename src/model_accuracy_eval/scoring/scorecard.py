@@ -5,10 +5,11 @@ One set of replies serves every pipeline. Texts are dropped as soon as their pro
 
 from collections.abc import Iterator, Sequence
 
-from model_accuracy_eval.records import MetricUse, Pipeline, Problem, ProblemResult, SummaryRow, TaskSpec
+from model_accuracy_eval.records import FigureBounds, MetricUse, Pipeline, Problem, ProblemResult, SummaryRow, TaskSpec
 from model_accuracy_eval.scoring import filters, groups
 from model_accuracy_eval.scoring.asks import Ask, AskResults, no_result
 from model_accuracy_eval.scoring.columns import Column, reduced
+from model_accuracy_eval.scoring.guessing import chance_of_right
 from model_accuracy_eval.scoring.judging import JudgedSamples, Samples, asks, judge
 from model_accuracy_eval.scoring.loglikelihood_methods import UNAVAILABLE
 from model_accuracy_eval.scoring.metrics import SampleValue, metric
@@ -46,6 +47,7 @@ class Scorecard:
     def judge(self, problem: Problem, samples: Samples) -> ProblemResult:
         """Judges one problem; its samples are not needed afterwards."""
         figures: dict[str, float | None] = {}
+        bounds: dict[str, FigureBounds] = {}
         own = self._pipelines_of(problem)
         for place, pipeline in enumerate(own):
             judged = judge(
@@ -54,8 +56,19 @@ class Scorecard:
             if place == 0:
                 first = judged
             for use, values in zip(pipeline.metrics, judged.values, strict=True):
-                figures |= self._collect(problem, pipeline, use, values)
-        return _problem_result(problem, first, own[0], figures)
+                for name, column in self._collect(problem, pipeline, use, values).items():
+                    figures[name], limits = column.of_last_problem()
+                    bounds |= {name: limits} if limits else {}
+        return _problem_result(problem, first, own[0], figures, bounds)
+
+    def leave_out(self, problem: Problem) -> None:
+        """A problem that cannot be judged: the figures do without it, and could be anything that it would have made
+        of them."""
+        for pipeline in self._pipelines_of(problem):
+            judged = judge(problem, [None] * self._n, pipeline)
+            for use, values in zip(pipeline.metrics, judged.values, strict=True):
+                for column in self._collect(problem, pipeline, use, values).values():
+                    column.cells[-1] = column.cells[-1]._replace(value=None)
 
     def _pipelines_of(self, problem: Problem) -> tuple[Pipeline, ...]:
         """The pipelines of the part of the task that the problem comes from."""
@@ -65,16 +78,19 @@ class Scorecard:
 
     def _collect(
         self, problem: Problem, pipeline: Pipeline, use: MetricUse, values: Sequence[SampleValue | None]
-    ) -> dict[str, float | None]:
+    ) -> dict[str, Column]:
+        """Adds the values to the columns that they belong to, and returns these."""
         headline = pipeline is self._pipelines_of(problem)[0] and use is pipeline.metrics[0]
-        figures: dict[str, float | None] = {}
-        for name, value in reduced(pipeline, use, values, self._k, headline=headline).items():
+        chance = chance_of_right(problem, pipeline, self._n)
+        cells = reduced(pipeline, use, values, self._k, headline=headline, chance=chance)
+        columns: dict[str, Column] = {}
+        for name, cell in cells.items():
             column = self._columns.setdefault(name, Column(metric(use.name), use, len(values)))
-            column.values.append(value)
+            column.cells.append(cell)
             column.unavailable |= UNAVAILABLE in values
             column.parts.append(groups.part(self._task, problem))
-            figures[name] = column.scale * value if column.is_mean and isinstance(value, float) else None
-        return figures
+            columns[name] = column
+        return columns
 
     def rows(self, version: str, mode: str = "gen") -> tuple[SummaryRow, ...]:
         """The dataset's rows of the summary, each with its interval and its standard error."""
@@ -103,6 +119,8 @@ class Scorecard:
             stderr=column.stderr(),
             higher_is_better=column.higher_is_better,
             share=column.metric.share,
+            bounds=column.bounds(),
+            chance=column.chance(),
         )
 
 
@@ -126,7 +144,11 @@ def _pipeline_names(task: TaskSpec, n: int, k: Sequence[int]) -> list[str]:
 
 
 def _problem_result(
-    problem: Problem, judged: JudgedSamples, pipeline: Pipeline, figures: dict[str, float | None]
+    problem: Problem,
+    judged: JudgedSamples,
+    pipeline: Pipeline,
+    figures: dict[str, float | None],
+    bounds: dict[str, FigureBounds],
 ) -> ProblemResult:
     """One problem after its n samples. A sample without a value counts as 0 and stays in n."""
     values = tuple(verdict.value or 0.0 for verdict in judged.verdicts)
@@ -141,4 +163,5 @@ def _problem_result(
         references=problem.right,
         category=problem.category,
         figures=figures,
+        bounds=bounds,
     )

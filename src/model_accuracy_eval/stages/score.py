@@ -67,7 +67,7 @@ class _DatasetJudge:
         self._methods: Counter[RequestMethod] = Counter()
         self._without_letter = 0
         self._cropped: Counter[int] = Counter()
-        self._texts_differ = False
+        self._texts_differ = self._several_texts = False
         self._reasoning_only = self._used_tools = self._unfinished = 0
         self._endings: Counter[str | None] = Counter()
         """Finish reasons of generated answers, but for those that a stop string may have given here."""
@@ -87,7 +87,7 @@ class _DatasetJudge:
             counts=counts,
             notes=self._ask_store.notes() + notes(
                 self._plan, self._sampling, counts, problem_results,
-                problems=len(self._problems), all_equal=self._all_equal(problem_results),
+                problems=len(self._problems), all_equal=self._all_equal(),
             ) + (
                 *without_finish_reason(self._endings),
                 *tools.notes(self._prepared.tasks, counts),
@@ -131,6 +131,7 @@ class _DatasetJudge:
     def _judge(self, number: int) -> None:
         answered = self._unjudged.pop(number, {})
         samples = [answered.get(index) or self._failed.get((number, index)) for index in range(self._sampling.n)]
+        self._several_texts |= len(answered) > 1
         self._texts_differ |= len({hash((sample.text, sample.reasoning)) for sample in answered.values()}) > 1
         self._results[number] = self._card.judge(self._problems[number], samples)
 
@@ -141,7 +142,7 @@ class _DatasetJudge:
             for number in unjudged:
                 self._judge(number)
             return Counts()
-        counts = Counts()
+        counts, left_out = Counts(), []
         for number in unjudged:
             answered = self._unjudged.get(number, {})
             lost = [self._failed.get((number, index)) for index in range(self._sampling.n) if index not in answered]
@@ -149,6 +150,7 @@ class _DatasetJudge:
             if len(answered) + rejected == self._sampling.n:
                 self._judge(number)
                 continue
+            left_out.append(self._problems[number])
             counts = counts.plus(
                 answered=len(answered),
                 rejected=rejected,
@@ -157,6 +159,8 @@ class _DatasetJudge:
                 cut=sum(sample.finish_reason == "length" for sample in answered.values()),
                 empty=sum(not (sample.text.strip() or sample.loglikelihoods) for sample in answered.values()),
             )
+        for problem in left_out if self._results else ():
+            self._card.leave_out(problem)
         return counts
 
     def _counts(self, planned: int, problem_results: tuple[ProblemResult, ...], lost: Counts) -> Counts:
@@ -193,9 +197,9 @@ class _DatasetJudge:
         """Returns the method of most samples."""
         return next((method for method, _ in self._methods.most_common(1)), "chat")
 
-    def _all_equal(self, problem_results: tuple[ProblemResult, ...]) -> bool:
+    def _all_equal(self) -> bool:
         """Says whether all samples of every problem have the same text, which means that sampling had no effect."""
-        return self._sampling.n > 1 and bool(problem_results) and not self._texts_differ
+        return self._several_texts and not self._texts_differ
 
     def _log(self, dataset_result: DatasetResult) -> None:
         counts = dataset_result.counts

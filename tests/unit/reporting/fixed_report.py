@@ -5,6 +5,7 @@ import msgspec
 from model_accuracy_eval.records import (
     Counts,
     DatasetResult,
+    FigureBounds,
     Gate,
     GateResult,
     Interval,
@@ -29,8 +30,17 @@ FIGURES = (("accuracy (5 runs average)", 5.6), ("avg@5", 5.6), ("pass@5", 24.0),
 """The sample table of the mission."""
 
 
-def row(metric: str, value: float | None, dataset: str = "demo_gsm8k", interval: Interval | None = None) -> SummaryRow:
-    return SummaryRow(dataset=dataset, version="0ba9da", metric=metric, value=value, interval=interval)
+BOUNDS = {"pass@5": FigureBounds(low=24.0, high=74.0, samples=2), "cons@5": FigureBounds(low=0.0, high=50.0, samples=2)}
+
+
+def row(
+    metric: str,
+    value: float | None,
+    dataset: str = "demo_gsm8k",
+    interval: Interval | None = None,
+    bounds: FigureBounds | None = None,
+) -> SummaryRow:
+    return SummaryRow(dataset=dataset, version="0ba9da", metric=metric, value=value, interval=interval, bounds=bounds)
 
 
 def problem_result(
@@ -96,7 +106,10 @@ def many() -> Report:
     full = DatasetResult(
         dataset="demo_gsm8k",
         version="0ba9da",
-        rows=tuple(row(metric, value, interval=Interval(low=1.25, high=18.5)) for metric, value in FIGURES),
+        rows=tuple(
+            row(metric, value, interval=Interval(low=1.25, high=18.5), bounds=BOUNDS.get(metric))
+            for metric, value in FIGURES
+        ),
         problem_results=(
             problem_result(0, ("right", "wrong", "not found", "empty", "right"), ("18", "17", None, None, "18.0")),
             problem_result(3, ("failed", "rejected", "wrong", "wrong", "wrong"), (None, None, "a\nb", '"', "<b>"), "4"),

@@ -17,18 +17,18 @@ from model_accuracy_eval.reporting.comment_figures import Figure, Figures
 
 
 def test_a_comment_carries_its_figures_to_the_next() -> None:
-    """And the differences are told only where the question is the same."""
+    """And the differences are told only where the question is the same, and every sample has a verdict."""
     first = comment.as_comment(many(), key=KEY, commit="89abcdef0123456")
     kept = comment_figures.read(first)
     assert kept is not None
     assert kept.of == "89abcdef0123"
-    assert [old.value for old in kept.rows] == [5.6, 5.6, 24.0, 0.0]
+    assert [(old.value, old.exact) for old in kept.rows] == [(5.6, True), (5.6, True), (24.0, False), (0.0, False)]
     rows = render(comment.as_comment(many(), key=KEY, before=BEFORE)).rows
     told = {cells[1]: cells[4:] for cells in rows[1:] if cells[0] == "demo_gsm8k"}
     assert told == {
         "accuracy (5 runs average)": ["-", "-"],
         "avg@5": ["8.00", "-2.40"],
-        "pass@5": ["24.00", "0.00"],
+        "pass@5": ["24.00", "-"],
         "cons@5": ["1.00", "-"],
     }
 

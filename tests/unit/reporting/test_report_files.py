@@ -9,10 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
-from tests.unit.reporting.fixed_report import datasets, many, problem_result, report, row, single
+from tests.unit.reporting.fixed_report import (
+    BOUNDS,
+    FIGURES,
+    datasets,
+    many,
+    problem_result,
+    report,
+    row,
+    single,
+)
 
 from model_accuracy_eval.errors import BadReuse
-from model_accuracy_eval.records import DatasetResult, Report, VerdictReason
+from model_accuracy_eval.records import DatasetResult, FigureBounds, Report, VerdictReason
 from model_accuracy_eval.reporting import results, runfile, summary, terminal
 from model_accuracy_eval.scoring import comparison_statistics
 from model_accuracy_eval.scoring.comparison_statistics import ProblemOutcome
@@ -57,7 +66,8 @@ def test_the_run_files_look_as_they_did() -> None:
 
 def test_the_sample_table_of_the_mission() -> None:
     """Header, rule and lines are AISBench's."""
-    lines = summary.as_markdown(cells(many())).split("\n")
+    rows = [row(metric, value) for metric, value in FIGURES] + summary.all_rows(many())[-1:]
+    lines = summary.as_markdown(summary.table(rows, many().plan.settings.label)).split("\n")
     assert lines[:6] == [
         "| dataset | version | metric | mode | vllm-api-stream-chat |",
         "|----- | ----- | ----- | ----- | -----|",
@@ -67,6 +77,22 @@ def test_the_sample_table_of_the_mission() -> None:
         "| demo_gsm8k | 0ba9da | cons@5 | gen | 0.00 |",
     ]
     assert lines[6:] == ["| gsm8k | a1b2c3 | - | - | - |", ""]
+
+
+def test_lost_samples_add_a_column() -> None:
+    """The figures stay where AISBench has them; behind them stands what they can be at least and at most."""
+    plain, bounded = ([row("avg@5", 24.0, bounds=bounds)] for bounds in (None, BOUNDS["pass@5"]))
+    assert [line[:5] for line in summary.table(bounded, "m")] == summary.table(plain, "m")
+    assert [line[5] for line in summary.table(bounded, "m")] == ["least .. greatest", "24.00 .. 74.00"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(1, 2, "1.00 .. 2.00"), (9.107, None, ">= 9.11"), (None, -0.5, "<= -0.50"), (None, None, "anything")],
+)
+def test_a_figure_without_limits_on_one_side_says_so(low: float | None, high: float | None, text: str) -> None:
+    """A perplexity that lacks texts has no greatest value."""
+    assert summary.range_of(FigureBounds(low=low, high=high, samples=1)) == text
 
 
 def test_the_shape_of_the_text_summary() -> None:

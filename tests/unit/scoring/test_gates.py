@@ -1,11 +1,22 @@
 """Gates: read, checked against the run, decided."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import Comparison, Counts, DatasetChange, Difference, Gate, Interval, Speed, SummaryRow
+from model_accuracy_eval.records import (
+    Comparison,
+    Counts,
+    DatasetChange,
+    Difference,
+    FigureBounds,
+    Gate,
+    Interval,
+    Speed,
+    SummaryRow,
+)
 from model_accuracy_eval.scoring import gates
 
 COMPARISONS = (">=", ">", "<=", "<", "==")
@@ -209,3 +220,63 @@ def test_without_a_comparable_baseline_nothing_is_decided() -> None:
     assert gates.results([asked], [row(70)])[0].decision == "undecided"
     other = Difference(metric="avg@5", old=70, new=70)
     assert gates.decide_change(asked, other) == "undecided"
+
+
+BOUNDS = st.tuples(st.floats(0, 100), st.floats(0, 100)).map(sorted)
+
+
+@given(st.sampled_from(COMPARISONS), BOUNDS, st.floats(0, 1), st.integers(0, 100))
+def test_lost_samples_leave_a_gate_open_that_they_could_decide(
+    comparison: str, ends: list[float], place: float, threshold: int
+) -> None:
+    """Whatever the true figure is between its limits: a decision with lost samples is the one that it would get."""
+    low, high = ends
+    one = Gate(dataset="demo", metric="avg@5", comparison=comparison, threshold=threshold)  # type: ignore[arg-type]
+    bounded = msgspec.structs.replace(row(low), bounds=FigureBounds(low=low, high=high, samples=3))
+    decision = gates.decide(one, bounded)
+    true = gates.decide(one, row(low + place * (high - low)))
+    assert decision in {true, "undecided"}
+    if decision == "undecided":
+        possible = {gates.decide(one, row(value)) for value in (low, high, min(max(threshold, low), high))}
+        assert possible == {"passed", "failed"}
+
+
+@pytest.mark.parametrize(
+    ("comparison", "low", "high", "decision"),
+    [
+        ("<=", 9.0, None, "undecided"),
+        ("<=", 61.0, None, "failed"),
+        (">=", 61.0, None, "passed"),
+        (">=", None, 59.0, "failed"),
+        ("==", None, None, "undecided"),
+    ],
+)
+def test_a_figure_without_a_greatest_value_never_passes_for_it(
+    comparison: str, low: float | None, high: float | None, decision: str
+) -> None:
+    """A perplexity of 17.99 that lacks half of the texts is not at most 60."""
+    bounded = msgspec.structs.replace(row(17.99), bounds=FigureBounds(low=low, high=high, samples=3))
+    assert gates.decide(gate(comparison), bounded) == decision
+
+
+def test_an_open_gate_says_for_want_of_what_and_what_to_do() -> None:
+    """The figure, its limits, the number of samples, and the next command."""
+    bounded = msgspec.structs.replace(row(50.0), bounds=FigureBounds(low=50.0, high=62.5, samples=4))
+    (result,) = gates.results([gate(">=")], [bounded])
+    assert (result.decision, result.bounds) == ("undecided", bounded.bounds)
+    assert "avg@5 is 50.00, or anything from 50.00 to 62.50, because 4 samples have no verdict." in result.sentence
+    assert "--reuse RUN" in result.sentence
+    (passed,) = gates.results([gate(">=", 40)], [bounded])
+    assert passed.decision == "passed"
+    assert "--reuse" not in passed.sentence
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision"), [(-0.5, 2.0, "passed"), (-3.0, 2.0, "undecided"), (-9.0, -8.0, "failed")]
+)
+def test_a_change_with_lost_samples_passes_only_in_the_worst_case(low: float, high: float, decision: str) -> None:
+    """On whichever side they are lost: a baseline that lacks samples is no lower bar."""
+    bounds = FigureBounds(low=low, high=high, samples=2)
+    difference = Difference(metric="avg@5", old=70, new=70, points=0.0 if high > 0 else -8.5, bounds=bounds)
+    (one,) = gates.parse("demo: avg@5 >= baseline - 1")
+    assert gates.decide_change(one, difference) == decision

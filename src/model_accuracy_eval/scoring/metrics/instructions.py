@@ -29,9 +29,16 @@ def _instructions(problem: Problem) -> Sequence[JSONObject]:
     return instructions
 
 
+def _each_limits(problem: Problem) -> tuple[tuple[int, int], tuple[int, int]]:
+    number = len(_instructions(problem))
+    return (0, number), (number, number)
+
+
 _NEEDS = ("langdetect", "nltk", "punkt")
 
 INSTRUCTION_METRICS = {
     "every_instruction": Metric(score=every, reads="answers in their problem", yes_or_no=True, needs=_NEEDS),
-    "each_instruction": Metric(score=each, reads="answers in their problem", aggregation="pooled", needs=_NEEDS),
+    "each_instruction": Metric(
+        score=each, reads="answers in their problem", aggregation="pooled", needs=_NEEDS, limits=_each_limits
+    ),
 }

@@ -1,12 +1,13 @@
 """(log-likelihoods of a problem's candidates, problem) → how well the model predicts a text."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp, fsum, inf, log
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Loglikelihood, Problem
-from model_accuracy_eval.scoring.metrics.metric_type import Metric
+from model_accuracy_eval.scoring.metrics import limits
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, ValueLimits
 from model_accuracy_eval.scoring.metrics.options import argmax, continuation_bytes
 
 TextLikelihoods = Sequence[Loglikelihood]
@@ -82,24 +83,48 @@ def log_prob_mc2(texts: TextLikelihoods, problem: Problem, *, per: str = "answer
     return fsum(weights[:right]) / fsum(weights) if any(weights) else 0.0
 
 
-def _lower_is_better(score: object, aggregation: str) -> Metric:
+def _words_limits(problem: Problem) -> tuple[tuple[float, int], tuple[float, int]]:
+    _, words = by_words((Loglikelihood(logprob=0.0),), problem)
+    return (-inf, words), (0.0, words)
+
+
+def _bytes_limits(problem: Problem) -> tuple[tuple[float, int], tuple[float, int]]:
+    _, size = by_bytes((Loglikelihood(logprob=0.0),), problem)
+    return (-inf, size), (0.0, size)
+
+
+def _bits_limits(problem: Problem) -> tuple[float, float] | None:
+    """None for an empty text: its bits per byte are nothing."""
+    places = problem.gold or (0,)
+    return limits.from_zero(problem) if all(continuation_bytes(problem, place) for place in places) else None
+
+
+def _score_limits(problem: Problem) -> tuple[float, float]:
+    scores = _option_scores(problem)
+    return min(scores, default=0.0), max(scores, default=1.0)
+
+
+def _lower_is_better(
+    score: Callable[..., object], aggregation: str, limits_of: Callable[[Problem], ValueLimits | None]
+) -> Metric:
     return Metric(
-        score=score,  # type: ignore[arg-type]
+        score=score,
         reads="likelihoods",
         aggregation=aggregation,
         share=False,
         higher_is_better=False,
+        limits=limits_of,
     )
 
 
 LIKELIHOOD_METRICS = {
-    "perplexity": _lower_is_better(logprob, "perplexity"),
-    "word_perplexity": _lower_is_better(by_words, "weighted_perplexity"),
-    "byte_perplexity": _lower_is_better(by_bytes, "weighted_perplexity"),
-    "bits_per_byte": _lower_is_better(by_bytes, "bits_per_byte"),
-    "bpb": _lower_is_better(bits_of_gold, "mean"),
-    "logprob": Metric(score=logprob, reads="likelihoods", share=False),
+    "perplexity": _lower_is_better(logprob, "perplexity", limits.nats),
+    "word_perplexity": _lower_is_better(by_words, "weighted_perplexity", _words_limits),
+    "byte_perplexity": _lower_is_better(by_bytes, "weighted_perplexity", _bytes_limits),
+    "bits_per_byte": _lower_is_better(by_bytes, "bits_per_byte", _bytes_limits),
+    "bpb": _lower_is_better(bits_of_gold, "mean", _bits_limits),
+    "logprob": Metric(score=logprob, reads="likelihoods", share=False, limits=limits.nats),
     "likelihood": Metric(score=likelihood, reads="likelihoods"),
-    "log_prob": Metric(score=log_prob, reads="likelihoods"),
+    "log_prob": Metric(score=log_prob, reads="likelihoods", limits=_score_limits),
     "log_prob_mc2": Metric(score=log_prob_mc2, reads="likelihoods"),
 }

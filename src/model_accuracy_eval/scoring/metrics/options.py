@@ -9,6 +9,7 @@ from math import exp, fsum, inf, log
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Loglikelihood, Problem
+from model_accuracy_eval.scoring.metrics import limits
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 OptionLikelihoods = Sequence[Loglikelihood]
@@ -152,11 +153,19 @@ OPTION_METRICS = {
     "acc_tokens": Metric(score=acc_tokens, reads="likelihoods", yes_or_no=True),
     "acc_mutual_info": Metric(score=acc_mutual_info, reads="likelihoods", yes_or_no=True),
     "exact_match_mc": Metric(score=exact_match_mc, reads="likelihoods", yes_or_no=True),
-    "f1": Metric(score=gold_and_chosen, reads="likelihoods", aggregation="f1"),
-    "mcc": Metric(score=gold_and_chosen, reads="likelihoods", aggregation="matthews_corrcoef", share=False),
-    "brier_score": Metric(score=brier_score, reads="likelihoods", share=False, higher_is_better=False),
+    "f1": Metric(score=gold_and_chosen, reads="likelihoods", aggregation="f1", limits=limits.labels),
+    "mcc": Metric(
+        score=gold_and_chosen,
+        reads="likelihoods",
+        aggregation="matthews_corrcoef",
+        share=False,
+        limits=limits.labels,
+    ),
+    "brier_score": Metric(
+        score=brier_score, reads="likelihoods", share=False, higher_is_better=False, limits=limits.brier
+    ),
     "choice_prob": Metric(score=choice_prob, reads="likelihoods"),
     "choice_prob_norm": Metric(score=choice_prob_norm, reads="likelihoods"),
-    "choice_logprob": Metric(score=choice_logprob, reads="likelihoods", share=False),
-    "choice_logprob_norm": Metric(score=choice_logprob_norm, reads="likelihoods", share=False),
+    "choice_logprob": Metric(score=choice_logprob, reads="likelihoods", share=False, limits=limits.nats),
+    "choice_logprob_norm": Metric(score=choice_logprob_norm, reads="likelihoods", share=False, limits=limits.nats),
 }

@@ -86,5 +86,7 @@ PROGRAM_METRICS = {
     "code": Metric(score=passed, asks=ask_sandbox, reads="findings", yes_or_no=True),
     "code_eval": Metric(score=passed, asks=ask_code_eval, reads="findings", yes_or_no=True),
     "tests": Metric(score=passed, asks=ask_tests, reads="findings", yes_or_no=True),
-    "best_of_n": Metric(score=passed_and_shown, asks=ask_tests_twice, reads="findings"),
+    "best_of_n": Metric(
+        score=passed_and_shown, asks=ask_tests_twice, reads="findings", limits=lambda problem: (0.0, 3.0)
+    ),
 }

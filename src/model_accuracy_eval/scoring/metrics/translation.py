@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from model_accuracy_eval.optional import numpy, sacrebleu
+from model_accuracy_eval.scoring.lost_values import Ends, LostValue
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 if TYPE_CHECKING:
@@ -47,6 +48,40 @@ def figures(kind: str, counts: "Floats") -> "Floats":
     """One figure for each draw, 0..100, or more for TER. `counts`: draws x sentences x numbers."""
     measure = _measure(kind, "")
     return numpy.array([measure._compute_score_from_stats(total.tolist()).score for total in counts.sum(axis=1)])  # noqa: SLF001
+
+
+def ends(kind: str, sentences: Sequence[Sentence | LostValue]) -> Ends:
+    """Between what the figure lies while some answers are unknown.
+
+    One answer of any length can take BLEU and chrF almost to 0 and TER as high as one likes. For the other end the
+    unknown answers are equal to all of their right answers, and long enough to spare the others BLEU's penalty for
+    answers that are too short: a little better than they can be.
+    """
+    lost = [value.counted for value in sentences if isinstance(value, LostValue)]
+    known = [value for value in sentences if not isinstance(value, LostValue)]
+    if not lost:
+        figure = float(figures(kind, statistics(kind, known)[None])[0])
+        return figure, figure
+    if kind == "ter":
+        firsts = [(references, references[0], tokenizer) for references, _, tokenizer in lost]
+        right = statistics(kind, firsts) * (0, 1)  # no edits
+        return float(figures(kind, numpy.concatenate([*_counts(kind, known), right])[None])[0]), None
+    if not known:
+        return 0.0, 100.0
+    copies = [(references, right, tokenizer) for references, _, tokenizer in lost for right in references]
+    total = numpy.concatenate([statistics(kind, known), statistics(kind, copies)]).sum(axis=0)
+    if kind == "bleu":
+        total[0] = max(total[:2])
+    used = total[_BLEU_TOTALS] if kind == "bleu" else statistics(kind, known).sum(axis=0)[::3]
+    return 0.0, float(figures(kind, total[None, None])[0]) if used.all() else 100.0
+
+
+def _counts(kind: str, sentences: Sequence[Sentence]) -> "list[Floats]":
+    return [statistics(kind, sentences)] if sentences else []
+
+
+_BLEU_TOTALS = slice(6, None)
+"""Numbers of n-grams in all answers, behind both lengths and the numbers of n-grams that are right."""
 
 
 def sentence_score(answer: str, references: Sequence[str], *, kind: str, tokenizer: str = "") -> float:

@@ -12,6 +12,7 @@ from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline
 from model_accuracy_eval.scoring.aggregations import aggregation
 from model_accuracy_eval.scoring.ifeval import followed, instruction, loose_forms, text_analysis
 from model_accuracy_eval.scoring.judging import check, judge
+from model_accuracy_eval.scoring.lost_values import counted
 from model_accuracy_eval.scoring.metrics import metric
 
 TWO = [
@@ -82,7 +83,7 @@ def test_arguments_that_are_null_are_not_meant() -> None:
 
 
 def test_the_metrics_count_prompts_and_instructions() -> None:
-    """A sample that is lost follows none of its instructions, and still counts them."""
+    """A sample that is lost counts as one that follows none of its instructions, though it may have followed all."""
     measures = (
         MetricUse(name="every_instruction"),
         MetricUse(name="each_instruction"),
@@ -95,7 +96,7 @@ def test_the_metrics_count_prompts_and_instructions() -> None:
         Attempt(problem=7, index=3, text=" "),
     ]
     marks = judge(problem(TWO), samples, Pipeline(metrics=measures))
-    assert marks.values == (
+    assert tuple(tuple(counted(values)) for values in marks.values) == (
         (0.0, 0.0, 1.0, 0.0),
         ((0, 2), (0, 2), (2, 2), (0, 2)),
         ((0, 2), (0, 2), (2, 2), (0, 2)),
