@@ -65,7 +65,7 @@ class ReplyFile:
 def rescore(
     file: ReplyFile, plan: RunPlan, ports: Ports, on_disagreement: OnDisagreement | None = None
 ) -> Iterator[tuple[Rescored, DatasetResult]]:
-    """One result, or one for every filter of a file of lm-eval that is judged without a dataset.
+    """One result, or one for every model of the file or for every filter of lm-eval that is judged without a dataset.
 
     `plan`: that of the run if the replies are our own, otherwise the settings alone. `on_disagreement` is called for
     every sample that has another value in the file, class by class.
@@ -75,9 +75,12 @@ def rescore(
         raise BadData(f"{file.name} holds no saved replies.")
     filters = list(dict.fromkeys(reply.filter for reply in outline))
     if file.task is not None:
-        replies = [reply for reply in outline if reply.filter == filters[0]]
-        dataset = _of_task(file, file.task, plan, ports, replies)
-        yield _judged(file, plan, ports, dataset, filters[0], filtered=False, on_disagreement=on_disagreement)
+        # lm-eval judges the same replies by several filters; any other file has the replies of several models.
+        of_lm_eval = bool(outline[0].metrics)
+        for name in filters[:1] if of_lm_eval else filters:
+            dataset = _of_task(file, file.task, plan, ports, [reply for reply in outline if reply.filter == name])
+            result, own = _judged(file, plan, ports, dataset, name, filtered=False, on_disagreement=on_disagreement)
+            yield (replace(result, filter="none") if of_lm_eval else result), own
         return
     for name in filters:
         first = list(islice((reply for reply in file.read() if reply.filter == name), _LOOKED_AT))
@@ -181,7 +184,9 @@ def _judged(
     claims = SampleClaims(pipelines(prepared.task), plan.sampling.of(prepared.task).n)
     store = ports.open_store(f"{plan.settings.out}/{file.name}-{filter_name}")
     replies = (
-        reply for reply in file.read() if not filtered or (reply.filter == filter_name and not _is_dropped(reply))
+        reply
+        for reply in file.read()
+        if (reply.filter == filter_name and not (filtered and _is_dropped(reply))) or (reply.metrics and not filtered)
     )
     try:
         for reply, index in numbers.of(replies):
@@ -214,7 +219,7 @@ def _judged(
     claimed = file.claimed or claims.figures(others, filter_name)
     return Rescored(
         name=file.name,
-        filter=filter_name if filtered else "none",
+        filter=filter_name,
         scoring=dataset.scoring,
         problems=len(prepared.problems),
         samples=sum(len(problem.numbers) for problem in dataset.saved.values()),
