@@ -62,6 +62,7 @@ for command in (
     tasks_command.tasks,
     past_runs.compare,
     past_runs.report,
+    past_runs.verify,
     past_runs.rescore,
     past_runs.history,
     batch_command.batch,

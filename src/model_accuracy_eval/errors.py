@@ -12,6 +12,7 @@ EvalError
 ├── AdapterFailed           4  the adapter did not start, or ended too early
 ├── NoHonestScore           5  too many requests failed, so there is no reliable score
 ├── PublishFailed           6  the report could not be published
+├── Altered                 1  a run folder is not what its run left
 └── Stopped           130/143  a signal stopped the run
 
 A gate that fails (1) or stays undecided (7) is a result, not an error: see `records.Outcome`.
@@ -112,6 +113,13 @@ class PublishFailed(EvalError):
 
     exit_code = 6
     stage = "publish"
+
+
+class Altered(EvalError):
+    """A run folder is not what its run left; the detail lists the files."""
+
+    exit_code = 1
+    stage = "verify"
 
 
 class Stopped(EvalError):

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from model_accuracy_eval.config import saved_plan
-from model_accuracy_eval.errors import EvalError, UsageError
+from model_accuracy_eval.errors import EvalError, NoHonestScore, UsageError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.ports.sink import Sink
-from model_accuracy_eval.records import PreflightResult, Report, RunPlan, Service, WeightsInfo
+from model_accuracy_eval.records import DatasetResult, PreflightResult, Report, RunPlan, Service, WeightsInfo
 from model_accuracy_eval.scoring import gates, groups
 from model_accuracy_eval.stages import deploy, infer, outcome, preflight, previous_run, resume, score
 from model_accuracy_eval.stages.publish import Publisher
@@ -50,8 +50,12 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
     store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
     trouble, service = _infer(plan, preflight_result, store, ports, timer)
     with timer.stage("score"):
-        judging = plan.settings.mode != "infer"
-        dataset_results = score.judge(plan, datasets, store, ports, partial=trouble is not None) if judging else ()
+        dataset_results: tuple[DatasetResult, ...] = ()
+        if plan.settings.mode != "infer":
+            try:
+                dataset_results = score.judge(plan, datasets, store, ports, partial=trouble is not None)
+            except NoHonestScore as altered:  # somebody changed a journal
+                trouble = altered
     trouble = trouble or outcome.stopped(ports.clock) or outcome.too_many_lost(plan, dataset_results)
     judged = () if trouble else dataset_results
     comparison = previous_run.against(baseline, plan, judged) if baseline and judged else None

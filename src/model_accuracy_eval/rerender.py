@@ -1,12 +1,10 @@
 """`report RUN`: a run's pages rendered again from the files in its folder, without asking or judging anything."""
 
-import hashlib
-
 from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.records import DatasetResult, Outcome, Report, RunPlan
-from model_accuracy_eval.reporting import journal, results, runfile
+from model_accuracy_eval.reporting import journal, manifest, results, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.stages import run_files
 
@@ -57,14 +55,13 @@ def _plan(store: Store) -> RunPlan:
 
 def _check_untouched(store: Store) -> None:
     """Refuses a folder whose figures may no longer belong to the replies beside them."""
-    manifest = store.read(run_files.MANIFEST)
-    if manifest is None:
+    stated = store.read(manifest.MANIFEST)
+    if stated is None:
         raise BadReuse(f"The run '{store.root}' did not come to its end: go on with it by --reuse {store.root}.")
-    for line in manifest.decode(errors="replace").splitlines():
-        digest, _, name = line.partition("  ")
+    for name, digest in manifest.parse(stated).items():
         if not name.startswith(("predictions/", "results/", "configs/")) and name != RUN_FILE:
             continue
-        if hashlib.sha256(store.read(name) or b"").hexdigest() != digest:
+        if manifest.digest(store.read(name) or b"") != digest:
             raise BadReuse(
                 f"{name} is not what the run '{store.root}' left, so its figures cannot be shown again; "
                 f"judge the replies again with --mode eval --reuse {store.root}."

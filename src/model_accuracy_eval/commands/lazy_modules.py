@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from model_accuracy_eval import wiring as wiring
     from model_accuracy_eval.reporting import comparison as comparison
     from model_accuracy_eval.reporting import history as history
+    from model_accuracy_eval.reporting import manifest as manifest
     from model_accuracy_eval.reporting import runfile as runfile
     from model_accuracy_eval.reporting import terminal as terminal
     from model_accuracy_eval.rescoring import tables as tables
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = {
     "": ("action", "catalogue", "doctor", "python_api", "rerender", "tasks", "wiring"),
-    ".reporting": ("comparison", "history", "runfile", "terminal"),
+    ".reporting": ("comparison", "history", "manifest", "runfile", "terminal"),
     ".rescoring": ("tables",),
     ".rescoring.shapes": ("field_map",),
     ".scoring": ("contracts",),

@@ -1,4 +1,4 @@
-"""The commands that read runs which have ended: `compare`, `report`, `rescore` and `history`."""
+"""The commands that read runs which have ended: `compare`, `report`, `verify`, `rescore` and `history`."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -68,6 +68,25 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     for name in reversed(RESCORE_SETTINGS):
         command = setting_option(next(setting for setting in table() if setting.field == name))(command)
     return command
+
+
+@click.command(short_help="Check that a run is what it left.")
+@click.argument("run")
+def verify(run: str) -> None:
+    """Check that every file of a run, a folder or a zip of one, is as the run left it; exit code 1 if not."""
+    archive = lazy.wiring.run_archive(run)
+    manifest_hash = lazy.manifest.verify(archive)
+    ended = lazy.runfile.read(archive.read(lazy.runfile.RUN_FILE) or b"", run)
+    click.echo(
+        f"{run} is what its run left: {len(archive.names())} files. It ended as '{ended.status}': {ended.sentence}"
+    )
+    for name in ("adapter", "deploy.sh"):
+        if name in ended.environment:
+            click.echo(f"{name}: {ended.environment[name]}")
+    click.echo(
+        f"The manifest's SHA-256 is {manifest_hash}. Who can write the folder can write a new manifest: compare this "
+        "number with the job's log, or the artifact with its attestation (gh attestation verify)."
+    )
 
 
 @click.command(short_help="Judge replies that another tool saved.")

@@ -21,7 +21,10 @@ class Store(Protocol):
     def read(self, name: str) -> bytes | None: ...
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """Yields the complete lines; a last line that a crash cut off is left out."""
+        """Yields the complete lines; a last line that a crash cut off is left out.
+
+        Raises `NoHonestScore` if what was appended since the store was opened is not there any more as it was.
+        """
 
     def remove(self, name: str) -> None: ...
 
@@ -33,6 +36,9 @@ class Store(Protocol):
 
 class Archive(Protocol):
     """The files of a run that has ended, for reading."""
+
+    def names(self) -> list[str]:
+        """Lists every file, sorted."""
 
     @property
     def root(self) -> str: ...

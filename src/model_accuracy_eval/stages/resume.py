@@ -8,8 +8,8 @@ from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import PreparedDataset, RunPlan, Service
 from model_accuracy_eval.reporting import runfile
+from model_accuracy_eval.reporting.manifest import MANIFEST
 from model_accuracy_eval.reporting.runfile import RUN_FILE
-from model_accuracy_eval.stages.run_files import MANIFEST
 
 
 def open_folder(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Ports) -> Store:

@@ -1,15 +1,14 @@
 """The sink that writes the files of the run folder, `run.json` and the manifest last."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.sink import Published, Sink
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.reporting import comparison, journal, page, results, runfile, summary
+from model_accuracy_eval.reporting import comparison, journal, manifest, page, results, runfile, summary
+from model_accuracy_eval.reporting.manifest import MANIFEST
 from model_accuracy_eval.reporting.runfile import RUN_FILE
-
-MANIFEST = "manifest.sha256"
 
 Questions = Mapping[str, Mapping[int, str]]
 """The questions of a run: dataset → problem → text."""
@@ -24,7 +23,7 @@ class RunFiles:
         if isinstance(result, Report) and folder is not None:
             for name, content in _files(result, folder):
                 folder.write(name, content)
-            folder.write(MANIFEST, _manifest(folder))
+            folder.write(MANIFEST, manifest.as_text(folder.names(), folder.read))
         return published
 
 
@@ -36,7 +35,10 @@ def _files(report: Report, store: Store) -> Iterator[tuple[str, bytes]]:
     plan = report.plan
     for prepared in report.datasets:
         lines = store.lines(journal.file(plan.settings.label, prepared.task.name))
-        view = b"".join(journal.as_view(lines, plan.sampling.of(prepared.task).n))
+        try:
+            view = b"".join(journal.as_view(lines, plan.sampling.of(prepared.task).n))
+        except NoHonestScore:
+            continue  # a journal that somebody changed is kept as it is; the outcome says so
         yield journal.view_file(plan.settings.label, prepared.task.name), view
     for dataset_result in report.dataset_results:
         yield results.file(plan.settings.label, dataset_result.dataset), results.as_json(dataset_result, plan)
@@ -53,7 +55,7 @@ def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
     pages = dict(_pages(report, questions))
     for name, content in pages.items():
         store.write(name, content)
-    store.write(MANIFEST, _manifest(store))
+    store.write(MANIFEST, manifest.as_text(store.names(), store.read))
     return list(pages)
 
 
@@ -71,11 +73,3 @@ def _markdown(cells: Sequence[Sequence[str]], report: Report) -> str:
     """The summary's table, and below it the comparison with the baseline."""
     table = summary.as_markdown(cells)
     return f"{table}\n{comparison.as_markdown(report.comparison)}" if report.comparison else table
-
-
-def _manifest(store: Store) -> bytes:
-    """As `sha256sum --check` reads it."""
-    lines = [
-        f"{hashlib.sha256(store.read(name) or b'').hexdigest()}  {name}\n" for name in store.names() if name != MANIFEST
-    ]
-    return "".join(lines).encode()

@@ -10,7 +10,7 @@ from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, RunnerStep
 from model_accuracy_eval.ports.sink import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.reporting import comment, comment_figures, terminal
+from model_accuracy_eval.reporting import comment, comment_figures, manifest, terminal
 from model_accuracy_eval.reporting.conclusions import outcome
 from model_accuracy_eval.stages.github_sinks import page_links
 
@@ -29,6 +29,8 @@ class LogSink:
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         if isinstance(result, Report):
             self._step.say(terminal.as_text(result))
+            if folder is not None and (stated := folder.read(manifest.MANIFEST)) is not None:
+                self._step.say(f"SHA-256 of {manifest.MANIFEST}: {manifest.digest(stated)}")
         else:
             self._step.error(result.sentence, title="No evaluation")
         return published

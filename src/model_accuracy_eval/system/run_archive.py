@@ -20,6 +20,9 @@ class FolderArchive:
     def __init__(self, root: str) -> None:
         self.root = root
 
+    def names(self) -> list[str]:
+        return sorted(str(path.relative_to(self.root)) for path in Path(self.root).rglob("*") if path.is_file())
+
     def read(self, name: str) -> bytes | None:
         try:
             return (Path(self.root) / name).read_bytes()
@@ -39,6 +42,11 @@ class ZipArchive:
         if len(runs) > 1:
             raise BadReuse(f"'{root}' holds {len(runs)} runs, and only one can be read: unpack it.")
         self._prefix = runs[0].removesuffix(_RUN_FILE) if runs else ""
+
+    def names(self) -> list[str]:
+        with self._reading(), zipfile.ZipFile(self.root) as archive:
+            files = [name for name in archive.namelist() if not name.endswith("/")]
+        return sorted(name.removeprefix(self._prefix) for name in files if name.startswith(self._prefix))
 
     def read(self, name: str) -> bytes | None:
         with self._reading(), zipfile.ZipFile(self.root) as archive, contextlib.suppress(KeyError):

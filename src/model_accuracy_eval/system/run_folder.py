@@ -1,4 +1,7 @@
-"""The folder of a run: journals are appended so that they survive a kill, other files are written in one step."""
+"""The folder of a run: journals are appended so that they survive a kill, other files are written in one step.
+
+What was appended here is checked when it is read again, so that no other program can change it in between.
+"""
 
 import contextlib
 import fcntl
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadReuse, BadValue, PublishFailed
+from model_accuracy_eval.system.line_chain import LineChain
 
 
 class RunFolder:
@@ -28,6 +32,7 @@ class RunFolder:
             os.close(self._lock)
             raise BadReuse(f"The run {self._root} is under way in another process; wait for it or stop it.") from error
         self._appending: dict[str, int] = {}
+        self._chains: dict[str, LineChain] = {}
 
     @property
     def root(self) -> str:
@@ -43,6 +48,8 @@ class RunFolder:
         with self._writing(name):
             if name not in self._appending:
                 self._appending[name] = self._open_for_append(name)
+            # Before it is written, so that no reader in another thread can be ahead of the chain.
+            self._chains[name].add(data)
             descriptor = self._appending[name]
             view = memoryview(data)
             while view:
@@ -53,12 +60,17 @@ class RunFolder:
         try:
             yield
         except OSError as error:
+            self._close(name)  # what is left of a line goes when the file is opened again
             raise PublishFailed(f"{self._root / name} cannot be written: {error.strerror or error}.") from error
 
     def _open_for_append(self, name: str) -> int:
         path = self.path(name)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         os.ftruncate(descriptor, _length_of_whole_lines(path))
+        chain = self._chains[name] = LineChain(path)
+        with Path(path).open("rb") as file:
+            for line in file:
+                chain.add(line)
         return descriptor
 
     def write(self, name: str, data: bytes) -> None:
@@ -79,6 +91,13 @@ class RunFolder:
         return None
 
     def lines(self, name: str) -> Iterator[bytes]:
+        chain = self._chains.get(name)
+        if chain is None:
+            yield from self._lines(name)
+        else:
+            yield from chain.checked(self._lines(name))
+
+    def _lines(self, name: str) -> Iterator[bytes]:
         with contextlib.suppress(FileNotFoundError), (self._root / name).open("rb") as file:
             yield from (line for line in file if line.endswith(b"\n"))
 
@@ -97,6 +116,7 @@ class RunFolder:
             self._lock = -1
 
     def _close(self, name: str) -> None:
+        self._chains.pop(name, None)
         if name in self._appending:
             os.close(self._appending.pop(name))
 

@@ -1,0 +1,68 @@
+"""The list of a run folder's files with their hashes, as `sha256sum --check` reads it, and what differs from it."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from model_accuracy_eval.errors import Altered, BadReuse
+from model_accuracy_eval.ports import Archive
+from model_accuracy_eval.records import Record
+
+MANIFEST = "manifest.sha256"
+
+
+class Differences(Record, frozen=True, kw_only=True):
+    """Names of files that are not as the manifest says."""
+
+    changed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.missing or self.added)
+
+    def sentences(self) -> Iterator[str]:
+        for what, names in (("changed", self.changed), ("missing", self.missing), ("added", self.added)):
+            yield from (f"{what}: {name}" for name in names)
+
+
+def as_text(names: Iterable[str], read: Callable[[str], bytes | None]) -> bytes:
+    """The manifest of these files."""
+    return "".join(f"{digest(read(name) or b'')}  {name}\n" for name in names if name != MANIFEST).encode()
+
+
+def parse(manifest: bytes) -> dict[str, str]:
+    """File name → SHA-256 in hex."""
+    lines = (line.partition("  ") for line in manifest.decode(errors="replace").splitlines())
+    return {name: sha256 for sha256, _, name in lines}
+
+
+def differences(stated: Mapping[str, str], names: Iterable[str], read: Callable[[str], bytes | None]) -> Differences:
+    """Compares the files that are there with those of the manifest."""
+    present = set(names) - {MANIFEST}
+    common = sorted(present & stated.keys())
+    return Differences(
+        changed=tuple(name for name in common if digest(read(name) or b"") != stated[name]),
+        missing=tuple(sorted(stated.keys() - present)),
+        added=tuple(sorted(present - stated.keys())),
+    )
+
+
+def verify(archive: Archive) -> str:
+    """The manifest's own hash, if every file of the run is as it says; raises with the differences otherwise."""
+    stated = archive.read(MANIFEST)
+    if stated is None:
+        raise BadReuse(
+            f"'{archive.root}' has no {MANIFEST}, so the run did not come to its end; there is nothing to check."
+        )
+    found = differences(parse(stated), archive.names(), archive.read)
+    if found:
+        count = len(found.changed) + len(found.missing) + len(found.added)
+        raise Altered(
+            f"'{archive.root}' is not what the run left: {count} of its files differ from {MANIFEST}.",
+            detail="\n".join(found.sentences()),
+        )
+    return digest(stated)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
