@@ -29,7 +29,8 @@ class MathsToken:
 _REPEATING = re.compile(r"(\d*)\.(\d*)\\(?:overline|bar|dot)\s*\{?\s*(\d+)\s*\}?")
 _ELLIPSIS = re.compile(r"(\d*)\.(\d*?)(?:(\d)\3{2,}|(\d{2,6}?)\4+)\s*(?:\.\.\.|\\[lc]?dots(?![A-Za-z]))")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)")
-_SPACED_THOUSANDS = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?(?! ?\d)")
+_SPACED_THOUSANDS = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?(?! ?\d|\s*/)")
+"""2 101/102 is a mixed number."""
 _PLAIN_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4})(?![A-Za-z0-9]))?")
 _COMMAND = re.compile(r"\\(?:[A-Za-z]+|\\|[{}%$|#&_])")
 _SIGN = re.compile(r"<=|>=|!=|==|\*\*|[-+*/^_=<>()\[\]{}|!,;:%°&'€£¥]")

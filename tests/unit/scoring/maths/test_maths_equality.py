@@ -1,0 +1,144 @@
+"""Laws of equality that hold for any expression, with sympy's forms of the same expression as the oracle."""
+
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+import sympy
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from model_accuracy_eval.scoring.contracts.maths_pairs import TOPICS
+from model_accuracy_eval.scoring.maths import equal, last_box
+
+COEFFICIENTS = st.lists(st.integers(-99, 99), min_size=2, max_size=6).filter(lambda numbers: any(numbers[1:]))
+FRACTIONS = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
+ROOTS = st.lists(st.integers(-20, 20), min_size=1, max_size=4)
+
+
+def polynomial(terms: list[tuple[int, int]]) -> str:
+    """Terms of coefficient and exponent, as a person writes them."""
+    written = "".join(f"{coefficient:+d}x^{{{exponent}}}" for coefficient, exponent in terms if coefficient)
+    return written.removeprefix("+") or "0"
+
+
+@given(COEFFICIENTS, st.randoms(use_true_random=False))
+def test_terms_in_another_order_are_the_same(coefficients: list[int], order: random.Random) -> None:
+    """Of a sum, whatever the coefficients."""
+    terms = [(coefficient, exponent) for exponent, coefficient in enumerate(coefficients)]
+    shuffled = order.sample(terms, len(terms))
+    assert equal(polynomial(shuffled), polynomial(terms))
+
+
+@given(COEFFICIENTS, st.integers(0, 5), st.integers(1, 5))
+def test_another_coefficient_is_another_polynomial(coefficients: list[int], place: int, change: int) -> None:
+    """Even by one."""
+    terms = [(coefficient, exponent) for exponent, coefficient in enumerate(coefficients)]
+    coefficient, exponent = terms[place % len(terms)]
+    changed = [*terms[: place % len(terms)], (coefficient + change, exponent), *terms[place % len(terms) + 1 :]]
+    assert not equal(polynomial(changed), polynomial(terms))
+
+
+@given(ROOTS, st.integers(1, 9))
+def test_factors_and_their_product_are_the_same(roots: list[int], scale: int) -> None:
+    """Sympy multiplies out; one root that is another makes another product."""
+    x = sympy.Symbol("x")
+    product = scale * sympy.prod([x - root for root in roots])
+    factors = "".join(f"(x{-root:+d})" for root in roots)
+    assert equal(f"{scale}{factors}", sympy.latex(sympy.expand(product)))
+    assert not equal(f"{scale}(x{1 - roots[0]:+d})" + factors.split(")", 1)[1], sympy.latex(sympy.expand(product)))
+
+
+@given(FRACTIONS, st.integers(1, 9))
+def test_a_fraction_is_the_same_in_every_form(value: Fraction, scale: int) -> None:
+    """Reduced or not, in LaTeX or with a slash, mixed, as an equation, with a unit."""
+    over, under = value.numerator * scale, value.denominator * scale
+    sign = "-" if value < 0 else ""
+    whole, rest = divmod(abs(value.numerator), value.denominator)
+    forms = [f"\\frac{{{over}}}{{{under}}}", f"{over}/{under}", f"x = {value}", f"${value}$", f"{value} \\text{{ m}}"]
+    if whole and rest:
+        forms += [f"{sign}{whole}\\frac{{{rest}}}{{{value.denominator}}}", f"{sign}{whole} {rest}/{value.denominator}"]
+    for form in forms:
+        assert equal(form, str(value)), form
+        assert not equal(form, str(value + Fraction(1, 999))), form
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=5, min_value=-(10**7), max_value=10**7))
+def test_a_decimal_is_the_same_in_every_form(value: Decimal) -> None:
+    """With zeros behind it, commas in it, in powers of ten, or as a fraction; the next decimal is another."""
+    over, under = value.as_integer_ratio()
+    for form in (f"{value:f}00", f"{value:,f}", f"{value:E}", f"{value / 1000:f} \\times 10^3", f"{over}/{under}"):
+        assert equal(form, f"{value:f}"), form
+        assert not equal(form, f"{value + Decimal('0.00001'):f}"), form
+
+
+@given(FRACTIONS, FRACTIONS)
+def test_two_numbers_are_the_same_only_if_they_are(left: Fraction, right: Fraction) -> None:
+    """As fractions, as points, as sets and as ends of intervals."""
+    same = left == right
+    for form in ("{}", "({}, 1)", r"\{{{}, 5000\}}", "[{}, 5000)", "x > {}", r"\sqrt{{2}} + {}", r"{} \pi"):
+        written = [form.format(f"\\frac{{{value.numerator}}}{{{value.denominator}}}") for value in (left, right)]
+        assert equal(*written) is same, written
+
+
+X, Y = sympy.symbols("x y")
+LEAVES = st.one_of(
+    st.sampled_from([X, Y, sympy.pi]), st.integers(1, 9).map(sympy.Integer), st.integers(2, 7).map(sympy.sqrt)
+)
+
+
+def grown(children: st.SearchStrategy[sympy.Expr]) -> st.SearchStrategy[sympy.Expr]:
+    pairs = st.tuples(children, children)
+    return st.one_of(
+        pairs.map(lambda two: two[0] + two[1]),
+        pairs.map(lambda two: two[0] * two[1]),
+        pairs.map(lambda two: two[0] - two[1]),
+        st.tuples(children, st.integers(2, 3)).map(lambda two: two[0] ** two[1]),
+        children.map(sympy.sin),
+        children.map(lambda inner: sympy.log(inner**2 + 1)),
+        children.map(lambda inner: sympy.sqrt(inner**2 + 1)),
+    )
+
+
+EXPRESSIONS = st.recursive(LEAVES, grown, max_leaves=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(EXPRESSIONS)
+def test_an_expression_is_what_sympy_makes_of_it(expression: sympy.Expr) -> None:
+    """Expanded, gathered and factored forms are the same; one more is another."""
+    written = sympy.latex(expression)
+    for form in (sympy.expand(expression), sympy.together(expression), sympy.factor(expression)):
+        assert equal(sympy.latex(form), written), (written, sympy.latex(form))
+    assert not equal(sympy.latex(sympy.expand(expression + 1)), written)
+    assume(expression != 0)
+    assert not equal(sympy.latex(sympy.expand(2 * expression)), written)
+
+
+def test_both_directions_have_one_verdict() -> None:
+    """Between any two texts of one topic of the table."""
+    for topic in TOPICS:
+        texts = sorted({text for pair in (*topic.same, *topic.different) for text in pair})
+        for left in texts:
+            for right in texts[::7]:
+                assert equal(left, right) == equal(right, left), (left, right)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        (r"So \boxed{5}.", "5"),
+        (r"\boxed{\frac{1}{2}}", r"\frac{1}{2}"),
+        (r"\boxed{\frac{\sqrt{3}}{2}} and \boxed{\{1,2\}}", r"\{1,2\}"),
+        (r"\boxed{1} then \boxed{2", "1"),
+        (r"\boxed 7", "7"),
+        (r"\fbox{3}", "3"),
+        (r"\boxed{}", ""),
+        (r"\boxed", None),
+        ("no box", None),
+    ],
+)
+def test_the_last_box_is_read_with_the_braces_in_it(text: str, inside: str | None) -> None:
+    """One that is not closed was cut off and does not count."""
+    assert last_box(text) == inside
