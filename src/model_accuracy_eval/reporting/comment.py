@@ -153,6 +153,8 @@ def _notes(report: Report) -> Iterator[str]:
 def _advice(report: Report) -> Iterator[str]:
     for piece in advice.advise(summary.all_rows(report)):
         yield f"- {untrusted_text.text(piece.dataset, 100)}: {piece.profile} {piece.next_steps}"
+    for line in advice.chance_lines(summary.all_rows(report)):
+        yield f"- {untrusted_text.text(line, 400)}"
 
 
 def _facts(report: Report) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from model_accuracy_eval.optional import jinja2, markupsafe
 from model_accuracy_eval.records import Report, SummaryRow
 from model_accuracy_eval.reporting import comparison, sections, summary
-from model_accuracy_eval.reporting.advice import advise
+from model_accuracy_eval.reporting.advice import advise, chance_lines
 from model_accuracy_eval.reporting.service_notes import service_notes
 
 _MANY_DIGITS = 1e7
@@ -66,6 +66,7 @@ def _values(report: Report, questions: Mapping[str, Mapping[int, str]]) -> dict[
         },
         "comparison": comparison,
         "advice": advise(rows),
+        "chance_lines": chance_lines(rows),
         "service_notes": service_notes(report.service),
         "sections": sections.of(report.dataset_results, questions),
         "versions": {result.dataset: result.version for result in report.dataset_results},

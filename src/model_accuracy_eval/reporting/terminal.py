@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, Report
-from model_accuracy_eval.reporting import comparison, summary
+from model_accuracy_eval.reporting import advice, comparison, summary
 from model_accuracy_eval.reporting.service_notes import service_notes
 
 
@@ -25,6 +25,7 @@ def _remarks(report: Report) -> Iterator[str]:
     for result in report.dataset_results:
         yield _counts(result)
         yield from (f"  {note}" for note in result.notes)
+    yield from advice.chance_lines(summary.all_rows(report))
     if report.dataset_results:
         yield from service_notes(report.service)
 

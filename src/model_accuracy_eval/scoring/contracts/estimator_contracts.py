@@ -4,6 +4,7 @@ from math import exp, log
 from typing import Any
 
 from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.scoring import guessing
 from model_accuracy_eval.scoring.aggregations import aggregation
 from model_accuracy_eval.scoring.contracts.contract import Case, CaseValues, Contract, contract
 from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
@@ -29,6 +30,14 @@ def _aggregation_case(name: str, values: list[Any], expected: Any, what: str = "
         return row.over_runs(problems) if what == "figure" else row.stderr(problems)
 
     return Case(input=f"{values}" if what == "figure" else f"the {what} of {values}", run=run, expected=expected)
+
+
+def _chance_case(options: int, n: int, expected: dict[str, float]) -> Case:
+    return Case(
+        input=f"{n} guesses of {options} options",
+        run=lambda: guessing.expected("runs", 1 / options, n, (n,)),
+        expected=expected,
+    )
 
 
 def _interval_case(text: str, values: list[float], expected: tuple[float, float] | None) -> Case:
@@ -88,6 +97,10 @@ CONTRACTS = (
     _aggregation("f1", "harmonic mean of precision and recall of option 1", (_PAIRS, 0.8), ([(0, 0)], 0.0)),
     _aggregation("matthews_corrcoef", "correlation of right and chosen options",
                  (_PAIRS, 0.666667), (_PAIRS, 0.347172, _STDERR)),
+    contract("chance levels", "the expectation over all equally likely sequences of guesses",
+             _chance_case(4, 5, {"": 0.25, "avg@5": 0.25, "pass@5": 1 - 0.75**5, "cons@5": 0.103515625}),
+             _chance_case(2, 2, {"": 0.5, "avg@2": 0.5, "pass@2": 0.75, "cons@2": 0.25}),
+             "Random letters look like an able but unstable model."),
     contract("interval", "Wilson's: inside 0..100, and no point where all is right",
              _interval_case("20 of 20 right", [1.0] * 20, (83.887, 100.0)), _interval_case("one problem", [1.0], None),
              "Gates decide where they should be undecided."),
