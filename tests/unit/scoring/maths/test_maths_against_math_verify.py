@@ -1,7 +1,7 @@
 """The table of pairs against math-verify, difference by difference."""
 
 import pytest
-from math_verify import parse, verify
+from math_verify import parse, verify  # type: ignore[import-untyped]
 
 from model_accuracy_eval.scoring.contracts.maths_pairs import TOPICS, PairTopic
 
