@@ -65,9 +65,9 @@ VLLM_NO_BOS = Style(
 PROMPT_LOGPROBS = Style(prompt_logprobs=True, tokenize="prompt", ids=True)
 LLAMA_CPP = Style(echo=True, top_logprobs=5, hidden_bos=True, unlimited_zero=True, context=None)
 LLAMA_CPP_NO_BOS = Style(echo=True, bos=False, shifted=True, unlimited_zero=True, context=None)
-TOP = Style(top_logprobs=20, completions=False)
-CONSTRAINED = Style(constrained=("response_format",), completions=False)
-NOTHING = Style(completions=False)
+TOP = Style(top_logprobs=20, completions=False, context=None)
+CONSTRAINED = Style(constrained=("response_format",), completions=False, context=None)
+NOTHING = Style(completions=False, context=None)
 
 _MANY = 24
 """Tokens that "no limit" makes."""
@@ -132,11 +132,18 @@ class LikelihoodServer(HttpServer):
         room = self.style.context or 1 << 30
         read = [self._ids(one) for one in prompts]
         if any(not ids or len(ids) + 1 > room for ids in read):
-            message = f"the prompt has {max(map(len, read))} tokens, but the context {room}"
-            exchange.reply(400, {"error": {"message": message, "code": 400}})
+            self._reject(exchange, max(map(len, read)))
             return
         choices = [self._choice(index, ids, asked) for index, ids in enumerate(read)]
         exchange.reply(200, {"choices": choices, "usage": {"prompt_tokens": sum(map(len, read))}})
+
+    def _reject(self, exchange: Exchange, count: int) -> None:
+        """In vLLM's words."""
+        message = (
+            f"This model's maximum context length is {self.style.context} tokens. However, you requested 1 output "
+            f"tokens and your prompt contains {count} input tokens. Please reduce the length of the input prompt."
+        )
+        exchange.reply(400, {"error": {"message": message, "type": "BadRequestError", "code": 400}})
 
     def _ids(self, prompt: Any) -> list[int]:
         if isinstance(prompt, list):
@@ -190,6 +197,9 @@ class LikelihoodServer(HttpServer):
 
     def _chat(self, exchange: Exchange, asked: JSON) -> None:
         ids = self.prompt_of(asked["messages"])
+        if self.style.context and len(ids) + 1 > self.style.context:
+            self._reject(exchange, len(ids))
+            return
         wanted = asked.get("top_logprobs", 0)
         if wanted > self.style.top_logprobs > 0:
             message = f"top_logprobs is {wanted}, but can be {self.style.top_logprobs} at most"

@@ -103,6 +103,16 @@ FLAT_ERROR_FIELDS: SeenOn = {
 }
 """Fields that make an event an error although it has no `error`; so does `"object": "error"` of the same servers."""
 
+TOO_LONG: SeenOn = {
+    "context length": "OpenAI, vLLM, SGLang, llama-cpp-python",
+    "context_length_exceeded": "OpenAI, llama-cpp-python",
+    "context size": "llama.cpp",
+    "context window": "Ollama and proxies",
+    "max_model_len": "vLLM, for max_tokens beyond it",
+    "max_new_tokens` must be <=": "TGI",
+}
+"""Words in the message of an error that say that prompt and answer do not fit into the model's context."""
+
 # ── Models and tokenizers ──
 
 CONTEXT_LENGTH = "max_model_len"

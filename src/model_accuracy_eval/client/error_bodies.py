@@ -3,6 +3,8 @@
 import json
 
 from model_accuracy_eval.client import dialects
+from model_accuracy_eval.records.exchange import DOES_NOT_FIT
+from model_accuracy_eval.system.retry import Failure, http_failure
 
 _EXCERPT = 300
 
@@ -18,6 +20,13 @@ def read_error(body: bytes) -> tuple[str, int | None]:
     if message is None:
         message = body.decode("utf-8", "replace")
     return excerpt(message), _status(error)
+
+
+def error_failure(status: int, sentence: str, retry_after: float | None = None) -> Failure:
+    """What an error of the service means; a request that is too long is rejected, whatever the status."""
+    if any(words in sentence for words in dialects.TOO_LONG):
+        return Failure(kind="rejected", sentence=f"{DOES_NOT_FIT}: {sentence}", status=status, transient=False)
+    return http_failure(status, sentence, retry_after)
 
 
 def _message(error: object) -> str | None:

@@ -26,7 +26,7 @@ from model_accuracy_eval.client.stream_parser import StreamBroken
 from model_accuracy_eval.client.transport import StreamTransport
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import ClientLimits, Fault, Service
-from model_accuracy_eval.system.retry import SERVICE, Failure, Liveness, Retries, http_failure, retry_after
+from model_accuracy_eval.system.retry import SERVICE, Failure, Liveness, Retries, retry_after
 
 T = TypeVar("T")
 
@@ -197,4 +197,4 @@ def _status_failure(response: httpx.Response) -> Failure:
         message = f"redirected to {response.headers.get('location', 'nowhere')}, which is not followed"
         return Failure(kind="failed", sentence=f"HTTP {status} {reason}: {message}", status=status, transient=False)
     sentence = f"HTTP {status} {reason}: {message or 'no message'}"
-    return http_failure(status, sentence, retry_after(response.headers, time.time()))
+    return error_bodies.error_failure(status, sentence, retry_after(response.headers, time.time()))

@@ -15,7 +15,7 @@ from model_accuracy_eval.client.response_body import ENOUGH, FLOWING, WAITING
 from model_accuracy_eval.client.sse import EventStream, EventTooLongError
 from model_accuracy_eval.client.wire_format import decode_chunk
 from model_accuracy_eval.records import Choice, Usage
-from model_accuracy_eval.system.retry import Failure, http_failure
+from model_accuracy_eval.system.retry import Failure
 
 _HEAD = 300
 """Bytes of a body that are shown when it is no answer at all."""
@@ -199,7 +199,7 @@ class StreamParser:
         if code is None:
             raise _broken(sentence)
         # The server had accepted the request, so an error 500 does not speak against the request itself.
-        raise StreamBroken(dataclasses.replace(http_failure(code, sentence), doubtful=False))
+        raise StreamBroken(dataclasses.replace(error_bodies.error_failure(code, sentence), doubtful=False))
 
     def progress(self) -> str:
         """How far a broken stream had come, for the end of a sentence."""

@@ -82,6 +82,10 @@ class LoglikelihoodRequest(Record, frozen=True, kw_only=True):
 FaultKind = Literal["rejected", "refused", "failed"]
 
 
+DOES_NOT_FIT = "The request does not fit into the model's context"
+"""How the sentence of such a fault begins: readers of reports need another next step than for other rejections."""
+
+
 class Fault(Record, frozen=True, kw_only=True):
     """Why there is no answer. `rejected`: the service rejects this request (4xx). `refused`: no service accepts
     connections. `failed`: transport error, 429, 5xx or a broken stream, after all retries."""

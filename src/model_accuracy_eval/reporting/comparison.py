@@ -119,13 +119,7 @@ def _flips(flips: Flips, problems: int) -> Iterator[str]:
 
 
 def _counts(old: Counts, new: Counts) -> Iterator[str]:
-    pairs = {
-        "failed": (old.failed, new.failed),
-        "rejected": (old.rejected, new.rejected),
-        "missing": (old.missing, new.missing),
-        "with no answer found": (old.not_found, new.not_found),
-        "cut by length": (old.cut, new.cut),
-    }
+    pairs = {what: (getattr(old, field), getattr(new, field)) for field, what in summary.COUNTED_TROUBLE.items()}
     changes = [f"{before} → {after} {what}" for what, (before, after) in pairs.items() if before or after]
     yield f"Samples: {', '.join([f'{old.planned} → {new.planned} planned', *changes])}."
 

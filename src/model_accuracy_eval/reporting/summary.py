@@ -53,20 +53,23 @@ def chances(rows: Iterable[SummaryRow]) -> dict[str, float]:
     return {row.metric: row.chance for row in rows if row.chance is not None}
 
 
+COUNTED_TROUBLE = {
+    "rejected": "rejected",
+    "failed": "failed",
+    "missing": "missing",
+    "cut": "cut by length",
+    "empty": "empty",
+    "not_found": "with no answer found",
+    "unjudged": "not judged",
+    "cropped": "with a cropped context",
+    "unfinished": "still calling tools at the end",
+}
+"""Fields of `Counts` that a reader of figures must know if they are not 0, and how they are called."""
+
+
 def count_remarks(counts: Counts) -> list[str]:
     """What went wrong with a dataset's samples, for example "3 failed"; nothing that is 0."""
-    numbers = {
-        "rejected": counts.rejected,
-        "failed": counts.failed,
-        "missing": counts.missing,
-        "cut by length": counts.cut,
-        "empty": counts.empty,
-        "with no answer found": counts.not_found,
-        "not judged": counts.unjudged,
-        "with a cropped context": counts.cropped,
-        "still calling tools at the end": counts.unfinished,
-    }
-    return [f"{number} {what}" for what, number in numbers.items() if number]
+    return [f"{number} {what}" for field, what in COUNTED_TROUBLE.items() if (number := getattr(counts, field))]
 
 
 def all_rows(report: Report) -> list[SummaryRow]:

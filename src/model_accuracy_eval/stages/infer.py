@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, Store
 from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan, Service
-from model_accuracy_eval.scoring import loglikelihood_methods
+from model_accuracy_eval.scoring import loglikelihood_methods, rejections
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorers import metric_uses
 from model_accuracy_eval.stages.background_judge import BackgroundJudge
@@ -129,6 +129,7 @@ class _Inference:
         if rejected >= wave and not any(count.answered for count in counts):
             raise NoHonestScore(
                 f"The service rejected the first {rejected} requests, so the run ended: {fault.sentence}"
+                f"{rejections.next_step(fault.sentence)}"
             )
 
 

@@ -14,7 +14,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.exchange import GENERATING_METHODS
 from model_accuracy_eval.reporting import journal
-from model_accuracy_eval.scoring import loglikelihood_methods, tools
+from model_accuracy_eval.scoring import loglikelihood_methods, rejections, tools
 from model_accuracy_eval.scoring.notes import cropped, notes, without_finish_reason
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
@@ -89,6 +89,7 @@ class _DatasetJudge:
                 self._plan, self._sampling, counts, problem_results,
                 problems=len(self._problems), all_equal=self._all_equal(),
             ) + (
+                *rejections.notes(self._rejections(problem_results)),
                 *without_finish_reason(self._endings),
                 *tools.notes(self._prepared.tasks, counts),
                 *self._loglikelihood_notes(),
@@ -180,6 +181,15 @@ class _DatasetJudge:
             used_tools=self._used_tools,
             unfinished=self._unfinished,
         )
+
+    def _rejections(self, problem_results: tuple[ProblemResult, ...]) -> list[str]:
+        """Why samples of the judged problems were rejected."""
+        judged = {problem_result.problem for problem_result in problem_results}
+        return [
+            sample.fault.sentence
+            for sample in self._failed.values()
+            if sample.problem in judged and sample.fault is not None and sample.fault.kind == "rejected"
+        ]
 
     def _loglikelihood_notes(self) -> tuple[str, ...]:
         """Says what a reader has to know about figures of log-likelihoods."""

@@ -144,7 +144,7 @@ def test_l26_without_a_tokenizer_a_text_goes_as_far_as_one_window() -> None:
         )
     assert same(replies[0].loglikelihoods[0], truth(HashModel(), "", " cat" * 10))
     assert replies[1].fault is not None
-    assert "51 tokens, but the context 40" in replies[1].fault.sentence
+    assert "your prompt contains 51 input tokens" in replies[1].fault.sentence
 
 
 def test_n20_a_prompt_that_is_too_long_loses_its_beginning() -> None:
@@ -160,7 +160,7 @@ def test_n20_a_prompt_that_is_too_long_loses_its_beginning() -> None:
     assert found is not None
     assert found.cropped_to == 39
     assert replies[1].fault is not None
-    assert "An ending has 50 tokens, but the model reads at most 39." in replies[1].fault.sentence
+    assert "an ending has 50 tokens, but the model reads at most 39." in replies[1].fault.sentence
 
 
 def test_an_ending_without_tokens_is_certain() -> None:

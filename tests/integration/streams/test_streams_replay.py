@@ -9,6 +9,7 @@ from tests.servers.replay import Capture, ReplayServer, capture
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Fault, Reply, Service, Usage
+from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 
 CUTS = [1 << 30, 1000, 61, 7]
 
@@ -110,7 +111,7 @@ def test_real_answers_that_were_not_streamed_are_answers(name: str) -> None:
     ("name", "kind", "status", "words"),
     [
         ("vllm/err_model", "rejected", 404, "The model `no-such-model` does not exist"),
-        ("vllm/err_context_stream", "rejected", 400, "maximum context length is 512 tokens"),
+        ("vllm/err_context_stream", "rejected", 400, f"{DOES_NOT_FIT}: HTTP 400 Bad Request: This model's maximum"),
         ("vllm/err_messages_missing", "rejected", 400, "1 validation error"),
         ("vllm/err_image_on_text", "rejected", 400, "not a multimodal model"),
         ("vllm/chat_n5_greedy", "rejected", 400, "n must be 1 when using greedy sampling"),
@@ -120,7 +121,7 @@ def test_real_answers_that_were_not_streamed_are_answers(name: str) -> None:
         ("vllm-vl/image_bad_base64", "rejected", 400, "base64"),
         ("llamacpp/err_context_stream", "failed", None, "HTTP 200 with an empty body"),
         ("llamacpp/err_json", "failed", 500, "HTTP 500"),
-        ("llamacpp/err_context", "rejected", 400, "HTTP 400"),
+        ("llamacpp/err_context", "rejected", 400, f"{DOES_NOT_FIT}: HTTP 400"),
         ("transformers/err_model", "rejected", 400, "Server is pinned to"),
         ("transformers/stream_extra_fields", "rejected", 422, "Unexpected fields"),
         ("transformers/err_type", "failed", 500, "HTTP 500"),

@@ -12,6 +12,7 @@ from model_accuracy_eval.client.loglikelihood.given_texts import EndingLoglikeli
 from model_accuracy_eval.client.loglikelihood.prompt_logprobs import PromptReader, PromptTokens, sum_logprobs
 from model_accuracy_eval.client.loglikelihood.service_requests import SAMPLE, Tokenizer
 from model_accuracy_eval.records import Candidate, Fault, Loglikelihood
+from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 
 _NO_BEGINNING = Fault(kind="rejected", sentence="No token is known that can stand before the beginning of a text.")
 
@@ -67,7 +68,9 @@ class EndingsByIds:
         longest = self._longest_prompt()
         excess = max(0, len(ids) - longest) if longest else 0
         if excess >= begin:
-            sentence = f"An ending has {len(ids) - begin} tokens, but the model reads at most {longest}."
+            sentence = (
+                f"{DOES_NOT_FIT}: an ending has {len(ids) - begin} tokens, but the model reads at most {longest}."
+            )
             return Fault(kind="rejected", sentence=sentence)
         tokens = await self._reader.read_ids(ids[excess:])
         result = tokens if isinstance(tokens, Fault) else sum_logprobs(tokens[begin - excess :])

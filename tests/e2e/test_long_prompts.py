@@ -1,0 +1,136 @@
+"""Prompts that are longer than the model's context: every command goes on, and the report says what was lost."""
+
+import html
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from tests.e2e import command
+from tests.servers.hash_model import HashModel
+from tests.servers.likelihood_server import PROMPT_LOGPROBS, VLLM, LikelihoodServer, Style
+
+JSON = dict[str, Any]
+CONTEXT = 2048
+LONGEST = CONTEXT - 1
+"""The model generates one token behind each prompt."""
+PROBLEMS, LONG = 14, 6
+TASKS = ("core_hellaswag", "core_squad")
+"""Ten examples before each question: one weighs options, the other asks for the greedy ending."""
+BY_IDS = {"echo": replace(VLLM, context=CONTEXT), "prompt-logprobs": replace(PROMPT_LOGPROBS, context=CONTEXT)}
+BY_TEXT = replace(VLLM, context=CONTEXT, tokenize=None, ids=False)
+"""Without the service's tokenizer nobody knows where to crop, so the service rejects the prompt."""
+CROPPED = (
+    f"{LONG} contexts were longer than the {LONGEST:,} tokens that the model reads at once, and lost their beginning."
+)
+
+
+class ShortMemory(HashModel):
+    """Remembers sixteen tokens, so that two thousand cost little."""
+
+    def _compute(self, ids: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        return super()._compute(ids[-16:])
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Rows of five lengths, so that some prompts fit and others do not."""
+    folder = tmp_path / "data"
+    (folder / "core").mkdir(parents=True)
+    texts = [
+        f"Question {number}: " + "the cat is a mat Paris London" * (13 * (number % 5)) for number in range(PROBLEMS)
+    ]
+    options = [
+        {"query": text, "choices": ["Rome", "Paris York", "a"], "gold": number % 3} for number, text in enumerate(texts)
+    ]
+    endings = [{"context": f"{text}\nAnswer:", "continuation": "Rome"} for text in texts]
+    for name, rows in (("hellaswag", options), ("squad", endings)):
+        (folder / "core" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def evaluate(style: Style, data: Path, out: Path, *more: object, code: int = 0) -> Path:
+    with LikelihoodServer(ShortMemory(), style=style) as server:
+        done = command.run(
+            "run", "--endpoint", server.url, "--datasets", ",".join(TASKS), "--data-dir", data, "-n", 1, "--out", out,
+            *more,
+        )  # fmt: skip
+    assert done.code == code, done.err
+    return command.only_run(out)
+
+
+def dataset(folder: Path, task: str) -> JSON:
+    """What the report says about a dataset, without what a clock says."""
+    entry = command.facts(folder)["datasets"][task]
+    return {name: value for name, value in entry.items() if name != "speed"}
+
+
+def crops(folder: Path, task: str) -> list[int]:
+    """Of each sample with an answer: to how many tokens a prompt of it was cropped, or 0."""
+    view = json.loads((folder / f"predictions/{command.LABEL}/{task}.json").read_text())
+    return [max(entry.get("cropped_to", 0) for entry in problem["loglikelihoods"]) for problem in view.values()]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("method", BY_IDS)
+def test_a_cropped_prompt_goes_through_every_command(method: str, data: Path, tmp_path: Path) -> None:
+    """Run, predictions, summary, page, report again, resume, compare, shards and merge: the same counts everywhere."""
+    single = evaluate(BY_IDS[method], data, tmp_path / "single")
+    for task in TASKS:
+        assert sorted(crops(single, task)) == [0] * (PROBLEMS - LONG) + [LONGEST] * LONG
+        said = dataset(single, task)
+        assert (said["counts"]["answered"], said["counts"]["cropped"]) == (PROBLEMS, LONG)
+        assert CROPPED in said["notes"]
+        assert CROPPED in (single / "report.html").read_text()
+        assert task in next((single / "summary").glob("*.csv")).read_text()
+
+    files = {path: path.read_bytes() for path in single.rglob("*.csv")}
+    (single / "report.html").unlink()
+    again = command.run("report", single)
+    assert (again.code, CROPPED in (single / "report.html").read_text()) == (0, True), again.err
+    assert {path: path.read_bytes() for path in files} == files
+
+    stopped = tmp_path / "stopped" / single.name
+    shutil.copytree(single, stopped)
+    for task in TASKS:
+        journal = stopped / f"predictions/{command.LABEL}/{task}.jsonl"
+        journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[: PROBLEMS // 2]))
+    evaluate(BY_IDS[method], data, stopped.parent, "--reuse", stopped)
+    parts = [evaluate(BY_IDS[method], data, tmp_path / f"s{index}", "--shard", f"{index}/2") for index in range(2)]
+    merged = command.run("merge", *parts, "--out", tmp_path / "merged")
+    assert merged.code == 0, merged.err
+    for folder in (stopped, command.only_run(tmp_path / "merged")):
+        assert [dataset(folder, task) for task in TASKS] == [dataset(single, task) for task in TASKS]
+
+    longer = evaluate(replace(BY_IDS[method], context=2 * CONTEXT), data, tmp_path / "longer")
+    assert [crops(longer, task) for task in TASKS] == [[0] * PROBLEMS] * len(TASKS)
+    compared = command.run("compare", single, longer)
+    assert (compared.code, compared.out.count(f"{LONG} → 0 with a cropped context")) == (0, len(TASKS)), compared
+
+
+def check_rejected(folder: Path, task: str) -> None:
+    """Counted, and said why and what to do, in the report and on its page, by every command that makes it."""
+    said = dataset(folder, task)
+    assert (said["counts"]["answered"], said["counts"]["rejected"], said["counts"]["cropped"]) == (
+        PROBLEMS - LONG, LONG, 0,
+    )  # fmt: skip
+    begin = f"{LONG} of the {LONG} rejected samples are longer than the model's context: serve the model with a longer"
+    assert any(note.startswith(begin) and "maximum context length is" in note for note in said["notes"]), said["notes"]
+    page = folder / "report.html"
+    assert html.escape(begin) in page.read_text().replace("&#39;", "&#x27;")
+    page.unlink()
+    again = command.run("report", folder)
+    assert (again.code, html.escape(begin) in page.read_text().replace("&#39;", "&#x27;")) == (0, True), again.err
+    compared = command.run("compare", folder, folder)
+    assert (compared.code, f"{LONG} → {LONG} rejected" in compared.out) == (0, True), compared
+
+
+def test_what_cannot_be_cropped_is_rejected_and_counted(data: Path, tmp_path: Path) -> None:
+    """The sample is not correct, and the run goes on."""
+    single = evaluate(BY_TEXT, data, tmp_path / "single")
+    for task in TASKS:
+        check_rejected(single, task)
