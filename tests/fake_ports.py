@@ -5,7 +5,7 @@ report = pipeline.run(plan, ports)
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
@@ -25,6 +25,7 @@ from model_accuracy_eval.records import (
     Reply,
     Request,
     RequestMethod,
+    Samplers,
     Service,
     Timings,
     WeightsInfo,
@@ -90,6 +91,7 @@ class ScriptedChat:
         self._served = served
         self._names = names
         self.sends_finish_reasons: bool | None = None
+        self.known_samplers = Samplers()
         self.requests: list[Request] = []
 
     async def ask(self, request: Request) -> Reply:
@@ -120,6 +122,9 @@ class ScriptedChat:
 
     async def models(self) -> tuple[str, ...]:
         return self._names
+
+    async def samplers(self, probes: Sequence[Request] = ()) -> Samplers | Fault:
+        return self.known_samplers
 
     async def context_length(self) -> int | None:
         """Nothing is told."""

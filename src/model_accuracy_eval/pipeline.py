@@ -58,7 +58,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
                 trouble = altered
     trouble = trouble or outcome.stopped(ports.clock) or outcome.too_many_lost(plan, dataset_results)
     judged = () if trouble else dataset_results
-    comparison = previous_run.against(baseline, plan, judged) if baseline and judged else None
+    comparison = previous_run.against(baseline, plan, service, judged) if baseline and judged else None
     rows = [row for dataset_result in judged for row in dataset_result.rows]
     gate_results = gates.results(plan.gates, [*rows, *groups.all_rows(plan.groups, judged)], comparison)
     report = Report(

@@ -1,15 +1,26 @@
 """The client of one service: streamed chat and completions, log-likelihoods, and the list of models."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 
 from model_accuracy_eval.client import wire_format
 from model_accuracy_eval.client.loglikelihood.method_detection import detect_method
+from model_accuracy_eval.client.samplers import find_samplers
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.client.stream_parser import ParsedStream, StreamParser
 from model_accuracy_eval.ports import LoglikelihoodClient
-from model_accuracy_eval.records import ClientLimits, Fault, JSONObject, LoglikelihoodSetting, Reply, Request, Service
+from model_accuracy_eval.records import (
+    ClientLimits,
+    Fault,
+    JSONObject,
+    LoglikelihoodSetting,
+    Reply,
+    Request,
+    Samplers,
+    Service,
+)
 from model_accuracy_eval.system.retry import Failure
 
 
@@ -39,6 +50,9 @@ class StreamingChat:
 
     async def context_length(self) -> int | None:
         return await self._client.context_length()
+
+    async def samplers(self, probes: Sequence[Request] = ()) -> Samplers | Fault:
+        return await find_samplers(self._client, self.ask, probes)
 
     @property
     def sends_finish_reasons(self) -> bool | None:

@@ -24,6 +24,57 @@ MAX_TOKENS = "max_tokens"
 STOPS_SENT = 4
 """As many stop strings as OpenAI takes. Some servers silently cut longer lists, others refuse them."""
 
+# ── Samplers ──
+
+NEUTRAL_SAMPLERS: Mapping[str, tuple[float, ...]] = {
+    "top_k": (0, -1),  # 0: llama.cpp, llama-cpp-python, vLLM, LMDeploy; -1: SGLang, vLLM before 0.9
+    "min_p": (0.0,),  # llama.cpp, vLLM, SGLang, LMDeploy
+    "repetition_penalty": (1.0,),  # vLLM, SGLang, LMDeploy, MindIE
+    "repeat_penalty": (1.0,),  # llama.cpp
+    "presence_penalty": (0.0,),  # OpenAI and all others, as is the next one
+    "frequency_penalty": (0.0,),
+    "typical_p": (1.0,),  # llama.cpp, and all below
+    "top_n_sigma": (-1.0, 0.0),
+    "xtc_probability": (0.0,),
+    "dry_multiplier": (0.0,),
+    "dynatemp_range": (0.0,),
+    "mirostat": (0,),
+    "adaptive_target": (-1.0,),
+}
+"""The values with which a sampler changes nothing; the first that a service accepts is sent by `--sampling plain`.
+Temperature and top_p are not here, because they are sent with every request."""
+
+
+class ServerSamplers(NamedTuple):
+    """What a server is known to do to requests that leave samplers out."""
+
+    name: str
+    remark: str
+    properties: str = ""
+    """The path where the server shows its values, which then replace the remark; empty: nowhere."""
+
+
+SAMPLERS_OF_SERVERS: Mapping[str, ServerSamplers] = {
+    "llamacpp": ServerSamplers(
+        "llama.cpp",
+        "applies top_k 40 and min_p 0.05 to requests that leave them out, unless it was started with others",
+        "/props",
+    ),
+    "me": ServerSamplers("llama-cpp-python", "applies top_k 40 and min_p 0.05 to requests that leave them out"),
+    "vllm": ServerSamplers(
+        "vLLM",
+        "takes top_k, min_p and repetition_penalty from the generation_config.json of the weights where requests leave "
+        "them out, unless it was started with --generation-config vllm",
+    ),
+    "sglang": ServerSamplers(
+        "SGLang",
+        "takes top_k, min_p and repetition_penalty from the generation_config.json of the weights where requests leave "
+        "them out, unless it was started with --sampling-defaults openai",
+    ),
+    "lmdeploy": ServerSamplers("LMDeploy", "applies top_k 40 to requests that leave it out"),
+}
+"""`owned_by` in `/v1/models` → what is known."""
+
 # ── Chat and completion streams ──
 
 

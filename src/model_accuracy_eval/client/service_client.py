@@ -118,11 +118,13 @@ class ServiceClient:
         return wire_format.read_context(await self.get_models(), self.model)
 
     async def get_models(self) -> bytes:
-        """The body of `/v1/models`; empty after any error, which shows nothing about the other endpoints."""
+        """The body of `/v1/models`; empty after any error."""
+        return await self.get(httpx.URL(f"{self.base}/models"))
+
+    async def get(self, url: httpx.URL) -> bytes:
+        """The body at an address of the service; empty after any error, which shows nothing about other endpoints."""
         limit = httpx.Timeout(10.0, connect=self.client_limits.connect_timeout)
-        request = httpx.Request(
-            "GET", f"{self.base}/models", headers=self._headers, extensions={"timeout": limit.as_dict()}
-        )
+        request = httpx.Request("GET", url, headers=self._headers, extensions={"timeout": limit.as_dict()})
         try:
             response = await self._transport.handle_async_request(request)
             body = await response.aread()

@@ -130,10 +130,20 @@ def read_models(body: bytes) -> tuple[str, ...]:
 
 def read_context(body: bytes, model: str | None) -> int | None:
     """The context length of the model in `/v1/models`, or of the only one that is listed."""
+    length = _listed_model(body, model).get(dialects.CONTEXT_LENGTH)
+    return length if type(length) is int and length > 0 else None
+
+
+def read_owner(body: bytes, model: str | None) -> str:
+    """`owned_by` of the model in `/v1/models`, or of the only one that is listed; empty if it is not there."""
+    owner = _listed_model(body, model).get("owned_by")
+    return owner if isinstance(owner, str) else ""
+
+
+def _listed_model(body: bytes, model: str | None) -> JSONObject:
     entries = _listed_models(body)
     matches = [entry for entry in entries if entry["id"] == model] or (entries if len(entries) == 1 else [])
-    length = matches[0].get(dialects.CONTEXT_LENGTH) if matches else None
-    return length if type(length) is int and length > 0 else None
+    return matches[0] if matches else {}
 
 
 def _listed_models(body: bytes) -> list[JSONObject]:

@@ -35,6 +35,7 @@ async def examine(chat: Chat) -> tuple[DoctorFinding, ...]:
         await checks.stop(probe),
         await checks.temperature_zero(probe),
         await checks.seed(probe),
+        await checks.samplers(chat),
         await checks.several_samples(probe),
         await checks.loglikelihoods(chat),
     )

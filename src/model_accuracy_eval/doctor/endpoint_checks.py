@@ -9,6 +9,7 @@ from typing import Any
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import DoctorFinding, Fault, JSONObject, Message, Reply, Request
+from model_accuracy_eval.reporting.service_notes import own_samplers
 
 _COUNT, _SUM = "Count from one to ten in words.", "17+25="
 _SIMPLE_QUESTIONS = (
@@ -220,6 +221,21 @@ async def seed(probe: Probe) -> DoctorFinding:
     same = texts[0] == texts[1]
     outcome = "the same answer" if same else "two answers: samples cannot be reproduced"
     return _pass_or_warn("seed", same, f"One seed, asked twice, gave {outcome}.")
+
+
+async def samplers(chat: Chat) -> DoctorFinding:
+    """Which samplers the service applies on its own, and whether `--sampling plain` can neutralise them."""
+    found = await chat.samplers((_question(_SUM, temperature=1.0, max_tokens=1),))
+    if isinstance(found, Fault):
+        return _unsupported("samplers", found, "This followed a request with neutral values of samplers.")
+    own = own_samplers(found, without={})
+    plain = "sends neutral values"
+    if found.refused:
+        plain += f", but the service refuses {', '.join(found.refused)}"
+    if not own and not found.refused:
+        sentence = "It is not known to apply samplers of its own, and accepts neutral values of all"
+        return _pass_or_warn("samplers", True, f"{sentence} (--sampling plain).")
+    return _pass_or_warn("samplers", False, f"{own or 'Its own samplers are unknown'}; --sampling plain {plain}.")
 
 
 async def several_samples(probe: Probe) -> DoctorFinding:

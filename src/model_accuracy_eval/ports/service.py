@@ -1,15 +1,18 @@
 """The model service that is evaluated."""
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from model_accuracy_eval.records import (
     ClientLimits,
+    Fault,
     JSONObject,
     LoglikelihoodRequest,
     LoglikelihoodSetting,
     Reply,
     Request,
     RequestMethod,
+    Samplers,
     Service,
 )
 
@@ -46,6 +49,12 @@ class Chat(Protocol):
 
     async def context_length(self) -> int | None:
         """Returns how many tokens the model can read and write, if `/v1/models` says so."""
+
+    async def samplers(self, probes: Sequence[Request] = ()) -> Samplers | Fault:
+        """Finds out which samplers the service applies on its own.
+
+        With `probes`, each is sent with neutral values to see which of them the service accepts.
+        """
 
     @property
     def sends_finish_reasons(self) -> bool | None:

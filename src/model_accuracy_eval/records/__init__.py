@@ -18,6 +18,7 @@ from model_accuracy_eval.records.exchange import Question as Question
 from model_accuracy_eval.records.exchange import Reply as Reply
 from model_accuracy_eval.records.exchange import Request as Request
 from model_accuracy_eval.records.exchange import RequestMethod as RequestMethod
+from model_accuracy_eval.records.exchange import Samplers as Samplers
 from model_accuracy_eval.records.exchange import Service as Service
 from model_accuracy_eval.records.exchange import Timings as Timings
 from model_accuracy_eval.records.exchange import ToolCall as ToolCall
@@ -63,6 +64,7 @@ from model_accuracy_eval.records.scores import SummaryRow as SummaryRow
 from model_accuracy_eval.records.scores import Verdict as Verdict
 from model_accuracy_eval.records.scores import VerdictReason as VerdictReason
 from model_accuracy_eval.records.settings import LoglikelihoodSetting as LoglikelihoodSetting
+from model_accuracy_eval.records.settings import SamplingSetting as SamplingSetting
 from model_accuracy_eval.records.settings import Settings as Settings
 from model_accuracy_eval.records.task import WHOLE_ROW as WHOLE_ROW
 from model_accuracy_eval.records.task import FewShot as FewShot

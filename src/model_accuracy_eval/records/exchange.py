@@ -38,6 +38,21 @@ GENERATING_METHODS: frozenset[RequestMethod] = frozenset({"chat", "text", "extra
 """Methods whose answers are texts that the model wrote to their ends."""
 
 
+class Samplers(Record, frozen=True, kw_only=True):
+    """What decides about sampling beside temperature, top_p and the user's own fields."""
+
+    server: str = ""
+    """Name of the server program; empty: unknown."""
+    own: dict[str, float] = {}
+    """Samplers that the service says it applies where a request leaves them out; neutral ones are not here."""
+    remark: str = ""
+    """What the server program is known to do to such requests, as the end of a sentence."""
+    neutral: dict[str, float] = {}
+    """Neutral values that the service accepts, and that every request has."""
+    refused: dict[str, str] = {}
+    """Fields that it refuses, each with its words."""
+
+
 class Service(Record, frozen=True, kw_only=True):
     """A server that answers `/v1/chat/completions`, and the name of the model it serves."""
 
@@ -45,6 +60,8 @@ class Service(Record, frozen=True, kw_only=True):
     model: str | None = None
     sends_finish_reasons: bool | None = None
     """Whether it has ended any choice with a finish_reason; None: it has not answered yet."""
+    samplers: Samplers | None = None
+    """None: not looked at."""
 
 
 class Request(Record, frozen=True, kw_only=True):

@@ -37,6 +37,8 @@ class Sampling(Record, frozen=True, kw_only=True):
     top_p: float | None = None
     max_tokens: int | None = None
     seed: int | None = 0
+    neutral: dict[str, float] = {}
+    """Samplers that are sent with neutral values; the task's fields and the user's win over them."""
     extra: JSONObject = {}
     """Fields that OpenAI's API does not have. They are sent only if given, because some servers reject them."""
 
@@ -52,7 +54,7 @@ class Sampling(Record, frozen=True, kw_only=True):
             temperature=first(self.temperature, task.temperature, 1.0),
             top_p=first(self.top_p, task.top_p, 1.0),
             max_tokens=self.max_tokens or task.max_tokens,
-            extra={**task.generation, **self.extra},
+            extra={**self.neutral, **task.generation, **self.extra},
         )
 
 

@@ -13,6 +13,7 @@ from model_accuracy_eval.records.base import JSONObject, Record
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
+SamplingSetting = Literal["server", "plain"]
 LoglikelihoodSetting = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
 
 
@@ -145,6 +146,14 @@ class Settings(Record, frozen=True, kw_only=True):
         Annotated[float, Meta(gt=0, le=1)] | None,
         about("Nucleus sampling, always sent; default: the dataset's, otherwise 1.", identifies=True),
     ] = None
+    sampling: Annotated[
+        SamplingSetting,
+        about(
+            "Samplers beside temperature and top_p, such as min_p and penalties: server leaves them to the service, "
+            "plain sends neutral values of all that it accepts; --generation wins.",
+            identifies=True,
+        ),
+    ] = "server"
     max_tokens: Annotated[
         Count | None, about("Maximum number of tokens in an answer; default: the dataset's.", identifies=True)
     ] = None

@@ -119,12 +119,18 @@ def _other_head(commit: str, head: str | None) -> str:
 
 def _parts(report: Report, before: Figures | None) -> Iterator[MarkdownPart]:
     """The parts in reading order; their ranks say which get their space first."""
-    before = (comment_figures.of_baseline(report) or before) if is_verdict(report.outcome.conclusion) else None
+    verdict, baseline = is_verdict(report.outcome.conclusion), comment_figures.of_baseline(report)
+    earlier = before if verdict and not baseline else None
+    before = (baseline if verdict else None) or comment_figures.comparable(report, earlier)
     yield comment_figures.table(summary.all_rows(report), before, report.comparison)
     gates = sorted(report.gates, key=lambda result: list(_DECISIONS).index(result.decision))
     yield MarkdownPart(title="Gates", lines=tuple(map(_gate, gates)), rank=1, shown=_LINES_SHOWN)
     yield MarkdownPart(title="Samples", lines=tuple(map(_counts, report.dataset_results)), rank=2, shown=_LINES_SHOWN)
-    notes = [*comment_figures.other_versions(report, before), *_notes(report)]
+    notes = [
+        *comment_figures.other_sampling(report, earlier),
+        *comment_figures.other_versions(report, before),
+        *_notes(report),
+    ]
     yield MarkdownPart(title="Notes", lines=tuple(notes), rank=3, shown=_LINES_SHOWN)
     yield MarkdownPart(title="How to read the figures", lines=tuple(_advice(report)), rank=6)
     yield MarkdownPart(title="What ran", lines=tuple(_facts(report)), rank=4)
@@ -145,7 +151,7 @@ def _notes(report: Report) -> Iterator[str]:
         for note in result.notes:
             yield f"- {untrusted_text.text(result.dataset, 100)}: {untrusted_text.text(note, 600)}"
     if report.dataset_results:
-        yield from (f"- {untrusted_text.text(note, 1000)}" for note in service_notes(report.service))
+        yield from (f"- {untrusted_text.text(note, 1000)}" for note in service_notes(report.plan, report.service))
     if report.comparison:
         yield from (f"- {line}" for line in comparison.lines(report.comparison))
 

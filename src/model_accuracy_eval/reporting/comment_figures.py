@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from model_accuracy_eval.records import Comparison, Record, Report, SummaryRow
+from model_accuracy_eval.records import Comparison, Record, Report, SamplingSetting, SummaryRow
 from model_accuracy_eval.reporting import summary, untrusted_text
 from model_accuracy_eval.reporting.comparison import points, points_interval, signed
 from model_accuracy_eval.reporting.conclusions import is_verdict
@@ -41,6 +41,7 @@ class Figures(Record, frozen=True, kw_only=True):
     """The figures of one run; `of` names the run for readers, for example by the short form of its commit."""
 
     of: str = ""
+    sampling: SamplingSetting = "server"
     rows: tuple[Figure, ...] = ()
 
     def find(self, row: SummaryRow) -> Figure | None:
@@ -52,7 +53,7 @@ def of_report(report: Report, of: str) -> Figures | None:
     """None when the run has no verdict: later runs must not be compared with incomplete figures."""
     if not is_verdict(report.outcome.conclusion):
         return None
-    return _figures(
+    figures = _figures(
         of,
         (
             (row.dataset, row.version, row.metric, row.value, row.bounds is None)
@@ -60,6 +61,7 @@ def of_report(report: Report, of: str) -> Figures | None:
             for row in result.rows
         ),
     )
+    return figures and msgspec.structs.replace(figures, sampling=report.plan.settings.sampling)
 
 
 def of_baseline(report: Report) -> Figures | None:
@@ -176,6 +178,20 @@ def _change(row: SummaryRow, before: Figures, comparison: Comparison | None) -> 
     if old.version != row.version or row.value is None or row.bounds or not old.exact:
         return [summary.number(old.value), "-"]
     return [summary.number(old.value), signed(round(row.value, 2) - round(old.value, 2))]
+
+
+def comparable(report: Report, before: Figures | None) -> Figures | None:
+    """The earlier figures, unless their samples were drawn in another way."""
+    return before if before and before.sampling == report.plan.settings.sampling else None
+
+
+def other_sampling(report: Report, before: Figures | None) -> Iterator[str]:
+    """A line that says why the earlier figures are not shown."""
+    if before and not comparable(report, before):
+        yield (
+            f"- The earlier run had --sampling {before.sampling}, and this one has --sampling "
+            f"{report.plan.settings.sampling}, so its figures are not comparable and no change is shown."
+        )
 
 
 def other_versions(report: Report, before: Figures | None) -> Iterator[str]:

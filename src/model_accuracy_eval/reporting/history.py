@@ -4,20 +4,22 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from model_accuracy_eval.records import FigureBounds, Record
+from model_accuracy_eval.records import FigureBounds, Record, SamplingSetting
 from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.reporting.runfile import RunFile
 from model_accuracy_eval.scoring.run_consistency import RunConsistency
 
 
 class PastFigure(Record, frozen=True, kw_only=True):
-    """One dataset's first figure in one run. Only figures of the same version, label and metric are compared."""
+    """One dataset's first figure in one run. Only figures of the same version, sampling, label and metric are
+    compared."""
 
     finished: str
     run_id: str
     label: str
     dataset: str
     version: str
+    sampling: SamplingSetting = "server"
     metric: str
     value: float
     bounds: FigureBounds | None = None
@@ -38,7 +40,7 @@ def history(runs: Iterable[RunFile], dataset: str | None = None, label: str | No
     ):
         if dataset not in {None, figure.dataset} or label not in {None, figure.label}:
             continue
-        key = (figure.dataset, figure.version, figure.label, figure.metric)
+        key = (figure.dataset, figure.version, figure.sampling, figure.label, figure.metric)
         last[key] = _after(last.get(key), figure)
         figures.append(last[key])
     return figures
@@ -54,6 +56,7 @@ def _figures(run: RunFile) -> Iterator[PastFigure]:
                 label=run.label,
                 dataset=name,
                 version=entry.version,
+                sampling=run.sampling,
                 metric=metric,
                 value=value,
                 bounds=entry.bounds.get(metric),
@@ -74,27 +77,28 @@ def _after(before: PastFigure | None, figure: PastFigure) -> PastFigure:
 
 def as_text(figures: list[PastFigure]) -> str:
     """A table; a star marks a figure that is the highest so far."""
-    head = ("finished", "run", "dataset", "version", "label", "metric", "value", "change", "best")
+    head = ("finished", "run", "dataset", "version", "sampling", "label", "metric", "value", "change", "best")
     return _table([head, *map(_cells, figures)])
 
 
 def _cells(figure: PastFigure) -> tuple[str, ...]:
     change = "" if figure.change is None else f"{figure.change:+.2f}"
     best = "" if figure.best is None else f"{figure.best:.2f}{'*' if figure.value == figure.best else ''}"
-    names = (figure.finished, figure.run_id[:8], figure.dataset, figure.version, figure.label, figure.metric)
+    run = (figure.finished, figure.run_id[:8])
+    names = (figure.dataset, figure.version, figure.sampling, figure.label, figure.metric)
     value = f"{figure.value:.2f}" if figure.bounds is None else summary.range_of(figure.bounds)
-    return (*names, value, change, best)
+    return (*run, *names, value, change, best)
 
 
 def problems_as_text(datasets: list[RunConsistency]) -> str:
     """A table: `any` is the share of the problems that at least one run solved."""
-    head = ("dataset", "version", "runs", "problems", "in every run", "in some", "in none", "any")
+    head = ("dataset", "version", "sampling", "runs", "problems", "in every run", "in some", "in none", "any")
     return _table([head, *map(_problem_cells, datasets)])
 
 
 def _problem_cells(dataset: RunConsistency) -> tuple[str, ...]:
     numbers = (dataset.runs, dataset.problems, dataset.every, len(dataset.sometimes), len(dataset.never))
-    return (dataset.dataset, dataset.version, *map(str, numbers), summary.number(dataset.oracle))
+    return (dataset.dataset, dataset.version, dataset.sampling, *map(str, numbers), summary.number(dataset.oracle))
 
 
 def _table(lines: list[tuple[str, ...]]) -> str:

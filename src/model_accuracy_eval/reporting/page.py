@@ -67,7 +67,7 @@ def _values(report: Report, questions: Mapping[str, Mapping[int, str]]) -> dict[
         "comparison": comparison,
         "advice": advise(rows),
         "chance_lines": chance_lines(rows),
-        "service_notes": service_notes(report.service),
+        "service_notes": service_notes(report.plan, report.service),
         "sections": sections.of(report.dataset_results, questions),
         "versions": {result.dataset: result.version for result in report.dataset_results},
     }

@@ -18,12 +18,15 @@ from model_accuracy_eval.records import (
     PreparedDataset,
     Report,
     RunPlan,
+    Samplers,
+    SamplingSetting,
     Service,
     Speed,
 )
 from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.reporting.conclusions import is_verdict
 from model_accuracy_eval.reporting.results import decode
+from model_accuracy_eval.reporting.sampling_changes import SamplingFacts
 from model_accuracy_eval.reporting.service_notes import service_notes
 from model_accuracy_eval.scoring import gates, groups
 
@@ -95,6 +98,8 @@ class StartedRun(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     endpoint: str | None = None
     sends_finish_reasons: bool | None = None
+    sampling: SamplingSetting = "server"
+    samplers: Samplers | None = None
     started: str
     datasets: dict[str, DatasetEntry]
 
@@ -126,7 +131,16 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
         """The service that was asked; None where none came up."""
         if not self.endpoint:
             return None
-        return Service(base_url=self.endpoint, model=self.model, sends_finish_reasons=self.sends_finish_reasons)
+        return Service(
+            base_url=self.endpoint,
+            model=self.model,
+            sends_finish_reasons=self.sends_finish_reasons,
+            samplers=self.samplers,
+        )
+
+    @property
+    def sampling_facts(self) -> SamplingFacts:
+        return SamplingFacts(self.sampling, self.samplers)
 
     @property
     def is_verdict(self) -> bool:
@@ -143,6 +157,8 @@ def started(plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Servi
         model=service.model if service else None,
         endpoint=service.base_url if service else None,
         sends_finish_reasons=service.sends_finish_reasons if service else None,
+        sampling=plan.settings.sampling,
+        samplers=service.samplers if service else None,
         started=began,
         datasets={prepared.task.name: _dataset(prepared, None) for prepared in datasets},
     )
@@ -160,6 +176,8 @@ def finished(report: Report) -> bytes:
         model=service.model if service else None,
         endpoint=service.base_url if service else None,
         sends_finish_reasons=service.sends_finish_reasons if service else None,
+        sampling=plan.settings.sampling,
+        samplers=service.samplers if service else None,
         started=report.started,
         datasets={each.task.name: _dataset(each, results.get(each.task.name)) for each in report.datasets},
         exit_code=outcome.exit_code,
@@ -173,7 +191,7 @@ def finished(report: Report) -> bytes:
         gates=tuple(map(_gate, report.gates)),
         comparison=report.comparison,
         environment=report.environment,
-        service_notes=service_notes(service) if results else (),
+        service_notes=service_notes(plan, service) if results else (),
         groups=_groups(report) or msgspec.UNSET,
     )
     return _encode(run)

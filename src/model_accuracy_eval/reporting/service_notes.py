@@ -1,8 +1,8 @@
 """Sentences about the service that concern all datasets of a run, so that a report says each of them once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from model_accuracy_eval.records import Service
+from model_accuracy_eval.records import RunPlan, Samplers, Service
 
 _NO_FINISH_REASON = (
     "The service never sent a finish_reason: an answer that broke off without an error looks like a complete one and "
@@ -10,11 +10,43 @@ _NO_FINISH_REASON = (
 )
 
 
-def service_notes(service: Service | None) -> tuple[str, ...]:
+def service_notes(plan: RunPlan, service: Service | None) -> tuple[str, ...]:
     """What a reader of the figures has to know about the service that gave the answers."""
-    return tuple(_notes(service)) if service else ()
+    return tuple(_notes(plan, service)) if service else ()
 
 
-def _notes(service: Service) -> Iterator[str]:
+def _notes(plan: RunPlan, service: Service) -> Iterator[str]:
     if service.sends_finish_reasons is False:
         yield _NO_FINISH_REASON
+    if service.samplers is None:
+        return
+    if plan.settings.sampling == "plain":
+        yield from _plain(plan, service.samplers)
+    elif additions := own_samplers(service.samplers, without=plan.sampling.extra):
+        yield f"Samples were drawn with the service's own samplers: {additions}. --sampling plain sends neutral values."
+
+
+def _plain(plan: RunPlan, samplers: Samplers) -> Iterator[str]:
+    sent = {name: value for name, value in samplers.neutral.items() if name not in plan.sampling.extra}
+    if sent:
+        yield f"Requests had neutral values of samplers (--sampling plain): {listed(sent)}."
+    if samplers.refused:
+        names = ", ".join(samplers.refused)
+        effect = own_samplers(samplers, without={**plan.sampling.extra, **sent})
+        yield (
+            f"The service refused {names}, so {'these are' if len(samplers.refused) > 1 else 'this is'} as it has "
+            f"{'them' if len(samplers.refused) > 1 else 'it'}{f': {effect}' if effect else ''}."
+        )
+
+
+def own_samplers(samplers: Samplers, without: Mapping[str, object]) -> str:
+    """What the service is known to apply by itself, but for fields that requests have; empty if nothing is known."""
+    own = {name: value for name, value in samplers.own.items() if name not in without}
+    server = samplers.server or "it"
+    parts = [f"{server} says that it applies {listed(own)}"] if own else []
+    return "; ".join([*parts, *([f"{server} {samplers.remark}"] if samplers.remark else [])])
+
+
+def listed(values: Mapping[str, float]) -> str:
+    """`top_k 40, min_p 0.05`."""
+    return ", ".join(f"{name} {value:g}" for name, value in values.items())

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from model_accuracy_eval.records import SamplingSetting
 from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome
 
 
@@ -16,13 +17,15 @@ class SolvedProblems(NamedTuple):
     version: str
     problems: frozenset[int]
     solved: frozenset[int]
+    sampling: SamplingSetting = "server"
 
 
 class RunConsistency(msgspec.Struct, frozen=True, kw_only=True):
-    """The runs of one dataset version, on the problems that all of them have."""
+    """The runs of one dataset version with one setting of `sampling`, on the problems that all of them have."""
 
     dataset: str
     version: str
+    sampling: SamplingSetting
     runs: int
     problems: int
     every: int
@@ -47,10 +50,10 @@ def solved_problems(outcome: DatasetOutcome) -> SolvedProblems | None:
 
 
 def consistency(runs: Iterable[SolvedProblems]) -> list[RunConsistency]:
-    """One for each dataset and version, in the order of their first runs."""
-    groups: dict[tuple[str, str], list[SolvedProblems]] = {}
+    """One for each dataset, version and sampling, in the order of their first runs."""
+    groups: dict[tuple[str, ...], list[SolvedProblems]] = {}
     for run in runs:
-        groups.setdefault((run.dataset, run.version), []).append(run)
+        groups.setdefault((run.dataset, run.version, run.sampling), []).append(run)
     return [_consistency(group) for group in groups.values()]
 
 
@@ -61,6 +64,7 @@ def _consistency(runs: Sequence[SolvedProblems]) -> RunConsistency:
     return RunConsistency(
         dataset=runs[0].dataset,
         version=runs[0].version,
+        sampling=runs[0].sampling,
         runs=len(runs),
         problems=len(common),
         every=sum(times[problem] == len(runs) for problem in common),

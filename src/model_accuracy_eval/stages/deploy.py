@@ -111,9 +111,22 @@ async def _probe(plan: RunPlan, base_url: str, weights: str | None, ports: Ports
     chat = ports.connect(candidate, limits, role="model")
     try:
         reply = await chat.ask(_PROBE)
-        return replace(candidate, sends_finish_reasons=chat.sends_finish_reasons), reply
+        if reply.fault is not None:
+            return candidate, reply
+        samplers = await chat.samplers(_sampler_probes(plan))
+        if isinstance(samplers, Fault):
+            return candidate, replace(reply, fault=samplers)
+        return replace(candidate, sends_finish_reasons=chat.sends_finish_reasons, samplers=samplers), reply
     finally:
         await chat.close()
+
+
+def _sampler_probes(plan: RunPlan) -> tuple[Request, ...]:
+    """Requests of the kinds that the run makes, to try neutral values with; none if samplers are left alone."""
+    if plan.settings.sampling == "server":
+        return ()
+    texts = any(task.mode == "text" for each in plan.tasks for task in (each, *each.parts))
+    return (_PROBE, replace(_PROBE, text="1+1=")) if texts else (_PROBE,)
 
 
 async def _served_name(chat: Chat, weights: str | None) -> str | None:

@@ -25,6 +25,8 @@ def collect(
     plan: RunPlan, datasets: tuple[PreparedDataset, ...], live: LiveService, store: Store, ports: Ports
 ) -> Service:
     """Asks for every sample that the journals do not hold yet; returns the service as its replies have shown it."""
+    if live.service.samplers:
+        plan = replace(plan, sampling=replace(plan.sampling, neutral=live.service.samplers.neutral))
     judge = BackgroundJudge(plan, store, ports)
     collectors = [SampleCollector(plan, prepared, store, ports, judge.on_sample(prepared)) for prepared in datasets]
     try:
@@ -139,7 +141,8 @@ async def _loglikelihood_client(
     """Returns the client for the method that the run began with, else for the one of the settings."""
     first_method = next((collector.first_method for collector in collectors if collector.first_method), None)
     try:
-        client = await chat.loglikelihood_client(first_method or plan.settings.loglikelihood, plan.sampling.extra)
+        extra = {**plan.sampling.neutral, **plan.sampling.extra}
+        client = await chat.loglikelihood_client(first_method or plan.settings.loglikelihood, extra)
     except NoHonestScore as error:
         if first_method is None:
             raise

@@ -4,12 +4,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive, Ports
-from model_accuracy_eval.records import Comparison, DatasetChange, DatasetResult, PreparedDataset, RunPlan
+from model_accuracy_eval.records import Comparison, DatasetChange, DatasetResult, PreparedDataset, RunPlan, Service
 from model_accuracy_eval.reporting import results, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE
+from model_accuracy_eval.reporting.sampling_changes import SamplingFacts, sampling_change, sampling_facts
 from model_accuracy_eval.scoring import comparison_statistics, run_consistency
 from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome
-from model_accuracy_eval.scoring.run_consistency import RunConsistency
+from model_accuracy_eval.scoring.run_consistency import RunConsistency, SolvedProblems
 
 
 class PreviousRun:
@@ -37,6 +38,7 @@ class Baseline:
 
     def __init__(self, previous: PreviousRun, datasets: Collection[str]) -> None:
         self.run_id = previous.run.run_id
+        self.sampling_facts = previous.run.sampling_facts
         self.datasets = previous.run.judged
         self.sides = {name: previous.side(name) for name in self.datasets if name in datasets}
 
@@ -47,21 +49,22 @@ def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
         (base.run.run_id, base.run.judged),
         (new.run.run_id, new.run.judged),
         lambda name: comparison_statistics.compare(base.side(name), new.side(name)),
-        (*base.doubts(), *new.doubts()),
+        (*base.doubts(), *new.doubts(), *_sampling_note(base.run.sampling_facts, new.run.sampling_facts)),
     )
 
 
 def recur(archives: Iterable[Archive], dataset: str | None = None, label: str | None = None) -> list[RunConsistency]:
     """Which problems all of these runs solve, some of them, or none; broken and stopped runs are left out."""
-    sides = (side for archive in archives for side in _sides(archive, dataset, label))
-    return run_consistency.consistency(solved for side in sides if (solved := run_consistency.solved_problems(side)))
+    return run_consistency.consistency(run for archive in archives for run in _solved(archive, dataset, label))
 
 
-def _sides(archive: Archive, dataset: str | None, label: str | None) -> Iterator[DatasetOutcome]:
+def _solved(archive: Archive, dataset: str | None, label: str | None) -> Iterator[SolvedProblems]:
     run = runfile.read(archive.read(RUN_FILE), archive.root)
     if run.is_verdict and label in {None, run.label}:
         previous = PreviousRun(archive)
-        yield from (previous.side(name) for name in run.judged if dataset in {None, name})
+        sides = (previous.side(name) for name in run.judged if dataset in {None, name})
+        solved = filter(None, map(run_consistency.solved_problems, sides))
+        yield from (each._replace(sampling=run.sampling) for each in solved)
 
 
 def baseline(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Ports) -> Baseline | None:
@@ -82,8 +85,10 @@ def baseline(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Ports)
 def _check_gates(plan: RunPlan, versions: dict[str, str], base: Baseline) -> None:
     for gate in (gate for gate in plan.gates if gate.from_baseline):
         side = base.sides.get(gate.dataset)
-        reason = ""
-        if side is None:
+        reason, sampling = "", base.sampling_facts.setting
+        if sampling != plan.settings.sampling:
+            reason = f"was run with --sampling {sampling}, and this run has --sampling {plan.settings.sampling}"
+        elif side is None:
             reason = f"has no figures of {gate.dataset}"
         elif side.version != versions[gate.dataset]:
             reason = f"has {gate.dataset} in version {side.version}, and this run asks version {versions[gate.dataset]}"
@@ -95,14 +100,21 @@ def _check_gates(plan: RunPlan, versions: dict[str, str], base: Baseline) -> Non
             )
 
 
-def against(base: Baseline, plan: RunPlan, dataset_results: tuple[DatasetResult, ...]) -> Comparison:
+def against(
+    base: Baseline, plan: RunPlan, service: Service | None, dataset_results: tuple[DatasetResult, ...]
+) -> Comparison:
     """Compares the run that has just been judged with its baseline."""
     sides = {result.dataset: comparison_statistics.dataset_outcome(result) for result in dataset_results}
     return _comparison(
         (base.run_id, base.datasets),
         (plan.run_id, list(sides)),
         lambda name: comparison_statistics.compare(base.sides[name], sides[name]),
+        _sampling_note(base.sampling_facts, sampling_facts(plan, service)),
     )
+
+
+def _sampling_note(old: SamplingFacts, new: SamplingFacts) -> tuple[str, ...]:
+    return tuple(filter(None, [sampling_change(old, new)]))
 
 
 def _comparison(

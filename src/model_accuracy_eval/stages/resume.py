@@ -10,6 +10,7 @@ from model_accuracy_eval.records import PreparedDataset, RunPlan, Service
 from model_accuracy_eval.reporting import runfile
 from model_accuracy_eval.reporting.manifest import MANIFEST
 from model_accuracy_eval.reporting.runfile import RUN_FILE
+from model_accuracy_eval.reporting.sampling_changes import sampling_change, sampling_facts
 
 
 def open_folder(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Ports) -> Store:
@@ -52,6 +53,8 @@ def note_service(
             f"The run {plan.run_id} asked the model '{run.model}', but the service now serves '{service.model}'; "
             "replies of two models are not mixed."
         )
+    if run is not None and (change := sampling_change(run.sampling_facts, sampling_facts(plan, service))):
+        raise BadReuse(f"The run {plan.run_id} cannot go on, because its samples would be drawn in two ways. {change}")
     if run is not None and run.sends_finish_reasons:
         service = replace(service, sends_finish_reasons=True)
     store.write(RUN_FILE, runfile.started(plan, datasets, service, began))

@@ -35,6 +35,7 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("top-p", "0.95", 0.95, 0.95),
     ("max-tokens", "512", 512, 512),
     ("max-tokens", "None", None, None),
+    ("sampling", "plain", "plain", "plain"),
     ("seed", "none", None, None),
     ("seed", "42", 42, 42),
     ("generation", '{"top_k": 20, "min_p": 0.1}', {"top_k": 20, "min_p": 0.1}, {"top_k": 20, "min_p": 0.1}),

@@ -92,6 +92,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("prompt-strategy", "reflexion", "expected one of standard, scot, few-shot, cgo"),
     ("sandbox", "chroot", "expected one of auto, docker, bwrap, uid, none"),
     ("loglikelihood", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
+    ("sampling", "greedy", "expected one of server, plain"),
     ("mode", "evaluate", "expected one of all, infer, eval"),
     ("task-type", "text", "expected one of text-generation, image-text-to-text, any-to-any"),
 ]

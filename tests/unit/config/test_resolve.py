@@ -54,7 +54,7 @@ def test_every_setting_reaches_the_plan() -> None:
         max_failed_requests=6, task_type="any-to-any", model_name="m", mode="infer",
     )  # fmt: skip
     assert msgspec.to_builtins(found.sampling) == {
-        "n": 8, "temperature": 0.5, "top_p": 0.9, "max_tokens": 64, "seed": None, "extra": {"top_k": 1},
+        "n": 8, "temperature": 0.5, "top_p": 0.9, "max_tokens": 64, "seed": None, "neutral": {}, "extra": {"top_k": 1},
     }  # fmt: skip
     limits = found.client_limits
     assert (limits.concurrency, limits.retries, limits.ready_timeout, limits.connect_timeout) == (3, 2, 1, 2)

@@ -117,6 +117,7 @@ CHANGES: list[tuple[RunPlan, str]] = [
     (settings(limit=5), "limit was not there, is 5"),
     (settings(shard="0/2"), "shard was not there, is '0/2'"),
     (settings(label="x"), "label was 'vllm-api-stream-chat', is 'x'"),
+    (settings(sampling="plain"), "sampling was 'server', is 'plain'"),
     (but(tasks=(find("gsm8k"),)), "datasets.demo_gsm8k was {"),
     (but(tasks=(TASK, find("gsm8k"))), "datasets.gsm8k was not there, is {"),
     (task(max_tokens=9), "datasets.demo_gsm8k.max_tokens was 1024, is 9"),

@@ -33,7 +33,18 @@ def test_each_figure_stands_beside_the_one_before_and_the_best() -> None:
         ("2026-03-03", "avg@5", 60.0, -10.5, 70.5),
     ]
     head, *lines = history.as_text(figures).splitlines()
-    assert head.split() == ["finished", "run", "dataset", "version", "label", "metric", "value", "change", "best"]
+    assert head.split() == [
+        "finished",
+        "run",
+        "dataset",
+        "version",
+        "sampling",
+        "label",
+        "metric",
+        "value",
+        "change",
+        "best",
+    ]
     assert [line.split()[-3:] for line in lines[1:]] == [["70.50", "+20.50", "70.50*"], ["60.00", "-10.50", "70.50"]]
     assert len({line.index("avg@5") for line in lines}) == 1
 

@@ -1,0 +1,39 @@
+"""Whether two runs drew their samples in the same way: figures of different samplers answer different questions."""
+
+from typing import NamedTuple
+
+from model_accuracy_eval.records import RunPlan, Samplers, SamplingSetting, Service
+from model_accuracy_eval.reporting.service_notes import listed, own_samplers
+
+
+class SamplingFacts(NamedTuple):
+    """The setting of a run, and what was found out about its service's samplers; None: nothing."""
+
+    setting: SamplingSetting
+    samplers: Samplers | None
+
+
+def sampling_facts(plan: RunPlan, service: Service | None) -> SamplingFacts:
+    return SamplingFacts(plan.settings.sampling, service.samplers if service else None)
+
+
+def sampling_change(old: SamplingFacts, new: SamplingFacts) -> str:
+    """A sentence on the difference; empty if there is none, or none that is known."""
+    if old.setting == new.setting and (
+        old.samplers is None or new.samplers is None or _values(old.samplers) == _values(new.samplers)
+    ):
+        return ""
+    return f"Samples were drawn differently: before with {_shown(old)}, now with {_shown(new)}."
+
+
+def _values(samplers: Samplers) -> tuple[dict[str, float], dict[str, float]]:
+    """What requests had, and what is known to have come on top."""
+    return samplers.neutral, {name: value for name, value in samplers.own.items() if name not in samplers.neutral}
+
+
+def _shown(facts: SamplingFacts) -> str:
+    samplers = facts.samplers or Samplers()
+    if facts.setting == "plain":
+        return f"neutral values (--sampling plain: {listed(samplers.neutral) or 'none was accepted'})"
+    additions = own_samplers(samplers, without={})
+    return f"the service's own samplers (--sampling server{f': {additions}' if additions else ''})"

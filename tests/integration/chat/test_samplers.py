@@ -1,0 +1,127 @@
+"""What is found out about a service's samplers, over real HTTP."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.servers.asking import LIMITS, Naps, question
+from tests.servers.fault_server import FaultServer, always
+from tests.servers.loops import run
+from tests.servers.sampler_server import Accepts, SamplerServer
+
+from model_accuracy_eval.client.chat import connect
+from model_accuracy_eval.client.dialects import NEUTRAL_SAMPLERS
+from model_accuracy_eval.records import Fault, Request, Samplers, Service
+
+FIRST_VALUES = {name: values[0] for name, values in NEUTRAL_SAMPLERS.items()}
+LLAMA_CPP = {
+    "seed": 4294967295, "temperature": 0.800000011920929, "dynatemp_range": 0.0, "top_k": 40,
+    "top_p": 0.949999988079071, "min_p": 0.05000000074505806, "top_n_sigma": -1.0, "xtc_probability": 0.0,
+    "typical_p": 1.0, "repeat_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0, "dry_multiplier": 0.0,
+    "mirostat": 0, "adaptive_target": -1.0, "samplers": ["penalties", "top_k"],
+}  # fmt: skip
+"""From `/props` of a real server."""
+
+
+def look(server: FaultServer, probes: Sequence[Request] = (question(max_tokens=1),)) -> Samplers | Fault:
+    async def conversation() -> Samplers | Fault:
+        chat = connect(Service(base_url=server.url, model="m"), LIMITS, sleep=Naps())
+        try:
+            return await chat.samplers(probes)
+        finally:
+            await chat.close()
+
+    return run(conversation())
+
+
+def found(server: FaultServer) -> Samplers:
+    samplers = look(server)
+    assert isinstance(samplers, Samplers)
+    return samplers
+
+
+DIALECTS: dict[str, tuple[Accepts, int, dict[str, float], set[str]]] = {
+    "takes all": (lambda _name, _value: True, 400, FIRST_VALUES, set()),
+    "vLLM before 0.9, SGLang": (
+        lambda name, value: name != "top_k" or value == -1 or value >= 1,
+        400,
+        {**FIRST_VALUES, "top_k": -1},
+        set(),
+    ),
+    "LMDeploy": (lambda name, value: name != "top_k" or value >= 0, 400, FIRST_VALUES, set()),
+    "OpenAI": (
+        lambda name, _value: name in {"presence_penalty", "frequency_penalty"},
+        400,
+        {"presence_penalty": 0.0, "frequency_penalty": 0.0},
+        set(NEUTRAL_SAMPLERS) - {"presence_penalty", "frequency_penalty"},
+    ),
+    "transformers serve": (lambda _name, _value: False, 422, {}, set(NEUTRAL_SAMPLERS)),
+    "a crash for what it does not know": (
+        lambda name, _value: name != "xtc_probability",
+        500,
+        {name: value for name, value in FIRST_VALUES.items() if name != "xtc_probability"},
+        {"xtc_probability"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_each_dialect_gets_the_neutral_values_that_it_accepts(name: str) -> None:
+    """The first accepted value of every sampler; what is refused is noted with the server's words."""
+    accepts, status, neutral, refused = DIALECTS[name]
+    with SamplerServer(accepts, status=status) as server:
+        samplers = found(server)
+    assert (samplers.neutral, set(samplers.refused)) == (neutral, refused)
+    assert all(f"trouble {status}" in words for words in samplers.refused.values())
+
+
+@settings(max_examples=15)
+@given(
+    accepted=st.sets(st.sampled_from([(name, value) for name, values in NEUTRAL_SAMPLERS.items() for value in values]))
+)
+def test_whatever_is_accepted_is_sent_and_nothing_else(accepted: set[tuple[str, float]]) -> None:
+    """All that was found is accepted together, and each sampler is either sent or noted as refused."""
+    with SamplerServer(lambda name, value: (name, value) in accepted) as server:
+        samplers = found(server)
+        assert samplers.neutral in server.sent() or not samplers.neutral
+    assert {(name, value) for name, value in samplers.neutral.items()} <= accepted
+    assert samplers.neutral.keys() == {name for name, _ in accepted}
+    assert samplers.refused.keys() == NEUTRAL_SAMPLERS.keys() - samplers.neutral.keys()
+
+
+def test_without_probes_no_question_is_asked() -> None:
+    """Samplers that are left to the service cost no request of a model."""
+    with SamplerServer(owner="vllm") as server:
+        samplers = look(server, ())
+        assert server.chats == []
+    assert isinstance(samplers, Samplers)
+    assert (samplers.server, samplers.neutral, samplers.refused) == ("vLLM", {}, {})
+    assert "generation_config.json" in samplers.remark
+
+
+@pytest.mark.parametrize("properties", [{"params": LLAMA_CPP}, LLAMA_CPP])
+def test_llama_cpp_shows_its_own_samplers(properties: dict[str, Any]) -> None:
+    """Only those that change something, in the digits that were meant; older versions have them one level higher."""
+    with SamplerServer(owner="llamacpp", properties={"default_generation_settings": properties}) as server:
+        samplers = found(server)
+    assert (samplers.server, samplers.own) == ("llama.cpp", {"top_k": 40, "min_p": 0.05})
+    assert samplers.remark == ""
+
+
+@pytest.mark.parametrize("properties", [None, [], {"default_generation_settings": None}, {"a": 1}, "text", {
+    "default_generation_settings": {"params": {"top_k": "forty", "min_p": None, "mirostat": True}}}])  # fmt: skip
+def test_properties_of_another_shape_show_nothing(properties: Any) -> None:
+    """Nothing is made up, and nothing fails."""
+    with SamplerServer(owner="llamacpp", properties=properties) as server:
+        samplers = found(server)
+    assert samplers.own == {}
+    assert "unless it was started with others" in samplers.remark
+
+
+@pytest.mark.parametrize("fault", ["status_503", "reset_at_once", "status_429"])
+def test_a_service_that_is_in_trouble_has_refused_nothing(fault: str) -> None:
+    """Its fault is returned, so that the caller can try again."""
+    with FaultServer(plan=always(fault)) as server:
+        assert isinstance(look(server), Fault)
