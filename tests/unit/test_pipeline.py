@@ -155,13 +155,49 @@ def test_allowed_losses_leave_a_verdict() -> None:
     assert (report.outcome.exit_code, figures(report)["avg@5"]) == (0, 75.0)
 
 
+def picky(request: Request, choice: int) -> str | Fault:
+    """A service that rejects one of the four questions."""
+    too_long = request.messages[-1].content.startswith("What is 3")
+    return Fault(kind="rejected", sentence="HTTP 400", status=400) if too_long else right(request, choice)
+
+
+@pytest.mark.parametrize(
+    ("gate", "conclusion", "exit_code"),
+    [("avg@5 >= 75", "passed", 0), ("avg@5 >= 76", "undecided", 7), ("avg@5 < 75", "failed", 1)],
+)
+def test_rejected_samples_decide_no_gate(gate: str, conclusion: str, exit_code: int) -> None:
+    """75 to 100: decided is what holds, or fails, in the worst and in the best case."""
+    report, store = evaluate(plan(gate=f"demo_gsm8k: {gate}"), picky)
+    assert (report.outcome.conclusion, report.outcome.exit_code) == (conclusion, exit_code)
+    assert "or anything from 75.00 to 100.00, because 5 samples have no verdict" in report.gates[0].sentence
+    limits = {"low": 75.0, "high": 100.0, "samples": 5}
+    run = msgspec.json.decode(store.files["run.json"])
+    assert run["datasets"]["demo_gsm8k"]["bounds"]["avg@5"] == run["gates"][0]["bounds"] == limits
+    results = msgspec.json.decode(store.files["results/vllm-api-stream-chat/demo_gsm8k.json"])
+    assert results["bounds"]["avg@5"] == limits
+    assert results["details"][3]["bounds"]["avg@5"] == {"low": 0.0, "high": 100.0, "samples": 5}
+    assert "bounds" not in results["details"][0]
+    assert b"75.00 .. 100.00" in store.files["summary/summary_20260326_151326.md"]
+    assert b"75.00 .. 100.00" in store.files["report.html"]
+
+
+def test_a_dataset_of_which_nothing_was_answered_has_no_figure() -> None:
+    """Neither 0.00 nor an interval, and nothing is said of texts that nobody wrote; a gate on it is undecided."""
+
+    def silent(request: Request, choice: int) -> str | Fault:
+        if not request.messages[-1].content.startswith("What is"):
+            return "ready"
+        return Fault(kind="failed", sentence="HTTP 503", status=503)
+
+    report, _ = evaluate(plan(gate="demo_gsm8k: avg@5 < 60").with_settings(max_failed_requests=20), silent)
+    (result,) = report.dataset_results
+    assert {(row.value, row.interval, row.stderr, row.bounds) for row in result.rows} == {(None, None, None, None)}
+    assert result.notes == ("None of the 20 samples was answered (20 failed), so there is no figure.",)
+    assert (report.outcome.conclusion, report.outcome.exit_code) == ("undecided", 7)
+
+
 def test_a_rejected_item_is_not_correct_but_no_infrastructure_fault() -> None:
     """A 4xx to one item counts as not correct; the run is still a verdict."""
-
-    def picky(request: Request, choice: int) -> str | Fault:
-        too_long = request.messages[-1].content.startswith("What is 3")
-        return Fault(kind="rejected", sentence="HTTP 400", status=400) if too_long else right(request, choice)
-
     report, _ = evaluate(plan(), picky)
     assert (report.outcome.exit_code, figures(report)["avg@5"]) == (0, 75.0)
     assert report.dataset_results[0].counts.rejected == 5
@@ -180,6 +216,10 @@ def test_a_stop_leaves_a_partial_report() -> None:
     assert (report.outcome.conclusion, report.outcome.exit_code) == ("stopped", 143)
     assert 0 < len(report.dataset_results[0].problem_results) < 4
     assert figures(report)["avg@5"] == 100.0
+    bounds = next(row.bounds for row in report.dataset_results[0].rows if row.metric == "avg@5")
+    judged = len(report.dataset_results[0].problem_results)
+    assert bounds is not None
+    assert (bounds.low, bounds.high, bounds.samples) == (100 * judged / 4, 100.0, 5 * (4 - judged))
     assert "ended early" in report.dataset_results[0].notes[0]
     assert "report.html" in store.files
 

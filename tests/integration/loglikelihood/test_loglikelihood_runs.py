@@ -27,6 +27,7 @@ from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import (
     DataFile,
     DatasetResult,
+    Gate,
     MetricUse,
     Pipeline,
     PreparedDataset,
@@ -36,6 +37,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.scoring import gates
 from model_accuracy_eval.stages import infer, score
 from model_accuracy_eval.stages.deploy import LiveService
 from model_accuracy_eval.tasks import preparation
@@ -135,6 +137,31 @@ def test_l20_an_extracted_letter_gives_accuracy() -> None:
         assert (values["acc_norm"], values["brier_score"]) == (None, None)
         assert {row.mode for row in dataset_result.rows} == {method}
         assert any("acc_norm, brier_score are unknown" in note for note in dataset_result.notes)
+
+
+def test_texts_that_are_refused_prove_no_perplexity() -> None:
+    """A service that refuses the unlikelier half of the texts has lower bits per byte, and no gate passes for it."""
+    rows = [{"question": f"the {'cat is London mat ' * number}"} for number in range(1, 7)]
+    with LikelihoodServer(style=VLLM) as server:
+        (whole,) = evaluate(server, built(ROLLING, rows))
+
+    def refuse(number: int, request: dict[str, Any]) -> int | None:
+        return 422 if "mat the" in str(request) or str(request).count("London") > 3 else None
+
+    with LikelihoodServer(style=VLLM, plan=refuse) as server:
+        (part,) = evaluate(server, built(ROLLING, rows))
+    assert part.counts.rejected == 3
+    full = {row.metric: row for row in whole.rows}
+    for row in part.rows:
+        assert row.bounds is not None
+        assert row.bounds.low is not None
+        assert (row.bounds.high, row.bounds.samples) == (None, 3)
+        figure = full[row.metric].value
+        assert figure is not None
+        assert row.bounds.low <= figure
+        gate = Gate(dataset="texts", metric=row.metric, comparison="<=", threshold=figure + 1)
+        assert gates.decide(gate, full[row.metric]) == "passed"
+        assert gates.decide(gate, row) == "undecided"
 
 
 def test_an_answer_without_a_letter_is_not_found() -> None:

@@ -3,16 +3,24 @@
 import msgspec
 from tests.unit.reporting.fixed_report import datasets, many, row
 
-from model_accuracy_eval.records import Conclusion
+from model_accuracy_eval.records import Conclusion, FigureBounds
 from model_accuracy_eval.reporting import history, runfile
 from model_accuracy_eval.reporting.runfile import RunFile
 
 
 def run(
-    day: int, value: float | None, *, conclusion: Conclusion = "passed", label: str = "main", version: str = "0ba9da"
+    day: int,
+    value: float | None,
+    *,
+    conclusion: Conclusion = "passed",
+    label: str = "main",
+    version: str = "0ba9da",
+    bounds: FigureBounds | None = None,
 ) -> RunFile:
     report = many()
-    result = msgspec.structs.replace(report.dataset_results[0], rows=(row("avg@5", value), row("pass@5", 99.0)))
+    result = msgspec.structs.replace(
+        report.dataset_results[0], rows=(row("avg@5", value, bounds=bounds), row("pass@5", 99.0))
+    )
     ended = msgspec.structs.replace(
         report,
         outcome=msgspec.structs.replace(report.outcome, conclusion=conclusion),
@@ -47,6 +55,14 @@ def test_each_figure_stands_beside_the_one_before_and_the_best() -> None:
     ]
     assert [line.split()[-3:] for line in lines[1:]] == [["70.50", "+20.50", "70.50*"], ["60.00", "-10.50", "70.50"]]
     assert len({line.index("avg@5") for line in lines}) == 1
+
+
+def test_a_figure_with_lost_samples_is_shown_by_its_limits_and_is_no_record() -> None:
+    """Neither its change nor that of the run after it is known."""
+    limits = FigureBounds(low=90.0, high=95.0, samples=2)
+    figures = history.history([run(1, 50.0), run(2, 90.0, bounds=limits), run(3, 60.0), run(4, 61.0)])
+    assert [(figure.change, figure.best) for figure in figures] == [(None, 50), (None, 50), (None, 60), (1, 61)]
+    assert "90.00 .. 95.00" in history.as_text(figures).splitlines()[2]
 
 
 def test_only_the_same_version_and_label_are_compared() -> None:

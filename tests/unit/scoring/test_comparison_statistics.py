@@ -5,12 +5,13 @@ from itertools import product
 from math import comb, sqrt
 from statistics import NormalDist
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.records import Counts, Difference, Flips, Speed
+from model_accuracy_eval.records import Counts, Difference, FigureBounds, Flips, Speed
 from model_accuracy_eval.scoring import comparison_statistics
 from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome, ProblemOutcome
 
@@ -173,3 +174,73 @@ def test_another_number_of_samples_shares_no_metric() -> None:
     change = comparison_statistics.compare(side({0: 1, 1: 2}), side({0: 1, 1: 1}, n=1))
     assert all(None in (one.old, one.new) and one.points is None for one in change.differences)
     assert change.notes[-1].startswith("5 samples of every problem then and 1 now")
+
+
+def with_losses(cs: dict[int, int], lost: dict[int, int], *, n: int = 5) -> DatasetOutcome:
+    """The same, but of `lost[id]` samples nothing is known; they count as wrong."""
+    exact = side(cs, n=n)
+    problems = []
+    for problem in exact.problems:
+        count = min(lost[problem.id], n - cs[problem.id])
+        ends = {
+            f"avg@{n}": (cs[problem.id] / n, (cs[problem.id] + count) / n),
+            f"pass@{n}": (float(cs[problem.id] > 0), float(cs[problem.id] + count > 0)),
+            f"cons@{n}": (float(2 * cs[problem.id] > n), float(2 * (cs[problem.id] + count) > n)),
+        }
+        bounds = {
+            name: FigureBounds(low=100 * low, high=100 * high, samples=count)
+            for name, (low, high) in ends.items()
+            if low < high
+        }
+        problems.append(ProblemOutcome(problem.id, n, cs[problem.id], bounds=bounds))
+    number = sum(min(lost[name], n - c) for name, c in cs.items())
+    return msgspec.structs.replace(exact, problems=problems, counts=Counts(rejected=number))
+
+
+COUNTS = st.fixed_dictionaries({name: st.integers(0, 5) for name in range(4)})
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS, st.data())
+def test_the_change_is_inside_its_limits_whatever_the_lost_samples_were(
+    olds: dict[int, int], news: dict[int, int], old_lost: dict[int, int], new_lost: dict[int, int], data: st.DataObject
+) -> None:
+    """On either side; without losses it is exact, and the problems that changed for certain are the ones counted."""
+    lossy = with_losses(olds, old_lost), with_losses(news, new_lost)
+
+    def completed(cs: dict[int, int], lost: dict[int, int]) -> DatasetOutcome:
+        return side({name: c + data.draw(st.integers(0, min(lost[name], 5 - c))) for name, c in cs.items()})
+
+    true = completed(olds, old_lost), completed(news, new_lost)
+    for metric in ("avg@5", "pass@5", "cons@5"):
+        difference, exact = found(*lossy, metric), found(*true, metric)
+        assert exact.points is not None
+        assert difference.interval is not None
+        if difference.bounds is None:
+            assert difference.points == pytest.approx(exact.points)
+            continue
+        low, high = difference.bounds.low, difference.bounds.high
+        assert low is not None
+        assert high is not None
+        assert low - 1e-9 <= exact.points <= high + 1e-9
+        # The interval is of two more problems, one gained and one lost, so it is nearer to 0.
+        assert difference.interval.low <= low * 4 / 6 + 1e-9
+        assert difference.interval.high >= high * 4 / 6 - 1e-9
+    change = comparison_statistics.compare(*lossy)
+    flips = change.flips
+    assert flips is not None
+    open_problems = {problem.id for outcome in lossy for problem in outcome.problems if problem.bounds}
+    certain = olds.keys() - open_problems
+    assert flips.gained + flips.lost == sum(olds[name] != news[name] for name in certain)
+    assert any("no verdict" in note for note in change.notes) == bool(
+        lossy[0].counts.rejected + lossy[1].counts.rejected
+    )
+
+
+def test_a_figure_of_the_whole_dataset_changes_within_the_limits_of_both() -> None:
+    """A perplexity that lacks texts has no greatest value, so the change has none either; nor a least one backwards."""
+    old = side({0: 1, 1: 2}, shares=False)
+    limits = {"avg@5": FigureBounds(low=20.0, high=None, samples=3)}
+    new = msgspec.structs.replace(old, bounds=limits, counts=Counts(rejected=3))
+    forward, back = found(old, new, "avg@5").bounds, found(new, old, "avg@5").bounds
+    assert forward == FigureBounds(low=-10.0, high=None, samples=3)
+    assert back == FigureBounds(low=None, high=10.0, samples=3)
