@@ -15,6 +15,9 @@ from model_accuracy_eval import tasks
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.records import Step, TaskSpec
+from model_accuracy_eval.rescoring.shapes.field_map import MEANINGS
+from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
+from model_accuracy_eval.rescoring.shapes.shape import Shape
 from model_accuracy_eval.scoring.contracts import CONTRACTS
 from model_accuracy_eval.scoring.contracts.maths_pairs import TOPICS, AnswerPairs
 from model_accuracy_eval.scoring.extract import EXTRACTORS
@@ -25,6 +28,20 @@ FOLDER = Path(__file__).parent / "reference"
 _ABOUT_SETTINGS = """\
 Every setting is an option of `model-accuracy-eval run` and a key of the YAML file that `--config` names. Flags win
 over the file, the file over the defaults. `none` takes a value away where none is allowed."""
+_ABOUT_SHAPES = """\
+[`rescore`](../how-to/rescore.md) reads these files as they are: as JSON lines, as one list or as one object, packed by
+gzip, or as the only JSON file of a zip archive. A shape is recognised by the fields of the first row, never by the
+file's name. All further rows must have these fields, too. A row that lacks one, and a file that is cut short, are
+refused with the line or the entry.
+
+Where a file has the fields of several shapes, the shape whose fields include those of the others is taken; if none
+does, the file is refused, and `--map` says what is meant. Replies that are null, and rows with an error, are samples
+that failed. Replies with the same id are samples of one problem, in the order of the file unless it numbers them."""
+_ABOUT_MAP = """\
+A file of rows in any other shape is read with `--map name=field,…`, such as `--map id=task_id,prediction=response`. A
+field in an object is named by a path with dots (`response.body.choices.0.message.content`), and `*` stands for every
+entry of a list (`outputs.*.text`). A list of texts holds one reply for each sample. Every row needs each named field,
+except `error`, `reasoning`, `finish_reason`, `answer` and `correct`, which one row at least must have."""
 _NOTE = "<!-- Made by `make docs` from the tables in the code; edit those. -->"
 
 
@@ -36,6 +53,7 @@ def pages() -> dict[str, str]:
         "maths.md": _maths(),
         "commands.md": _commands(),
         "action.md": _action(),
+        "saved-replies.md": _saved_replies(),
         "task.schema.json": _schema(),
     }
 
@@ -172,6 +190,42 @@ def _action() -> str:
         ]
         parts += [f"## {title}", "\n".join(["| name | default | about |", "|---|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
+
+
+def _saved_replies() -> str:
+    rows = [
+        f"| {shape.name} | {shape.tools} | {shape.file} | {_recognised(shape)} | {shape.gives} |".replace("  |", " |")
+        for shape in KNOWN_SHAPES
+    ]
+    names = [f"| `{name}` | {meaning} |" for name, meaning in MEANINGS.items()]
+    parts = [
+        "# Files of saved replies",
+        _NOTE,
+        _ABOUT_SHAPES,
+        "\n".join(
+            ["| shape | written by | file | recognised by | gives beside the replies |", "|---|---|---|---|---|", *rows]
+        ),
+        "## Other files: `--map`",
+        _ABOUT_MAP,
+        "\n".join(["| name | is |", "|---|---|", *names]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _recognised(shape: Shape) -> str:
+    fields = ", ".join(" or ".join(f"`{name}`" for name in field.split("|")) for field in shape.needs)
+    inside = f" in `{shape.at}`" if shape.at else ""
+    match shape.arrangement:
+        case "lists of texts":
+            return f"lists of texts{inside}"
+        case "rows" if not shape.at:
+            return fields
+        case "rows":
+            return f"a list of objects with {fields}{inside}"
+        case "keyed rows":
+            return f"objects with {fields}, each under its id{inside}"
+        case "lists of rows":
+            return f"lists of objects with {fields}, each under its id{inside}"
 
 
 def _code(text: object) -> str:

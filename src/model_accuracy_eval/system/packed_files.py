@@ -32,6 +32,8 @@ class PackedFile:
     def members(self) -> list["PackedFile | ArchiveMember"]:
         if self.path.is_dir():
             paths = [path for level in ("*", "*/*") for path in sorted(self.path.glob(level)) if path.is_file()]
+            if not paths:
+                raise BadData(f"The folder {self.name} has no files in it or in the folders in it.")
             return [PackedFile(path, path.relative_to(self.path).as_posix()) for path in paths]
         if self._mark() != _ZIP:
             return []

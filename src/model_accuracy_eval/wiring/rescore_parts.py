@@ -24,13 +24,11 @@ from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
 from model_accuracy_eval.rescoring.rescore import ReplyFile, rescore
 from model_accuracy_eval.rescoring.rescored import Rescored, of_groups
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
 from model_accuracy_eval.stages.shared_sandbox import one_sandbox
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
-from model_accuracy_eval.system.packed_files import PackedFile
 from model_accuracy_eval.tasks.library import NamedTasks
-from model_accuracy_eval.wiring import plan_parts, run_parts
+from model_accuracy_eval.wiring import plan_parts, reply_parts, run_parts
 from model_accuracy_eval.wiring.diff_parts import diff_file
 
 WrapDisplay = Callable[[ProgressDisplay], ProgressDisplay]
@@ -110,7 +108,7 @@ def _batches(paths: Sequence[str], given: RescoreOptions, environment: Mapping[s
     for task in named.tasks:
         check_judging(settings, task)
     others: list[ReplyFile] = []
-    for path in paths:
+    for path in reply_parts.without_later_parts(paths):
         if (run := _own_run(path)) is not None:
             yield _of_run(run, path, named, given)
         else:
@@ -193,8 +191,7 @@ def _dataset(path: str) -> str:
 
 
 def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFile:
-    name = PurePath(path.removesuffix(".gz")).stem
-    read = open_replies(PackedFile(Path(path), path), given.fields).replies
+    name, read = reply_parts.replies(path, given.fields)
     first = next(read(), SavedReply())
     task = _task(name, first, named, given)
     return ReplyFile(

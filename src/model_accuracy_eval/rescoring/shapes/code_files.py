@@ -8,6 +8,8 @@ from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_answe
 from model_accuracy_eval.rescoring.shapes.shape import Shape
 
 _PROGRAM = "solution|completion|generation"
+_DATASETS = {"Mbpp": "mbpp_plus"}
+"""Only EvalPlus calls problems so, and it has another selection of them."""
 
 
 def _samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
@@ -32,7 +34,8 @@ def _bigcodebench(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
 
 def _reply(row: ReplyRow, problem: str, claimed: dict[str, float] | None = None) -> SavedReply:
     dataset, slash, _ = problem.partition("/")
-    reply = SavedReply(problem=problem, dataset=dataset if slash else "", claimed=claimed or {})
+    named = _DATASETS.get(dataset, dataset) if slash else ""
+    reply = SavedReply(problem=problem, dataset=named, claimed=claimed or {})
     return with_index(reply, row.count("sample"))
 
 

@@ -34,6 +34,8 @@ _MAY_BE_ABSENT = ("error", "reasoning", "finish_reason", "answer", "correct")
 def parse(text: str) -> dict[str, str]:
     """The mapping in the words of the command line."""
     entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not entries:
+        raise BadValue("--map takes name=field, separated by commas; it is empty.")
     pairs = [(name.strip(), path.strip()) for name, _, path in (entry.partition("=") for entry in entries)]
     if incomplete := [name for name, path in pairs if not (name and path)]:
         raise BadValue(f"--map takes name=field, separated by commas; '{incomplete[0]}' is no such pair.")

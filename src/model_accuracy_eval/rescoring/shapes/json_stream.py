@@ -38,7 +38,7 @@ def _without_surrogates(value: object) -> object:
     if isinstance(value, list):
         return [_without_surrogates(entry) for entry in value]
     if isinstance(value, dict):
-        return {key: _without_surrogates(entry) for key, entry in value.items()}
+        return {_LONE_SURROGATE.sub("\ufffd", key): _without_surrogates(entry) for key, entry in value.items()}
     return value
 
 

@@ -122,6 +122,7 @@ SHAPES = (
         tools="OpenCompass, AISBench, runs of this program",
         file="`predictions/<model>/<dataset>.json`, or its parts `<dataset>_0.json`, `<dataset>_1.json`, …",
         arrangement="keyed rows",
+        in_parts=True,
         needs=("prediction",),
         replies=_problem,
         gives="question, right answer",

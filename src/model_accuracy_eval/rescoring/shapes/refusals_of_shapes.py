@@ -52,9 +52,10 @@ def _present(shape: Shape, row: ReplyRow) -> float:
 
 
 def _nearest_rows(first_rows: Mapping[RowPlace, ReplyRow]) -> tuple[RowPlace, ReplyRow]:
-    def likeness(rows: tuple[RowPlace, ReplyRow]) -> float:
-        shape = nearest(*rows)
-        return _present(shape, rows[1]) if shape else 0.0
+    def likeness(rows: tuple[RowPlace, ReplyRow]) -> tuple[float, bool]:
+        place, row = rows
+        shape = nearest(place, row)
+        return _present(shape, row) if shape else 0.0, place != RowPlace()
 
     return max(first_rows.items(), key=likeness)
 

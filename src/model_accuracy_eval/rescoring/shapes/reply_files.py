@@ -24,6 +24,10 @@ class ShapedFile:
     fields: Mapping[str, str]
 
     @property
+    def name(self) -> str:
+        return self.file_rows.name
+
+    @property
     def description(self) -> str:
         return self.shape.name if self.shape else "fields named by --map"
 

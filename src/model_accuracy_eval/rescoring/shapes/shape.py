@@ -23,6 +23,8 @@ class Shape:
     """Takes a row, and the fields beside the rows."""
     at: str = ""
     arrangement: Arrangement = "rows"
+    in_parts: bool = False
+    """Whether the tool may have split the file into `<name>_0.json`, `<name>_1.json`, …"""
     gives: str = ""
     """What it tells beside the replies."""
 

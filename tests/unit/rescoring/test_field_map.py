@@ -1,0 +1,110 @@
+"""`--map`: files of any other shape, by the names of their fields."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.saved_bytes import SavedBytes
+
+from model_accuracy_eval.errors import BadData, EvalError
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.shapes.field_map import MEANINGS, parse
+from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
+
+R = SavedReply
+ROWS = [
+    {"meta": {"key": 7, "topic": "law"}, "out": [{"text": "a"}, {"text": "b"}], "ok": [1, 0], "opts": ["x", "y"], "gold.label": "x"},
+    {"meta": {"key": 8, "topic": "art"}, "out": [{"text": "c"}], "ok": [True], "opts": ["x", "y"], "gold.label": "y"},
+]  # fmt: skip
+
+
+def mapped(content: Any, text: str) -> list[SavedReply]:
+    rows = content if isinstance(content, list) else [content]
+    data = b"\n".join(json.dumps(row).encode() for row in rows)
+    return list(open_replies(SavedBytes(data, "x.json"), parse(text)).replies())
+
+
+def test_paths_lead_into_objects_and_lists() -> None:
+    """`*` is each entry; a list is one reply for each sample; a name may have dots of its own."""
+    found = mapped(
+        ROWS,
+        "id=meta.key, prediction=out.*.text, correct=ok, options=opts, gold=gold.label, part=meta.topic",
+    )
+    assert found == [
+        R(problem="7", text="a", claimed={"correct": 1.0}, options=("x", "y"), gold=("x",), part="law"),
+        R(problem="7", text="b", claimed={"correct": 0.0}, options=("x", "y"), gold=("x",), part="law"),
+        R(problem="8", text="c", claimed={"correct": 1.0}, options=("x", "y"), gold=("y",), part="art"),
+    ]
+
+
+def test_everything_that_can_be_mapped() -> None:
+    """One field each."""
+    row = {
+        "a": "p1", "b": "reply", "c": 3, "d": "Why?", "e": ["x"], "f": ["y", "z"], "g": "part", "h": "set", "i": "y", "j": "Hm.",
+        "k": "length", "l": None, "m": False,
+    }  # fmt: skip
+    fields = (
+        "id=a,prediction=b,index=c,question=d,options=e,gold=f,part=g,dataset=h,answer=i,reasoning=j,finish_reason=k,"
+    )
+    assert set(MEANINGS) == set(parse(f"{fields}error=l,correct=m,rows=r"))
+    assert mapped({"r": [row]}, f"{fields}error=l,correct=m,rows=r") == [
+        R(
+            problem="p1", text="reply", index=3, question="Why?", options=("x",), gold=("y", "z"), part="part",
+            dataset="set", answer="y", reasoning="Hm.", finish_reason="length", claimed={"correct": 0.0},
+        )
+    ]  # fmt: skip
+
+
+def test_a_row_with_an_error_is_a_sample_that_failed() -> None:
+    """It needs no reply."""
+    rows = [{"id": 1, "text": "x"}, {"id": 2, "error": {"code": 500}}]
+    failed = R(problem="2", failure='{"code": 500}')
+    assert mapped(rows, "id=id,prediction=text,error=error") == [R(problem="1", text="x"), failed]
+
+
+def test_the_keys_of_an_object_are_ids() -> None:
+    """Where no field is named for them."""
+    replies = mapped({"q1": {"reply": "a"}, "q2": {"reply": "b"}}, "prediction=reply")
+    assert replies == [R(problem="q1", text="a"), R(problem="q2", text="b")]
+
+
+def test_without_an_id_the_question_names_the_problem() -> None:
+    """It is what the reply is joined by."""
+    assert mapped([{"q": "Why?", "a": "So."}], "question=q,prediction=a") == [R(question="Why?", text="So.")]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id=meta.key,reply=out", "There is no part of --map called 'reply'"),
+        ("id=meta.key", "--map lacks 'prediction'; it has id."),
+        ("prediction=out.*.text", "--map needs 'id' or 'question'"),
+        ("id", "--map takes name=field, separated by commas; 'id' is no such pair."),
+        ("id=,prediction=out", "--map takes name=field, separated by commas; 'id' is no such pair."),
+        ("", "--map takes name=field, separated by commas; it is empty."),
+        ("id=a,id=b,prediction=c", "--map names 'id' twice."),
+        (
+            "id=task_id,prediction=out.*.text",
+            "x.json, line 1: there is no field 'task_id' for 'id'; it has meta.key, meta.topic, out.*.text, ok, opts, gold.label.",
+        ),
+        ("id=meta.key,prediction=reply", "x.json, line 1: there is no field 'reply' for 'prediction'; it has meta.key"),
+        ("id=meta.key,prediction=out", "x.json, line 1: the field 'out' holds something else than texts."),
+        ("id=out,prediction=out.*.text", "x.json, line 1: the field 'out' is [{\"text\": \"a\"}, "),
+        ("id=meta.key,prediction=out.0.text,correct=ok", "x.json, line 1: the field 'ok' has 2 verdicts for 1 replies."),
+        ("id=meta.key,prediction=out.0.text,error=failure", "x.json: no row has the field 'failure' that --map names"),
+        ("id=meta.key,prediction=out.0.text,rows=answers", "x.json: no field 'answers' holds rows; those that do: none"),
+        ("id=meta.key,prediction=out.0.text,index=meta.topic", "x.json, line 1: the field 'meta.topic' is \"law\", not"),
+    ],
+)  # fmt: skip
+def test_what_the_file_does_not_have_is_refused(text: str, sentence: str) -> None:
+    """With the fields that it has."""
+    with pytest.raises(EvalError) as error:
+        mapped(ROWS, text)
+    assert error.value.sentence.startswith(sentence)
+    assert error.value.exit_code == 2
+
+
+def test_a_field_that_only_some_rows_have_is_refused_at_the_row() -> None:
+    """A right answer that is missing in one row must not count that row as wrong in silence."""
+    with pytest.raises(BadData, match=r"x\.json, line 2: there is no field 'gold' for 'gold'\."):
+        mapped([{"id": 1, "a": "x", "gold": "x"}, {"id": 2, "a": "x"}], "id=id,prediction=a,gold=gold")

@@ -1,0 +1,97 @@
+"""Files of no known shape, files that fit two, and rows that differ from the others."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.saved_bytes import read
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
+
+
+def refusal(content: Any, *, as_lines: bool = False) -> BadData:
+    rows = content if as_lines else [content]
+    data = b"\n".join(row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
+    with pytest.raises(BadData) as error:
+        read(data, "x.json")
+    return error.value
+
+
+def test_an_unknown_file_is_told_its_fields_the_nearest_shape_and_all_shapes() -> None:
+    """With a mapping to type, made of its own fields."""
+    error = refusal([{"task_id": 1, "output": {"text": "x"}, "scores": [1, 2]}, {}])
+    assert error.sentence == (
+        "x.json has none of the known shapes. Its rows have the fields task_id, output.text, scores; the nearest shape "
+        "is programs, for which they lack 'solution or completion or generation'. Name the fields, such as with "
+        "--map id=task_id,prediction=output.text."
+    )
+    for shape in KNOWN_SHAPES:
+        assert f"  {shape.name} (" in error.detail
+
+
+def test_rows_within_an_object_are_proposed_with_their_place() -> None:
+    """`rows` names the field that holds them."""
+    error = refusal({"model": "m", "answers": [{"qid": 1, "reply": "x"}]})
+    assert error.sentence.endswith("Name the fields, such as with --map rows=answers,id=qid,prediction=reply.")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"accuracy": 0.5, "correct_count": 1, "total_count": 2},
+        {"results": {"gsm8k": {"exact_match,none": 0.5}}, "configs": {}},
+        [{"task_id": 11, "text": "Write a function.", "code": "def f(): ...", "test_list": ["assert f()"]}],
+        [{"question_id": 70, "question": "?", "options": ["a"], "answer": "A", "answer_index": 0, "category": "law"}],
+        {"keyword": "x", "example": [{"index": 0, "question": "?", "answer": ["A"], "analysis": ""}]},
+        [{"prompt": "?", "instruction_id_list": ["a:b"], "key": 1, "kwargs": [{}]}],
+        [{"custom_id": "q1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": []}}],
+        [{"id": "simple_0", "question": [[{"role": "user", "content": "?"}]], "function": []}],
+        [{"id": "simple_0", "ground_truth": [{"f": {"a": [1]}}]}],
+    ],
+    ids=["BFCL's scores", "lm-eval's results", "MBPP", "MMLU-Pro", "GAOKAO", "IFEval", "a batch's requests", "BFCL", "BFCL's answers"],
+)  # fmt: skip
+def test_datasets_results_and_requests_are_no_replies(content: Any) -> None:
+    """Their texts must never be judged as if a model had written them."""
+    assert "has none of the known shapes" in refusal(content).sentence
+
+
+def test_a_file_that_fits_two_shapes_is_refused() -> None:
+    """Neither asks for the other's fields, so nobody knows which of the two texts is the reply."""
+    error = refusal([{"id": 1, "prediction": "a", "prompt": "?", "response": "b"}])
+    assert "fits to plain rows and to prompts with responses" in error.sentence
+    assert "--map" in error.sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            [{"task_id": "a/1", "completion": "x"}, {"task_id": "a/2"}],
+            "x.json, line 2: the field 'solution|completion|generation' is missing, though the file is programs.",
+        ),
+        ([{"id": 1, "prediction": "x"}, {"doc_id": 1, "resps": []}], "x.json, line 2: the field 'id' is missing"),
+        ([{"id": 1, "prediction": "x"}, [1]], "x.json, line 2: an object is expected here, not [1]."),
+        ([{"id": 1, "prediction": "x"}, b'{"id": 2, "predic'], "x.json, line 2: this is not JSON: "),
+        ([b'{"id": 1, "prediction": x}', {"id": 1, "prediction": "x"}], "x.json, line 1: this is not JSON: "),
+        ([{"id": 1, "prediction": "x"}, b"\xff"], "x.json, line 2: this is not UTF-8"),
+        ([{"id": None, "prediction": "x"}], "x.json: the field 'id' is null, which names no problem."),
+        ([{"id": True, "prediction": "x"}], "x.json: the field 'id' is true, which names no problem."),
+        ([{"id": 1, "prediction": {"a": 1}}], "x.json: the field 'prediction' holds something else than texts."),
+        ([{"id": 1, "prediction": [["x"]]}], "x.json: the field 'prediction' holds something else than texts."),
+        (
+            [{"id": 1, "predictions": ["a", "b"], "correct": [True]}],
+            "x.json: the field 'correct' has 1 verdicts for 2 replies.",
+        ),
+        ([b'{"0": {"prediction": "a"}, "0": {"prediction": "b"}}'], "x.json, entry '0' is there twice"),
+        ([b'[{"id": 1, "prediction": "a"}] [1]'], "x.json: after its JSON has ended, '[' follows."),
+        ([b""], "x.json is empty."),
+        ([b"\xef\xbb\xbf"], "x.json is empty."),
+        ([b"[]"], "x.json holds no saved replies."),
+        ([b"{}"], "x.json has none of the known shapes."),
+        ([b"task_id,completion"], "x.json is not JSON: it begins with 'task_id,completion'."),
+    ],
+)
+def test_what_cannot_be_understood_is_one_sentence_with_its_place(rows: list[Any], sentence: str) -> None:
+    """File and line or entry, and what is wrong."""
+    assert refusal(rows, as_lines=True).sentence.startswith(sentence)
