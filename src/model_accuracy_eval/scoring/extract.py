@@ -3,7 +3,6 @@
 None means "no answer found", which is counted apart from wrong answers.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 
@@ -11,18 +10,11 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.exam_answers import EXAM_EXTRACTORS
 from model_accuracy_eval.scoring.lm_eval_filters import first_token, format_span, multi_choice_regex, regex, regex_pos
+from model_accuracy_eval.scoring.maths_answers import last_number, maths_answer, number_answer
 from model_accuracy_eval.scoring.stated_letters import choice_letter
 from model_accuracy_eval.scoring.ultraeval_answers import POSTPROCESS
 
 Extractor = Callable[..., str | None]
-
-_SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of "pages 3-7" is not a sign
-_DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
-_NUMBER = re.compile(_SIGN + _DIGITS)
-_MARKED = re.compile(rf"####[\s:=*_$\\(]*{_SIGN}{_DIGITS}")
-_BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
-_IN_NUMBERS = frozenset("-−+\\$€£¥,.")
-_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
 
 
 def strip_thoughts(text: str, problem: Problem) -> str | None:
@@ -48,38 +40,6 @@ def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
     text = text.lstrip()
     ends = [place for mark in marks if (place := text.find(mark, 1)) >= 0]
     return text[: min(ends)] if ends else text
-
-
-def last_number(text: str, problem: Problem) -> str | None:
-    """The last number of the text, with commas and sign: "… is $1,234.50." gives 1,234.50, "-$5" gives -5."""
-    text = _without_latex_commas(text)
-    end = next((place for place in range(len(text) - 1, -1, -1) if text[place].isdecimal()), None)
-    if end is None:
-        return None
-    # A number is a run of signs and digits, so the text before that run need not be searched.
-    start = end
-    while start and (text[start - 1] in _IN_NUMBERS or text[start - 1].isdecimal()):
-        start -= 1
-    return "".join(_NUMBER.findall(text, start)[-1])
-
-
-def _without_latex_commas(text: str) -> str:
-    return _LATEX_COMMA.sub(",", text) if "\\" in text or "{,}" in text else text
-
-
-def number_answer(text: str, problem: Problem) -> str | None:
-    r"""The number right after the last `####`, else in the last `\boxed{…}`, else the last number of the text.
-
-    "#### Step 2: …" is a Markdown heading, and its 2 is not an answer.
-    """
-    text = _without_latex_commas(text)
-    marked = _MARKED.findall(text) if "####" in text else []
-    if marked:
-        return "".join(marked[-1])
-    boxed = _BOXED.findall(text) if "boxed" in text else []
-    if boxed and (number := _NUMBER.search(boxed[-1])):
-        return "".join(number.groups(""))
-    return last_number(text, problem)
 
 
 def stripped(text: str, problem: Problem) -> str | None:
@@ -136,6 +96,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "regex_pos": regex_pos,
     "last_number": last_number,
     "number_answer": number_answer,
+    "maths_answer": maths_answer,
     "choice_letter": choice_letter,
     "first_token": first_token,
     "stripped": stripped,

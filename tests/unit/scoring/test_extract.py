@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
-from model_accuracy_eval.scoring import extract, filters
+from model_accuracy_eval.scoring import filters, maths_answers
 from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.extract import (
     EXTRACTORS,
     cut_at,
-    last_number,
-    number_answer,
     stripped,
 )
 from model_accuracy_eval.scoring.extract import strip_thoughts as strip
 from model_accuracy_eval.scoring.lm_eval_filters import regex
+from model_accuracy_eval.scoring.maths_answers import last_number, maths_answer, number_answer
+from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks.gsm8k import ZERO_SHOT
 
@@ -208,7 +208,7 @@ def test_a_degenerate_reply_is_read_in_no_time(unit: str) -> None:
     """A model that repeats itself to the end of its budget does not hang the judging: time grows with length alone."""
     reply = "answer" + unit * (60_000 // len(unit))
     began = time.process_time()
-    for name in ("strip_thoughts", "last_number", "number_answer", "choice_letter", "stripped"):
+    for name in ("strip_thoughts", "last_number", "number_answer", "maths_answer", "choice_letter", "stripped"):
         EXTRACTORS[name](reply, CITIES)
         EXTRACTORS[name](reply + "</think>" + reply, CITIES)
     assert time.process_time() - began < 5
@@ -217,5 +217,53 @@ def test_a_degenerate_reply_is_read_in_no_time(unit: str) -> None:
 @given(st.text(st.sampled_from("01239٣,.-−+$\\€ {}!;a)]\n"), max_size=30))
 def test_the_last_number_is_found_from_the_end(text: str) -> None:
     """Searching the end alone finds what searching everything finds."""
-    everything = extract._NUMBER.findall(extract._LATEX_COMMA.sub(",", text))
+    everything = maths_answers._NUMBER.findall(maths_answers._LATEX_COMMA.sub(",", text))
     assert last_number(text, PLAIN) == ("".join(everything[-1]) if everything else None)
+
+
+MATHS_REPLIES = {
+    r"So $x = \boxed{\frac{\sqrt{3}}{2}}$ and we are done with all 3 steps.": r"\frac{\sqrt{3}}{2}",
+    r"Hence $x = \boxed{1}$ or $x = \boxed{2}$.": "1, 2",
+    r"First \boxed{1}. That was wrong, it is \boxed{2}": "2",
+    r"\boxed{\boxed{7}}": "7",
+    r"The final answer is $\frac{1}{2}$. I hope it is correct.": "1/2",
+    "The answer is $5$ because $2 + 3 = 5$ and $1 < 4$.": "5",
+    "The answer is x = 2 or x = 3.": "2, 3",
+    "Steps.\n#### 3/4": "0.75",
+    "**Answer:** $(1, 2)$": "(1,2)",
+    "答案是 $x^2+1$。": "1+x^2",
+    r"We get \[ x = 4 \] in the end": "4",
+    r"so the area is \( 2\pi \)": r"2\pi",
+    "There are 5 of the 7.": "7",
+    "The answer is Evelyn.": "evelyn",
+}
+
+
+@pytest.mark.parametrize("reply", MATHS_REPLIES)
+def test_a_formula_is_read_where_it_is_stated(reply: str) -> None:
+    """In the last box, after "answer is", as the last formula; not in what explains it."""
+    answer = maths_answer(reply, PLAIN)
+    assert answer is not None
+    assert metric("math_equal").score(answer, (MATHS_REPLIES[reply],)) == 1, answer
+
+
+@pytest.mark.parametrize(
+    ("box", "number"),
+    [
+        (r"\frac{1}{2}", "0.5"),
+        (r"1\frac{1}{2}", "1.5"),
+        (r"3 \times 4 = 12", "12"),
+        (r"x = 5", "5"),
+        (r"2^{10}", "1024"),
+        (r"1.5 \times 10^3", "1500"),
+        (r"42 \text{ eggs}", "42"),
+        (r"\text{42 eggs for 7 days}", "42"),
+        (r"1, 2", None),
+        (r"x^2 + 1", None),
+        (r"2 = 3", None),
+    ],
+)
+def test_a_box_has_the_value_of_what_stands_in_it(box: str, number: str | None) -> None:
+    """Not its first digits: the half in a box is no 1, and two values are no number."""
+    answer = number_answer(rf"So \boxed{{{box}}} after 3 steps.", PLAIN)
+    assert (None if answer is None else as_number(answer)) == (None if number is None else as_number(number))

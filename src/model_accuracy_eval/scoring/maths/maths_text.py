@@ -35,6 +35,9 @@ _SPELLINGS = (
 _ESCAPED = re.compile(r"\\\\(?=[A-Za-z{},!;%$])")
 """Backslashes that were doubled for JSON. Only matrices and systems have real double ones."""
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_LONGEST_JOIN = 60
+_JOIN = re.compile(r"[\s$,;]*(?:(?:\\text\{\s*)?(?:and|or)\b(?:\s*\})?)?[\s$]*(?:[A-Za-z]\s*=\s*)?")
 _TRAILING = re.compile(r"[\s.,;:]+$")
 WRAPPER = re.compile(
     r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|textsc|mathrm|mathbf|mathit|mathsf|mathcal|boldsymbol|emph|bm)"
@@ -45,33 +48,47 @@ WRAPPER = re.compile(
 
 def last_box(text: str) -> str | None:
     r"""What the last \boxed{…} holds, braces inside it included; None without one that is closed."""
-    for found in reversed(list(_BOX.finditer(text))):
-        rest = text[found.end() :]
-        if rest.startswith("{"):
-            inside = group(rest)
-            if inside is not None:
-                return inside
-        elif rest[:1].strip():
-            return rest[0] if rest[0] != "\\" else None
-    return None
+    boxes = last_boxes(text)
+    return boxes[-1] if boxes else None
+
+
+def last_boxes(text: str) -> list[str]:
+    r"""The last one, and those before it with no more than "and", "or" or a comma between: \boxed{1} or \boxed{2}."""
+    boxes: list[str] = []
+    closings = _closings(text)
+    end = 0
+    for found in _BOX.finditer(text):
+        start = found.end()
+        closing = closings.get(start)
+        if closing is None and text[start : start + 1] in {"", "{", "}", "\\"}:
+            continue
+        inside = text[start] if closing is None else text[start + 1 : closing]
+        if found.start() < end:
+            boxes[-1:] = [inside]
+            continue
+        if found.start() - end > _LONGEST_JOIN or not _JOIN.fullmatch(text, end, found.start()):
+            boxes = []
+        boxes.append(inside)
+        end = start + 1 if closing is None else closing + 1
+    return boxes
+
+
+def _closings(text: str) -> dict[int, int]:
+    """For the place of each opening brace, that of the brace which closes it."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif brace[0] == "}" and opened:
+            pairs[opened.pop()] = brace.start()
+    return pairs
 
 
 def group(text: str) -> str | None:
     """What stands between the brace at the start of the text and the one that closes it."""
-    depth = 0
-    place = 0
-    while place < len(text):
-        character = text[place]
-        if character == "\\":
-            place += 1
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-            if depth == 0:
-                return text[1:place]
-        place += 1
-    return None
+    closing = _closings(text).get(0)
+    return None if closing is None else text[1:closing]
 
 
 def plain(text: str) -> str:
