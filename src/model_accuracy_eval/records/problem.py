@@ -97,7 +97,9 @@ class Problem(Record, frozen=True, kw_only=True):
     key: tuple[str, ...] = ()
     """The row's values of the task's key columns; empty if it has none."""
     row_texts: tuple[str, ...] = ()
-    """The row's texts that the question is made of, the longest first."""
+    """The row's texts that the question is made of, the longest first; short ones beside it are left out."""
+    row_options: tuple[str, ...] = ()
+    """The texts of the row's lists that the question shows, if any."""
     messages: tuple[Message, ...]
     text: str = ""
     """The prompt as one text, for completions and log-likelihoods."""

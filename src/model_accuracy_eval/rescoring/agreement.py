@@ -30,7 +30,8 @@ def check(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Contradictio
     shown = _shows(saved, problem)
     if shown is False:
         return _contradiction(saved, "question", saved.question, problem.row_texts[0])
-    if saved.options and problem.choices and _order(saved.options, problem.choices) is None:
+    listed = [options for options in (problem.choices, problem.row_options) if options]
+    if saved.options and listed and all(_order(saved.options, options) is None for options in listed):
         return _contradiction(saved, "options", " / ".join(saved.options), " / ".join(problem.choices))
     if _is_right(saved, with_options(problem, saved.options, task), task) is False:
         return _contradiction(saved, "right answer", " / ".join(saved.gold), " / ".join(problem.right))
@@ -47,13 +48,6 @@ def _shows(saved: SavedProblem, problem: Problem) -> bool | None:
         return None
     texts = [plain(text) for text in problem.row_texts]
     return texts[0] in saved.question or saved.question in texts or saved.question in _prompt(problem)
-
-
-def shows_all(saved: SavedProblem, problem: Problem) -> bool:
-    """Whether the question contains all texts of the row, and its options if it lists any of them."""
-    return all(plain(text) in saved.question for text in problem.row_texts) and (
-        not saved.options or not problem.choices or _order(saved.options, problem.choices) is not None
-    )
 
 
 def _prompt(problem: Problem) -> str:

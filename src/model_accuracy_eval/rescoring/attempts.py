@@ -18,22 +18,26 @@ class SampleNumbers:
     """The numbers of a file's samples, from 0. Some programs count from 1."""
 
     def __init__(self, saved: Mapping[ProblemName, SavedProblem], *, own: bool) -> None:
-        self._numbers = {name: problem.numbers for name, problem in saved.items()}
-        lowest = min(map(min, self._numbers.values()))
-        highest = max(map(max, self._numbers.values()))
-        most = max(map(len, self._numbers.values()))
+        self._places: dict[ProblemName, list[tuple[ProblemName, int]]] = {}
+        for name, problem in saved.items():
+            first = (*name[:3], 0)
+            self._places.setdefault(first, []).extend((name, number) for number in problem.numbers)
+        numbers = [problem.numbers for problem in saved.values()]
+        lowest, highest, most = min(map(min, numbers)), max(map(max, numbers)), max(map(len, numbers))
         self._first = 1 if not own and lowest == 1 and highest == most else 0
         self.n = highest + 1 - self._first
 
-    def of(self, replies: Iterable[SavedReply]) -> Iterator[tuple[SavedReply, int]]:
-        """Each reply with the number of its sample. lm-eval writes the same samples once for every filter."""
+    def of(self, replies: Iterable[SavedReply]) -> Iterator[tuple[SavedReply, ProblemName, int]]:
+        """Each reply with its problem and its number. lm-eval writes the same samples once for every filter."""
         seen: Counter[tuple[str, ProblemName]] = Counter()
         for reply in replies:
             name = name_of(reply)
-            order = seen[reply.filter, name]
+            place = seen[reply.filter, name]
             seen[reply.filter, name] += 1
-            numbers = self._numbers[name]
-            yield reply, (numbers[order] if order < len(numbers) else order) - self._first
+            places = self._places.get(name, [])
+            if place < len(places):  # what another filter adds is no sample
+                problem, number = places[place]
+                yield reply, problem, number - self._first
 
 
 def check_samples(name: str, task: TaskSpec, n: int, k: Iterable[int]) -> None:

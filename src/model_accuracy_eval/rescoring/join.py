@@ -14,12 +14,11 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import PreparedDataset, Problem
 from model_accuracy_eval.rescoring import agreement
 from model_accuracy_eval.rescoring.agreement import Contradiction
-from model_accuracy_eval.rescoring.saved_problems import SavedProblem, plain
+from model_accuracy_eval.rescoring.question_index import by_question
+from model_accuracy_eval.rescoring.saved_problems import SavedProblem
 
 _SHOWN = 3
 """How many problems a sentence names."""
-_OPENING = 32
-"""How many characters of a row's text are looked for in a longer question."""
 _SEPARATORS = re.compile(r"[\s/_:-]+")
 _NUMBER = re.compile(r"\d+$")
 
@@ -54,7 +53,7 @@ def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *,
     ways = [_Check(way, saved, prepared) for way in _ways_by_id(saved, prepared.problems, own=own)]
     agreeing = [check for check in ways if check.agrees]
     if not agreeing and not own and all(problem.question for problem in saved):
-        ways.append(_Check(_Way("equal questions", _by_question(saved, prepared.problems)), saved, prepared))
+        ways.append(_Check(_Way("equal questions", by_question(saved, prepared.problems)), saved, prepared))
         agreeing = [check for check in ways if check.agrees]
     if not agreeing:
         raise _refusal(name, saved, prepared, ways)
@@ -137,40 +136,6 @@ def _numbered(problems: Iterable[Problem]) -> Iterator[tuple[str, Problem]]:
     for problem in problems:
         if len(problem.key) == 1 and (number := _NUMBER.search(problem.key[0])):
             yield str(int(number[0])), problem
-
-
-def _by_question(saved: Sequence[SavedProblem], problems: Sequence[Problem]) -> Places:
-    """The row whose texts the question shows. Rows that equal each other are taken in their order."""
-    openings: dict[str, list[Problem]] = {}
-    for problem in problems:
-        if problem.row_texts:
-            openings.setdefault(plain(problem.row_texts[0])[:_OPENING], []).append(problem)
-    sizes = sorted({len(opening) for opening in openings}, reverse=True)
-    taken: set[int] = set()
-    places: list[Problem | None] = []
-    for one in saved:
-        starts = [0, *(match.end() for match in re.finditer(" |(?<=\\W)", one.question))]
-        found = {
-            problem.id: problem
-            for start in dict.fromkeys(starts)
-            for size in sizes
-            for problem in openings.get(one.question[start : start + size], ())
-            if problem.id not in taken and agreement.shows_all(one, problem)
-        }
-        place = _only(list(found.values()))
-        places.append(place)
-        taken |= {place.id} if place else set()
-    return places
-
-
-def _only(found: Sequence[Problem]) -> Problem | None:
-    """The first one, unless they differ; longer texts win over those that they contain."""
-    if not found:
-        return None
-    longest = max(sum(map(len, problem.row_texts)) for problem in found)
-    best = [problem for problem in found if sum(map(len, problem.row_texts)) == longest]
-    kinds = {(problem.row_texts, problem.references, problem.choices) for problem in best}
-    return best[0] if len(kinds) == 1 else None
 
 
 # What the file says against a way.

@@ -27,7 +27,7 @@ from model_accuracy_eval.rescoring.disagreements import Disagreement
 from model_accuracy_eval.rescoring.join import NotInDataset, join
 from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.rescoring.sample_claims import SampleClaims
-from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem, name_of
+from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.scoring.scorers import pipelines
 from model_accuracy_eval.stages import preflight, score
@@ -189,8 +189,8 @@ def _judged(
         if (reply.filter == filter_name and not (filtered and _is_dropped(reply))) or (reply.metrics and not filtered)
     )
     try:
-        for reply, index in numbers.of(replies):
-            problem = dataset.problems.get(name_of(reply))
+        for reply, name, index in numbers.of(replies):
+            problem = dataset.problems.get(name)
             if problem is None:
                 continue
             claims.add(reply, problem.id, index)

@@ -1,6 +1,7 @@
 """Saved replies → the problems that they answer, as the file describes them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from model_accuracy_eval.errors import BadData
@@ -9,8 +10,8 @@ from model_accuracy_eval.rescoring.saved_replies import SavedReply
 
 _BLANKS = re.compile(r"\s+")
 
-ProblemName = tuple[str, str, str]
-"""Part and id of a problem in its file; without an id, its question."""
+ProblemName = tuple[str, str, str, int]
+"""Part and id of a problem in its file; without an id its question, and a number where several problems have it."""
 
 
 class SavedProblem(Record, frozen=True, kw_only=True):
@@ -37,7 +38,8 @@ def plain(text: str) -> str:
 
 
 def name_of(reply: SavedReply) -> ProblemName:
-    return reply.part, reply.problem, "" if reply.problem else plain(reply.question)
+    """The name of the first problem that the reply may belong to."""
+    return reply.part, reply.problem, "" if reply.problem else plain(reply.question), 0
 
 
 def problems(name: str, replies: Iterable[SavedReply]) -> dict[ProblemName, SavedProblem]:
@@ -47,7 +49,15 @@ def problems(name: str, replies: Iterable[SavedReply]) -> dict[ProblemName, Save
         if not reply.problem and not reply.question.strip():
             raise BadData(f"{name}, reply {number}: there is neither the id nor the question of its problem.")
         groups.setdefault(name_of(reply), []).append(reply)
-    return {key: _problem(name, members) for key, members in groups.items()}
+    sizes = Counter(map(len, groups.values()))
+    usual = max(sizes, key=lambda size: (sizes[size], -size), default=0)
+    found: dict[ProblemName, SavedProblem] = {}
+    for (part, number_in_file, question, _), members in groups.items():
+        # Datasets repeat questions. Without ids, twice as many replies as usual are those of two problems.
+        size = usual if not number_in_file and len(members) % usual == 0 else len(members)
+        for copy, first in enumerate(range(0, len(members), size)):
+            found[part, number_in_file, question, copy] = _problem(name, members[first : first + size])
+    return found
 
 
 def _problem(name: str, replies: list[SavedReply]) -> SavedProblem:

@@ -25,6 +25,9 @@ from model_accuracy_eval.tasks import fewshot, prompts, views
 from model_accuracy_eval.tasks.rows import DataRow
 from model_accuracy_eval.tasks.template_words import positions
 
+_TELLING = 12
+"""How long a text of a row is that a question cannot contain by chance, such as the name of a language."""
+
 ReadRows = Callable[[DataFile, tuple[str, ...]], list[DataRow]]
 """Reads the rows of a file; each has the named columns."""
 
@@ -115,7 +118,8 @@ class _DatasetBuilder:
         return Problem(
             id=place,
             key=tuple(str(row[column]) for column in task.key) if all(column in row for column in task.key) else (),
-            row_texts=self._row_texts(row),
+            row_texts=self._row_texts(row, prompts.render(task.prompt.question, row, where)),
+            row_options=self._row_options(row),
             messages=prompts.conversation(task.prompt, question, row, shots, where),
             text=text,
             references=key.references,
@@ -126,12 +130,19 @@ class _DatasetBuilder:
             extras=row if task.extras == WHOLE_ROW else {field: row[field] for field in task.extras},
         )
 
-    def _row_texts(self, row: DataRow) -> tuple[str, ...]:
+    def _row_texts(self, row: DataRow, question: str) -> tuple[str, ...]:
         prompt = self._task.prompt
         values = [row.get(column) for column in sorted(prompts.columns(prompt.question))]
+        texts = [value for value in values if isinstance(value, str) and value.strip() and value.strip() in question]
         if prompt.dialogue:
-            values.append(row[prompt.dialogue][-1]["content"])
-        return tuple(sorted((value for value in values if isinstance(value, str) and value.strip()), key=len)[::-1])
+            texts.append(row[prompt.dialogue][-1]["content"])
+        first, *others = sorted(texts, key=len, reverse=True) or [question]
+        return (first, *(text for text in others if len(text) >= _TELLING))
+
+    def _row_options(self, row: DataRow) -> tuple[str, ...]:
+        values = (row.get(column) for column in sorted(prompts.columns(self._task.prompt.question)))
+        lists = (value for value in values if isinstance(value, list) and all(isinstance(one, str) for one in value))
+        return tuple(text for texts in lists for text in texts)
 
     def _key(self, row: DataRow, where: str) -> "_AnswerKey":
         task = self._task
