@@ -11,6 +11,7 @@ from model_accuracy_eval.ports import Store
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.reporting import journal, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.reporting.sampling_changes import sampling_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ def _check_answers(shards: Sequence[ShardFolder]) -> None:
         model, first_model = (each.model if each else None for each in (run, first))
         if model != first_model:
             raise BadReuse(f"'{root}' asked the model '{model}', but '{first_root}' asked '{first_model}'.")
+        if run and first and (change := sampling_change(first.sampling_facts, run.sampling_facts)):
+            raise BadReuse(f"'{root}' and '{first_root}' are not shards of one run. {change}")
         if _questions(run) != _questions(first):
             raise BadReuse(f"'{root}' and '{first_root}' have different data, so they are not shards of one run.")
 

@@ -42,15 +42,18 @@ async def find_samplers(
         accepted = {name: values[0] for name, values in NEUTRAL_SAMPLERS.items()}
     for name, values in NEUTRAL_SAMPLERS.items() if fault else ():
         for value in values:
-            fault = await _objection(ask, probes, {**accepted, name: value})
+            fields = {**accepted, name: value}
+            fault = await _objection(ask, probes, fields)
+            if fault is not None and not _is_refusal(fault):
+                # Some servers accept any request, and break off the stream of one that they cannot serve.
+                if fault.status is not None or await _objection(ask, probes, {}) is not None:
+                    return fault
+                fault = await _objection(ask, probes, fields)
             if fault is None:
                 accepted[name] = value
+                refused.pop(name, None)
                 break
-            if fault.kind != "rejected" and fault.status not in _NOT_IMPLEMENTED:
-                return fault
             refused[name] = fault.sentence
-        if name in accepted:
-            refused.pop(name, None)
     return msgspec.structs.replace(samplers, neutral=accepted, refused=refused)
 
 
@@ -63,6 +66,10 @@ async def _objection(
         if reply.fault is not None:
             return reply.fault
     return None
+
+
+def _is_refusal(fault: Fault) -> bool:
+    return fault.kind == "rejected" or fault.status in _NOT_IMPLEMENTED
 
 
 def _root(base: str, path: str) -> httpx.URL:

@@ -18,6 +18,7 @@ from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge
 from model_accuracy_eval.stages.cancellable import run_checked, run_workers
+from model_accuracy_eval.stages.deploy import READINESS_PROBE
 from model_accuracy_eval.stages.judging_progress import JudgingProgress
 
 AskRunner = Callable[[Ask], Awaitable[AskResult | str]]
@@ -155,9 +156,14 @@ class AskRunners:
         async def ask_judge(ask: Ask) -> AskResult | str:
             if self._refusal or not isinstance(ask, Question):
                 return self._refusal
-            reply = await chat.ask(
-                Request(messages=ask.messages, max_tokens=ask.max_tokens, temperature=0.0, seed=plan.sampling.seed)
+            request = Request(
+                messages=ask.messages, max_tokens=ask.max_tokens, temperature=0.0, seed=plan.sampling.seed
             )
+            reply = await chat.ask(request)
+            if any(choice.finish_reason is None for choice in reply.choices):
+                # Perhaps the judge never sends one, perhaps this opinion was cut: a small request shows which.
+                await chat.ask(READINESS_PROBE)
+                reply = await chat.ask(request) if chat.sends_finish_reasons else reply
             if reply.fault is not None:
                 if reply.fault.kind == "refused":
                     self._refusal = reply.fault.sentence

@@ -17,7 +17,7 @@ from model_accuracy_eval.stages.cancellable import run_checked
 LOG = "logs/deploy.log"
 _SCRIPT = ("deploy.sh", 1)
 _TAIL = 30
-_PROBE = Request(messages=(Message(role="user", content="1+1="),), max_tokens=1)
+READINESS_PROBE = Request(messages=(Message(role="user", content="1+1="),), max_tokens=1)
 _MISSING_ENDPOINT = {404, 405, 501}
 """Status codes of servers that lack the path, or POST on it."""
 _MISSING_ENDPOINT_GRACE = 5.0
@@ -110,7 +110,7 @@ async def _probe(plan: RunPlan, base_url: str, weights: str | None, ports: Ports
     candidate = Service(base_url=base_url, model=name)
     chat = ports.connect(candidate, limits, role="model")
     try:
-        reply = await chat.ask(_PROBE)
+        reply = await chat.ask(READINESS_PROBE)
         if reply.fault is not None:
             return candidate, reply
         samplers = await chat.samplers(_sampler_probes(plan))
@@ -126,7 +126,7 @@ def _sampler_probes(plan: RunPlan) -> tuple[Request, ...]:
     if plan.settings.sampling == "server":
         return ()
     texts = any(task.mode == "text" for each in plan.tasks for task in (each, *each.parts))
-    return (_PROBE, replace(_PROBE, text="1+1=")) if texts else (_PROBE,)
+    return (READINESS_PROBE, replace(READINESS_PROBE, text="1+1=")) if texts else (READINESS_PROBE,)
 
 
 async def _served_name(chat: Chat, weights: str | None) -> str | None:

@@ -120,6 +120,15 @@ def test_properties_of_another_shape_show_nothing(properties: Any) -> None:
     assert "unless it was started with others" in samplers.remark
 
 
+def test_a_refusal_inside_the_stream_is_a_refusal() -> None:
+    """Some servers accept any request with 200 and send an error event without a status instead of an answer."""
+    with FaultServer(plan=lambda _, request: "error_event_string" if "top_n_sigma" in request else None) as server:
+        samplers = look(server)
+    assert isinstance(samplers, Samplers)
+    assert samplers.neutral == {name: value for name, value in FIRST_VALUES.items() if name != "top_n_sigma"}
+    assert "out of memory" in samplers.refused["top_n_sigma"]
+
+
 @pytest.mark.parametrize("fault", ["status_503", "reset_at_once", "status_429"])
 def test_a_service_that_is_in_trouble_has_refused_nothing(fault: str) -> None:
     """Its fault is returned, so that the caller can try again."""

@@ -8,7 +8,18 @@ from tests.unit.test_pipeline import ROWS, plan
 from model_accuracy_eval import pipeline
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Chat, ServiceRole
-from model_accuracy_eval.records import ClientLimits, Fault, MetricUse, Pipeline, Report, Request, RunPlan, Service
+from model_accuracy_eval.records import (
+    Choice,
+    ClientLimits,
+    Fault,
+    MetricUse,
+    Pipeline,
+    Report,
+    Request,
+    RunPlan,
+    Service,
+    Timings,
+)
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.reporting import findings
 from model_accuracy_eval.tasks import demo
@@ -113,6 +124,30 @@ def test_a_judge_that_fails_makes_no_answer_wrong() -> None:
     again = world.run(judged_plan(mode="eval"))
     assert again.outcome.exit_code == 0
     assert len(world.judge.requests) == 4
+
+
+def unfinished(text: str) -> Choice:
+    """An answer without a finish_reason."""
+    return Choice(text=text, timings=Timings(e2e=0.0))
+
+
+def test_half_an_opinion_is_none() -> None:
+    """The judge's first reply lacks a finish_reason, and a small request shows that it sends some."""
+
+    def opinion(request: Request, choice: int) -> str | Choice:
+        return unfinished("no") if len(judge.requests) == 1 else kind(request, choice)
+
+    judge = ScriptedChat(opinion)
+    report = World(judge).run(msgspec.structs.replace(judged_plan(), client_limits=ClientLimits(concurrency=1)))
+    assert {row.metric: row.value for row in report.dataset_results[0].rows}["avg@2"] == 50
+    assert judge.requests[1].max_tokens == 1
+    assert judge.requests[2] == judge.requests[0]
+
+
+def test_a_judge_that_never_sends_finish_reasons_is_believed() -> None:
+    """Its opinions are whole as far as anyone can see."""
+    report = World(ScriptedChat(lambda request, choice: unfinished(kind(request, choice)))).run(judged_plan())
+    assert {row.metric: row.value for row in report.dataset_results[0].rows}["avg@2"] == 50
 
 
 def test_a_judge_that_is_gone_is_not_waited_for_again() -> None:

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedChat, fake_ports
 from tests.unit.test_pipeline import ROWS, plan, right
 
-from model_accuracy_eval import pipeline
+from model_accuracy_eval import merge, pipeline
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, SamplingSetting
+from model_accuracy_eval.merge import ShardFolder
+from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, SamplingSetting, Shard
 from model_accuracy_eval.reporting import comment, comment_figures, history, runfile, terminal
 from model_accuracy_eval.stages import previous_run
 from model_accuracy_eval.stages.previous_run import PreviousRun
@@ -147,6 +148,17 @@ def test_a_run_does_not_go_on_with_other_samplers(setting: SamplingSetting, then
     _, store, _ = evaluate(sampled(setting), then)
     with pytest.raises(BadReuse, match="drawn in two ways. Samples were drawn differently: before with "):
         evaluate(sampled(setting), now, store)
+
+
+def test_shards_that_sampled_differently_are_not_merged() -> None:
+    """One of them was asked of a service that applied other samplers."""
+    folders = []
+    for index, samplers in enumerate([LLAMA_CPP, VLLM]):
+        shard = replace(sampled("server", shard=f"{index}/2"), shard=Shard(index=index, count=2))
+        _, store, _ = evaluate(shard, samplers, MemoryStore(f"shard {index}"))
+        folders.append(ShardFolder(store=store, plan=shard))
+    with pytest.raises(BadReuse, match="are not shards of one run. Samples were drawn differently"):
+        merge.check(folders)
 
 
 def test_history_keeps_samplings_apart() -> None:
