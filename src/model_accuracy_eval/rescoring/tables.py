@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.rescoring.rescored import Rescored
 
 _HEAD = ("metric", "ours", "95 %", "claimed", "difference")
@@ -21,6 +22,10 @@ def _lines(result: Rescored) -> Iterator[str]:
     title = result.name if result.filter == "none" else f"{result.name}, filter {result.filter}"
     yield f"{title}: {result.samples:,} samples of {result.problems:,} problems, judged by {result.scoring}"
     yield from _table(_HEAD, list(_cells(result)))
+    for row in result.rows:
+        if row.bounds:
+            limits = summary.range_of(row.bounds)
+            yield f"{row.metric}: {limits}, whatever the {row.bounds.samples:,} samples without a verdict would be"
     for figure in result.figures:
         if figure.why:
             yield f"{figure.metric}: {figure.why}"

@@ -13,7 +13,7 @@ from model_accuracy_eval.records import (
     RunPlan,
 )
 from model_accuracy_eval.records.exchange import GENERATING_METHODS
-from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.reporting import journal, summary
 from model_accuracy_eval.scoring import loglikelihood_methods, rejections, tools
 from model_accuracy_eval.scoring.notes import cropped, notes, without_finish_reason
 from model_accuracy_eval.scoring.scorecard import Scorecard
@@ -213,7 +213,10 @@ class _DatasetJudge:
 
     def _log(self, dataset_result: DatasetResult) -> None:
         counts = dataset_result.counts
-        lines = [f"{row.metric}: {row.value}" for row in dataset_result.rows]
+        lines = [
+            f"{row.metric}: {row.value}{f' ({summary.range_of(row.bounds)})' if row.bounds else ''}"
+            for row in dataset_result.rows
+        ]
         lines.append(f"{counts.answered} of {counts.planned} samples judged, {counts.not_found} with no answer found")
         log = DatasetLog("eval", self._plan, dataset_result.dataset, self._store, self._ports)
         for line in [*lines, *dataset_result.notes, *self._ask_store.troubles]:

@@ -10,7 +10,7 @@ from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, RunnerStep
 from model_accuracy_eval.ports.sink import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.reporting import comment, comment_figures, manifest, terminal
+from model_accuracy_eval.reporting import comment, comment_figures, manifest, summary, terminal
 from model_accuracy_eval.reporting.conclusions import outcome
 from model_accuracy_eval.stages.github_sinks import page_links
 
@@ -145,7 +145,11 @@ class OutputsSink:
 
 
 def _summary_json(result: Report | Outcome) -> str:
-    """The figures in one line: dataset → metric → value."""
+    """The figures in one line: dataset → metric → value, and `bounds` → metric → limits where samples are lost."""
     dataset_results = result.dataset_results if isinstance(result, Report) else ()
-    values = {one.dataset: {row.metric: row.value for row in one.rows} for one in dataset_results}
+    values: dict[str, dict[str, object]] = {}
+    for one in dataset_results:
+        values[one.dataset] = {row.metric: row.value for row in one.rows}
+        if bounds := summary.bounds(one.rows):
+            values[one.dataset]["bounds"] = bounds
     return msgspec.json.encode(values).decode()

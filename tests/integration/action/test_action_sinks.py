@@ -1,5 +1,6 @@
 """The list of the action's sinks: what each publishes, and what it takes from those before it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.simulator.commands import pairs
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
 from model_accuracy_eval.github.runner.runner import Runner
 from model_accuracy_eval.ports.action_ports import GitHubApi
-from model_accuracy_eval.records import Request
+from model_accuracy_eval.records import Fault, Request
 from model_accuracy_eval.stages.github_sinks import HurriedGitHub
 from model_accuracy_eval.system.run_folder import RunFolder
 
@@ -54,6 +55,28 @@ def test_all_sinks_publish_and_link_to_those_before_them(tmp_path: Path) -> None
         assert "avg@5" in stage.log.getvalue()
         assert hub.statuses == []
         assert (Path(values["report-path"]) / "report.html").is_file()
+
+
+def test_lost_samples_stand_beside_the_figures_wherever_they_go(tmp_path: Path) -> None:
+    """In the output for other steps, in the comment and in the check; a clean run's output has nothing but figures."""
+
+    def picky(request: Request, _choice: int) -> str | Fault:
+        refused = request.messages[-1].content.startswith("What is 3")
+        return Fault(kind="rejected", sentence="HTTP 400", status=400) if refused else "#### 1"
+
+    for answer, has_bounds in ((picky, True), (lambda _request, _choice: "#### 1", False)):
+        with FakeGitHub() as hub, whole_stage(hub, tmp_path / str(has_bounds)) as stage:
+            (tmp_path / str(has_bounds)).mkdir()
+            stage.answer = answer
+            assert stage.run() == 0
+            figures = json.loads(outputs(stage)["summary-json"])["demo_gsm8k"]
+            assert figures["avg@5"] == 25.0
+            assert figures.get("bounds", {}).get("avg@5") == (
+                {"low": 25.0, "high": 50.0, "samples": 5} if has_bounds else None
+            )
+            assert [("25.00 .. 50.00" in text) for text in (stage.comment, stage.check["output"]["summary"])] == [
+                has_bounds
+            ] * 2
 
 
 def test_the_summary_of_a_later_run_shows_the_figures_before(tmp_path: Path) -> None:

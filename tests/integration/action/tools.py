@@ -17,7 +17,7 @@ from model_accuracy_eval.action import act
 from model_accuracy_eval.github.check_progress import CheckProgress
 from model_accuracy_eval.github.runner.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
-from model_accuracy_eval.records import Request, RunPlan
+from model_accuracy_eval.records import Fault, Request, RunPlan
 from model_accuracy_eval.records.github import Actor, PullRequest
 from model_accuracy_eval.stages.run_progress import RunProgress
 from model_accuracy_eval.wiring.sinks import action_sinks
@@ -53,7 +53,7 @@ class Stage:
     hub: FakeGitHub
     parts: dict[str, Any] = field(default_factory=dict)
     job: ActionContext = JOB
-    answer: Callable[[Request, int], str] = lambda _request, _choice: "#### 1"
+    answer: Callable[[Request, int], str | Fault] = lambda _request, _choice: "#### 1"
     adapter: Path | None = None
     artifacts: ArtifactStore | None = None
     interval: float = 3600.0

@@ -147,6 +147,7 @@ def test_samples_that_are_not_in_the_file_count_as_wrong_and_are_told() -> None:
     assert figures(result)["avg@2"] == pytest.approx(75.0)
     assert "without missing" in next(one.causes for one in result.figures if one.metric == "avg@2")
     assert "1 samples are not in the file and count as not correct." in tables.as_text([result])
+    assert "avg@2: 75.00 .. 100.00, whatever the 1 samples without a verdict would be" in tables.as_text([result])
     failed = json.loads(rows[3]) | {"success": False}
     assert of_lines([*rows[:3], *lines([failed])]).counts.failed == 1
 
