@@ -58,6 +58,7 @@ from model_accuracy_eval.records.scores import ExecutionSummary as ExecutionSumm
 from model_accuracy_eval.records.scores import FigureBounds as FigureBounds
 from model_accuracy_eval.records.scores import Interval as Interval
 from model_accuracy_eval.records.scores import ProblemResult as ProblemResult
+from model_accuracy_eval.records.scores import Reading as Reading
 from model_accuracy_eval.records.scores import Speed as Speed
 from model_accuracy_eval.records.scores import Spread as Spread
 from model_accuracy_eval.records.scores import SummaryRow as SummaryRow

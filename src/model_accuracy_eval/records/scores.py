@@ -129,6 +129,22 @@ class ExecutionSummary(Record, frozen=True, kw_only=True):
     programs: int
 
 
+class Reading(Record, frozen=True, kw_only=True):
+    """How another pipeline of the task reads the same replies: in how many it finds an answer, and which."""
+
+    pipeline: str
+    answers: int
+    """Replies in which the first pipeline finds an answer."""
+    more: int
+    """Replies in which only this one does."""
+    fewer: int
+    """Replies in which only the first one does."""
+    different: int
+    """Replies in which they find different answers."""
+    metric: str
+    """The name of this reading's figure in the summary."""
+
+
 class DatasetResult(Record, frozen=True, kw_only=True):
     """The result of one dataset: its rows, its problems, and what became of the samples."""
 
@@ -141,3 +157,5 @@ class DatasetResult(Record, frozen=True, kw_only=True):
     speed: Speed = Speed()
     ran: tuple[ExecutionSummary, ...] = ()
     """The environments in which programs were run; empty if none were."""
+    readings: tuple[Reading, ...] = ()
+    """Other readings of the same replies; empty if the task has one way to read them."""

@@ -93,6 +93,8 @@ class Grouping(Record, frozen=True, kw_only=True):
     weight_by_size: bool = True
     areas: dict[str, str] = {}
     """Part → its area. Every area has a score, too, over all its problems."""
+    figures: tuple[str, ...] = ()
+    """Labels of the metrics that have a row for each part and area besides the first one."""
 
 
 class TaskSpec(Record, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from model_accuracy_eval.records import (
     FigureBounds,
     Interval,
     ProblemResult,
+    Reading,
     RunPlan,
     Speed,
     SummaryRow,
@@ -38,6 +39,7 @@ class ResultsHead(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     speed: Speed
     rows: tuple[SummaryRow, ...]
     ran: tuple[ExecutionSummary, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -94,6 +96,7 @@ def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
         speed=result.speed,
         rows=result.rows,
         ran=result.ran,
+        readings=result.readings,
     )
     fields = {row.metric: row.value for row in result.rows} | msgspec.to_builtins(head)
     fields["details"] = [_details(result.dataset, problem, plan.k) for problem in result.problem_results]
@@ -145,6 +148,7 @@ def dataset_result(dataset: str, source: bytes | None, where: str) -> DatasetRes
         notes=results.notes,
         speed=results.speed,
         ran=results.ran,
+        readings=results.readings,
     )
 
 

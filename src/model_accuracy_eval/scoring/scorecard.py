@@ -5,7 +5,16 @@ One set of replies serves every pipeline. Texts are dropped as soon as their pro
 
 from collections.abc import Iterator, Sequence
 
-from model_accuracy_eval.records import FigureBounds, MetricUse, Pipeline, Problem, ProblemResult, SummaryRow, TaskSpec
+from model_accuracy_eval.records import (
+    FigureBounds,
+    MetricUse,
+    Pipeline,
+    Problem,
+    ProblemResult,
+    Reading,
+    SummaryRow,
+    TaskSpec,
+)
 from model_accuracy_eval.scoring import filters, groups
 from model_accuracy_eval.scoring.asks import Ask, AskResults, no_result
 from model_accuracy_eval.scoring.columns import Column, reduced
@@ -13,6 +22,7 @@ from model_accuracy_eval.scoring.guessing import chance_of_right
 from model_accuracy_eval.scoring.judging import JudgedSamples, Samples, asks, judge
 from model_accuracy_eval.scoring.loglikelihood_methods import UNAVAILABLE
 from model_accuracy_eval.scoring.metrics import SampleValue, metric
+from model_accuracy_eval.scoring.readings import ReadingCounter, reads_otherwise
 from model_accuracy_eval.scoring.scorers import pipelines
 
 EMPTY_PROBLEM = Problem(id=-1, messages=(), references=())
@@ -38,6 +48,7 @@ class Scorecard:
         self._ask_results = ask_results
         self._pipelines: dict[tuple[int, ...], tuple[Pipeline, ...]] = {}
         self._columns: dict[str, Column] = {}
+        self._readings: dict[str, ReadingCounter] = {}
 
     def asks(self, problem: Problem, samples: Samples) -> Iterator[Ask]:
         """Everything that has to be asked before these samples can be judged."""
@@ -55,10 +66,16 @@ class Scorecard:
             )
             if place == 0:
                 first = judged
+            names: list[str] = []
             for use, values in zip(pipeline.metrics, judged.values, strict=True):
-                for name, column in self._collect(problem, pipeline, use, values).items():
+                columns = self._collect(problem, pipeline, use, values)
+                names += columns
+                for name, column in columns.items():
                     figures[name], limits = column.of_last_problem()
                     bounds |= {name: limits} if limits else {}
+            if place and reads_otherwise(own[0], pipeline):
+                counter = self._readings.setdefault(pipeline.name, ReadingCounter(pipeline.name, names[0]))
+                counter.add(first.verdicts, judged.verdicts)
         return _problem_result(problem, first, own[0], figures, bounds)
 
     def leave_out(self, problem: Problem) -> None:
@@ -100,13 +117,30 @@ class Scorecard:
                 for name in metric_names(self._task, self._n, self._k)
             )
         rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
-        first = next(iter(self._columns.values()))
-        rows += groups.centred(self._task, rows[0])
-        areas, parts = (
-            {name: self._row(rows[0].metric, first.of_parts(members), version, mode) for name, members in sets.items()}
-            for sets in (groups.areas(self._task, first.parts), {part: {part} for part in sorted(set(first.parts))})
+        columns = list(self._columns.values())
+        of_parts = [row for row, column in zip(rows, columns, strict=True) if self._has_parts(column)]
+        return (
+            *rows,
+            *groups.centred(self._task, rows[0]),
+            *(part for row in of_parts for part in self._rows_of_parts(row, version, mode)),
         )
-        return (*rows, *groups.rows_of_parts(self._task, rows[0], parts, areas))
+
+    def _has_parts(self, column: Column) -> bool:
+        """Whether the parts have rows of this figure: the first one, and those that the task names."""
+        named = self._task.grouping.figures if self._task.grouping else ()
+        return column is next(iter(self._columns.values())) or column.use.label in named
+
+    def _rows_of_parts(self, total: SummaryRow, version: str, mode: str) -> Iterator[SummaryRow]:
+        column = self._columns[total.metric]
+        areas, parts = (
+            {name: self._row(total.metric, column.of_parts(members), version, mode) for name, members in sets.items()}
+            for sets in (groups.areas(self._task, column.parts), {part: {part} for part in sorted(set(column.parts))})
+        )
+        return groups.rows_of_parts(self._task, total, parts, areas)
+
+    def readings(self) -> tuple[Reading, ...]:
+        """What the task's other pipelines read in the same replies."""
+        return tuple(counter.reading() for counter in self._readings.values())
 
     def _row(self, name: str, column: Column, version: str, mode: str) -> SummaryRow:
         return SummaryRow(

@@ -16,6 +16,7 @@ from model_accuracy_eval.records.exchange import GENERATING_METHODS
 from model_accuracy_eval.reporting import journal, summary
 from model_accuracy_eval.scoring import loglikelihood_methods, rejections, tools
 from model_accuracy_eval.scoring.notes import cropped, notes, without_finish_reason
+from model_accuracy_eval.scoring.readings import reading_notes
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
 from model_accuracy_eval.stages import ask_store
@@ -79,10 +80,12 @@ class _DatasetJudge:
         lost = self._judge_the_rest(partial=partial)
         problem_results = tuple(self._results[problem] for problem in self._problems if problem in self._results)
         counts = self._counts(planned, problem_results, lost)
+        rows = self._card.rows(self._prepared.version, _MODES.get(self._method(), self._method()))
+        readings = self._card.readings()
         dataset_result = DatasetResult(
             dataset=self._prepared.task.name,
             version=self._prepared.version,
-            rows=self._card.rows(self._prepared.version, _MODES.get(self._method(), self._method())),
+            rows=rows,
             problem_results=problem_results,
             counts=counts,
             notes=self._ask_store.notes() + notes(
@@ -93,9 +96,11 @@ class _DatasetJudge:
                 *without_finish_reason(self._endings),
                 *tools.notes(self._prepared.tasks, counts),
                 *self._loglikelihood_notes(),
+                *reading_notes(readings, rows),
             ),
             speed=self._stopwatch.speed(),
             ran=self._ask_store.ran(),
+            readings=readings,
         )  # fmt: skip
         self._log(dataset_result)
         return dataset_result

@@ -3,10 +3,12 @@
 Home: https://github.com/suzgunmirac/BIG-Bench-Hard, arXiv:2210.09261. Licence: MIT.
 A row: {"task": "boolean_expressions", "index": 0, "input": "not ( True ) and ( True ) is", "target": "False"}
 Asked: after the three worked examples that the authors wrote for the task, step by step.
-Judged: what follows "the answer is", up to the end of its line. Every task has a row of its own.
+Judged: what follows "the answer is", up to the end of its line, as in the published scores. `flexible-extract` also
+takes "answer:" or the last line of a reply, and B for (B). Every task has a row of its own.
 """
 
 from model_accuracy_eval.records import DataFile, FewShot, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.tasks.prompt_parts import other_reading
 
 _EXAMPLES = FewShot(
     data=DataFile(
@@ -19,6 +21,9 @@ _EXAMPLES = FewShot(
     question="{{ value.partition('-----\n')[2] | trim }}\n\n",
     turns=False,
 )
+
+_ONE_QUESTION = Step(name="cut_at", args={"marks": ["\nQ:", "\n\nQ"]})
+_ACCURACY = MetricUse(name="exact", label="accuracy", args={"ignore_blanks": True})
 
 TASK = TaskSpec(
     name="bbh",
@@ -40,10 +45,13 @@ TASK = TaskSpec(
         Pipeline(
             filters=(
                 Step(name="strip_thoughts"),
-                Step(name="cut_at", args={"marks": ["\nQ:", "\n\nQ"]}),
+                _ONE_QUESTION,
                 Step(name="bbh_answer"),
             ),
-            metrics=(MetricUse(name="exact", label="accuracy", args={"ignore_blanks": True}),),
+            metrics=(_ACCURACY,),
+        ),
+        other_reading(
+            "flexible-extract", _ONE_QUESTION, Step(name="bbh_answer", args={"anywhere": True}), metric=_ACCURACY
         ),
     ),
     grouping=Grouping(by="category", weight_by_size=False),

@@ -3,10 +3,11 @@
 Home: https://github.com/TIGER-AI-Lab/MMLU-Pro, arXiv:2406.01574. Licence: MIT.
 A row: {"question_id": 70, "question": "…", "options": ["…", …], "answer": "I", "category": "business", …}
 Asked: step by step, with the letter at the end.
-Judged: the letter in `answer`; a reply without one is wrong, never a random option.
+Judged: the letter in `answer`; a reply without one is wrong, never a random option. `flexible-extract` reads as the
+published script does: the first "answer is (A)", else "answer: A", else the last capital of A to J that stands alone.
 """
 
-from model_accuracy_eval.records import DataFile, Grouping, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, Grouping, Prompt, Step, TaskSpec
 from model_accuracy_eval.tasks import prompt_parts
 
 TASK = TaskSpec(
@@ -26,6 +27,11 @@ TASK = TaskSpec(
     key=("question_id",),
     category="category",
     max_tokens=2048,
-    pipelines=prompt_parts.LETTER_PIPELINES,
+    pipelines=(
+        prompt_parts.LETTER_PIPELINE,
+        prompt_parts.other_reading(
+            "flexible-extract", Step(name="mmlu_pro_answer"), metric=prompt_parts.LETTER_PIPELINE.metrics[0]
+        ),
+    ),
     grouping=Grouping(by="category"),
 )

@@ -7,6 +7,8 @@ few-shot   three small solved functions first
 cgo        with helper functions, one for each step
 """
 
+import msgspec
+
 from model_accuracy_eval.records import MetricUse, Pipeline, Prompt, Step
 
 NUMBER_ENDING = "Work it out step by step. On the last line write #### followed by the answer as a plain number."
@@ -25,11 +27,24 @@ NUMBER_PIPELINES = (
 LETTER_ENDING = "Think it through if you need to, then end with: ANSWER: X (the letter of the right option)."
 ONLY_THE_LETTER = "Respond only with the letter of the correct answer."
 
+
+def other_reading(name: str, *filters: Step, metric: MetricUse) -> Pipeline:
+    """A second way to read the replies: one row in the summary, and a note that says how often it differs."""
+    return Pipeline(
+        name=name,
+        filters=(Step(name="strip_thoughts"), *filters),
+        metrics=(msgspec.structs.replace(metric, reduction="mean"),),
+    )
+
+
+_ACCURACY = MetricUse(name="exact", label="accuracy")
+LETTER_PIPELINE = Pipeline(
+    filters=(Step(name="strip_thoughts"), Step(name="choice_letter")),
+    metrics=(_ACCURACY,),
+)
 LETTER_PIPELINES = (
-    Pipeline(
-        filters=(Step(name="strip_thoughts"), Step(name="choice_letter")),
-        metrics=(MetricUse(name="exact", label="accuracy"),),
-    ),
+    LETTER_PIPELINE,
+    other_reading("flexible-extract", Step(name="choice_letter", args={"by_wording": True}), metric=_ACCURACY),
 )
 
 

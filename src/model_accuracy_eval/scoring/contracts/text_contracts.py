@@ -7,9 +7,9 @@ from model_accuracy_eval.scoring.metrics import metric
 
 
 def text_case(name: str, answer: str, references: str | tuple[str, ...], expected: Any, **args: Any) -> Case:
-    """An answer and its right answers. `choices` and `gold` are the problem's, all other settings the metric's."""
+    """An answer and its right answers. `choices`, `gold` and `extras` are the problem's; the rest is the metric's."""
     right = (references,) if isinstance(references, str) else references
-    options = {key: args.pop(key) for key in ("choices", "gold") if key in args}
+    options = {key: args.pop(key) for key in ("choices", "gold") if key in args} | args.pop("extras", {})
 
     def run() -> Any:
         row = metric(name)
@@ -101,6 +101,10 @@ CONTRACTS = (
     text_contract(
         "exam_points", "one for the right letters, one half for some of them and no wrong one",
         ("AC,B", "ACD,B", 0.75), ("AB", "A", 0.0), "Naming every letter earns points."),
+    text_contract(
+        "scoring_rate", "points won and points possible, by which the mean over the dataset is weighted",
+        ("A,B", "A,C", (2.0, 4.0), {"extras": {"score": 2}}),
+        ("B", "AC", (0.0, 6.0), {"extras": {"score": 6}}), _STRICT),
     text_contract(
         "calculator_notes", "share of the notes whose result the calculator confirms",
         ("<<3*4=12>>12 and <<1+1=3>>3", "15", 0.5), ("<<nonsense=3>>", "3", 0.0), "Wrong workings count as right."),

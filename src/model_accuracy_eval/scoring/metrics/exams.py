@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isclose
 from string import ascii_uppercase
 
+from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.calculator import calculate, split_notes
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
@@ -110,6 +111,17 @@ def exam_points(answer: str, references: Sequence[str]) -> float:
     return sum(map(_points, answers, right)) / len(right)
 
 
+def scoring_rate(answer: str, problem: Problem) -> tuple[float, float]:
+    """Points won and points possible; every question of a block is worth the column `score`."""
+    score = problem.extras.get("score")
+    if not isinstance(score, int | float):
+        raise BadData(
+            f"scoring_rate needs the points of a question, but problem {problem.id} has no number in 'score'."
+        )
+    possible = float(score) * len(problem.references[0].split(","))
+    return possible * exam_points(answer, problem.references), possible
+
+
 def _points(letters: str, right: str) -> float:
     if set(letters) == set(right):
         return 1.0
@@ -135,5 +147,6 @@ EXAM_METRICS = {
     "iou_at": Metric(score=iou_at, reads="answers in their problem", yes_or_no=True),
     "json_equal": Metric(score=json_equal, reads="answers in their problem", yes_or_no=True),
     "exam_points": Metric(score=exam_points),
+    "scoring_rate": Metric(score=scoring_rate, reads="answers in their problem", aggregation="pooled"),
     "calculator_notes": Metric(score=calculator_notes),
 }
