@@ -10,7 +10,7 @@ from pathlib import PurePath
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.metrics.exact import as_number
-from model_accuracy_eval.tasks import conversations
+from model_accuracy_eval.tasks import conversations, prompt_parts
 from model_accuracy_eval.tasks.rows import DataRow, parse
 
 _FIELDS = ("question", "answer")
@@ -86,10 +86,5 @@ def _choice(path: str, rows: list[DataRow], letters: list[str]) -> TaskSpec:
         reference="{{ answer }}",
         choices=f"{{{{ [{', '.join(letters)}] | map('string') | list | tojson }}}}",
         max_tokens=1024,
-        pipelines=(
-            Pipeline(
-                filters=(Step(name="strip_thoughts"), Step(name="choice_letter")),
-                metrics=(MetricUse(name="exact", label="accuracy"),),
-            ),
-        ),
+        pipelines=prompt_parts.LETTER_PIPELINES,
     )

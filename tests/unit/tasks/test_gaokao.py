@@ -71,6 +71,9 @@ def test_a_failed_sample_wins_nothing_of_its_points() -> None:
         card.judge(problem, [right, lost])
     rows = {row.metric: row for row in card.rows("0ba9da")}
     assert rate(rows, "scoring rate (2 runs average)") == pytest.approx(50)
+    bounds = rows["scoring rate (2 runs average)"].bounds
+    assert bounds
+    assert (bounds.low, bounds.high) == pytest.approx((50, 50 + 100 / 3))
 
 
 def test_points_that_nobody_named_are_refused() -> None:

@@ -113,13 +113,22 @@ def exam_points(answer: str, references: Sequence[str]) -> float:
 
 def scoring_rate(answer: str, problem: Problem) -> tuple[float, float]:
     """Points won and points possible; every question of a block is worth the column `score`."""
+    possible = _possible_points(problem)
+    return possible * exam_points(answer, problem.references), possible
+
+
+def _points_limits(problem: Problem) -> tuple[tuple[float, float], tuple[float, float]]:
+    possible = _possible_points(problem)
+    return (0.0, possible), (possible, possible)
+
+
+def _possible_points(problem: Problem) -> float:
     score = problem.extras.get("score")
     if not isinstance(score, int | float):
         raise BadData(
             f"scoring_rate needs the points of a question, but problem {problem.id} has no number in 'score'."
         )
-    possible = float(score) * len(problem.references[0].split(","))
-    return possible * exam_points(answer, problem.references), possible
+    return float(score) * len(problem.references[0].split(","))
 
 
 def _points(letters: str, right: str) -> float:
@@ -147,6 +156,8 @@ EXAM_METRICS = {
     "iou_at": Metric(score=iou_at, reads="answers in their problem", yes_or_no=True),
     "json_equal": Metric(score=json_equal, reads="answers in their problem", yes_or_no=True),
     "exam_points": Metric(score=exam_points),
-    "scoring_rate": Metric(score=scoring_rate, reads="answers in their problem", aggregation="pooled"),
+    "scoring_rate": Metric(
+        score=scoring_rate, reads="answers in their problem", aggregation="pooled", limits=_points_limits
+    ),
     "calculator_notes": Metric(score=calculator_notes),
 }
