@@ -15,7 +15,7 @@ from model_accuracy_eval.rescoring.recounts import Measure, SampleValues
 
 _MOST = 200
 """More numbers than this are not the figures of one dataset."""
-_SIZED = re.compile(r"(?P<kind>pass|cons|avg)@(?P<k>[1-9]\d*)")
+_SIZED = re.compile(r"(?P<kind>pass|cons|avg)(?:@|_at_)(?P<k>[1-9]\d*)")
 _AVERAGED = re.compile(r" \(\d+ runs average\)")
 _ACCURACIES = {"accuracy", "acc", "score", "correct", "mean"}
 """How tools call the share of correct samples."""

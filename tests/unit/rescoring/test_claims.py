@@ -77,6 +77,11 @@ def test_accuracy_is_known_by_its_usual_names(matrix: list[list[bool]], name: st
     assert figure.ours == pytest.approx(mean)
 
 
+def test_pass_at_1_is_pass_at_k_in_other_letters() -> None:
+    """CRUXEval writes it so in its JSON."""
+    assert compared([[True, False], [True, True]], {"pass_at_1": 75.0})["pass_at_1"].ours == pytest.approx(75.0)
+
+
 def test_an_unknown_name_is_answered() -> None:
     """By the figures that there are, or by the one that equals it."""
     assert compared([[True], [False]], {"bleu": 12.5})["bleu"].why == (
