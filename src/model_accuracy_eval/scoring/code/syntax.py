@@ -117,7 +117,7 @@ def is_talk(node: ast.stmt) -> bool:
 
 _STARTS = re.compile(
     r"^(?:(?:async[ ]+)?def[ ]+\w+[ ]*\(|class[ ]+\w+[ ]*[(:]|@\w"
-    r"|from[ ]+[\w.]+[ ]+import\b|import[ ]+[\w.]+(?:[ ]+as[ ]+\w+)?[ ]*(?:[,#;]|$)|\w+[ ]*=[ ]*[^\s=])"
+    r"|from[ ]+[\w.]+[ ]+import\b|import[ ]+[\w.]+(?:[ ]+as[ ]+\w+)?[ ]*(?:[,#;]|$)|[A-Z][A-Z0-9_]*[ ]*=[ ]*[^\s=])"
 )
 
 

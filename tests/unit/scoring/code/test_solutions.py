@@ -52,6 +52,8 @@ WRITTEN = {
     "built up": "First\n```python\ndef two():\n    return 2\n```\nthen\n```python\ndef twice(x):\n    return two() * x\n```",
     "other languages": f"```bash\npip install x\n```\n```python\n{WHOLE}\n```\n```json\n[]\n```",
     "uses the prompt's import and helper": "```python\ndef twice(x):\n    return math.floor(helper(2 * x - 1))\n```",
+    "talk that uses the function": f"For example:\nresult = twice(2)\ncomes to 4.\n\n{WHOLE}\n",
+    "a constant behind talk": "Here:\n\nTWO = 2\ndef twice(x):\n    return TWO * x\n",
     "lambda": "```python\ntwice = lambda x: 2 * x\n```",
 }  # fmt: skip
 
