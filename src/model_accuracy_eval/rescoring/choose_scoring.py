@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Record, Step, TaskSpec
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.scoring.answer_kinds import LETTERS, answer_kind
 from model_accuracy_eval.scoring.metrics import METRICS
-from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.tasks.lm_eval import metric_pipelines
 from model_accuracy_eval.tasks.lm_eval.import_findings import ImportFindings
 from model_accuracy_eval.tasks.template_words import after
@@ -131,14 +131,8 @@ def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | Non
     if replies and replies[0].metrics:
         return _filtered_task(name, replies[0], results)
     gold = [answer for reply in replies for answer in right_answers(reply.gold)]
-    if all(as_number(answer) is not None for answer in gold):
-        step, metric, description = "number_answer", MetricUse(name="number", label="accuracy"), "the number"
-    elif all(len(answer) == 1 and answer in _LETTERS for answer in gold):
-        step, metric, description = "choice_letter", MetricUse(name="exact", label="accuracy"), "the letter"
-    else:
-        args = {"ignore_case": True, "ignore_blanks": True}
-        step, metric, description = "stripped", MetricUse(name="exact", label="accuracy", args=args), "the whole text"
-    return _task(name, Pipeline(filters=(_STRIP_THOUGHTS, Step(name=step)), metrics=(metric,))), description
+    kind = LETTERS if all(len(answer) == 1 and answer in _LETTERS for answer in gold) else answer_kind(gold)
+    return _task(name, Pipeline(filters=(_STRIP_THOUGHTS, kind.filter), metrics=(kind.metric,))), kind.reading
 
 
 def options(task: TaskSpec, gold: Sequence[str]) -> tuple[str, ...]:

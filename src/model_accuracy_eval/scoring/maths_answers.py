@@ -69,14 +69,22 @@ def _decimal(value: Fraction) -> str:
 
 def maths_answer(text: str, problem: Problem) -> str | None:
     r"""The content of the last `\boxed{…}` and of those joined to it, else what follows the last "answer is" or `####`,
-    else the last formula between dollars, else the last number."""
+    else the last formula between dollars, else the last number, else all of a single line."""
     if "box" in text and (boxes := maths.last_boxes(text)):
         return ", ".join(boxes).strip() or None
     stated = _STATED.findall(text)
     if stated:
         return _formula_in(_SENTENCE.sub("", stated[-1].strip()).strip(" *_"))
     formulas = _formulas(text)
-    return formulas[-1] if formulas else last_number(text, problem)
+    if formulas:
+        return formulas[-1]
+    return text.strip() if _is_one_answer(text) else last_number(text, problem)
+
+
+def _is_one_answer(text: str) -> bool:
+    """Whether a reply is nothing but its answer: mathematics, or a line without numbers."""
+    line = text.strip()
+    return bool(line) and "\n" not in line and (maths.is_readable(line) or not any(map(str.isdecimal, line)))
 
 
 def _formulas(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """A user's own data file → a task. Its columns decide which of three shapes it has; the first two are AISBench's:
 
-question, answer                 the reply must be the answer (as a number where every answer is one)
+question, answer                 the reply must be the answer (as a number or as mathematics where the answers are)
 question, A, B, C, …, answer     multiple choice; the answer is the letter
 messages, or lists of messages   the reply is compared with the conversation's last
 """
@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.scoring.metrics.exact import as_number
+from model_accuracy_eval.scoring.answer_kinds import answer_kind
 from model_accuracy_eval.tasks import conversations, prompt_parts
 from model_accuracy_eval.tasks.rows import DataRow, parse
 
@@ -38,19 +38,16 @@ def _name(path: str) -> str:
 
 def _open(path: str, rows: list[DataRow]) -> TaskSpec:
     reference, references = _reference(rows)
-    numeric = all(as_number(answer) is not None for answer in references)
-    read = Step(name="number_answer") if numeric else Step(name="stripped")
-    text = MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
-    judge = MetricUse(name="number", label="accuracy") if numeric else text
+    kind = answer_kind(references)
     return TaskSpec(
         name=_name(path),
-        about=f"Own questions whose answer is {'a number' if numeric else 'a text'}.",
+        about=f"Own questions whose answer is {kind.noun}.",
         data=DataFile(name=path),
         fields=_FIELDS,
         prompt=Prompt(question="{{ question }}"),
         reference=reference,
         max_tokens=1024,
-        pipelines=(Pipeline(filters=(Step(name="strip_thoughts"), read), metrics=(judge,)),),
+        pipelines=(Pipeline(filters=(Step(name="strip_thoughts"), kind.filter), metrics=(kind.metric,)),),
     )
 
 

@@ -155,3 +155,32 @@ def test_a_file_of_another_shape_is_refused(rows: list[dict[str, Any]], sentence
 def test_files_are_told_from_names(name: str, *, is_file: bool) -> None:
     """By a slash or by an ending of data files."""
     assert custom.looks_like_file(name) == is_file
+
+
+def test_answers_that_are_formulas_are_judged_as_mathematics() -> None:
+    """A few words among them are compared as words, and the reply may explain itself."""
+    golds = [r"\frac{\sqrt{3}}{2}", "x^2+x", r"\text{Evelyn}", "12"]
+    paper = built("a.jsonl", jsonl(*({"question": "?", "answer": gold} for gold in golds)))
+    assert why(paper, 0, r"Half of it, so $\boxed{\frac{1}{2}\sqrt{3}}$.") == "right"
+    assert why(paper, 0, r"\boxed{0.866}") == "wrong"
+    assert why(paper, 1, "The answer is $x(x+1)$.") == "right"
+    assert why(paper, 2, r"\boxed{\text{evelyn}}") == "right"
+    assert why(paper, 2, "Evelyn") == "right"
+    assert why(paper, 3, "5 + 7 = 12") == "right"
+
+
+@pytest.mark.parametrize(
+    "golds",
+    [
+        ["Paris", "Rome", "a\\b"],
+        ["Paris", "3/4/2021"],
+        ["x", "y"],
+        [r"C:\Windows", "/usr/bin", "D:"],
+        ["x^2", "no", "yes"],
+    ],
+)
+def test_texts_with_some_signs_in_them_stay_texts(golds: list[str]) -> None:
+    """Names, paths, dates, letters, and words with a lonely formula among them."""
+    paper = built("a.jsonl", jsonl(*({"question": "?", "answer": gold} for gold in golds)))
+    assert why(paper, 0, golds[0].upper()) == "right"
+    assert why(paper, 0, f"It is {golds[0]}") == "wrong"

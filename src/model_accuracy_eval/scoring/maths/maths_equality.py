@@ -15,7 +15,7 @@ from model_accuracy_eval.scoring.maths.maths_forms import (
     unit,
 )
 from model_accuracy_eval.scoring.maths.maths_parser import read
-from model_accuracy_eval.scoring.maths.maths_text import last_box, letters
+from model_accuracy_eval.scoring.maths.maths_text import last_boxes, letters
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
     Matrix,
@@ -37,7 +37,7 @@ _MOST_COMPARISONS = 2500
 
 def equal(answer: str, reference: str) -> bool:
     """What cannot be read as mathematics is compared letter by letter, without case and blanks."""
-    answer, reference = (last_box(text) or text for text in (answer, reference))
+    answer, reference = (", ".join(last_boxes(text)) or text for text in (answer, reference))
     ours, theirs = letters(answer), letters(reference)
     if ours == theirs:
         return bool(ours)

@@ -3,7 +3,7 @@
 from model_accuracy_eval.scoring.maths import maths_words as words
 from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_factors import FactorParser
-from model_accuracy_eval.scoring.maths.maths_text import plain
+from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, plain
 from model_accuracy_eval.scoring.maths.maths_tokens import tokens
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Node,
@@ -21,6 +21,8 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
 
 def read(text: str) -> Node:
     """The tree of a text; `Unreadable` where it is no mathematics that is known here."""
+    if len(text) > LONGEST_TEXT:
+        raise Unreadable(f"{len(text)} characters")
     parser = Parser(tokens(plain(text)))
     answer = parser.answer()
     if parser.next:

@@ -11,8 +11,6 @@ from model_accuracy_eval.scoring.maths.units import is_short_unit, is_unit
 
 Kind = Literal["number", "letter", "command", "words", "separator", "sign", "currency"]
 
-LONGEST_TEXT = 2000
-"""Longer texts are compared letter by letter; no answer of a benchmark is a tenth as long."""
 _LARGEST_EXPONENT = 1000
 
 
@@ -76,8 +74,6 @@ _LONGEST_PRODUCT = 3
 
 def tokens(text: str) -> list[MathsToken]:
     """All of it; a character that means nothing here makes the text unreadable."""
-    if len(text) > LONGEST_TEXT:
-        raise Unreadable(f"{len(text)} characters")
     result: list[MathsToken] = []
     depth = place = 0
     while place < len(text):

@@ -1,0 +1,59 @@
+"""How replies are read and judged where nobody has said so: the right answers themselves decide."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model_accuracy_eval.records import MetricUse, Step
+from model_accuracy_eval.scoring import maths
+from model_accuracy_eval.scoring.metrics.exact import as_number
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswerKind:
+    noun: str
+    """What each right answer is."""
+    reading: str
+    """What of a reply counts."""
+    filter: Step
+    metric: MetricUse
+
+
+_NUMBERS = AnswerKind(
+    noun="a number",
+    reading="the number",
+    filter=Step(name="number_answer"),
+    metric=MetricUse(name="number", label="accuracy"),
+)
+_FORMULAS = AnswerKind(
+    noun="a formula",
+    reading="the formula",
+    filter=Step(name="maths_answer"),
+    metric=MetricUse(name="math_equal", label="accuracy"),
+)
+_TEXTS = AnswerKind(
+    noun="a text",
+    reading="the whole text",
+    filter=Step(name="stripped"),
+    metric=MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True}),
+)
+LETTERS = AnswerKind(
+    noun="a letter",
+    reading="the letter",
+    filter=Step(name="choice_letter"),
+    metric=MetricUse(name="exact", label="accuracy"),
+)
+_LATEX = re.compile(r"\\[A-Za-z]|\w\s*\^|^-?\d+/\d+$")
+_MATHS = re.compile(r"[\d\\^=]")
+
+
+def answer_kind(right_answers: Sequence[str]) -> AnswerKind:
+    """Numbers, if every right answer is one; formulas, if LaTeX, powers or fractions occur and half of them or more are
+    mathematics; else texts."""
+    if all(as_number(answer) is not None for answer in right_answers):
+        return _NUMBERS
+    if any(_LATEX.search(answer) for answer in right_answers):
+        formulas = sum(bool(_MATHS.search(answer)) and maths.is_readable(answer) for answer in right_answers)
+        if 2 * formulas >= len(right_answers):
+            return _FORMULAS
+    return _TEXTS
