@@ -115,15 +115,6 @@ def right_answers(gold: Sequence[str]) -> tuple[str, ...]:
     return tuple(after(text, "####") if "####" in text else text.strip() for text in gold)
 
 
-def as_task(task: TaskSpec, name: str, filter_name: str) -> TaskSpec:
-    """The task's scoring for a file of replies. Answers that lm-eval has filtered are not filtered again.
-
-    Files do not say to which part of a dataset a sample belongs, so there is no grouping.
-    """
-    filtered = [replace(pipeline, filters=()) for pipeline in task.pipelines if pipeline.name == filter_name != "none"]
-    return replace(task, name=name, pipelines=tuple(filtered) or task.pipelines, grouping=None)
-
-
 def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | None = None) -> tuple[TaskSpec, str]:
     """A scoring for the replies of an unknown dataset, and its description."""
     if replies and replies[0].loglikelihoods:
@@ -133,13 +124,6 @@ def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | Non
     gold = [answer for reply in replies for answer in right_answers(reply.gold)]
     kind = LETTERS if all(len(answer) == 1 and answer in _LETTERS for answer in gold) else answer_kind(gold)
     return _task(name, Pipeline(filters=(_STRIP_THOUGHTS, kind.filter), metrics=(kind.metric,))), kind.reading
-
-
-def options(task: TaskSpec, gold: Sequence[str]) -> tuple[str, ...]:
-    """The letters that a reply may name, where the file does not list the options."""
-    reads_letters = any(step.name == "choice_letter" for pipeline in task.pipelines for step in pipeline.filters)
-    last = max((answer for answer in gold if len(answer) == 1), default="D")
-    return tuple(_LETTERS[: max(4, _LETTERS.find(last) + 1)]) if reads_letters else ()
 
 
 def _filtered_task(name: str, reply: SavedReply, results: LmEvalResults | None) -> tuple[TaskSpec, str]:

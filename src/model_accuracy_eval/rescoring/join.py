@@ -6,7 +6,7 @@ must show the row's text, a right answer must be the row's. What cannot be place
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -147,11 +147,23 @@ class _Check:
     def __init__(self, way: _Way, saved: Sequence[SavedProblem], prepared: PreparedDataset) -> None:
         self.way = way
         pairs = [(one, place) for one, place in zip(saved, way.places, strict=True) if place is not None]
-        findings = [agreement.check(*pair, prepared.task.of(pair[1])) for pair in pairs] if way.fits else []
+        parts = {_key(problem.category) for problem in prepared.problems if problem.category}
+        findings = [
+            _other_part(*pair, parts) or agreement.check(*pair, prepared.task.of(pair[1]))
+            for pair in (pairs if way.fits else ())
+        ]
         self.contradictions = [finding for finding in findings if isinstance(finding, Contradiction)]
         self.agrees = way.fits and not self.contradictions
         self.shows_all = all(finding is True for finding in findings)
         """Whether every problem's question is its row's."""
+
+
+def _other_part(saved: SavedProblem, problem: Problem, parts: Collection[str]) -> Contradiction | None:
+    """Files call parts as they like, but what is the name of a part means it."""
+    own, named = _key(problem.category or ""), _key(saved.part)
+    if named not in parts or named == own:
+        return None
+    return Contradiction(problem=saved.title, what="part", file=saved.part, row=problem.category or "")
 
 
 def _refusal(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, ways: Sequence[_Check]) -> BadData:

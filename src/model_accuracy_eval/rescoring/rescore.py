@@ -3,6 +3,7 @@
 The file is read twice: first without its texts, to find the problems that it answers, then to write the journal.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -182,7 +183,7 @@ def _judged(
     plan = _with_samples(file, plan, prepared.task, numbers.n)
     check_sandbox(plan, (prepared,), ports)
     claims = SampleClaims(pipelines(prepared.task), plan.sampling.of(prepared.task).n)
-    store = ports.open_store(f"{plan.settings.out}/{file.name}-{filter_name}")
+    store = ports.open_store(f"{plan.settings.out}/{hashlib.sha256(filter_name.encode()).hexdigest()}")
     replies = (
         reply
         for reply in file.read()

@@ -136,8 +136,8 @@ class _DatasetBuilder:
         texts = [value for value in values if isinstance(value, str) and value.strip() and value.strip() in question]
         if prompt.dialogue:
             texts.append(row[prompt.dialogue][-1]["content"])
-        first, *others = sorted(texts, key=len, reverse=True) or [question]
-        return (first, *(text for text in others if len(text) >= _TELLING))
+        texts = sorted(texts, key=len, reverse=True) or [question] * bool(question.strip())
+        return (*texts[:1], *(text for text in texts[1:] if len(text) >= _TELLING))
 
     def _row_options(self, row: DataRow) -> tuple[str, ...]:
         values = (row.get(column) for column in sorted(prompts.columns(self._task.prompt.question)))

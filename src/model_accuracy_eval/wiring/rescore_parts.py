@@ -21,7 +21,8 @@ from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.reporting.runfile import RUN_FILE
 from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, run_replies
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
-from model_accuracy_eval.rescoring.rescore import ReplyFile, rescore
+from model_accuracy_eval.rescoring.failed_replies import with_failures
+from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
 from model_accuracy_eval.rescoring.rescored import Rescored, of_groups
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.stages.shared_sandbox import one_sandbox
@@ -90,8 +91,9 @@ def rescored(
             judged: list[DatasetResult] = []
             try:
                 with one_sandbox(ports) as ports_with_sandbox:
-                    for file in batch.files:
-                        for result, dataset_result in rescore(file, plan, ports_with_sandbox, on_disagreement):
+                    for number, file in enumerate(batch.files):
+                        own = plan.with_settings(out=f"{plan.settings.out}/{number}")
+                        for result, dataset_result in rescore(file, own, ports_with_sandbox, on_disagreement):
                             results.append(result)
                             judged.append(dataset_result)
             finally:
@@ -191,8 +193,8 @@ def _dataset(path: str) -> str:
 
 
 def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFile:
-    name, read = reply_parts.replies(path, given.fields)
-    first = next(read(), SavedReply())
+    name, read = _with_failures(path, given)
+    first = next(iter(read()), SavedReply())
     task = _task(name, first, named, given)
     return ReplyFile(
         name=name,
@@ -202,6 +204,16 @@ def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFil
         results=None if task else _lm_eval_results(path, name),
         claimed=_claimed(given.claimed, path, name),
     )
+
+
+def _with_failures(path: str, given: RescoreOptions) -> tuple[str, ReadReplies]:
+    """The name and the replies of a file, and the failures that AISBench writes beside it."""
+    name, read = reply_parts.replies(path, given.fields)
+    failed = Path(path).with_name(f"{name}_failed.jsonl")
+    if not path.endswith(".jsonl") or not failed.is_file():
+        return name, read
+    _, read_failures = reply_parts.replies(str(failed), {})
+    return name, lambda: with_failures(read(), read_failures())
 
 
 def _task(name: str, first: SavedReply, named: NamedTasks, given: RescoreOptions) -> TaskSpec | None:

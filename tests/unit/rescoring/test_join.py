@@ -1,0 +1,137 @@
+"""The problems of a file find their rows: by every kind of id, and by questions; doubtful ids are refused."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from tests.fake_ports import MemoryHub, fake_ports
+from tests.unit.rescoring.test_own_runs import hub
+
+from model_accuracy_eval import tasks
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan, TaskSpec
+from model_accuracy_eval.rescoring import saved_problems
+from model_accuracy_eval.rescoring.join import NotInDataset, join
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.stages import preflight
+
+PLAN = RunPlan(run_id="", stamp="", tasks=(), k=())
+Naming = Callable[[int, Problem], SavedReply]
+
+WAYS: dict[str, Naming] = {
+    "row": lambda _, problem: SavedReply(problem=str(problem.id), gold=problem.references[:1]),
+    "place": lambda place, _: SavedReply(problem=str(place)),
+    "from 1": lambda place, problem: SavedReply(problem=str(place + 1), gold=problem.references[:1]),
+    "key": lambda _, problem: SavedReply(problem="/".join(problem.key)),
+    "part and key": lambda _, problem: SavedReply(problem=problem.key[-1], part=problem.category or ""),
+    "prompt": lambda _, problem: SavedReply(question=f"Look:\n{problem.messages[-1].content}", options=problem.choices),
+    "question": lambda _, problem: SavedReply(
+        problem=f"q{problem.id}x",
+        question="\n".join((*problem.row_texts, *problem.row_options)),
+        options=problem.choices,
+    ),
+}
+"""How files name their problems."""
+
+
+def prepared(task: TaskSpec, files: MemoryHub | None = None) -> PreparedDataset:
+    return preflight.prepared(task, PLAN, fake_ports(hub=files or hub(task)))
+
+
+def joined(replies: Sequence[SavedReply], dataset: PreparedDataset) -> list[int]:
+    saved = saved_problems.problems("replies", replies)
+    return [problem.id for problem in join("replies", list(saved.values()), dataset)]
+
+
+def names_rows(way: str, problem: Problem) -> bool:
+    """Whether a dataset's rows have such names."""
+    needed = {"key": 1, "part and key": 2}.get(way, 0)
+    return len(problem.key) >= needed and (way not in {"prompt", "question"} or bool(problem.row_texts))
+
+
+@pytest.mark.parametrize("name", tasks.TASKS)
+def test_rows_are_found_by_every_name_that_files_give_them(name: str) -> None:
+    """Whatever the order of the file: its reverse is the hardest one for positions."""
+    dataset = prepared(tasks.find(name))
+    problems = list(enumerate(dataset.problems))[::-1]
+    for way, naming in WAYS.items():
+        if not names_rows(way, problems[0][1]):
+            continue
+        replies = [naming(*problem) for problem in problems]
+        assert joined(replies, dataset) == [problem.id for _, problem in problems], way
+
+
+@pytest.mark.parametrize("name", tasks.TASKS)
+def test_keys_are_different_in_every_row(name: str) -> None:
+    """They would not identify a row otherwise."""
+    task = tasks.find(name)
+    keys = [problem.key for problem in prepared(task).problems]
+    assert all(len(key) == len(task.key) for key in keys)
+    assert not task.key or len(set(keys)) == len(keys)
+
+
+NUMBERS = b"".join(b'{"question": "How much is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(12))
+DEMO = tasks.find("demo_gsm8k")
+
+
+def numbers() -> PreparedDataset:
+    return prepared(DEMO, MemoryHub({DEMO.data.name: NUMBERS}))
+
+
+def test_right_answers_decide_where_counting_begins() -> None:
+    """Positions from 0 and from 1 both exist, and only one of them has these answers."""
+    replies = [SavedReply(problem=str(number), gold=(str(number),)) for number in range(1, 9)]
+    assert joined(replies, numbers()) == list(range(8))
+
+
+def test_ids_that_may_mean_two_rows_are_refused() -> None:
+    """The next step is named: with the question there is no doubt."""
+    replies = [SavedReply(problem=str(number)) for number in range(1, 9)]
+    with pytest.raises(BadData, match="as positions in the data file and as positions from 1 .* add the question"):
+        joined(replies, numbers())
+    asked = [SavedReply(problem=reply.problem, question=f"How much is {reply.problem} + 1?") for reply in replies]
+    assert joined(asked, numbers()) == list(range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("reply", "sentence"),
+    [
+        (SavedReply(problem="3", gold=("9",)), "has the right answer '9' in the file and '4' in the dataset"),
+        (SavedReply(problem="3", question="Who?"), r"has the question 'Who\?' in the file and 'How much is 3 \+ 1\?'"),
+    ],
+)
+def test_a_row_that_says_something_else_is_refused(reply: SavedReply, sentence: str) -> None:
+    """With both values, and how many problems are concerned."""
+    others = [SavedReply(problem=str(number), gold=(str(number + 1),)) for number in range(12) if number != 3]
+    with pytest.raises(BadData, match=f"^1 of 12 problems of replies.* problem 3 {sentence}"):
+        joined([*others, reply], numbers())
+
+
+def test_ids_of_other_datasets_are_refused() -> None:
+    """With the first ones, and with what ids look like."""
+    replies = [SavedReply(problem=f"u{number}-x") for number in range(5)]
+    with pytest.raises(
+        NotInDataset, match=r"5 of 5 .* such as u0-x, u1-x, u2-x: positions from 0 to 11, or the questions"
+    ):
+        joined(replies, numbers())
+
+
+def test_a_part_that_exists_is_meant() -> None:
+    """Position 3 of a part is not position 3 of the file."""
+    dataset = prepared(tasks.find("mgsm"))
+    (german, *_) = [problem for problem in dataset.problems if problem.category == "de"]
+    assert joined([SavedReply(problem="0", part="de")], dataset) == [german.id]
+
+
+def test_questions_that_datasets_repeat_are_several_problems() -> None:
+    """Without ids, twice as many replies as usual are not twice as many samples."""
+    rows = [("Who?", "1"), ("What?", "2"), ("Who?", "1"), ("When?", "3")]
+    content = "".join(f'{{"question": "{question}", "answer": "#### {answer}"}}\n' for question, answer in rows)
+    dataset = prepared(DEMO, MemoryHub({DEMO.data.name: content.encode()}))
+    replies = [SavedReply(question=question) for question, _ in rows]
+    assert sorted(joined(replies, dataset)) == [0, 1, 2, 3]
+
+
+def test_solved_examples_before_a_question_are_not_asked() -> None:
+    """The last question of a prompt is."""
+    shown = "\n".join(f"How much is {number} + 1? {number + 1}" for number in (5, 7, 1))
+    assert joined([SavedReply(question=f"{shown}\nHow much is 4 + 1?")], numbers()) == [4]
