@@ -8,7 +8,7 @@ messages, or lists of messages   the reply is compared with the conversation's l
 from pathlib import PurePath
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.answer_kinds import answer_kind
 from model_accuracy_eval.tasks import conversations, prompt_parts
 from model_accuracy_eval.tasks.rows import DataRow, parse
