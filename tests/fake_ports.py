@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
-from model_accuracy_eval.errors import BadData, EvalError, NoHonestScore, Refused, Stopped
+from model_accuracy_eval.errors import BadData, EvalError, MissingData, NoHonestScore, Refused, Stopped
 from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, RunningAdapter, ServiceRole
 from model_accuracy_eval.records import (
     Candidate,
@@ -203,7 +203,7 @@ class MemoryHub:
 
     def read(self, file: DataFile, data_dir: str | None) -> tuple[str, bytes]:
         if file.name not in self.files:
-            raise BadData(f"There is no data file '{file.name}'.")
+            raise MissingData(f"There is no data file '{file.name}'.")
         return file.name, self.files[file.name]
 
     def prepare(self, file: DataFile) -> str:

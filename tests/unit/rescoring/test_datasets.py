@@ -1,0 +1,252 @@
+"""Files of other programs, judged on a dataset's rows: what counts, what is left out, what is refused."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fake_ports import MemoryHub, ScriptedSandbox, fake_ports
+from tests.unit.rescoring.test_own_runs import run_and_rescore, verdict
+
+from model_accuracy_eval import rescore, tasks
+from model_accuracy_eval.errors import BadData, BadValue, MissingData
+from model_accuracy_eval.rescoring.rescored import Rescored
+from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.wiring import run_parts
+
+SUMS = [{"question": f"How much is {number} + 1?", "answer": f"#### {number + 1}"} for number in range(20)]
+SUM_TASK = tasks.find("demo_gsm8k")
+CAPITALS: list[dict[str, Any]] = [
+    {"id": f"c{number}", "question": f"Capital of {number}?", "answerKey": "ABCD"[number % 4],
+     "choices": {"label": list("ABCD"), "text": [f"{town} {number}" for town in ("Ulm", "Bonn", "Kiel", "Trier")]}}
+    for number in range(20)
+]  # fmt: skip
+CAPITAL_TASK = tasks.find("arc_easy")
+ENDINGS = [
+    {"query": f"After {number} comes", "choices": [f"{number + 1}", "nothing at all"], "gold": 0} for number in range(8)
+]
+ENDING_TASK = tasks.find("core_copa")
+
+
+def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+DATA = {
+    SUM_TASK.data.name: lines(SUMS),
+    CAPITAL_TASK.data.name: lines(CAPITALS),
+    ENDING_TASK.data.name: lines(ENDINGS),
+}
+
+
+@pytest.fixture(autouse=True)
+def data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These rows, and a sandbox that looks for a mark."""
+    parts = fake_ports(hub=MemoryHub(DATA), open_store=RunFolder, open_sandbox=lambda: ScriptedSandbox(verdict))
+    monkeypatch.setattr(run_parts, "ports", lambda *_, **__: parts)
+
+
+def judged(tmp_path: Path, rows: Sequence[Mapping[str, Any]], name: str = "replies", **options: Any) -> Rescored:
+    file = tmp_path / f"{name}.jsonl"
+    file.write_bytes(lines(rows))
+    (result,) = rescore(file, **options)
+    return result
+
+
+def figures(result: Rescored) -> dict[str, float | None]:
+    return {row.metric: row.value for row in result.rows}
+
+
+def sums(*numbers: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"id": number, "prediction": f"#### {number + 1}", "gold": f"{number + 1}", **more} for number in numbers]
+
+
+# What counts.
+
+
+def test_failed_and_missing_samples_count(tmp_path: Path) -> None:
+    """Five right, five failed, one of the middle not there, nine wrong: a quarter."""
+    rows = [*sums(*range(5)), *sums(*range(5, 10), success=False)]
+    rows += [{"id": number, "prediction": "#### 99", "gold": f"{number + 1}"} for number in range(11, 20)]
+    result = judged(tmp_path, rows, task="demo_gsm8k")
+    counts = result.counts
+    assert figures(result) == {"accuracy": 25.0}
+    assert (counts.planned, counts.answered, counts.failed, counts.missing) == (20, 14, 5, 1)
+    assert any(note.startswith("1 of 20 problems are not in the file") for note in result.notes)
+
+
+def test_failures_in_a_file_of_their_own_count(tmp_path: Path) -> None:
+    """AISBench leaves them there also when a later try was answered, and those do not count."""
+    failed: list[dict[str, Any]] = [
+        {"data_abbr": "demo_gsm8k", "id": number, "input": [], "error_info": "HTTP 500"} for number in (3, 7, 8)
+    ]
+    (tmp_path / "demo_gsm8k_failed.jsonl").write_bytes(lines(failed))
+    rows = [{"data_abbr": "demo_gsm8k", "success": True, **row} for row in sums(*range(7), *range(9, 20))]
+    result = judged(tmp_path, rows, name="demo_gsm8k")
+    assert (result.counts.answered, result.counts.failed, result.counts.missing) == (18, 2, 0)
+    assert figures(result) == {"accuracy": 90.0}
+
+
+@pytest.mark.parametrize(
+    ("held", "options", "problems", "missing", "note"),
+    [
+        (range(6), {}, 6, 0, "The file holds the first 6 of 20 problems: the figures are of these 6."),
+        (range(6), {"limit": 10}, 10, 4, "4 of 10 problems are not in the file"),
+        (range(6), {"limit": 4}, 4, 0, "2 problems of the file come after the first 4 and are left out (--limit)."),
+        ((0, 2, 19), {}, 20, 17, "17 of 20 problems are not in the file"),
+        ((0, 2, 19), {"subset": True}, 3, 0, "The file holds 3 of 20 problems: the figures are of these 3."),
+    ],
+)
+def test_a_part_of_the_dataset_is_told(
+    held: Sequence[int], options: dict[str, Any], problems: int, missing: int, note: str, tmp_path: Path
+) -> None:
+    """The first problems alone are a limited run; any other selection lacks problems, unless it is said to be one."""
+    result = judged(tmp_path, sums(*held), task="demo_gsm8k", **options)
+    assert (result.problems, result.counts.missing) == (problems, missing)
+    assert any(found.startswith(note) for found in result.notes)
+    share = 100 * len([number for number in held if number < (options.get("limit") or 20)]) / problems
+    assert figures(result)["accuracy"] == pytest.approx(share)
+
+
+def test_samples_keep_their_numbers(tmp_path: Path) -> None:
+    """Three samples of each problem, counted from 1, and one of them not there: not two."""
+    rows = [{**row, "index": index} for index in (1, 2, 3) for row in sums(*range(20))]
+    del rows[25]
+    for row in rows:
+        row |= {"data_abbr": "demo_gsm8k", "success": True}
+    result = judged(tmp_path, rows, task="demo_gsm8k", k="1,3")
+    assert figures(result)["avg@3"] == pytest.approx(100 * 59 / 60)
+    assert figures(result)["cons@3"] == 100.0
+    with pytest.raises(BadValue, match="k = 4 needs at least 4 samples of every problem, but replies holds 3 at most"):
+        judged(tmp_path, rows, task="demo_gsm8k", k=4)
+
+
+def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
+    """The runs of two models are called alike."""
+    files = [tmp_path / model / "demo_gsm8k.jsonl" for model in "ab"]
+    for file, shift in zip(files, (0, 1), strict=True):
+        file.parent.mkdir()
+        file.write_bytes(lines([{**row, "prediction": f"#### {row['id'] + 1 + shift}"} for row in sums(*range(20))]))
+    assert [figures(result)["accuracy"] for result in rescore(files)] == [100.0, 0.0]
+
+
+# Letters.
+
+
+def test_letters_are_those_of_the_row(tmp_path: Path) -> None:
+    """Words that are no option's are no letter, whether the options are known or not."""
+    rows = [{"id": f"c{number}", "prediction": "I cannot tell", "gold": "ABCD"[number % 4]} for number in range(20)]
+    for options in ({"task": "arc_easy"}, {}):
+        result = judged(tmp_path, rows, **options)
+        assert (figures(result)["accuracy"], result.counts.not_found) == (0.0, 20)
+    assert any("does not list its options" in note for note in result.notes)
+
+
+def test_letters_of_shuffled_options_are_the_file_s(tmp_path: Path) -> None:
+    """The letter B of a model that saw other letters is another option."""
+    rows = []
+    for row in CAPITALS:
+        texts = row["choices"]["text"]
+        options = [*texts[1:], texts[0]]
+        place = ("ABCD".index(str(row["answerKey"])) - 1) % 4
+        rows.append(
+            {"id": row["id"], "options": options, "prediction": f"ANSWER: {'ABCD'[place]}", "gold": "ABCD"[place]}
+        )
+    assert figures(judged(tmp_path, rows, task="arc_easy", fields=MAP))["accuracy"] == 100.0
+    with pytest.raises(BadData, match="contradict arc_easy: problem c0 has the options"):
+        judged(tmp_path, [{**row, "options": ["1", "2"]} for row in rows], task="arc_easy", fields=MAP)
+
+
+MAP = {"id": "id", "prediction": "prediction", "options": "options", "gold": "gold"}
+
+
+# Log-likelihoods.
+
+
+def weighed(number: int, *, tokens: bool) -> dict[str, Any]:
+    more = [1] if tokens else []
+    return {
+        "data_abbr": "core_copa", "id": number, "success": True, "prediction": "", "gold": "0", "method": "echo",
+        "origin_prompt": [], "loglikelihoods": [[-1.0, *more], [-2.0, *more]],
+    }  # fmt: skip
+
+
+def test_log_likelihoods_are_judged_or_refused(tmp_path: Path) -> None:
+    """Never 0.00 for want of something."""
+    whole = [weighed(number, tokens=True) for number in range(8)]
+    assert figures(judged(tmp_path, whole, task="core_copa"))["accuracy"] == 100.0
+    with pytest.raises(BadData, match=r"8 of 8 samples lack what core_copa is judged by \(acc_tokens\)"):
+        judged(tmp_path, [weighed(number, tokens=False) for number in range(8)], task="core_copa")
+    texts = [{"id": number, "prediction": "the first", "gold": "0"} for number in range(8)]
+    with pytest.raises(BadData, match="core_copa is judged by log-likelihoods, but replies holds texts without any"):
+        judged(tmp_path, texts, task="core_copa")
+    with pytest.raises(BadData, match="replies holds log-likelihoods, but demo_gsm8k judges texts"):
+        judged(tmp_path, [{**row, "gold": str(row["id"] + 1)} for row in whole], task="demo_gsm8k")
+
+
+# Files that are a dataset by themselves.
+
+
+def test_without_its_rows_a_dataset_is_judged_by_the_file_s_answers(tmp_path: Path) -> None:
+    """That is said, and programs are refused: they need the rows' tests."""
+    del DATA[SUM_TASK.data.name]
+    try:
+        result = judged(tmp_path, sums(*range(5)), task="demo_gsm8k")
+    finally:
+        DATA[SUM_TASK.data.name] = lines(SUMS)
+    assert figures(result) == {"accuracy": 100.0}
+    assert result.notes[0].startswith("The right answers are those of the file. There is no data file")
+    with pytest.raises(MissingData):
+        judged(tmp_path, sums(*range(5)), task="humaneval")
+
+
+def test_other_questions_are_judged_by_their_own_answers(tmp_path: Path) -> None:
+    """If the file brings questions and answers; without questions its ids are refused."""
+    rows = [
+        {"id": f"own-{number}x", "question": f"And {number}?", **row}
+        for number, row in enumerate([{"prediction": "#### 4", "gold": "4"}] * 3)
+    ]
+    result = judged(tmp_path, rows, task="demo_gsm8k")
+    assert (figures(result)["accuracy"], result.problems) == (100.0, 3)
+    assert "3 of 3 problems of replies are not in demo_gsm8k" in result.notes[0]
+    with pytest.raises(BadData, match="such as own-0x, own-1x, own-2x: positions from 0 to 19"):
+        judged(tmp_path, [{**row, "question": ""} for row in rows], task="demo_gsm8k")
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            [{"id": 1, "prediction": "x", "gold": "4"}, {"id": 1, "prediction": "x", "gold": "5"}],
+            "the 2 samples of problem '1' have 2 different right answers, such as '4' and '5'",
+        ),
+        ([{"id": 1, "prediction": "x"}], "has no right answer for 1 of 1 problems, such as '1': name the dataset"),
+    ],
+)
+def test_files_that_contradict_themselves_are_refused(
+    rows: Sequence[Mapping[str, Any]], sentence: str, tmp_path: Path
+) -> None:
+    """They are no samples of one problem."""
+    with pytest.raises(BadData, match=sentence):
+        judged(tmp_path, rows)
+
+
+# Replies of this program that were taken out of their run.
+
+
+@pytest.mark.parametrize(
+    "name", ["demo_gsm8k", "mgsm", "arc_easy", "arc_easy_choice", "mmlu", "bbh", "humaneval", "core_copa"]
+)
+def test_a_journal_without_its_run_gives_the_same_rows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the file alone, with its failures beside it."""
+    report, _ = run_and_rescore(tasks.find(name), tmp_path / "run", monkeypatch)
+    (own,) = report.dataset_results
+    folder = Path(report.outcome.folder or "") / "predictions" / report.plan.settings.label
+    for file in folder.glob("*.jsonl"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (result,) = rescore(tmp_path / f"{name}.jsonl", k="1,3" if own.problem_results[0].n > 1 else ())
+    assert result.rows == own.rows
+    assert result.counts == own.counts
