@@ -9,6 +9,8 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
+from msgspec.structs import replace
+
 from model_accuracy_eval.errors import BadData, EvalError, MissingData, NoHonestScore, Refused, Stopped
 from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, RunningAdapter, ServiceRole
 from model_accuracy_eval.records import (
@@ -103,7 +105,7 @@ class ScriptedChat:
             if isinstance(one, Fault):
                 return Reply(id=number, fault=one)
         choices = tuple(
-            one
+            replace(one, index=place)
             if isinstance(one, Choice)
             else Choice(
                 index=place, text=str(one), finish_reason="stop", timings=Timings(e2e=0.02, ttft=0.01, chunks=1)

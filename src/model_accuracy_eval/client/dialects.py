@@ -60,7 +60,10 @@ SAMPLERS_OF_SERVERS: Mapping[str, ServerSamplers] = {
         "applies top_k 40 and min_p 0.05 to requests that leave them out, unless it was started with others",
         "/props",
     ),
-    "me": ServerSamplers("llama-cpp-python", "applies top_k 40 and min_p 0.05 to requests that leave them out"),
+    "me": ServerSamplers(
+        "llama-cpp-python",
+        "(as its list of models looks) applies top_k 40 and min_p 0.05 where requests leave them out",
+    ),
     "vllm": ServerSamplers(
         "vLLM",
         "takes top_k, min_p and repetition_penalty from the generation_config.json of the weights where requests leave "

@@ -277,7 +277,10 @@ class StreamParser:
         if not self.progress():
             return "The stream ended without any text and without a finish_reason"
         if needs_finish_reason:
-            why = "the service has sent one before, so this answer is cut"
+            why = (
+                "the service has sent one before, so this answer is cut: look at its log, and at the time limits of "
+                "proxies in front of it"
+            )
         else:
             why = "it ended with the connection and not with a length of its own, so this answer may be cut"
         return f"The answer ended without a finish_reason{self.progress()}; {why}"

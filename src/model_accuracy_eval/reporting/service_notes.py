@@ -16,6 +16,8 @@ def service_notes(plan: RunPlan, service: Service | None) -> tuple[str, ...]:
 
 
 def _notes(plan: RunPlan, service: Service) -> Iterator[str]:
+    if not any(task.kind == "generate" for each in plan.tasks for task in (each, *each.parts)):
+        return  # log-likelihoods of given texts are neither sampled nor cut
     if service.sends_finish_reasons is False:
         yield _NO_FINISH_REASON
     if service.samplers is None:

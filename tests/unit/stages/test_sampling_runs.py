@@ -10,8 +10,9 @@ from tests.unit.test_pipeline import ROWS, plan, right
 from model_accuracy_eval import merge, pipeline
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.merge import ShardFolder
-from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, SamplingSetting, Shard
+from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, SamplingSetting, Service, Shard
 from model_accuracy_eval.reporting import comment, comment_figures, history, runfile, terminal
+from model_accuracy_eval.reporting.service_notes import service_notes
 from model_accuracy_eval.stages import previous_run
 from model_accuracy_eval.stages.previous_run import PreviousRun
 from model_accuracy_eval.tasks import demo
@@ -84,6 +85,15 @@ def test_what_the_service_adds_stands_in_the_report(samplers: Samplers, words: s
     assert words in note
     assert "--sampling plain" in note
     assert note in terminal.as_text(report)
+
+
+def test_a_run_that_only_reads_log_likelihoods_is_not_told_of_samplers() -> None:
+    """Nothing is drawn in it, and no answer can be cut."""
+    service = Service(base_url="http://fake-service", sends_finish_reasons=False, samplers=LLAMA_CPP)
+    generating = plan()
+    choosing = replace(generating, tasks=(replace(demo.WORD_PROBLEMS, kind="choice"),))
+    assert len(service_notes(generating, service)) == 2
+    assert service_notes(choosing, service) == ()
 
 
 def test_refused_fields_are_named_with_what_is_left_of_them() -> None:
