@@ -43,6 +43,10 @@ class PackedFile:
     def _mark(self) -> bytes:
         if self.path.is_dir():
             return b""
+        if self.path.exists() and not self.path.is_file():
+            raise BadData(
+                f"{self.name} is a pipe or a device, but replies are read more than once: save them to a file first."
+            )
         with _readable(self.name), self.path.open("rb") as stream:
             return stream.read(4)
 

@@ -314,6 +314,39 @@ EXAMPLES = [
         [{"id": 0, "prompt": "Question:\n2+2?\nAnswer:\nLet's think step by step.\n", "response": "4", "pred": "4", "gold": "4", "result": True}],
         [R(problem="0", question="2+2?", text="4", answer="4", gold=("4",), claimed={"correct": 1.0})],
     ),
+    Example(
+        "ToRA's outputs",
+        [
+            {
+                "idx": 0, "question": "2+2?", "gt_cot": "…", "gt": "4", "code": ["It is 4.", "It is 5."], "pred": ["4", None],
+                "report": [None, None], "score": [True, False],
+            }
+        ],
+        [
+            R(problem="0", question="2+2?", gold=("4",), text="It is 4.", answer="4", claimed={"correct": 1.0}),
+            R(problem="0", question="2+2?", gold=("4",), text="It is 5.", claimed={"correct": 0.0}),
+        ],
+    ),
+    Example(
+        "DeepSeek-Math's outputs",
+        [
+            {
+                "dataset": "gsm8k", "id": "gsm8k-0", "messages": [USER, {"role": "assistant", "content": ""}], "answer": "4",
+                "prompt": "User: 2+2?", "model_output": "It is 4.", "prediction": ["4"], "accuracy": 1.0,
+            }
+        ],
+        [
+            R(
+                problem="gsm8k-0", question="2+2?", gold=("4",), text="It is 4.", answer="4", claimed={"correct": 1.0},
+            )
+        ],
+    ),
+    Example(
+        "prompts with responses",
+        [{"prompt": "Write.", "response": "Written."}],
+        [R(question="Write.", text="Written.", dataset="ifeval")],
+        "input_response_data_m.jsonl",
+    ),
     Example("prompts with responses", [{"prompt": "Write.", "response": "Written."}], [R(question="Write.", text="Written.")]),
     *(
         Example(
@@ -414,7 +447,7 @@ NAMES = [f"{example.shape} {number}" for number, example in enumerate(EXAMPLES)]
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
 def test_a_file_of_a_known_tool_is_read_as_it_is(example: Example) -> None:
-    """By its content alone; only BBH's and IFEval's files tell something by their names."""
+    """By its content alone; only BBH's and IFEval's files tell something more by their names."""
     file = open_replies(SavedBytes(written(example.content), example.name))
     assert file.description == example.shape
     assert list(file.replies()) == example.replies
@@ -422,11 +455,20 @@ def test_a_file_of_a_known_tool_is_read_as_it_is(example: Example) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
 def test_the_way_of_writing_json_changes_nothing(example: Example) -> None:
-    """Indented, as one list instead of lines, with a byte order mark, with Windows' line ends, in pieces of seven."""
+    """Indented, as one list or one after the other instead of lines, with a byte order mark, with Windows' line ends, in pieces of seven."""
     data = written(example.content)
     rows = example.content
     as_list = json.dumps(rows, ensure_ascii=False, indent=2).encode() if isinstance(rows, list | dict) else data
-    for spelling in (as_list, b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n"), data + b"\n\n", b"\n" + data):
+    are_lines = isinstance(rows, list) and isinstance(rows[0], dict)
+    indented = b"\n".join(json.dumps(row, indent=1).encode() for row in rows) if are_lines else data
+    for spelling in (
+        as_list,
+        indented,
+        b"\xef\xbb\xbf" + data,
+        data.replace(b"\n", b"\r\n"),
+        data + b"\n\n",
+        b"\n" + data,
+    ):
         for step in (7, 1 << 20):
             assert list(open_replies(SavedBytes(spelling, example.name, step)).replies()) == example.replies
 

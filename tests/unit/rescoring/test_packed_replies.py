@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -114,6 +116,30 @@ def test_a_missing_file_and_an_empty_folder_are_refused(tmp_path: Path) -> None:
         read(tmp_path / "a.jsonl")
     with pytest.raises(BadData, match="has no files in it or in the folders in it"):
         read(tmp_path)
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    """It can be read only once, and would be empty the second time."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadData, match="pipe is a pipe or a device, .* save them to a file"):
+        read(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("form", ["list", "object", "lines", "inside"])
+def test_memory_holds_one_entry_of_a_large_file(tmp_path: Path, form: str) -> None:
+    """However it is written."""
+    path = tmp_path / "large.json"
+    rows = [{"id": number, "prediction": "lorem ipsum " * 1_000} for number in range(2_000)]
+    keyed = {row["id"]: row for row in rows}
+    inside = {"date": "x", "eval": {row["id"]: [{"solution": row["prediction"], "status": "pass"}] for row in rows}}
+    lines = "\n".join(map(json.dumps, rows))
+    contents = {"list": rows, "object": keyed, "inside": inside}
+    path.write_text(lines if form == "lines" else json.dumps(contents[form]))
+    tracemalloc.start()
+    assert sum(1 for _ in open_replies(PackedFile(path, path.name)).replies()) == len(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < path.stat().st_size / 3
 
 
 def parts(folder: Path, *sizes: int) -> list[str]:

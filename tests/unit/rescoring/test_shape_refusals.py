@@ -83,6 +83,12 @@ def test_a_file_that_fits_two_shapes_is_refused() -> None:
             [{"id": 1, "predictions": ["a", "b"], "correct": [True]}],
             "x.json: the field 'correct' has 1 verdicts for 2 replies.",
         ),
+        (
+            [{"id": 1, "prediction": "a", "correct": "C"}],
+            "x.json: the field 'correct' holds C for a verdict, which is neither true, false nor a share of 1.",
+        ),
+        ([{"id": 1, "prediction": "a", "correct": 7.5}], "x.json: the field 'correct' holds 7.5 for a verdict"),
+        ([b'{"id": 1, "prediction": "a", "correct": NaN}'], "x.json: the field 'correct' holds NaN for a verdict"),
         ([b'{"0": {"prediction": "a"}, "0": {"prediction": "b"}}'], "x.json, entry '0' is there twice"),
         ([b'[{"id": 1, "prediction": "a"}] [1]'], "x.json: after its JSON has ended, '[' follows."),
         ([b""], "x.json is empty."),

@@ -82,12 +82,7 @@ class FileRows:
         elif self._samples:
             yield from map(self._member_row, self._samples)
         elif place == RowPlace() and self._scan().peek() == b"{":
-            if self._has_lines():
-                for number, line in lines(self._chunks()):
-                    where = f"{self.name}, line {number:,}"
-                    yield _row(decode(line, where), where)
-            else:
-                yield _row(decode(b"".join(self._chunks()), self.name), self.name)
+            yield from self._objects()
         else:
             yield from self._entries(place)
 
@@ -110,11 +105,27 @@ class FileRows:
     def _scan(self) -> JSONScanner:
         return JSONScanner(self._chunks(), self.name)
 
+    def _objects(self) -> Iterator[ReplyRow]:
+        """One object, one in each line, or indented ones, one after the other."""
+        if not self._has_lines():
+            yield _row(decode(b"".join(self._chunks()), self.name), self.name)
+        elif self._first_line().rstrip().endswith(b"}"):
+            for number, line in lines(self._chunks()):
+                where = f"{self.name}, line {number:,}"
+                yield _row(decode(line, where), where)
+        else:
+            scan, number = self._scan(), 0
+            while scan.peek():
+                number += 1
+                where = f"{self.name}, entry {number:,}"
+                yield _row(decode(scan.value(), where), where)
+
+    def _first_line(self) -> bytes:
+        """As much of it as there is in the first piece of the file."""
+        return next(self._chunks()).lstrip().partition(b"\n")[0]
+
     def _has_lines(self) -> bool:
         """Whether the object that the file begins with is not all of it."""
-        first, line_end, _ = next(self._chunks()).partition(b"\n")
-        if line_end and first.rstrip().endswith(b"}"):
-            decode(first, f"{self.name}, line 1")
         scan = self._scan()
         scan.skip()
         return bool(scan.peek())
@@ -125,8 +136,9 @@ class FileRows:
             kinds[str(key)] = _kind(scan)
             if len(kinds) == _LOOKED_AT:
                 break
-        if scan.length <= _SMALL:
-            yield RowPlace()
+        else:
+            if scan.length <= _SMALL:
+                yield RowPlace()
         for kind, arrangement in _ARRANGEMENTS.items():
             if kinds and all(f"{{{found}".startswith(kind) for found in kinds.values()):
                 yield RowPlace(arrangement=arrangement)

@@ -1,4 +1,4 @@
-"""The forms in which benchmarks' own repositories publish outputs: MMLU-Pro, GAOKAO-Bench, BBH, GSM8K, Abel, IFEval."""
+"""The forms in which benchmarks' own repositories publish outputs: MMLU-Pro, GAOKAO-Bench, BBH, IFEval."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,6 @@ from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_verdi
 from model_accuracy_eval.rescoring.shapes.shape import Shape
 
 _BBH_FILE = re.compile(r"(?P<task>\w+?)_few_shot_template")
-_ABEL_PROMPT = re.compile(r"Question:\n(?P<question>.*)\nAnswer:", re.DOTALL)
 
 
 def _mmlu_pro(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
@@ -52,33 +51,10 @@ def _bbh(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
     return samples(reply, row, "prediction")
 
 
-def _gsm8k(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    """Each model has a field of its own."""
-    for name, value in row.fields.items():
-        if isinstance(value, dict) and "solution" in value:
-            reply = SavedReply(
-                question=row.text("question"),
-                gold=(row.text("ground_truth").rpartition("\nA:")[2].strip(),),
-                dataset="gsm8k",
-                filter=name,
-            )
-            model = ReplyRow(value, row.where)
-            yield from with_verdicts(samples(reply, model, "solution"), model.get("is_correct"), model, "is_correct")
-
-
-def _abel(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    question = _ABEL_PROMPT.search(row.text("prompt"))
-    reply = SavedReply(
-        problem=row.identifier("id"),
-        question=question["question"] if question else row.text("prompt"),
-        gold=row.plain_texts("gold"),
-        answer=row.text("pred"),
-    )
-    return with_verdicts(samples(reply, row, "response"), row.get("result"), row, "result")
-
-
-def _responses(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    return samples(SavedReply(question=row.text("prompt")), row, "response")
+def _responses(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
+    """Only the file's name tells of IFEval."""
+    dataset = "ifeval" if PurePath(head.where).name.startswith("input_response_data") else ""
+    return samples(SavedReply(question=row.text("prompt"), dataset=dataset), row, "response")
 
 
 def _ifeval(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
@@ -116,22 +92,6 @@ SHAPES = (
         needs=("input", "prediction", "target"),
         replies=_bbh,
         gives="question, right answer, task",
-    ),
-    Shape(
-        name="GSM8K's model solutions",
-        tools="grade-school-math",
-        file="`example_model_solutions.jsonl`, with a field for each model",
-        needs=("question", "ground_truth", "*.solution"),
-        replies=_gsm8k,
-        gives="question, right answer; `is_correct` is the claim",
-    ),
-    Shape(
-        name="Abel's outputs",
-        tools="Abel",
-        file="`outputs/<dataset>/*.jsonl`",
-        needs=("id", "prompt", "response", "pred", "gold", "result"),
-        replies=_abel,
-        gives="question, right answer; `result` is the claim",
     ),
     Shape(
         name="prompts with responses",

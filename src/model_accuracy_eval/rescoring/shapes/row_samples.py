@@ -34,8 +34,15 @@ def with_verdicts(
     if len(values) != len(each):
         raise row.wrong(field, f"has {len(values):,} verdicts for {len(each):,} replies")
     for reply, value in zip(each, values, strict=True):
+        if value is None:
+            yield reply
+            continue
         share = as_share(value)
-        yield reply if share is None else replace(reply, claimed={**reply.claimed, metric: share})
+        if share is None or not 0 <= share <= 1:
+            raise row.wrong(
+                field, f"holds {as_text(value)[:60]} for a verdict, which is neither true, false nor a share of 1"
+            )
+        yield replace(reply, claimed={**reply.claimed, metric: share})
 
 
 def with_answers(replies: Iterable[SavedReply], answers: object, row: ReplyRow, field: str) -> Iterator[SavedReply]:
