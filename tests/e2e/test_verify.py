@@ -23,7 +23,7 @@ def test_a_run_that_nobody_touched(run: Path, tmp_path: Path) -> None:
     """As a folder and as a zip; the number of the manifest is the one that sha256sum gives."""
     done = command.run("verify", run)
     assert done.code == 0, done.err
-    assert "It ended as 'passed'" in done.out
+    assert "It ended as 'complete'" in done.out
     assert hashlib.sha256((run / "manifest.sha256").read_bytes()).hexdigest() in done.out
     packed = tmp_path / "run.zip"
     with zipfile.ZipFile(packed, "w") as archive:

@@ -13,7 +13,7 @@ BESIDE_US = {"model": BUNDLED_WEIGHTS, "runtime": "process", "hardware": "any"}
 
 def test_a_service_that_runs_is_evaluated_and_told_everywhere(scene: Scene, service: FaultServer) -> None:
     """Exit 0; check completed on the head commit, comment on the pull request, summary, outputs, report in the workspace."""
-    step = scene.run(endpoint=service.url, datasets="demo_gsm8k")
+    step = scene.run(endpoint=service.url, datasets="demo_gsm8k", gate="demo_gsm8k: avg@5 >= 1")
     assert step.exit_code == 0, step.text
     told = {name: scene.check[name] for name in ("status", "conclusion", "head_sha")}
     assert told == {"status": "completed", "conclusion": "success", "head_sha": scene.sha}
@@ -26,6 +26,20 @@ def test_a_service_that_runs_is_evaluated_and_told_everywhere(scene: Scene, serv
     assert (scene.report(step) / "report.html").exists()
     assert step.outputs["artifact-id"] == "1"
     assert "model-accuracy-eval" in scene.artifacts.artifacts
+
+
+def test_without_a_gate_nothing_says_passed(scene: Scene, service: FaultServer) -> None:
+    """Check, comment, summary, outputs and log say that there was none; who requires one is refused before anything."""
+    step = scene.run(endpoint=service.url, datasets="demo_gsm8k")
+    assert (step.exit_code, step.outputs["conclusion"], scene.check["conclusion"]) == (0, "complete", "neutral")
+    for text in (scene.check["output"]["title"], scene.comment, step.summary or ""):
+        assert "Complete, no gate" in text
+        assert "Passed" not in text
+    assert "PASSED" not in step.text
+    scene.hub.checks.clear()
+    step = scene.run(endpoint=service.url, datasets="demo_gsm8k", require_gate="true")
+    assert (step.exit_code, scene.check["conclusion"]) == (2, "action_required")
+    assert "A gate is required (require-gate), and none is given" in scene.check["output"]["title"]
 
 
 def test_a_missed_gate_fails_the_step_and_the_check(scene: Scene, service: FaultServer) -> None:

@@ -114,7 +114,7 @@ def test_results_agree_with_counting_by_hand() -> None:
 @pytest.mark.parametrize(
     ("gate", "conclusion", "exit_code"),
     [
-        ("", "passed", 0),
+        ("", "complete", 0),
         ("demo_gsm8k: avg@5 >= 30", "passed", 0),
         ("demo_gsm8k: avg@5 > 30", "failed", 1),
         ("demo_gsm8k: avg@5 >= 30\ndemo_gsm8k: cons@5 >= 60", "failed", 1),
@@ -336,4 +336,4 @@ def test_a_run_whose_adapter_never_came_up_can_be_resumed(tmp_path: Path) -> Non
     broken, store = evaluate(plan(adapter=str(tmp_path)), always_refused())
     assert broken.outcome.exit_code == 4
     resumed, _ = evaluate(plan(adapter=str(tmp_path)), right, open_store=lambda _root: store)
-    assert (resumed.outcome.exit_code, resumed.outcome.conclusion) == (0, "passed")
+    assert (resumed.outcome.exit_code, resumed.outcome.conclusion) == (0, "complete")

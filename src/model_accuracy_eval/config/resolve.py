@@ -120,6 +120,10 @@ _WHEN_ASKING: _Contradictions = (
         "Nothing to evaluate: give an adapter folder, or --endpoint URL of a service that runs.",
     ),
     (
+        lambda settings: settings.require_gate and not settings.gate,
+        "A gate is required (require-gate), and none is given: write one, such as 'gsm8k: avg@5 >= 60'.",
+    ),
+    (
         lambda settings: settings.adapter and not settings.model,
         "deploy.sh needs weights: give their path with --model.",
     ),

@@ -86,7 +86,7 @@ class GateResult(Record, frozen=True, kw_only=True):
     sentence: str
 
 
-Conclusion = Literal["passed", "failed", "undecided", "refused", "broken", "stopped"]
+Conclusion = Literal["passed", "failed", "undecided", "complete", "refused", "broken", "stopped"]
 
 
 class Outcome(Record, frozen=True, kw_only=True):

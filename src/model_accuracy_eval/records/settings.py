@@ -184,6 +184,9 @@ class Settings(Record, frozen=True, kw_only=True):
             workflow_only=True,
         ),
     ] = ()
+    require_gate: Annotated[
+        bool, about("Refuse to run without a gate, so that no run can end without a verdict.", workflow_only=True)
+    ] = False
     baseline: Annotated[
         str | None,
         about("Run to compare with, as a folder or a zip; a gate can then say '>= baseline - 1'.", workflow_only=True),

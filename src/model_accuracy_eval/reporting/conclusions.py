@@ -1,6 +1,8 @@
 """How each conclusion is shown on GitHub: one table for the comment, the check and the commit status.
 
-GitHub lets `neutral` and `skipped` satisfy a required check, so no conclusion but a pass may be shown as one of them.
+GitHub lets `neutral` and `skipped` satisfy a required check, so only a run that came to its end and had no gate to fail
+is one of them; who wants a verdict sets `require-gate`. A commit status has no word for that, so it says success, and
+its description that there was no gate.
 """
 
 from typing import get_args
@@ -24,6 +26,7 @@ CONCLUSIONS: dict[Conclusion, ConclusionText] = {
     "passed": ConclusionText(mark="✅", words="Passed", check="success", status="success"),
     "failed": ConclusionText(mark="❌", words="Failed", check="failure", status="failure"),
     "undecided": ConclusionText(mark="❔", words="Undecided", check="action_required", status="failure"),
+    "complete": ConclusionText(mark="☑️", words="Complete, no gate", check="neutral", status="success"),
     "refused": ConclusionText(mark="⛔", words="Not started", check="action_required", status="error"),
     "broken": ConclusionText(mark="💥", words="Infrastructure failure, no verdict", check="failure", status="error"),
     "stopped": ConclusionText(mark="⏹️", words="Cancelled", check="cancelled", status="error"),
@@ -32,7 +35,7 @@ CONCLUSIONS: dict[Conclusion, ConclusionText] = {
 
 def is_verdict(conclusion: str) -> bool:
     """Whether a run that ended so came to its end: the figures of any other are incomplete."""
-    return conclusion in get_args(Decision)
+    return conclusion == "complete" or conclusion in get_args(Decision)
 
 
 def error_outcome(error: EvalError) -> Outcome:

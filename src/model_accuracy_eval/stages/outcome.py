@@ -26,12 +26,12 @@ def conclude(plan: RunPlan, trouble: EvalError | None, results: tuple[GateResult
             return Outcome(
                 conclusion=decision, exit_code=exit_code, stage="gates", sentence=" ".join(sentences), folder=folder
             )
-    sentence = "The evaluation is complete."
+    sentence = "The evaluation is complete. It has no gate, so nothing says whether its figures are good enough."
     if plan.settings.mode == "infer":
         sentence = "Every sample was asked; judge them with --mode eval --reuse."
     if plan.shard:
         sentence = f"The shard {plan.shard} is complete; `merge` makes one report of all {plan.shard.count}."
-    return Outcome(conclusion="passed", exit_code=0, stage="done", sentence=sentence, folder=folder)
+    return Outcome(conclusion="complete", exit_code=0, stage="done", sentence=sentence, folder=folder)
 
 
 def stopped(clock: Clock) -> Stopped | None:

@@ -102,7 +102,7 @@ class Stage:
         self.planned = True
         folder = checked_out.folder if checked_out else ""
         target = {"adapter": folder, "model": folder} if folder else {"endpoint": "http://fake-service"}
-        return wiring.plan({**target, "datasets": "demo_gsm8k", "label": "fake"}, {})
+        return wiring.plan({**target, "datasets": "demo_gsm8k", "label": "fake", "gate": "demo_gsm8k: avg@5 >= 0"}, {})
 
     def _ports(self, watch: RunProgress) -> Any:
         whole = {

@@ -44,6 +44,7 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("k", "3", 3, (3,)),
     ("gate", "demo: avg@5 >= 60", ["demo: avg@5 >= 60"], ("demo: avg@5 >= 60",)),
     ("gate", "a: avg@5 > 1\nb: pass@5 > 2\n", ["a: avg@5 > 1", "b: pass@5 > 2"], ("a: avg@5 > 1", "b: pass@5 > 2")),
+    ("require-gate", "true", True, True),
     ("baseline", "outputs/x", "outputs/x", "outputs/x"),
     ("max-failed-requests", "2", 2, 2),
     ("sandbox", "bwrap", "bwrap", "bwrap"),

@@ -81,7 +81,7 @@ def test_gates_on_a_baseline_decide(answer: ScriptedAnswer, gate: str, conclusio
 @pytest.mark.parametrize(
     ("name", "old", "new", "sentence"),
     [
-        ("run.json", b'"passed"', b'"stopped"', "ended as stopped"),
+        ("run.json", b'"complete"', b'"stopped"', "ended as stopped"),
         ("run.json", b"{", b"[", "run.json' cannot be read"),
         (RESULTS, b'"details"', b'"others"', "demo_gsm8k.json' cannot be read"),
         (RESULTS, b'"n": 5', b'"n": "5"', "demo_gsm8k.json' cannot be read"),
