@@ -1,7 +1,7 @@
 """Why a claimed figure differs from ours: only what is proven by counting the same samples again."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor
 
 from model_accuracy_eval.records import VerdictReason
@@ -137,6 +137,10 @@ class Evidence:
     """Our figures of other names."""
     verdicts: Verdicts | None = None
     """What the file says of single samples."""
+    with_thoughts: float | None = None
+    """Our figure if thoughts are judged as part of the replies; None where there are none."""
+    readings: Mapping[str, str] = field(default_factory=dict)
+    """Figures of other readings of the same replies → the names of these readings."""
     share: bool = True
     """Whether it is a percentage."""
 
@@ -187,8 +191,12 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
         for name, value in evidence.others.items()
         if _gives(claim, value, evidence) and name not in {f"pass@{n}", f"cons@{n}"}
     ]
-    if names:
+    if readings := [evidence.readings[name] for name in names if name in evidence.readings]:
+        yield "reading", f"the same replies are read as the reading '{readings[0]}' does"
+    elif names:
         yield "other figure", f"another of our figures is meant ({', '.join(names)})"
+    if evidence.with_thoughts is not None and _gives(claim, evidence.with_thoughts, evidence):
+        yield "thoughts", "the thoughts before an answer are judged as part of the reply"
 
 
 def _matches_of_verdicts(claim: Claim, evidence: Evidence, figure: Measure) -> Iterator[tuple[str, str]]:

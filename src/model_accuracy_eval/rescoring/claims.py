@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -62,22 +62,33 @@ def compare(
     headline: MetricUse,
     claimed: Mapping[str, float],
     of_samples: SampleValues,
+    with_thoughts: Callable[[], Mapping[str, float]] = dict,
 ) -> tuple[ClaimedFigure, ...]:
-    """Every figure that either side has. `of_samples`: of the headline."""
-    own = _OwnFigures(result, headline, of_samples)
+    """Every figure that either side has. `of_samples`: of the headline. `with_thoughts` judges thoughts as part of the
+    replies; it is called only if a claim differs."""
     claims = causes.claims(claimed)
     names = dict.fromkeys([*(row.metric for row in result.rows), *claimed])
-    return tuple(own.against(name, claims.get(name)) for name in names)
+
+    def figures(whole: Mapping[str, float]) -> list[ClaimedFigure]:
+        own = _OwnFigures(result, headline, of_samples, whole)
+        return [own.against(name, claims.get(name)) for name in names]
+
+    first = figures({})
+    whole = with_thoughts() if any(figure.why for figure in first) else {}
+    return tuple(figures(whole) if whole else first)
 
 
 class _OwnFigures:
     """Our figures, and any others that the samples give."""
 
-    def __init__(self, result: DatasetResult, headline: MetricUse, of_samples: SampleValues) -> None:
+    def __init__(
+        self, result: DatasetResult, headline: MetricUse, of_samples: SampleValues, whole: Mapping[str, float]
+    ) -> None:
+        self._whole = whole
         self._rows = {row.metric: row for row in result.rows}
         self._first = result.rows[0].metric if result.rows else ""
         self._names = {headline.name, headline.label or headline.name}
-        self._results = result.problem_results
+        self._result = result
         self._problems = recounts.samples(result.problem_results)
         self._verdicts = recounts.with_values(result.problem_results, of_samples)
         self._n = recounts.samples_of_each(self._problems)
@@ -101,6 +112,8 @@ class _OwnFigures:
         return Evidence(
             problems=self._problems,
             verdicts=self._verdicts,
+            with_thoughts=self._whole.get(name),
+            readings={reading.metric: reading.pipeline for reading in self._result.readings},
             ours=ours,
             figure=figure,
             others=others,

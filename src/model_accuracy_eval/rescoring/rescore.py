@@ -19,7 +19,14 @@ from model_accuracy_eval.records import (
     RunPlan,
     TaskSpec,
 )
-from model_accuracy_eval.rescoring import agreement, attempts, choose_scoring, file_dataset, saved_problems
+from model_accuracy_eval.rescoring import (
+    agreement,
+    attempts,
+    choose_scoring,
+    file_dataset,
+    saved_problems,
+    whole_replies,
+)
 from model_accuracy_eval.rescoring.attempts import SampleNumbers
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
 from model_accuracy_eval.rescoring.claims import compare
@@ -212,12 +219,20 @@ def _judged(
         if on_disagreement is not None:
             for disagreement in chain(shown, listed):
                 on_disagreement(disagreement)
+        others = file.results.figures_of(filter_name) if file.results else {}
+        figures = compare(
+            result,
+            pipelines(prepared.task)[0].metrics[0],
+            file.claimed or claims.figures(others, filter_name),
+            claims.of_samples,
+            lambda: whole_replies.figures(
+                prepared, plan.sampling.of(prepared.task).n, plan.k, attempts.read(store, plan, prepared)
+            ),
+        )
     finally:
         store.close()
     if not file.is_own:
         _check_result(file, prepared.task, result)
-    others = file.results.figures_of(filter_name) if file.results else {}
-    claimed = file.claimed or claims.figures(others, filter_name)
     return Rescored(
         name=file.name,
         filter=filter_name,
@@ -225,7 +240,7 @@ def _judged(
         problems=len(prepared.problems),
         samples=sum(len(problem.numbers) for problem in dataset.saved.values()),
         counts=result.counts,
-        figures=compare(result, pipelines(prepared.task)[0].metrics[0], claimed, claims.of_samples),
+        figures=figures,
         rows=result.rows,
         notes=(*dataset.notes, *result.notes, *([_NO_VALUES] if on_disagreement and not claims.of_samples else [])),
         differing=disagreements.counts.total(),

@@ -149,3 +149,15 @@ def test_digits_are_those_of_the_most_precise_figure() -> None:
     assert causes.claims({"a": 1e-07})["a"].digits == 7
     assert causes.claims({"a": 1e22})["a"].digits == 0
     assert causes.claims({"a": 54.01069518716578})["a"].digits == 14
+
+
+def test_another_reading_is_named() -> None:
+    """Where a task has several ways to read the same replies, the claim may be that of another one."""
+    against = Evidence(
+        problems=(), ours=50.0, figure=None, others={"accuracy,loose": 75.0}, readings={"accuracy,loose": "loose"}
+    )
+    explanation = causes.explain(Claim(75.0, 0), against)
+    assert explanation.causes == ("reading",)
+    assert explanation.sentence == (
+        "75 is what comes out when the same replies are read as the reading 'loose' does; here it is 50.00."
+    )
