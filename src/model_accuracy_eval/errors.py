@@ -13,6 +13,7 @@ EvalError
 ├── NoHonestScore           5  too many requests failed, so there is no reliable score
 ├── PublishFailed           6  the report could not be published
 ├── Altered                 1  a run folder is not what its run left
+├── Defect                 70  this program is wrong; what was collected until then is kept
 └── Stopped           130/143  a signal stopped the run
 
 A gate that fails (1) or stays undecided (7) is a result, not an error: see `records.Outcome`.
@@ -120,6 +121,12 @@ class Altered(EvalError):
 
     exit_code = 1
     stage = "verify"
+
+
+class Defect(EvalError):
+    """Something that this program did not foresee, after answers were collected; the detail is the traceback."""
+
+    exit_code = 70
 
 
 class Stopped(EvalError):

@@ -4,12 +4,21 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from model_accuracy_eval.config import saved_plan
-from model_accuracy_eval.errors import EvalError, NoHonestScore, UsageError
+from model_accuracy_eval.errors import EvalError, UsageError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.ports.sink import Sink
-from model_accuracy_eval.records import DatasetResult, PreflightResult, Report, RunPlan, Service, WeightsInfo
+from model_accuracy_eval.records import (
+    Comparison,
+    DatasetResult,
+    GateResult,
+    PreflightResult,
+    Report,
+    RunPlan,
+    Service,
+    WeightsInfo,
+)
 from model_accuracy_eval.scoring import gates, groups
-from model_accuracy_eval.stages import deploy, infer, outcome, preflight, previous_run, resume, score
+from model_accuracy_eval.stages import defects, deploy, infer, outcome, preflight, previous_run, resume, score
 from model_accuracy_eval.stages.publish import Publisher
 from model_accuracy_eval.stages.run_files import FILES
 from model_accuracy_eval.stages.run_progress import StageTimer
@@ -50,17 +59,14 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
     store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
     trouble, service = _infer(plan, preflight_result, store, ports, timer)
     with timer.stage("score"):
-        dataset_results: tuple[DatasetResult, ...] = ()
-        if plan.settings.mode != "infer":
-            try:
-                dataset_results = score.judge(plan, datasets, store, ports, partial=trouble is not None)
-            except NoHonestScore as altered:  # somebody changed a journal
-                trouble = altered
-    trouble = trouble or outcome.stopped(ports.clock) or outcome.too_many_lost(plan, dataset_results)
+        judging = datasets if plan.settings.mode != "infer" else ()
+        dataset_results, unjudged = score.judge_each(plan, judging, store, ports, partial=trouble is not None)
+    trouble = trouble or outcome.stopped(ports.clock) or unjudged or outcome.too_many_lost(plan, dataset_results)
     judged = () if trouble else dataset_results
-    comparison = previous_run.against(baseline, plan, service, judged) if baseline and judged else None
-    rows = [row for dataset_result in judged for row in dataset_result.rows]
-    gate_results = gates.results(plan.gates, [*rows, *groups.all_rows(plan.groups, judged)], comparison)
+    verdict = defects.attempt("the comparison", lambda: _verdict(plan, service, baseline, judged))
+    if isinstance(verdict, EvalError):
+        trouble, verdict = trouble or verdict, (None, ())
+    comparison, gate_results = verdict
     report = Report(
         plan=plan,
         outcome=outcome.conclude(plan, trouble, gate_results, store.root),
@@ -75,6 +81,14 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         environment={**ports.facts, **_weights_facts(preflight_result.weights)},
     )
     return report, store
+
+
+def _verdict(
+    plan: RunPlan, service: Service | None, baseline: previous_run.Baseline | None, judged: tuple[DatasetResult, ...]
+) -> tuple[Comparison | None, tuple[GateResult, ...]]:
+    comparison = previous_run.against(baseline, plan, service, judged) if baseline and judged else None
+    rows = [row for dataset_result in judged for row in dataset_result.rows]
+    return comparison, gates.results(plan.gates, [*rows, *groups.all_rows(plan.groups, judged)], comparison)
 
 
 def _infer(
@@ -98,6 +112,8 @@ def _infer(
         raise
     except EvalError as trouble:
         return trouble, service
+    except Exception as error:  # noqa: BLE001 - the answers until then are judged and reported
+        return defects.defect("the asking", error), service
     return None, service
 
 

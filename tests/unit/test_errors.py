@@ -11,11 +11,14 @@ CODES = {
     "UsageError": 2,
     "BadValue": 2,
     "BadData": 2,
+    "MissingData": 2,
     "BadReuse": 2,
     "Refused": 3,
     "AdapterFailed": 4,
     "NoHonestScore": 5,
     "PublishFailed": 6,
+    "Altered": 1,
+    "Defect": 70,
 }
 
 

@@ -60,12 +60,13 @@ class Scorecard:
         figures: dict[str, float | None] = {}
         bounds: dict[str, FigureBounds] = {}
         own = self._pipelines_of(problem)
-        for place, pipeline in enumerate(own):
-            judged = judge(
-                problem, samples, pipeline, score_reasoning=self._score_reasoning, ask_results=self._ask_results
-            )
-            if place == 0:
-                first = judged
+        # Everything is judged before anything is collected: an exception leaves no problem in half of the columns.
+        judged_by_pipeline = [
+            judge(problem, samples, pipeline, score_reasoning=self._score_reasoning, ask_results=self._ask_results)
+            for pipeline in own
+        ]
+        first = judged_by_pipeline[0]
+        for place, (pipeline, judged) in enumerate(zip(own, judged_by_pipeline, strict=True)):
             names: list[str] = []
             for use, values in zip(pipeline.metrics, judged.values, strict=True):
                 columns = self._collect(problem, pipeline, use, values)

@@ -7,9 +7,19 @@ An ask that failed is not in it, and is repeated when the run is judged again.
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
-from model_accuracy_eval.errors import Stopped, UsageError
+from model_accuracy_eval.errors import Defect, EvalError, Stopped, UsageError
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import ExecutionSummary, Opinion, PreparedDataset, Question, Request, RunPlan, Service
+from model_accuracy_eval.records import (
+    Attempt,
+    ExecutionSummary,
+    Opinion,
+    PreparedDataset,
+    Problem,
+    Question,
+    Request,
+    RunPlan,
+    Service,
+)
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.reporting import findings, journal
 from model_accuracy_eval.scoring import asks, notes
@@ -17,6 +27,7 @@ from model_accuracy_eval.scoring.asks import Ask, AskResult
 from model_accuracy_eval.scoring.metrics import metric
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge
+from model_accuracy_eval.stages import defects
 from model_accuracy_eval.stages.cancellable import run_checked, run_workers
 from model_accuracy_eval.stages.deploy import READINESS_PROBE
 from model_accuracy_eval.stages.judging_progress import JudgingProgress
@@ -93,11 +104,24 @@ class AskStore:
             attempt = journal.attempt(line)
             if attempt.problem not in problems:
                 continue
-            by_key = {asks.key(ask, self._judge): ask for ask in card.asks(problems[attempt.problem], [attempt])}
+            by_key = self._asks_by_key(card, problems[attempt.problem], attempt)
             self._programs.update(key for key, ask in by_key.items() if isinstance(ask, Program))
             for key, ask in by_key.items():
                 if self._begin(key, ask):
                     yield attempt.problem, attempt.index, ask
+
+    def _asks_by_key(self, card: Scorecard, problem: Problem, attempt: Attempt) -> dict[str, Ask]:
+        """Empty for a reply that asks cannot be made of by a defect, which shows again when the problem is judged."""
+        by_key = defects.attempt(
+            f"the asks of problem {problem.id}",
+            lambda: {asks.key(ask, self._judge): ask for ask in card.asks(problem, [attempt])},
+        )
+        if isinstance(by_key, Defect):
+            self.troubles.append(f"problem {problem.id}, sample {attempt.index}: {by_key.sentence}")
+            return {}
+        if isinstance(by_key, EvalError):
+            raise by_key
+        return by_key
 
     async def _answer_all(self, ports: Ports) -> None:
         runners = AskRunners(self._plan, ports)
@@ -117,7 +141,12 @@ class AskStore:
 
     async def answer(self, problem: int, index: int, ask: Ask, runners: "AskRunners") -> None:
         """Runs the program or asks the judge, and keeps the finding."""
-        finding = await runners.run(ask)
+        try:
+            finding = await runners.run(ask)
+        except EvalError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of whatever kind, it is no verdict about the answer
+            finding = defects.defect("a judgement", error).sentence
         if isinstance(finding, str):
             self.troubles.append(f"problem {problem}, sample {index}: {finding}")
             return

@@ -11,6 +11,7 @@ from model_accuracy_eval.records import Attempt, PreparedDataset, Problem, RunPl
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.scoring.code.probes import runs_programs
 from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.stages import defects
 from model_accuracy_eval.stages.ask_store import AskRunners, AskStore
 
 _MAX_WAITING = 256
@@ -36,6 +37,10 @@ class BackgroundJudge:
         card = Scorecard(prepared.task, 1, (1,), score_reasoning=self._plan.settings.score_reasoning)
 
         def start_programs(problem: Problem, attempts: Sequence[Attempt]) -> None:
+            """No defect in judging may end the asking; when the run is judged, it shows again."""
+            defects.attempt("the start of programs", lambda: start(problem, attempts))
+
+        def start(problem: Problem, attempts: Sequence[Attempt]) -> None:
             for attempt in attempts:
                 for ask in card.asks(problem, [attempt]):
                     if isinstance(ask, Program) and len(self._tasks) < _MAX_WAITING and ask_store.begin(ask):

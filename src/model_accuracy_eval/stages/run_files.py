@@ -1,17 +1,22 @@
 """The sink that writes the files of the run folder, `run.json` and the manifest last."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from model_accuracy_eval.errors import NoHonestScore
+from model_accuracy_eval.errors import Defect, EvalError, NoHonestScore
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.sink import Published, Sink
-from model_accuracy_eval.records import Outcome, Report
+from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
 from model_accuracy_eval.reporting import comparison, journal, manifest, page, results, runfile, summary
 from model_accuracy_eval.reporting.manifest import MANIFEST
 from model_accuracy_eval.reporting.runfile import RUN_FILE
+from model_accuracy_eval.stages import defects
 
 Questions = Mapping[str, Mapping[int, str]]
 """The questions of a run: dataset → problem → text."""
+
+MadeFile = tuple[str, Callable[[], bytes | None]]
+"""A name, and how its content is made; None: the file is left as it is."""
 
 
 class RunFiles:
@@ -20,56 +25,94 @@ class RunFiles:
     name = "files"
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
-        if isinstance(result, Report) and folder is not None:
-            for name, content in _files(result, folder):
-                folder.write(name, content)
-            folder.write(MANIFEST, manifest.as_text(folder.names(), folder.read))
-        return published
+        """A file that cannot be made or written keeps none of the others back, but for the manifest of them all."""
+        if not isinstance(result, Report) or folder is None:
+            return published
+        failures = list(_write_all(_files(result, folder), result, folder))
+        if not failures:
+            manifest_file = (MANIFEST, lambda: manifest.as_text(folder.names(), folder.read))
+            failures = list(_write_all([manifest_file], result, folder))
+        if failures:
+            failures.append(
+                "All other files of the run are there; for a whole report, type "
+                f"model-accuracy-eval run --mode eval --reuse {folder.root}."
+            )
+        return published.with_failures(self.name, *failures)
 
 
 FILES: tuple[Sink, ...] = (RunFiles(),)
 """The sinks of a run that publishes to its folder alone."""
 
 
-def _files(report: Report, store: Store) -> Iterator[tuple[str, bytes]]:
+def _files(report: Report, store: Store) -> Iterator[MadeFile]:
+    """Every file, in the order in which they are made."""
     plan = report.plan
+    label = plan.settings.label
     for prepared in report.datasets:
-        lines = store.lines(journal.file(plan.settings.label, prepared.task.name))
-        try:
-            view = b"".join(journal.as_view(lines, plan.sampling.of(prepared.task).n))
-        except NoHonestScore:
-            continue  # a journal that somebody changed is kept as it is; the outcome says so
-        yield journal.view_file(plan.settings.label, prepared.task.name), view
+        yield journal.view_file(label, prepared.task.name), functools.partial(_view, prepared, plan, store)
     for dataset_result in report.dataset_results:
-        yield results.file(plan.settings.label, dataset_result.dataset), results.as_json(dataset_result, plan)
+        yield results.file(label, dataset_result.dataset), functools.partial(results.as_json, dataset_result, plan)
     questions = {
         prepared.task.name: {problem.id: problem.messages[-1].content for problem in prepared.problems}
         for prepared in report.datasets
     }
     yield from _pages(report, questions)
-    yield RUN_FILE, runfile.finished(report)
+    yield RUN_FILE, functools.partial(runfile.finished, report)
+
+
+def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> bytes | None:
+    """None for a journal that somebody changed, which is kept as it is; the outcome says so."""
+    lines = store.lines(journal.file(plan.settings.label, prepared.task.name))
+    try:
+        return b"".join(journal.as_view(lines, plan.sampling.of(prepared.task).n))
+    except NoHonestScore:
+        return None
+
+
+def _write_all(files: Iterable[MadeFile], report: Report, folder: Store) -> Iterator[str]:
+    """Makes and writes files; yields a sentence for each that fails."""
+    for name, make in files:
+        content = defects.attempt(f"the making of {name}", make)
+        if isinstance(content, Defect):
+            log = f"logs/defects_{report.plan.stamp}.out"
+            note = f"{name}\n{content.detail}\n".encode()
+            defects.attempt("the note of a defect", functools.partial(folder.append, log, note))
+            reason = content.detail.splitlines()[-1]
+            yield (
+                f"{name} could not be made ({reason}), which is a defect of model-accuracy-eval: please report "
+                f"{folder.path(log)}."
+            )
+        elif isinstance(content, EvalError):
+            yield content.sentence
+        elif content is not None:
+            written = defects.attempt(f"the writing of {name}", functools.partial(folder.write, name, content))
+            if isinstance(written, EvalError):
+                yield written.sentence
 
 
 def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
     """Writes the files for people again, and the manifest that holds their hashes; returns their names."""
-    pages = dict(_pages(report, questions))
+    pages = {name: content() for name, content in _pages(report, questions)}
     for name, content in pages.items():
         store.write(name, content)
     store.write(MANIFEST, manifest.as_text(store.names(), store.read))
     return list(pages)
 
 
-def _pages(report: Report, questions: Questions) -> Iterator[tuple[str, bytes]]:
+def _pages(report: Report, questions: Questions) -> Iterator[tuple[str, Callable[[], bytes]]]:
     plan = report.plan
     if report.dataset_results:
-        cells = summary.table(summary.all_rows(report), plan.settings.label)
-        yield f"summary/summary_{plan.stamp}.csv", summary.as_csv(cells).encode()
-        yield f"summary/summary_{plan.stamp}.md", _markdown(cells, report).encode()
-        yield f"summary/summary_{plan.stamp}.txt", summary.as_text(report).encode()
-    yield "report.html", page.as_html(report, questions)
+        yield f"summary/summary_{plan.stamp}.csv", lambda: summary.as_csv(_cells(report)).encode()
+        yield f"summary/summary_{plan.stamp}.md", lambda: _markdown(report).encode()
+        yield f"summary/summary_{plan.stamp}.txt", lambda: summary.as_text(report).encode()
+    yield "report.html", lambda: page.as_html(report, questions)
 
 
-def _markdown(cells: Sequence[Sequence[str]], report: Report) -> str:
+def _cells(report: Report) -> Sequence[Sequence[str]]:
+    return summary.table(summary.all_rows(report), report.plan.settings.label)
+
+
+def _markdown(report: Report) -> str:
     """The summary's table, and below it the comparison with the baseline."""
-    table = summary.as_markdown(cells)
+    table = summary.as_markdown(_cells(report))
     return f"{table}\n{comparison.as_markdown(report.comparison)}" if report.comparison else table

@@ -1,7 +1,10 @@
 """Journals → results: judges every reply, problem by problem, and counts the samples that are missing."""
 
+import functools
 from collections import Counter
+from collections.abc import Mapping
 
+from model_accuracy_eval.errors import Defect, EvalError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import (
     Attempt,
@@ -19,7 +22,7 @@ from model_accuracy_eval.scoring.notes import cropped, notes, without_finish_rea
 from model_accuracy_eval.scoring.readings import reading_notes
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.scoring.speed import Stopwatch
-from model_accuracy_eval.stages import ask_store
+from model_accuracy_eval.stages import ask_store, defects
 from model_accuracy_eval.stages.ask_store import AskStore
 from model_accuracy_eval.stages.judging_progress import JudgingProgress
 from model_accuracy_eval.stages.run_progress import DatasetLog
@@ -35,11 +38,30 @@ def judge(
 
     `partial`: the run ended early, so only problems with all their samples are judged.
     """
-    ask_stores = (ask_store.answer_asks(plan, prepared, store, ports) for prepared in datasets)
-    return tuple(
-        _DatasetJudge(plan, prepared, store, ports, ask_store).dataset_result(partial=partial)
-        for prepared, ask_store in zip(datasets, ask_stores, strict=True)
-    )
+    return tuple(_judge_dataset(plan, prepared, store, ports, partial=partial) for prepared in datasets)
+
+
+def judge_each(
+    plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store, ports: Ports, *, partial: bool
+) -> tuple[tuple[DatasetResult, ...], EvalError | None]:
+    """Does the same, but goes on where a dataset cannot be judged; the first such error comes with the results."""
+    results, errors = [], []
+    for prepared in datasets:
+        judge_one = functools.partial(_judge_dataset, plan, prepared, store, ports, partial=partial)
+        result = defects.attempt(f"the judging of {prepared.task.name}", judge_one)
+        if isinstance(result, EvalError):
+            errors.append(result)
+            DatasetLog("eval", plan, prepared.task.name, store, ports).write(f"{result.sentence}\n{result.detail}")
+        else:
+            results.append(result)
+    return tuple(results), next(iter(errors), None)
+
+
+def _judge_dataset(
+    plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports, *, partial: bool
+) -> DatasetResult:
+    findings = ask_store.answer_asks(plan, prepared, store, ports)
+    return _DatasetJudge(plan, prepared, store, ports, findings).dataset_result(partial=partial)
 
 
 class _DatasetJudge:
@@ -65,6 +87,9 @@ class _DatasetJudge:
         self._failed: dict[tuple[int, int], Attempt] = {}
         self._unjudged: dict[int, dict[int, Attempt]] = {}
         self._results: dict[int, ProblemResult] = {}
+        self._defects: dict[int, Defect] = {}
+        self._lost = Counts()
+        """The samples of problems without a result."""
         self._methods: Counter[RequestMethod] = Counter()
         self._without_letter = 0
         self._cropped: Counter[int] = Counter()
@@ -77,9 +102,9 @@ class _DatasetJudge:
     def dataset_result(self, *, partial: bool) -> DatasetResult:
         partial = self._read() or partial
         planned = self._sampling.n * len(self._problems)
-        lost = self._judge_the_rest(partial=partial)
+        self._judge_the_rest(partial=partial)
         problem_results = tuple(self._results[problem] for problem in self._problems if problem in self._results)
-        counts = self._counts(planned, problem_results, lost)
+        counts = self._counts(planned, problem_results)
         rows = self._card.rows(self._prepared.version, _MODES.get(self._method(), self._method()))
         readings = self._card.readings()
         dataset_result = DatasetResult(
@@ -90,8 +115,9 @@ class _DatasetJudge:
             counts=counts,
             notes=self._ask_store.notes() + notes(
                 self._plan, self._sampling, counts, problem_results,
-                problems=len(self._problems), all_equal=self._all_equal(),
+                problems=len(self._problems) - len(self._defects), all_equal=self._all_equal(),
             ) + (
+                *(found.sentence for found in [*self._defects.values()][:1]),
                 *rejections.notes(self._rejections(problem_results)),
                 *without_finish_reason(self._endings),
                 *tools.notes(self._prepared.tasks, counts),
@@ -139,39 +165,48 @@ class _DatasetJudge:
         samples = [answered.get(index) or self._failed.get((number, index)) for index in range(self._sampling.n)]
         self._several_texts |= len(answered) > 1
         self._texts_differ |= len({hash((sample.text, sample.reasoning)) for sample in answered.values()}) > 1
-        self._results[number] = self._card.judge(self._problems[number], samples)
+        problem = self._problems[number]
+        result = defects.attempt(f"the judging of problem {number}", lambda: self._card.judge(problem, samples))
+        if isinstance(result, Defect):
+            self._defects[number] = result
+            self._lost = self._lost.plus(unjudged=len(answered), **self._lost_counts(number, answered))
+        elif isinstance(result, EvalError):
+            raise result
+        else:
+            self._results[number] = result
 
-    def _judge_the_rest(self, *, partial: bool) -> Counts:
-        """Judges the problems that lack samples or, when the run ended early, returns the counts of their samples."""
-        unjudged = [number for number in self._problems if number not in self._results]
-        if not partial:
-            for number in unjudged:
-                self._judge(number)
-            return Counts()
-        counts, left_out = Counts(), []
+    def _judge_the_rest(self, *, partial: bool) -> None:
+        """Judges the problems that lack samples or, when the run ended early, counts their samples."""
+        unjudged = [number for number in self._problems if number not in self._results | self._defects]
+        left_out = []
         for number in unjudged:
             answered = self._unjudged.get(number, {})
-            lost = [self._failed.get((number, index)) for index in range(self._sampling.n) if index not in answered]
-            rejected = sum(sample is not None and _rejected(sample) for sample in lost)
-            if len(answered) + rejected == self._sampling.n:
+            lost = self._lost_counts(number, answered)
+            if partial and lost["failed"] + lost["missing"]:
+                left_out.append(number)
+                self._lost = self._lost.plus(**lost)
+            else:
                 self._judge(number)
-                continue
-            left_out.append(self._problems[number])
-            counts = counts.plus(
-                answered=len(answered),
-                rejected=rejected,
-                failed=sum(sample is not None and not _rejected(sample) for sample in lost),
-                missing=lost.count(None),
-                cut=sum(sample.finish_reason == "length" for sample in answered.values()),
-                empty=sum(not (sample.text.strip() or sample.loglikelihoods) for sample in answered.values()),
-            )
-        for problem in left_out if self._results else ():
-            self._card.leave_out(problem)
-        return counts
+        for number in [*left_out, *self._defects] if self._results else ():
+            self._card.leave_out(self._problems[number])
 
-    def _counts(self, planned: int, problem_results: tuple[ProblemResult, ...], lost: Counts) -> Counts:
+    def _lost_counts(self, number: int, answered: Mapping[int, Attempt]) -> dict[str, int]:
+        """The counts of a problem's samples that get no verdict."""
+        lost = [self._failed.get((number, index)) for index in range(self._sampling.n) if index not in answered]
+        rejected = sum(sample is not None and _rejected(sample) for sample in lost)
+        missing = lost.count(None)
+        return {
+            "answered": len(answered),
+            "rejected": rejected,
+            "failed": len(lost) - rejected - missing,
+            "missing": missing,
+            "cut": sum(sample.finish_reason == "length" for sample in answered.values()),
+            "empty": sum(not (sample.text.strip() or sample.loglikelihoods) for sample in answered.values()),
+        }
+
+    def _counts(self, planned: int, problem_results: tuple[ProblemResult, ...]) -> Counts:
         reasons = Counter(reason for problem_result in problem_results for reason in problem_result.why)
-        return lost.plus(
+        return self._lost.plus(
             planned=planned,
             answered=sum(reasons[reason] for reason in ("right", "wrong", "empty", "not found", "unjudged")),
             rejected=reasons["rejected"],
@@ -226,6 +261,8 @@ class _DatasetJudge:
         log = DatasetLog("eval", self._plan, dataset_result.dataset, self._store, self._ports)
         for line in [*lines, *dataset_result.notes, *self._ask_store.troubles]:
             log.write(line)
+        for found in self._defects.values():
+            log.write(f"{found.sentence}\n{found.detail}")
 
 
 def _rejected(sample: Attempt) -> bool:
