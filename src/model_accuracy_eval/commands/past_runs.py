@@ -53,6 +53,7 @@ RESCORE_SETTINGS = (
     "limit",
     "tasks_path",
     "trust_python",
+    "num_return_sequences",
     "k",
     "sandbox",
     "sandbox_image",

@@ -10,6 +10,8 @@ from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem, name_of
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 
+_FEW = 10
+"""Problems are an exception where so many times as many are the rule."""
 _LETTER_METHODS = ("constrained", "extracted")
 """How a run asks for a letter where a service gives no log-likelihoods."""
 
@@ -24,8 +26,10 @@ class SampleNumbers:
             self._places.setdefault(first, []).extend((name, number) for number in problem.numbers)
         numbers = [problem.numbers for problem in saved.values()]
         lowest, highest, most = min(map(min, numbers)), max(map(max, numbers)), max(map(len, numbers))
+        self._counts_rows = not own and most == 1
+        """Whether every problem has one sample, whose number can only be that of its row."""
         self._first = 1 if not own and lowest == 1 and highest == most else 0
-        self.n = highest + 1 - self._first
+        self.n = 1 if self._counts_rows else highest + 1 - self._first
 
     def of(self, replies: Iterable[SavedReply]) -> Iterator[tuple[SavedReply, ProblemName, int]]:
         """Each reply with its problem and its number. lm-eval writes the same samples once for every filter."""
@@ -37,7 +41,23 @@ class SampleNumbers:
             places = self._places.get(name, [])
             if place < len(places):  # what another filter adds is no sample
                 problem, number = places[place]
-                yield reply, problem, number - self._first
+                yield reply, problem, 0 if self._counts_rows else number - self._first
+
+
+def check_sizes(name: str, saved: Iterable[SavedProblem], n: int | None) -> None:
+    """Refuses problems with more samples than `n`, which the user gave; or than nearly all others have, because a
+    reply that is in the file twice would make every other problem lack one."""
+    sizes = Counter(len(problem.numbers) for problem in saved)
+    usual = max(sizes, key=lambda size: (sizes[size], size)) if n is None else n
+    more = {size: count for size, count in sizes.items() if size > usual}
+    few = sum(more.values()) * _FEW < sizes[usual]
+    if not more or (n is None and not few):
+        return
+    raise BadData(
+        f"{sum(more.values()):,} of {sizes.total():,} problems of {name} have up to {max(more)} samples, where "
+        + (f"{sizes[usual]:,} have {usual}: " if n is None else f"-n says {n}: ")
+        + f"take out the replies that are there twice, or give -n {max(more)} if they are samples."
+    )
 
 
 def check_samples(name: str, task: TaskSpec, n: int, k: Iterable[int]) -> None:

@@ -64,6 +64,8 @@ class ReplyFile:
     """Whether they are those of a run of this program, whose plan is known."""
     subset: bool = False
     """Whether the file is meant to answer a part of the dataset."""
+    n: int | None = None
+    """How many samples the user says that a problem has."""
     results: LmEvalResults | None = None
     """How lm-eval judged them."""
     claimed: Mapping[str, float]
@@ -187,7 +189,7 @@ def _judged(
 ) -> tuple[Rescored, DatasetResult]:
     """`filtered`: what the other program's filter left is judged, not the whole reply."""
     prepared, numbers = dataset.prepared, SampleNumbers(dataset.saved, own=file.is_own)
-    plan = _with_samples(file, plan, prepared.task, numbers.n)
+    plan = _with_samples(file, plan, prepared.task, numbers.n, dataset.saved.values())
     check_sandbox(plan, (prepared,), ports)
     claims = SampleClaims(pipelines(prepared.task), plan.sampling.of(prepared.task).n)
     store = ports.open_store(f"{plan.settings.out}/{hashlib.sha256(filter_name.encode()).hexdigest()}")
@@ -249,10 +251,12 @@ def _judged(
     ), result
 
 
-def _with_samples(file: ReplyFile, plan: RunPlan, task: TaskSpec, n: int) -> RunPlan:
+def _with_samples(file: ReplyFile, plan: RunPlan, task: TaskSpec, n: int, saved: Iterable[SavedProblem]) -> RunPlan:
     """The plan with the number of samples that the file holds; that of a run of ours says it itself."""
     if file.is_own:
         return plan
+    attempts.check_sizes(file.name, saved, file.n)
+    n = file.n or n
     attempts.check_samples(file.name, task, n, plan.k)
     return replace(plan, sampling=replace(plan.sampling, n=n), k=plan.k or (n,))
 

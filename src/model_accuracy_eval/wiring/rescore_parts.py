@@ -141,6 +141,10 @@ def _own_run(path: str) -> Path | None:
 
 def _of_run(folder: Path, path: str, named: NamedTasks, given: RescoreOptions) -> _Batch:
     """All datasets of the run, or the one that the path is a file of."""
+    if fixed := sorted({"limit", "num_return_sequences"} & given.settings.keys()):
+        raise BadValue(
+            f"The run {folder.name} has its own {fixed[0].replace('_', '-')}: leave --{fixed[0].replace('_', '-')} out."
+        )
     plan = plan_parts.saved(str(folder))
     settings = msgspec.structs.replace(plan.settings, **given.settings, baseline=None)
     k = tuple(sorted(set(settings.k))) if "k" in given.settings else plan.k
@@ -201,6 +205,7 @@ def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFil
         read=read,
         task=task,
         subset=given.subset,
+        n=given.settings.get("num_return_sequences"),
         results=None if task else _lm_eval_results(path, name),
         claimed=_claimed(given.claimed, path, name),
     )

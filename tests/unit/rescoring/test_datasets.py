@@ -122,6 +122,25 @@ def test_samples_keep_their_numbers(tmp_path: Path) -> None:
         judged(tmp_path, rows, task="demo_gsm8k", k=4)
 
 
+def test_a_reply_that_is_there_twice_is_no_second_sample(tmp_path: Path) -> None:
+    """Otherwise all other problems would lack one. Whoever means it says so."""
+    rows = [*sums(*range(20)), *sums(4)]
+    with pytest.raises(
+        BadData, match="1 of 20 problems of replies have up to 2 samples, where 19 have 1: .* give -n 2"
+    ):
+        judged(tmp_path, rows, task="demo_gsm8k")
+    assert figures(judged(tmp_path, rows, task="demo_gsm8k", num_return_sequences=2))["avg@2"] == 52.5
+    with pytest.raises(BadData, match="20 of 20 problems of replies have up to 3 samples, where -n says 2"):
+        judged(tmp_path, sums(*range(20)) * 3, task="demo_gsm8k", num_return_sequences=2)
+
+
+def test_numbers_of_rows_are_no_numbers_of_samples(tmp_path: Path) -> None:
+    """Some programs count all replies."""
+    rows = [{"data_abbr": "demo_gsm8k", **row, "index": place} for place, row in enumerate(sums(*range(20)))]
+    result = judged(tmp_path, rows, task="demo_gsm8k")
+    assert (figures(result), result.counts.missing) == ({"accuracy": 100.0}, 0)
+
+
 def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
     """The runs of two models are called alike."""
     files = [tmp_path / model / "demo_gsm8k.jsonl" for model in "ab"]

@@ -249,6 +249,8 @@ def test_a_file_of_a_run_stands_for_its_dataset(tmp_path: Path, monkeypatch: pyt
     assert {row.metric: row.value for row in other.rows}.keys() > {"pass@2", "cons@2"}
     with pytest.raises(BadValue, match=r"k = 5 needs at least 5 samples of every problem, but demo_gsm8k holds 4"):
         rescore(folder / "demo_gsm8k.jsonl", k=5)
+    with pytest.raises(BadValue, match="has its own limit: leave --limit out"):
+        rescore(folder / "demo_gsm8k.jsonl", limit=5)
 
 
 def test_a_run_whose_data_has_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
