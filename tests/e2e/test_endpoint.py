@@ -107,6 +107,22 @@ def test_half_answers_before_the_first_whole_one_are_asked_for_again(
     assert report.service.sends_finish_reasons is True
 
 
+def test_a_run_that_goes_on_remembers_that_finish_reasons_are_sent(questions: Path, tmp_path: Path) -> None:
+    """The service is half broken by then, its readiness probe included: its half answers are failures."""
+    spoiled = "How long is this text number xx?"
+
+    def plan(_number: int, request: JSON) -> str | None:
+        return "status_503" if request["messages"][-1]["content"] == spoiled else None
+
+    with FaultServer(answer, plan=plan) as server:
+        first = evaluate(server, questions, tmp_path / "out", retries=1)
+        server.plan = lambda _number, _request: "ended_without_finish"
+        again = evaluate(server, questions, tmp_path / "out", retries=1, reuse=str(first.outcome.folder))
+    assert again.plan.run_id == first.plan.run_id
+    counts = again.dataset_results[0].counts
+    assert (counts.answered, counts.failed, again.outcome.exit_code) == (25, 5, 5)
+
+
 @pytest.mark.parametrize("done", [True, False])
 def test_a_service_that_never_sends_a_finish_reason_is_evaluated_and_told_once(
     done: bool, questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]

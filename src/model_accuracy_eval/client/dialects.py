@@ -32,7 +32,7 @@ NEUTRAL_SAMPLERS: Mapping[str, tuple[float, ...]] = {
     "repetition_penalty": (1.0,),  # vLLM, SGLang, LMDeploy, MindIE
     "repeat_penalty": (1.0,),  # llama.cpp
     "presence_penalty": (0.0,),  # OpenAI and all others, as is the next one
-    "frequency_penalty": (0.0,),
+    "frequency_penalty": (0.0,),  # transformers serve adds it to a repetition penalty of 1
     "typical_p": (1.0,),  # llama.cpp, and all below
     "top_n_sigma": (-1.0, 0.0),
     "xtc_probability": (0.0,),

@@ -35,10 +35,8 @@ def _plain(plan: RunPlan, samplers: Samplers) -> Iterator[str]:
     if samplers.refused:
         names = ", ".join(samplers.refused)
         effect = own_samplers(samplers, without={**plan.sampling.extra, **sent})
-        yield (
-            f"The service refused {names}, so {'these are' if len(samplers.refused) > 1 else 'this is'} as it has "
-            f"{'them' if len(samplers.refused) > 1 else 'it'}{f': {effect}' if effect else ''}."
-        )
+        effect = f": {effect}" if effect else ""
+        yield f"The service refused {names}; where it has such samplers, they are its own{effect}."
 
 
 def own_samplers(samplers: Samplers, without: Mapping[str, object]) -> str:

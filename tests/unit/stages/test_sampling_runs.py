@@ -100,8 +100,9 @@ def test_refused_fields_are_named_with_what_is_left_of_them() -> None:
     """The run goes on, and the report says which samplers are not neutral."""
     report, _, _ = evaluate(sampled("plain"), PLAIN_LESS)
     assert report.outcome.exit_code == 0
-    assert "The service refused top_k, so this is as it has it: llama.cpp says that it applies top_k 40." in (
-        terminal.as_text(report)
+    assert (
+        "The service refused top_k; where it has such samplers, they are its own: llama.cpp says that it applies top_k 40."
+        in (terminal.as_text(report))
     )
 
 
