@@ -3,14 +3,13 @@
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
-from numbers import Real
 from typing import NamedTuple
 
 from model_accuracy_eval.records import FigureBounds, Interval, MetricUse, Pipeline
 from model_accuracy_eval.scoring import guessing
 from model_accuracy_eval.scoring.aggregations import Aggregation, aggregation
 from model_accuracy_eval.scoring.loglikelihood_methods import UNAVAILABLE
-from model_accuracy_eval.scoring.lost_values import LostValue, counted, finite
+from model_accuracy_eval.scoring.lost_values import LostValue, counted, finite, is_number
 from model_accuracy_eval.scoring.metrics import Metric, SampleValue, metric
 from model_accuracy_eval.scoring.reductions import reduction, reduction_ends
 from model_accuracy_eval.scoring.stats import interval
@@ -28,12 +27,16 @@ class Cell(NamedTuple):
 
     @property
     def lost_values(self) -> tuple[LostValue, ...]:
+        if self.lost is None:
+            return ()
         entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
         return tuple(value for value in entries if isinstance(value, LostValue))
 
     @property
     def is_silent(self) -> bool:
         """Whether no sample of the problem has a verdict."""
+        if self.lost is None:
+            return False
         entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
         return all(isinstance(value, LostValue) and value.alone for value in entries)
 
@@ -182,7 +185,7 @@ def _reduce(
 ) -> dict[str, Cell]:
     if UNAVAILABLE in values:  # the names are the same as for any value
         return dict.fromkeys(_reduce(row, use, [0.0] * len(values), k, chance), Cell(None))
-    values = [None if isinstance(value, Real) and isnan(value) else value for value in values]
+    values = [None if is_number(value) and isnan(value) else value for value in values]
     known = counted(values)
     if row.is_mean_share(use):
         known = [0.0 if value is None else value for value in known]
@@ -206,7 +209,7 @@ def _is_of_runs(
 ) -> bool:
     """Whether every run has a figure of its own, because its values are no numbers."""
     if any(value is not None for value in known):
-        return not all(isinstance(value, Real) for value in known if value is not None)
+        return not all(is_number(value) for value in known if value is not None)
     lost = any(isinstance(value, LostValue) and isinstance(value.low, tuple) for value in values)
     return lost or aggregation(_aggregation_name(row, use)).limits is not None
 
