@@ -106,6 +106,25 @@ def test_right_or_wrong_by_every_reduction(reduction: str | None, data: st.DataO
     check(data, spec, [problem(number, "A") for number in range(data.draw(st.integers(1, 6)))], LETTERS, n, (1, 2, n))
 
 
+@pytest.mark.parametrize("reduction", ["take_first", "mean", "median", "max", "min", "majority"])
+@given(st.data(), st.integers(2, 5))
+def test_shares_by_every_reduction(reduction: str, data: st.DataObject, n: int) -> None:
+    """The most frequent of several values may be any of them."""
+    spec = task(pipe(MetricUse(name="token_f1", reduction=reduction)))
+    words = st.sampled_from(["a", "a b", "b", "a b c d"]).map(text)
+    check(data, spec, [problem(number, "a") for number in range(data.draw(st.integers(1, 3)))], words, n)
+
+
+def test_a_majority_of_shares_may_be_a_known_one() -> None:
+    """1 and less are known; the third may be less, too, though neither the least nor the greatest value makes it so."""
+    samples = [text("a"), text("a b"), None]
+    spec = task(pipe(MetricUse(name="token_f1", reduction="majority")))
+    row = figures(spec, [problem(0, "a")], [samples])["token_f1"]
+    for reply in ("a b", "a", "b"):
+        assert within(row, figures(spec, [problem(0, "a")], [[*samples[:2], text(reply)]])["token_f1"].value)
+    assert row.bounds is not None
+
+
 @given(st.data(), st.integers(1, 5), st.booleans())
 def test_samples_that_vote(data: st.DataObject, n: int, skip: bool) -> None:
     """A majority that the lost votes could overthrow is open; one that they could not is certain."""
@@ -168,6 +187,34 @@ def test_weighed_options(name: str, data: st.DataObject, n: int, options: int) -
     ]
     weighed = st.lists(LOGPROB, min_size=options, max_size=options).map(lambda values: measured(*values))
     check(data, task(pipe(name), kind="choice"), asked, weighed, n)
+
+
+def test_one_lost_option_may_bring_in_a_label_that_nobody_chose() -> None:
+    """Then the mean of the labels' F1 is over four of them and not over three."""
+    golds = [0, 1, 2] * 20 + [0]
+    asked = [problem(number, "a", choices=tuple("abcd"), gold=(gold,)) for number, gold in enumerate(golds)]
+    replies: list[list[Attempt | None]] = [[chosen(gold)] for gold in golds[:-1]]
+    spec = task(pipe("f1", "mcc"), kind="choice")
+    rows = figures(spec, asked, [*replies, [None]])
+    for place in range(4):
+        whole = figures(spec, asked, [*replies, [chosen(place)]])
+        assert all(within(rows[name], whole[name].value) for name in rows)
+
+
+def chosen(place: int) -> Attempt:
+    return measured(*(-1.0 if other == place else -5.0 for other in range(4)))
+
+
+def test_a_lost_answer_may_be_long_enough_for_all() -> None:
+    """Where the others are too short, BLEU gains more by words than it loses by wrong ones."""
+    right = [" ".join(f"w{number}" for number in range(120)), " ".join(f"v{number}" for number in range(10))]
+    asked = [problem(number, words) for number, words in enumerate(right)]
+    short = text(" ".join(f"w{number}" for number in range(60)))
+    row = figures(task(pipe("bleu")), asked, [[short], [None]])["bleu"]
+    completions = [right[1], right[1] + " z" * 70]
+    values = [figures(task(pipe("bleu")), asked, [[short], [text(one)]])["bleu"].value for one in completions]
+    assert (values[1] or 0.0) > (values[0] or 0.0)
+    assert all(within(row, value) for value in values)
 
 
 @pytest.mark.parametrize("name", ["mean", "median", "sum", "max", "min", "nanmean", "perplexity"])
