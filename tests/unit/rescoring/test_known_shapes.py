@@ -473,6 +473,23 @@ def test_the_way_of_writing_json_changes_nothing(example: Example) -> None:
             assert list(open_replies(SavedBytes(spelling, example.name, step)).replies()) == example.replies
 
 
+OF_ROWS = [
+    example for example in EXAMPLES if isinstance(example.content, list) and isinstance(example.content[0], dict)
+]
+
+
+@pytest.mark.parametrize("example", OF_ROWS, ids=lambda example: example.shape)
+def test_fields_that_nobody_asks_for_change_nothing(example: Example) -> None:
+    """Nor does their order in a row."""
+    rows = example.content
+    others = [
+        {"model": "m", **dict(reversed(row.items())), "seconds": 1.5, "notes": ["x", {"y": None}]} for row in rows
+    ]
+    if example.shape == "GSM8K's model solutions":
+        others = [{**row, "model": "m"} for row in rows]
+    assert read(written(others), example.name) == example.replies
+
+
 def test_every_shape_of_the_table_has_an_example() -> None:
     """So that none is there which nobody has tried."""
     assert {example.shape for example in EXAMPLES} == {shape.name for shape in KNOWN_SHAPES}

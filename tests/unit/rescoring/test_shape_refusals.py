@@ -32,8 +32,10 @@ def test_an_unknown_file_is_told_its_fields_the_nearest_shape_and_all_shapes() -
 
 def test_rows_within_an_object_are_proposed_with_their_place() -> None:
     """`rows` names the field that holds them."""
-    error = refusal({"model": "m", "answers": [{"qid": 1, "reply": "x"}]})
-    assert error.sentence.endswith("Name the fields, such as with --map rows=answers,id=qid,prediction=reply.")
+    error = refusal({"model": "m", "answers": [{"qid": 1, "reply": "x", "meta": {"target": 2}}]})
+    assert error.sentence.endswith(
+        "Name the fields, such as with --map rows=answers,id=qid,prediction=reply,gold=meta.target."
+    )
 
 
 @pytest.mark.parametrize(

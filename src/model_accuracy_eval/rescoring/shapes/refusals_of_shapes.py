@@ -14,6 +14,7 @@ _REPLIES = (
     "prediction", "response", "completion", "output", "generation", "model_output", "model_response", "generated_text",
     "text", "content", "reply", "result", "solution", "answer",
 )  # fmt: skip
+_GOLD = ("gold", "ground_truth", "target", "reference", "gt", "label")
 """Names that such fields often have, the surest first, to propose a mapping."""
 
 
@@ -70,7 +71,8 @@ def _described(shape: Shape) -> str:
 def _proposal(place: RowPlace, row: ReplyRow, paths: Sequence[str]) -> str:
     ids = [] if row.key else [f"id={_likely(paths, _IDS, 'FIELD')}"]
     rows = [f"rows={place.at}"] if place.at else []
-    return ",".join([*rows, *ids, f"prediction={_likely(paths, _REPLIES, 'FIELD')}"])
+    gold = [f"gold={path}" for path in [_likely(paths, _GOLD, "")] if path]
+    return ",".join([*rows, *ids, f"prediction={_likely(paths, _REPLIES, 'FIELD')}", *gold])
 
 
 def _likely(paths: Sequence[str], names: Sequence[str], otherwise: str) -> str:
