@@ -91,6 +91,39 @@ def test_written_answers_score_all_or_nothing(name: str, pick: int, value: float
             assert figure == value, (metric, figure)
 
 
+def test_a_looser_reading_stands_beside_the_score(tmp_path: Path) -> None:
+    """Two of four replies only word their answer: summary, results, page and gates have both figures, and a note says
+    how many replies make the difference."""
+    problems = built(find("mmlu"), SIZE).problems
+    worded = [problem.choices["ABCD".index(problem.references[0])] for problem in problems]
+    replies = {
+        problem.messages[-1].content: f"ANSWER: {problem.references[0]}" if place < 2 else f"I believe it is {text}."
+        for place, (problem, text) in enumerate(zip(problems, worded, strict=True))
+    }
+    with FaultServer(lambda request: replies.get(request["messages"][-1]["content"], "ready")) as server:
+        report = evaluate(server.url, "mmlu", tmp_path, gate="mmlu: accuracy,flexible-extract >= 30")
+    found = figures(report, "mmlu")
+    assert (found["accuracy"], found["accuracy,flexible-extract"]) == (50, 100)
+    (gate,) = report.gates
+    assert gate.value == 100
+    folder = command.only_run(tmp_path)
+    (results,) = (folder / "results").rglob("mmlu.json")
+    written_results = msgspec.json.decode(results.read_bytes())
+    assert written_results["readings"] == [
+        {
+            "pipeline": "flexible-extract", "answers": 2, "more": 2, "fewer": 0, "different": 0,
+            "metric": "accuracy,flexible-extract",
+        }
+    ]  # fmt: skip
+    note = (
+        "The first reading finds an answer in 2 replies; 'flexible-extract' finds one in 2 more and 0 fewer, and a "
+        "different one in 0: accuracy is 50.00, accuracy,flexible-extract is 100.00."
+    )
+    assert note in written_results["notes"]
+    assert "flexible-extract" in (folder / "report.html").read_text()
+    assert "&#39;flexible-extract&#39; finds one in 2 more" in (folder / "report.html").read_text()
+
+
 @pytest.mark.parametrize("name", WEIGHED)
 @pytest.mark.parametrize(("right", "value"), [(True, 100.0), (False, 0.0)], ids=["right", "wrong"])
 def test_weighed_options_score_all_or_nothing(name: str, right: bool, value: float, tmp_path: Path) -> None:
