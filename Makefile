@@ -38,6 +38,7 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/command.py
 	$(BIN)/python bench/rescoring.py
 	$(BIN)/python bench/sandbox.py
+	$(BIN)/python bench/maths.py
 
 parity: $(READY) $(LM_EVAL:%=%/.ready)  ## prompts and scores against the real lm-evaluation-harness, two versions of it
 	PARITY=required $(PYTEST) tests/parity

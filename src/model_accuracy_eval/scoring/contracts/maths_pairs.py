@@ -1,4 +1,4 @@
-r"""Answers that are the same mathematics and answers that are not: what `math_equal` promises, pair by pair.
+r"""Which answers are the same mathematics and which are not: what `math_equal` promises, as one table.
 
 A pair is a right answer and an answer of a model, with a tilde between.
 """
@@ -296,11 +296,16 @@ TOPICS = (
         [0,1] ~ x \in [0,1]
         30 ~ \angle ABC = 30^\circ
         (1,2) ~ (x,y)=(1,2)
+        12 ~ \text{Area} = 12 \text{ cm}^2
+        \frac13 ~ \text{P(even)} = \frac{1}{3}
+        7 ~ Total cost = 3 + 4 = 7
         \frac{1}{2} ~ \frac{AB}{CD} = \frac{1}{2}
         """,
         r"""
         x=5 ~ y=5
         5 ~ 2x=5
+        12 ~ \text{Area} = 13
+        7 ~ \text{Total} = 7 = 8
         11 ~ x = 7 = 11
         x=5 ~ x=-5
         5 ~ x \ne 5
@@ -461,6 +466,8 @@ TOPICS = (
         125\text{ miles} ~ 125
         5 ~ 5\text{ apples}
         12 ~ 12 cm
+        12 ~ 12 m
+        12\text{ m} ~ 12 m
         3 \text{ hours} ~ 3 hours
         \$36 ~ 36
         36 ~ \$36
@@ -477,15 +484,19 @@ TOPICS = (
         15\text{ cm}^2 ~ 15\text{ cm}^3
         5 ~ 6\text{ apples}
         90^\circ ~ \pi
+        12\text{ cm} ~ 12 m
+        12m ~ 12n
         """,
     ),
     _topic(
         "bases and ratios",
-        "Numbers with a base equal only those in it, digit for digit; ratios are compared term by term.",
+        "Numbers with a base equal only those in it, digit for digit; ratios are compared term by term, or as "
+        "quotients with a number.",
         r"""
         204_5 ~ 204_{5}
         1011_2 ~ 1011_{\text{two}}
         3:2 ~ 3 : 2
+        3:2 ~ \frac{3}{2}
         \frac12:1 ~ 0.5:1
         """,
         r"""

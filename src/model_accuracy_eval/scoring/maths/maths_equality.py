@@ -13,8 +13,9 @@ from model_accuracy_eval.scoring.maths.maths_forms import (
     readings,
     same_names,
     unit,
+    with_letter_as_unit,
 )
-from model_accuracy_eval.scoring.maths.maths_parser import read
+from model_accuracy_eval.scoring.maths.maths_parser import read_value
 from model_accuracy_eval.scoring.maths.maths_text import last_boxes, letters
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
@@ -26,6 +27,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     Statement,
     Unreadable,
     difference,
+    quotient_of,
 )
 from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, same_value
 from model_accuracy_eval.scoring.maths.real_sets import equal_sets, is_combination, real_set
@@ -42,7 +44,7 @@ def equal(answer: str, reference: str) -> bool:
     if ours == theirs:
         return bool(ours)
     try:
-        left, right = read(answer), read(reference)
+        left, right = read_value(answer), read_value(reference)
     except Unreadable:
         return ours.casefold() == theirs.casefold()
     return any(_same(one, other) for one in readings(left) for other in readings(right))
@@ -50,6 +52,7 @@ def equal(answer: str, reference: str) -> bool:
 
 def _same(left: Node, right: Node) -> bool:
     left, right = expanded(left), expanded(right)
+    left, right = with_letter_as_unit(left, right), with_letter_as_unit(right, left)
     if left == right:
         return True
     for kinds, compare in _COMPARISONS:
@@ -159,10 +162,16 @@ def _brackets(node: Node) -> str:
 def _same_lists(left: Node, right: Node) -> bool:
     """Sets, and lists without brackets, have no order; ratios have one."""
     if any(isinstance(node, Sequence) and node.ratio for node in (left, right)):
-        both = isinstance(left, Sequence) and isinstance(right, Sequence) and left.ratio == right.ratio
-        return both and _in_order(left.parts, right.parts)
+        if not isinstance(left, Sequence) or not isinstance(right, Sequence):
+            return same_value(_quotient(left), _quotient(right))
+        return left.ratio == right.ratio and _in_order(left.parts, right.parts)
     items = tuple(node.items if isinstance(node, Sequence | Bracket) else (node,) for node in (left, right))
     return _same_items(*items, repeated=isinstance(left, Sequence) and isinstance(right, Sequence))
+
+
+def _quotient(node: Node) -> Node:
+    """3 : 2 is 3/2."""
+    return quotient_of(*node.parts) if isinstance(node, Sequence) and len(node.parts) == 2 else node
 
 
 def _gives_names(node: Sequence) -> bool:

@@ -3,6 +3,7 @@ r"""The forms of an answer before it is compared: ± as two values, 50\% as a qu
 from model_accuracy_eval.scoring.maths.approximate_values import real_number
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
+    Constant,
     Matrix,
     Node,
     Operation,
@@ -16,6 +17,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
 from model_accuracy_eval.scoring.maths.maths_values import same_value
 
 UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}
+_LETTER_UNITS = frozenset("mgshL")
 _ROUGHLY = 0.01
 """How far the sides of a ≈ may lie apart; further ones contradict each other."""
 
@@ -135,3 +137,12 @@ def same_names(left: Node, right: Node) -> bool:
     """f(x) = 2x and y = 2x give a name to the same thing; x = 5 and y = 5 do not."""
     called = [isinstance(node, Operation) and node.name == "value of function" for node in (left, right)]
     return left == right or (any(called) and all(called[i] or isinstance((left, right)[i], Symbol) for i in (0, 1)))
+
+
+def with_letter_as_unit(node: Node, other: Node) -> Node:
+    """5 m is a length where the other side has no letters; else m is a variable."""
+    if isinstance(node, Operation) and node.name == "multiply" and isinstance(amount(other), Constant):
+        *factors, last = node.operands
+        if len(factors) == 1 and isinstance(factors[0], Constant) and isinstance(last, Symbol):
+            return Quantity(factors[0], last.name) if last.name in _LETTER_UNITS else node
+    return node

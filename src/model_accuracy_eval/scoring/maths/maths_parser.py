@@ -1,5 +1,7 @@
 """Tokens → trees, by recursive descent: lists of relations of sums of products of factors."""
 
+import re
+
 from model_accuracy_eval.scoring.maths import maths_words as words
 from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_factors import FactorParser
@@ -18,6 +20,9 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     sum_of,
 )
 
+_NAME = re.compile(r"[^=<>\\]{0,40}(?:\\(?:text|mathrm|textbf)\{[^{}=<>]{1,60}\}|[A-Za-z]{4})[^=<>\\]{0,60}")
+"""Words on the left side of an =."""
+
 
 def read(text: str) -> Node:
     """The tree of a text; `Unreadable` where it is no mathematics that is known here."""
@@ -28,6 +33,17 @@ def read(text: str) -> Node:
     if parser.next:
         raise Unreadable(parser.next.text)
     return answer
+
+
+def read_value(text: str) -> Node:
+    """The tree; of a value that is named in words, as in "Area = 12", without the name."""
+    try:
+        return read(text)
+    except Unreadable:
+        name, _, value = text.partition("=")
+        if not _NAME.fullmatch(name):
+            raise
+        return read(value)
 
 
 class Parser(FactorParser):

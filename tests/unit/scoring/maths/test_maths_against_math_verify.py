@@ -25,7 +25,10 @@ DIFFERENCES = {
     "it reads no dollar sign that has a backslash": [
         r"\$36 ~ 36", r"36 ~ \$36", r"\$36 ~ 36 \text{ dollars}", r"\$18.90 ~ 18.9",
     ],
-    "it drops all units": [r"15\text{ cm} ~ 15\text{ m}", r"15\text{ cm}^2 ~ 15\text{ cm}^3"],
+    "it drops all units": [
+        r"15\text{ cm} ~ 15\text{ m}", r"15\text{ cm}^2 ~ 15\text{ cm}^3", r"12\text{ cm} ~ 12 m",
+    ],
+    "it does not read a name in words before a value with a unit": [r"12 ~ \text{Area} = 12 \text{ cm}^2"],
     "it drops the base of a number": ["204_5 ~ 204", "204_5 ~ 204_6"],
     "it takes i for a variable": [
         "13 ~ (2+3i)(2-3i)", r"-1 ~ e^{i\pi}", r"2i ~ \sqrt{-4}", r"\frac{1}{i} ~ -i",
