@@ -70,7 +70,7 @@ EXAMPLES = [
     Example(
         "programs",
         [{"task_id": "CPP/3", "prompt": "int f(", "generation": "x", "text": "Write a function."}],
-        [R(problem="CPP/3", dataset="CPP", text="x")],
+        [R(problem="CPP/3", dataset="humaneval_x_cpp", text="x")],
     ),
     Example(
         "EvalPlus's results",

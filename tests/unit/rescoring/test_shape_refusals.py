@@ -38,6 +38,14 @@ def test_rows_within_an_object_are_proposed_with_their_place() -> None:
     )
 
 
+def test_a_file_without_anything_like_a_reply_gets_no_made_up_mapping() -> None:
+    """Figures alone, for example."""
+    assert refusal({"pass@1": 45.9, "model": "m"}).sentence == (
+        "x.json has none of the known shapes. Its rows have the fields pass@1, model. If one of them holds the replies, "
+        "name it with --map id=FIELD,prediction=FIELD."
+    )
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -8,8 +8,16 @@ from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_answe
 from model_accuracy_eval.rescoring.shapes.shape import Shape
 
 _PROGRAM = "solution|completion|generation"
-_DATASETS = {"Mbpp": "mbpp_plus"}
-"""Only EvalPlus calls problems so, and it has another selection of them."""
+_DATASETS = {
+    "Mbpp": "mbpp_plus",
+    "CPP": "humaneval_x_cpp",
+    "Go": "humaneval_x_go",
+    "Java": "humaneval_x_java",
+    "JavaScript": "humaneval_x_js",
+    "Python": "humaneval_x_python",
+    "Rust": "humaneval_x_rust",
+}
+"""What problems' ids begin with → the dataset, where it is called otherwise. Only EvalPlus writes Mbpp/11."""
 
 
 def _samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:

@@ -36,7 +36,7 @@ def unknown(name: str, first_rows: Mapping[RowPlace, ReplyRow]) -> BadData:
         sentence += f"; the nearest shape is {shape.name}, for which they lack {lacking}"
     listing = "\n".join(f"  {shape.name} ({shape.tools}): {_described(shape)}" for shape in KNOWN_SHAPES)
     return BadData(
-        f"{sentence}. Name the fields, such as with --map {_proposal(place, row, paths)}.",
+        f"{sentence}. {_next_step(place, row, paths)}",
         detail=f"Known shapes and the fields by which they are recognised:\n{listing}",
     )
 
@@ -68,11 +68,14 @@ def _described(shape: Shape) -> str:
     return f"{kinds.get(shape.arrangement, fields)}{inside}"
 
 
-def _proposal(place: RowPlace, row: ReplyRow, paths: Sequence[str]) -> str:
-    ids = [] if row.key else [f"id={_likely(paths, _IDS, 'FIELD')}"]
-    rows = [f"rows={place.at}"] if place.at else []
-    gold = [f"gold={path}" for path in [_likely(paths, _GOLD, "")] if path]
-    return ",".join([*rows, *ids, f"prediction={_likely(paths, _REPLIES, 'FIELD')}", *gold])
+def _next_step(place: RowPlace, row: ReplyRow, paths: Sequence[str]) -> str:
+    prediction = _likely(paths, _REPLIES, "")
+    if not prediction:
+        return "If one of them holds the replies, name it with --map id=FIELD,prediction=FIELD."
+    names = {"rows": place.at, "id": "" if row.key else _likely(paths, _IDS, "FIELD"), "prediction": prediction}
+    names["gold"] = _likely(paths, _GOLD, "")
+    proposal = ",".join(f"{name}={path}" for name, path in names.items() if path)
+    return f"Name the fields, such as with --map {proposal}."
 
 
 def _likely(paths: Sequence[str], names: Sequence[str], otherwise: str) -> str:
