@@ -16,7 +16,6 @@ class SampleClaims:
 
     def __init__(self, pipelines: Sequence[Pipeline], n: int) -> None:
         self._first = pipelines[0]
-        self._names = {pipeline.name for pipeline in pipelines}
         self._n = n
         self._values: dict[str, array[float]] = {}
         self.of_samples: dict[tuple[int, int], float] = {}
@@ -24,8 +23,8 @@ class SampleClaims:
 
     def add(self, reply: SavedReply, problem: int, index: int) -> None:
         for metric, value in reply.claimed.items():
-            self._values.setdefault(self._row_name(metric, reply.filter), array("d")).append(value)
-        if self._is_first(reply.filter):
+            self._values.setdefault(self._row_name(metric, _lm_eval_filter(reply)), array("d")).append(value)
+        if _lm_eval_filter(reply) in ("none", self._first.name):
             of_first = reply.claimed.get(self._first.metrics[0].name, reply.claimed.get(_ACCURACY))
             if of_first is not None:
                 self.of_samples[problem, index] = of_first
@@ -40,14 +39,17 @@ class SampleClaims:
         """Where the first metric's values differ from ours."""
         return Disagreements(file, self._first.metrics[0].name, result, self.of_samples, self._titles)
 
-    def _is_first(self, filter_name: str) -> bool:
-        return filter_name == self._first.name or filter_name not in self._names
-
     def _row_name(self, metric: str, filter_name: str) -> str:
-        """The metric's name in our rows. Files that only say "correct" mean accuracy."""
+        """The metric's name in our rows, or lm-eval's if no reading of ours has the name of its filter. Files that only
+        say "correct" mean accuracy."""
         first = self._first.metrics[0]
         headline = first.label or first.name
         name = headline if metric in {_ACCURACY, first.name} else metric
-        pipeline = filter_name if filter_name in self._names else self._first.name
+        pipeline = self._first.name if filter_name == "none" else filter_name
         row_name = name if pipeline == "none" else f"{name},{pipeline}"
         return f"{row_name} ({self._n} runs average)" if self._n > 1 and name == headline else row_name
+
+
+def _lm_eval_filter(reply: SavedReply) -> str:
+    """Files of other programs have the names of models there."""
+    return reply.filter if reply.metrics else "none"

@@ -150,6 +150,23 @@ def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
     assert [figures(result)["accuracy"] for result in rescore(files)] == [100.0, 0.0]
 
 
+def test_claims_of_two_filters_are_not_one_claim(tmp_path: Path) -> None:
+    """A dataset of ours has neither filter, so that both claims stand beside its figures."""
+    rows = [
+        {
+            "doc_id": number, "doc": {}, "target": f"#### {number + 1}", "arguments": {"gen_args_0": {"arg_0": "", "arg_1": {}}},
+            "resps": [[f"#### {number + 1}"]], "filtered_resps": ["1"], "filter": name, "metrics": ["exact_match"],
+            "exact_match": worth,
+        }
+        for name, worth in (("strict", 0.0), ("flexible", 1.0))
+        for number in range(20)
+    ]  # fmt: skip
+    result = judged(tmp_path, rows, task="demo_gsm8k")
+    assert figures(result) == {"accuracy": 100.0}
+    claimed = {figure.metric: figure.claimed for figure in result.figures}
+    assert claimed == {"accuracy": None, "exact_match,strict": 0.0, "exact_match,flexible": 100.0}
+
+
 # Letters.
 
 
