@@ -69,6 +69,22 @@ def test_inputs_that_are_settings_say_what_the_command_line_says(name: str) -> N
     assert "default" not in ACTION["inputs"][name]
 
 
+def test_the_reusable_workflow_hands_on_what_the_action_takes() -> None:
+    """Each of its inputs and secrets is an input of the action, and says what that says; the admitted commit is evaluated."""
+    called = workflow("evaluate.yml")[True]["workflow_call"]
+    own = {"runs-on", "environment"}
+    for name, spec in called["inputs"].items():
+        assert name in own or name in ACTION["inputs"], name
+        assert spec["description"].endswith(".")
+    assert set(called["secrets"]) <= set(ACTION["inputs"])
+    admit, evaluate = (workflow("evaluate.yml")["jobs"][name] for name in ("admit", "evaluate"))
+    assert evaluate["needs"] == "admit"
+    (first,), (second,) = admit["steps"], evaluate["steps"]
+    assert (first["with"]["admit-only"], admit["runs-on"]) == (True, "ubuntu-latest")
+    assert second["with"]["adapter-ref"] == "${{ needs.admit.outputs.commit }}"
+    assert set(second["with"]) >= {*called["inputs"], *called["secrets"]} - own
+
+
 def test_what_only_the_workflow_may_set_can_be_set_there() -> None:
     """The configuration file may not say it, so there is an input for it."""
     assert {name for name, setting in SETTINGS.items() if setting.workflow_only} <= set(ACTION["inputs"])
@@ -119,9 +135,14 @@ def test_workflows_are_careful(path: Path) -> None:
     """No right by default, other people's actions by their full commit, a limit of time, no expansion inside a script."""
     loaded = workflow(path.name)
     assert loaded["permissions"] == {}
-    assert "concurrency" in loaded
+    # A called workflow would wait for a group that its caller holds.
+    assert ("concurrency" in loaded) != ("workflow_call" in loaded[True])
     for job in loaded["jobs"].values():
         assert "permissions" in job
+        if "uses" in job:
+            assert job["uses"] == "org/model-accuracy-eval/.github/workflows/evaluate.yml@v1"
+            assert set(job["with"]) <= set(workflow("evaluate.yml")[True]["workflow_call"]["inputs"])
+            continue
         assert job["timeout-minutes"] <= 360
         for step in job["steps"]:
             assert "${{" not in step.get("run", "")
@@ -158,13 +179,17 @@ def read_comment(
         ("/evaluate gsm8k,demo_gsm8k", "gsm8k,demo_gsm8k"),
         (f"/evaluate gsm8k {HEAD}", "gsm8k"),
         (f"/evaluate {HEAD}", "demo_arithmetic"),
+        ("/evaluate model=hf:org/name@main", "demo_arithmetic"),
+        (f"/evaluate model=hf:org/name@main {HEAD}", "demo_arithmetic"),
+        (f"/evaluate gsm8k,bbh model=hf:org/name@main {HEAD}", "gsm8k,bbh"),
         ("/evaluate gsm8k\r\nplease", "gsm8k"),
     ],
 )
 def test_an_admins_comment_starts_an_evaluation(tmp_path: Path, body: str, datasets: str) -> None:
     """Of the commit that is the head now, and of no other."""
     code, found, asked = read_comment(tmp_path, body)
-    assert (code, found) == (0, {"command": "evaluate", "datasets": datasets, "commit": HEAD})
+    model = "hf:org/name@main" if "model=" in body else "/weights/my-model"
+    assert (code, found) == (0, {"command": "evaluate", "datasets": datasets, "model": model, "commit": HEAD})
     assert "content=rocket" in asked
 
 
@@ -173,6 +198,7 @@ def test_an_admins_comment_starts_an_evaluation(tmp_path: Path, body: str, datas
     [
         "/evaluate; touch pwned", "/evaluate $(touch pwned)", "/evaluate `touch pwned`", "/evaluated", "/stop now",
         "/evaluate gsm8k --debug", "/evaluate gsm8k main", "/evaluate ${{ secrets.X }}", "/evaluate a=b", "/evaluate a,,b",
+        "/evaluate model=$(id)", "/evaluate model=a model=b", "/evaluate model=", "/evaluate a model=b\x0bcommit=c",
         "/evaluate a\x0bcommand=evaluate", "/evaluate *", f"/evaluate gsm8k {HEAD[:-1]}", f"/evaluate gsm8k {'f' * 40}",
     ],
 )  # fmt: skip

@@ -30,7 +30,11 @@ def test_nothing_is_found_in_the_workflows() -> None:
     [
         ("needs: accuracy", "needs: accurate", 'needs job "accurate" which does not exist'),
         ("inputs.datasets ||", "input.datasets ||", 'undefined variable "input"'),
-        ("steps.evaluate.outputs", "steps.evaluated.outputs", 'property "evaluated" is not defined'),
+        (
+            "needs.accuracy.outputs.conclusion",
+            "needs.accurate.outputs.conclusion",
+            'property "accurate" is not defined',
+        ),
     ],
 )
 def test_a_slip_in_a_workflow_is_found(tmp_path: Path, right: str, wrong: str, complaint: str) -> None:

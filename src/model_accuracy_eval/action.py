@@ -13,6 +13,8 @@ from model_accuracy_eval.stages.publish import Publisher
 def act(context: ActionContext, ports: ActionPorts) -> int:
     """Runs the step and returns its exit code."""
     publisher = Publisher(ports.sinks, warn=ports.step.warning)
+    if context.admit_only and _is_admitted(context, ports):
+        return 0
     publisher.begin()
     try:
         outcome = _evaluate(context, ports, publisher)
@@ -20,6 +22,21 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
         outcome = error_outcome(error)
         publisher.publish(outcome, None)
     return _exit_code(context, ports, outcome, publisher.published)
+
+
+def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
+    """Decides alone; a refusal is then published like that of a run."""
+    try:
+        admission.check(context, ports.github)
+    except EvalError:
+        return False
+    ports.step.output("conclusion", "admitted")
+    ports.step.output("commit", context.adapter_commit or context.commit)
+    ports.step.notice(
+        f"{context.actor.login} may evaluate {context.adapter_repository} at commit {context.adapter_commit}.",
+        title="Admitted",
+    )
+    return True
 
 
 def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:

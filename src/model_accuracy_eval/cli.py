@@ -69,6 +69,7 @@ for command in (
     doctor_command.doctor,
     doctor_command.selftest,
     action_command.action,
+    action_command.admit,
     action_command.sweep,
 ):
     main.add_command(command)

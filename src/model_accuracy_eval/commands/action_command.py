@@ -12,16 +12,30 @@ from model_accuracy_eval.errors import EvalError
 @click.command(short_help="Main step of the container action.")
 def action() -> None:
     """Entry point of the container action: inputs from INPUT_*, the verdict to where reviewers look."""
+    sys.exit(_run(admit_only=False))
+
+
+@click.command(short_help="Decide whether a run of the action may start.")
+def admit() -> None:
+    """Check who asks, for which event, commit, hardware and model, as the action does; nothing is evaluated.
+
+    Reads INPUT_* and the runner's variables. The exit code is 0 if the run may start, and 3 with all objections if not;
+    the output `commit` is what may be evaluated.
+    """
+    sys.exit(_run(admit_only=True))
+
+
+def _run(*, admit_only: bool) -> int:
+    """Runs the step and returns its exit code."""
     clock = lazy.wiring.signal_clock()
     with clock.listening():
         step = lazy.action_parts.ActionStep(os.environ, clock)
         try:
-            with step.parts() as (context, ports):
-                code = lazy.action.act(context, ports)
+            with step.parts(admit_only=admit_only) as (context, ports):
+                return lazy.action.act(context, ports)
         except EvalError as error:
             step.step.error(error.sentence, title="No evaluation")
-            code = error.exit_code
-    sys.exit(code)
+            return error.exit_code
 
 
 @click.command(short_help="Post step of the container action.")

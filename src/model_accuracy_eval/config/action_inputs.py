@@ -26,6 +26,15 @@ class ActionInputs(Record, frozen=True, kw_only=True):
     hardware: Annotated[
         str, about("Hardware type that the repository's owners must have declared for it; `any` skips the check.")
     ] = "npu"
+    allowed_models: Annotated[
+        tuple[str, ...],
+        about(
+            "Patterns such as hf:org/*, one of which the input `model` must match, separated by commas; default: any."
+        ),
+    ] = ()
+    admit_only: Annotated[
+        bool, about("Only decide whether the run may start, and give its commit as an output; nothing is evaluated.")
+    ] = False
     allow_unsafe: Annotated[
         bool, about("Let deploy.sh run as the user of this program with `runtime: process`, who can read its tokens.")
     ] = False

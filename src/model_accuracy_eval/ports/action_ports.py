@@ -43,6 +43,11 @@ class ActionContext(Record, frozen=True, kw_only=True):
     """What `adapter_ref` stood for when the step began; empty if nothing could be found or nothing is checked out."""
     adapter_path: str
     hardware: str
+    model: str = ""
+    """The input."""
+    allowed_models: tuple[str, ...] = ()
+    """Patterns, one of which the model must match; none: every model is allowed."""
+    admit_only: bool = False
     label: str
     objections: tuple[str, ...] = ()
     """Why the commit cannot be fixed, as sentences."""

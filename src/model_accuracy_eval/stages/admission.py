@@ -3,6 +3,8 @@
 This comes before anything of the adapter or of the workspace is fetched, read or run.
 """
 
+from fnmatch import fnmatchcase
+
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, GitHubApi, is_commit
 from model_accuracy_eval.records import RunPlan
@@ -14,8 +16,12 @@ _PRIVILEGED_EVENTS = ("issue_comment", "pull_request_target", "workflow_run")
 def check(context: ActionContext, github: GitHubApi) -> None:
     """Raises one refusal with all objections."""
     objections = [
-        *context.objections, *_event(context), *_permission(context, github), *_hardware(context, github)
-    ]  # fmt: skip
+        *context.objections,
+        *_event(context),
+        *_permission(context, github),
+        *_hardware(context, github),
+        *_model(context),
+    ]
     if objections:
         raise Refused(" ".join(objections))
 
@@ -58,6 +64,14 @@ def _permission(context: ActionContext, github: GitHubApi) -> list[str]:
         "an accuracy evaluation; ask one to run this workflow."
     )
     return [objection]
+
+
+def _model(context: ActionContext) -> list[str]:
+    """Who may choose the weights in a comment or a form chooses among those that the workflow allows."""
+    allowed = context.allowed_models
+    if not allowed or any(fnmatchcase(context.model, pattern) for pattern in allowed):
+        return []
+    return [f"The model '{context.model}' is none that this workflow allows: {', '.join(allowed)}."]
 
 
 def _hardware(context: ActionContext, github: GitHubApi) -> list[str]:

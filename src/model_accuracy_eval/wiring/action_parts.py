@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from msgspec.structs import replace
+
 from model_accuracy_eval import wiring
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
@@ -59,7 +61,7 @@ class ActionStep:
                 self.step.mask(token.reveal())
 
     @contextmanager
-    def parts(self) -> Iterator[tuple[ActionContext, ActionPorts]]:
+    def parts(self, *, admit_only: bool = False) -> Iterator[tuple[ActionContext, ActionPorts]]:
         """Yields the context of the step, and everything outside the program that it uses."""
         action_inputs = ActionInputs(**inputs.read(self._inputs(_INPUT_TABLE), _INPUTS, _INPUT_TABLE))
         event = self.step.event()
@@ -67,6 +69,7 @@ class ActionStep:
             values = self._inputs({setting.field: setting for setting in table()})
             first_settings = self._first_settings(values)
             adapter = AdapterCheckout(folder, self._environment, action_inputs, self._tokens, self._clock.check)
+            action_inputs = replace(action_inputs, admit_only=action_inputs.admit_only or admit_only)
             context = self._context(action_inputs, first_settings.label, adapter, adapter.commits(event, github), event)
             run_progress = RunProgress(self._clock.elapsed)
             # The ports of the run depend on the plan, and the plan on the adapter's folder, so both are made later.
@@ -139,6 +142,9 @@ class ActionStep:
             objections=commits.objections,
             adapter_path=action_inputs.adapter_path,
             hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
+            model=self.step.input("model"),
+            allowed_models=action_inputs.allowed_models,
+            admit_only=action_inputs.admit_only,
             label=label,
             key=f"{run}-{attempt}-{environment.get('GITHUB_JOB', '')}-{label}",
             run_url=f"{server}/{repository}/actions/runs/{run}",

@@ -8,6 +8,7 @@ from tests.integration.action.tools import Stage
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 from tests.servers.git_server import git_server
+from tests.simulator.commands import pairs
 from tests.simulator.scene import Adapter
 
 from model_accuracy_eval.ports.action_ports import ActionContext
@@ -27,6 +28,11 @@ OTHER = "c" * 40
         ({"event": "issue_comment"}, "has the rights of the default branch, so adapter-ref has to be"),
         ({"event": "pull_request_target", "adapter_ref": "main"}, "and it is 'main'"),
         ({"event": "workflow_run", "adapter_ref": SHA[:12]}, f"and it is '{SHA[:12]}'"),
+        (
+            {"allowed_models": ("hf:acme/*", "/weights/?"), "model": "hf:mallory/better"},
+            "'hf:mallory/better' is none that this workflow allows: hf:acme/*, /weights/?.",
+        ),
+        ({"allowed_models": ("hf:acme/*",)}, "The model '' is none that this workflow allows"),
         ({"commit": "", "adapter_commit": "", "objections": ("No branch 'x'.",)}, "No branch 'x'."),
     ],
 )
@@ -135,3 +141,23 @@ def test_a_ref_that_stands_for_nothing_has_no_commit_to_report_on(adapter: Adapt
         found = context(hub, tmp_path / "served", tmp_path / "temp", **{"INPUT_ADAPTER-REF": "no-such"})
         assert (found.adapter_commit, found.commit) == ("", "")
         assert "no branch or tag 'no-such'" in found.objections[0]
+
+
+@pytest.mark.parametrize("model", ["hf:acme/one", "/weights/7"])
+def test_an_allowed_model_is_admitted(model: str) -> None:
+    """Any of the patterns is enough."""
+    with FakeGitHub() as hub:
+        assert Stage(hub).run(allowed_models=("hf:acme/*", "/weights/?"), model=model) == 0
+
+
+def test_admission_alone_evaluates_nothing(tmp_path: Path) -> None:
+    """Outputs instead of a check when it is granted; a refusal is told like that of a run."""
+    with FakeGitHub() as hub:
+        stage = Stage(hub, adapter=tmp_path, environment={"GITHUB_OUTPUT": str(tmp_path / "outputs")})
+        assert stage.run(admit_only=True) == 0
+        assert pairs((tmp_path / "outputs").read_bytes()) == {"conclusion": "admitted", "commit": SHA}
+        assert (hub.checks, hub.comments, stage.checked_out, stage.planned) == ({}, {}, False, False)
+        assert stage.run(admit_only=True, event="workflow_run") == 3
+        assert stage.check["conclusion"] == "action_required"
+        assert pairs((tmp_path / "outputs").read_bytes())["conclusion"] == "refused"
+        assert (stage.checked_out, stage.planned) == (False, False)
