@@ -69,7 +69,7 @@ def test_datasets_results_and_requests_are_no_replies(content: Any) -> None:
 def test_a_file_that_fits_two_shapes_is_refused() -> None:
     """Neither asks for the other's fields, so nobody knows which of the two texts is the reply."""
     error = refusal([{"id": 1, "prediction": "a", "prompt": "?", "response": "b"}])
-    assert "fits to plain rows and to prompts with responses" in error.sentence
+    assert "fits plain rows and prompts with responses" in error.sentence
     assert "--map" in error.sentence
 
 

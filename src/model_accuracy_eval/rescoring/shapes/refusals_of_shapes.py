@@ -19,9 +19,9 @@ _GOLD = ("gold", "ground_truth", "target", "reference", "gt", "label")
 
 
 def ambiguous(name: str, shapes: Sequence[Shape]) -> BadData:
-    names = " and to ".join(shape.name for shape in shapes)
+    names = " and ".join(shape.name for shape in shapes)
     return BadData(
-        f"{name} fits to {names}, so what its fields mean is not certain: name them with --map, such as "
+        f"{name} fits {names}, so what its fields mean is not certain: name them with --map, such as "
         "--map id=task_id,prediction=response."
     )
 

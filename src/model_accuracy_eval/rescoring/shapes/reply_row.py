@@ -20,12 +20,12 @@ class ReplyRow:
 
     def __contains__(self, path: str) -> bool:
         """Whether the row has the field, or one of those that are separated by `|`. It may be null."""
-        return any(_follow(self.fields, one.split(".")) is not _ABSENT for one in path.split("|"))
+        return self._find(path) is not _ABSENT
 
     def get(self, path: str) -> object:
         """The value, or None."""
-        found = (_follow(self.fields, one.split(".")) for one in path.split("|"))
-        return next((value for value in found if value is not _ABSENT), None)
+        value = self._find(path)
+        return None if value is _ABSENT else value
 
     def text(self, path: str) -> str:
         """The text; empty where there is none."""
@@ -67,6 +67,15 @@ class ReplyRow:
         if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
             raise self.wrong(path, "is not a list of objects")
         return [ReplyRow(entry, self.where, self.key) for entry in value]
+
+    def _find(self, path: str) -> object:
+        if path in self.fields:
+            return self.fields[path]
+        for one in path.split("|"):
+            value = _follow(self.fields, one.split("."))
+            if value is not _ABSENT:
+                return value
+        return _ABSENT
 
     def wrong(self, path: str, what: str) -> BadData:
         return BadData(f"{self.where}: the field '{path}' {what}.")
