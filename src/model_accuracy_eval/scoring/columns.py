@@ -83,8 +83,17 @@ class Column:
         return self._scaled(value), FigureBounds(low=low, high=high, samples=lost.samples)
 
     def figure(self) -> float | None:
-        """The mean over the runs, each of them aggregated by itself."""
-        return self._scaled(self._aggregation().over_runs(_runs(self._known())))
+        """The mean over the runs, each of them aggregated by itself.
+
+        F1, for example, may be lower without a lost sample than with any value of it; then the nearest possible
+        figure counts.
+        """
+        figure = self._scaled(self._aggregation().over_runs(_runs(self._known())))
+        bounds = self.bounds()
+        if figure is None or bounds is None:
+            return figure
+        least = figure if bounds.low is None else max(figure, bounds.low)
+        return least if bounds.high is None else min(least, bounds.high)
 
     def stderr(self) -> float | None:
         return self._scaled(self._aggregation().stderr(_runs(self._known())))

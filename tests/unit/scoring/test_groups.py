@@ -160,3 +160,47 @@ def test_groups_inside_groups_are_opened() -> None:
     inner = TaskGroup(name="inner", members=("b", "outer"))
     outer = TaskGroup(name="outer", members=("a", "inner", "b"))
     assert set(groups.datasets(outer, {"inner": inner, "outer": outer})) == {"a", "b"}
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("ab?"), min_size=1, max_size=6), min_size=1, max_size=4), st.booleans(), st.data()
+)
+def test_a_group_lies_within_what_its_lost_samples_can_make_of_it(
+    letters: list[list[str]],
+    by_size: bool,
+    data: st.DataObject,
+) -> None:
+    """Plain and by size, centred or not; a dataset without any verdict leaves the group without a figure."""
+
+    def result(name: str, replies: list[str]) -> DatasetResult:
+        spec = structs.replace(task(pipe("exact_match"), baseline=0.25), name=name)
+        card = Scorecard(spec, 1, (1,))
+        results = [
+            card.judge(problem(number), said(letter) if letter != "?" else [None])
+            for number, letter in enumerate(replies)
+        ]
+        rows = card.rows("0ba9da")
+        return DatasetResult(dataset=name, version="1", rows=rows, problem_results=tuple(results), counts=Counts())
+
+    means = tuple(GroupMean(metric=name, weight_by_size=by_size) for name in ("exact_match", "centred exact_match"))
+    names = [f"d{number}" for number in range(len(letters))]
+    group = TaskGroup(name="all", members=tuple(names), means=means)
+    whole = [[data.draw(st.sampled_from("ab")) if one == "?" else one for one in replies] for replies in letters]
+    lossy, exact = (
+        {row.metric: row for row in groups.rows(group, dict(zip(names, map(result, names, side), strict=True)))}
+        for side in (letters, whole)
+    )
+    for metric, row in lossy.items():
+        true = exact[metric].value
+        assert true is not None
+        if any(set(replies) == {"?"} for replies in letters):
+            assert (row.value, row.bounds) == (None, None)
+        elif not any("?" in replies for replies in letters):
+            assert row.value == pytest.approx(true)
+            assert row.bounds is None
+        else:
+            assert row.bounds is not None
+            assert row.bounds.low is not None
+            assert row.bounds.high is not None
+            assert row.bounds.low - 1e-9 <= true <= row.bounds.high + 1e-9
+            assert row.bounds.samples == sum(replies.count("?") for replies in letters)

@@ -89,6 +89,7 @@ def check(
             assert (row.value, row.interval, row.stderr, row.bounds) == (None, None, None, None)
         else:
             assert within(row, whole[name].value), (row, whole[name])
+            assert within(row, row.value), row
             if row.interval is not None:
                 assert row.interval.low - 1e-9 <= (whole[name].value or 0.0) <= row.interval.high + 1e-9
 
