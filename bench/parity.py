@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import yaml
@@ -114,6 +115,14 @@ def judge(path: Path, name: str, published: Published, options: argparse.Namespa
             return Judged(file=name, shape=shape, published=published, results=results)
         failures.append(failure)
     return Judged(file=name, shape=shape, published=published, failure=failures[0])
+
+
+def timed(path: Path, name: str, published: Published, options: argparse.Namespace) -> Judged:
+    """Says on standard error how long it took."""
+    began = monotonic()
+    judged = judge(path, name, published, options)
+    print(f"{monotonic() - began:6.0f} s  {name}  {judged.failure}", file=sys.stderr, flush=True)
+    return judged
 
 
 def _field_map(fields: str) -> dict[str, str]:

@@ -169,8 +169,6 @@ def _writing(claim: Claim, ours: float, *, share: bool) -> Explanation | None:
     """Our own figure, written in another way."""
     if claim.is_rounded(ours):
         return Explanation(("rounding",), f"{claim} is {ours:.4f} rounded.")
-    if claim.is_cut_off(ours):
-        return Explanation(("cut off",), f"{claim} is {ours:.4f} without its further digits.")
     if share and claim.may_be(ours):
         return Explanation(("fraction",), f"{claim} is {ours:.2f} % as a share of 1.")
     return None
@@ -180,6 +178,8 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Every cause that gives the claim, and what is said of it."""
     n = recounts.samples_of_each(evidence.problems)
     figure = evidence.figure
+    if evidence.ours is not None and claim.is_cut_off(evidence.ours):
+        yield "cut off", f"{evidence.ours:.4f} is cut off, not rounded"
     if figure and evidence.problems:
         for cause in CAUSES:
             share = cause.recount(evidence.problems, figure)

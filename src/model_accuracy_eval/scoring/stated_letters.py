@@ -38,6 +38,8 @@ _ANSWERED = _statement(
     r"(?i:\b(?<!incorrect[ ])(?<!wrong[ ])(?:answer|(?:correct|right|best|final)[ ]+(?:option|choice|letter))\b"
     r"(?:[^.:：\n]{0,60}?\b(?:is|be|isn['’]t)\b)?)"
     r"|答案[\s*_]{0,4}(?:不(?:应该?)?是|应该是|是|为)?[\s:：]{0,4}(?:选项?)?|\\(?=boxed\{)"
+    # As GSM8K ends its solutions. Elsewhere it begins a heading of Markdown.
+    r"|(?<!#)####(?=[ \t]{0,8}[*_(\[]{0,3}[A-Z][*_)\].]{0,3}\s{0,8}\Z)"
 )
 _CHOSEN = _statement(r"(?i:\b(?:choose|chose|pick|select|going[ ]with|go[ ]with)\b(?:[ ]the\b)?)|不?选(?:择)?(?!项)")
 _CALLED_RIGHT = re.compile(

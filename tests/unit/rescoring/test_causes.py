@@ -60,7 +60,7 @@ def test_a_claim_that_a_cause_made_is_explained_by_it(
     against = evidence(rows, figure)
     assert against.ours is not None
     explanation = causes.explain(claim, against)
-    if claim.may_be(against.ours) or claim.is_cut_off(against.ours):
+    if claim.may_be(against.ours):
         assert cause.name not in explanation.causes
         return
     assert cause.name in explanation.causes
@@ -113,7 +113,7 @@ def test_our_own_figure_needs_no_explanation(rows: list[JudgedProblem], data: st
     ("value", "digits", "cause", "sentence"),
     [
         (66.7, 1, "rounding", "66.7 is 66.6667 rounded."),
-        (66.6, 1, "cut off", "66.6 is 66.6667 without its further digits."),
+        (66.6, 1, "cut off", "66.6 is what comes out when 66.6667 is cut off, not rounded; here it is 66.67."),
         (0.667, 3, "fraction", "0.667 is 66.67 % as a share of 1."),
         (0.6666666666666666, 16, "fraction", "0.6667 is 66.67 % as a share of 1."),
     ],

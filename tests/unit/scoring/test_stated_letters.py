@@ -39,6 +39,9 @@ STATED = {
     "The answer is A. No, wait: the answer is B.": "B",
     "The answer is B, not option A.": "B",
     "Option A is wrong, option B is right. ANSWER: B": "B",
+    "By problem, the option corresponding to 1.2 is C.\nSo our selection is option C. #### C ": "C",
+    "The first seems to be B.\n#### D\n": "D",
+    "#### A\nA village.\n\n#### B\nA capital, so the answer is B.": "B",
     # Chinese
     "答案：B": "B",
     "答案是B。": "B",
