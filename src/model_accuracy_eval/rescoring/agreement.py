@@ -102,9 +102,10 @@ def _places(gold: Sequence[str], problem: Problem) -> set[int]:
     """What a right answer may mean: a letter, a position from 0 or from 1, or an option's text."""
     choices = [plain(text) for text in problem.choices]
     places: set[int] = set()
-    for text in (plain(text).strip("()") for text in gold):
-        if len(text) == 1 and text.upper() in ascii_uppercase:
-            places.add(ascii_uppercase.index(text.upper()))
+    for text in map(plain, gold):
+        bare = text.strip("()").upper()
+        if len(bare) == 1 and bare in ascii_uppercase:
+            places.add(ascii_uppercase.index(bare))
         elif text.isdecimal():
             places |= {int(text), int(text) - 1}
         places |= {place for place, choice in enumerate(choices) if choice == text}

@@ -35,7 +35,7 @@ def notes(
     """The notes on a dataset's samples, the most misleading circumstances first."""
     return (
         *_partial(len(problem_results), problems),
-        *_lost(counts),
+        *_lost(plan, counts),
         *_unjudged(counts),
         *_unreadable(plan, counts),
         *_sampling(plan, sampling, all_equal=all_equal),
@@ -65,14 +65,15 @@ def _partial(judged: int, problems: int) -> Iterator[str]:
         yield f"The run ended early: {judged} of {problems} problems have all their samples, and only those are judged."
 
 
-def _lost(counts: Counts) -> Iterator[str]:
+def _lost(plan: RunPlan, counts: Counts) -> Iterator[str]:
     if not counts.answered and counts.planned:
         numbers = {"failed": counts.failed, "were rejected": counts.rejected, "were never asked": counts.missing}
         reasons = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
         yield f"None of the {counts.planned} samples was answered ({reasons}), so there is no figure."
         return
     if counts.failed:
-        yield f"{counts.failed} of {counts.planned} samples failed after all retries{_COUNTED}"
+        tries = "" if plan.is_of_saved_replies else " after all retries"
+        yield f"{counts.failed} of {counts.planned} samples failed{tries}{_COUNTED}"
     if counts.rejected:
         yield f"{counts.rejected} of {counts.planned} samples were rejected by the service{_COUNTED}"
 

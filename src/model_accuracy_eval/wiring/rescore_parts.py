@@ -149,20 +149,34 @@ def _of_run(folder: Path, path: str, named: NamedTasks, given: RescoreOptions) -
     settings = msgspec.structs.replace(plan.settings, **given.settings, baseline=None)
     k = tuple(sorted(set(settings.k))) if "k" in given.settings else plan.k
     plan = replace(plan, settings=settings, k=k)
-    chosen = plan.tasks
-    if not Path(path).is_dir():
-        dataset = _dataset(path)
-        chosen = tuple(task for task in plan.tasks if task.name == dataset)
-        if not chosen:
-            names = ", ".join(task.name for task in plan.tasks)
-            raise BadReuse(f"'{path}' holds replies to none of the run's datasets: {names}.")
+    chosen = _chosen(plan, path, named)
     if k != plan.k or "k" in given.settings:
         for task in chosen:
             attempts.check_samples(task.name, task, plan.sampling.n, k)
     for task in chosen:
         check_judging(settings, task)
     files = [_run_file(folder, plan, task, _single(named, task), given) for task in chosen]
-    return _Batch(plan=plan, files=files, groups=plan.groups if Path(path).is_dir() else ())
+    return _Batch(
+        plan=plan, files=files, groups=plan.groups if Path(path).is_dir() and len(chosen) == len(plan.tasks) else ()
+    )
+
+
+def _chosen(plan: RunPlan, path: str, named: NamedTasks) -> tuple[TaskSpec, ...]:
+    """The datasets of the run that the path and --task mean."""
+    names = [task.name for task in plan.tasks]
+    if not Path(path).is_dir():
+        wanted = [_dataset(path)]
+    elif named.tasks and len(names) > 1:
+        wanted = [task.name for task in named.tasks]
+    else:
+        wanted = names
+    chosen = tuple(task for task in plan.tasks if task.name in wanted)
+    if not chosen:
+        raise BadReuse(
+            f"The run of '{path}' has no replies to {', '.join(wanted)}, but to {', '.join(names)}: "
+            f"give the file of one, such as predictions/{plan.settings.label}/{names[0]}.jsonl."
+        )
+    return chosen
 
 
 def _single(named: NamedTasks, own: TaskSpec) -> TaskSpec:

@@ -19,7 +19,7 @@ SUMS = [{"question": f"How much is {number} + 1?", "answer": f"#### {number + 1}
 SUM_TASK = tasks.find("demo_gsm8k")
 CAPITALS: list[dict[str, Any]] = [
     {"id": f"c{number}", "question": f"Capital of {number}?", "answerKey": "ABCD"[number % 4],
-     "choices": {"label": list("ABCD"), "text": [f"{town} {number}" for town in ("Ulm", "Bonn", "Kiel", "Trier")]}}
+     "choices": {"label": list("ABCD"), "text": [f"{town} {number}" for town in ("Ulm", "Bonn", "(Kiel)", "Trier (A)")]}}
     for number in range(20)
 ]  # fmt: skip
 CAPITAL_TASK = tasks.find("arc_easy")
@@ -190,6 +190,8 @@ def test_letters_of_shuffled_options_are_the_file_s(tmp_path: Path) -> None:
             {"id": row["id"], "options": options, "prediction": f"ANSWER: {'ABCD'[place]}", "gold": "ABCD"[place]}
         )
     assert figures(judged(tmp_path, rows, task="arc_easy", fields=MAP))["accuracy"] == 100.0
+    named = [{**row, "gold": row["options"]["ABCD".index(row["gold"])]} for row in rows]
+    assert figures(judged(tmp_path, named, task="arc_easy", fields=MAP))["accuracy"] == 100.0
     with pytest.raises(BadData, match="contradict arc_easy: problem c0 has the options"):
         judged(tmp_path, [{**row, "options": ["1", "2"]} for row in rows], task="arc_easy", fields=MAP)
 

@@ -9,12 +9,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.fake_ports import MemoryHub, ScriptedChat, ScriptedSandbox, fake_ports
 from tests.real_data import REAL
 
 from model_accuracy_eval import pipeline, rescore, tasks
-from model_accuracy_eval.errors import BadData, BadValue
+from model_accuracy_eval.errors import BadData, BadReuse, BadValue
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
     Candidate,
@@ -251,6 +252,32 @@ def test_a_file_of_a_run_stands_for_its_dataset(tmp_path: Path, monkeypatch: pyt
         rescore(folder / "demo_gsm8k.jsonl", k=5)
     with pytest.raises(BadValue, match="has its own limit: leave --limit out"):
         rescore(folder / "demo_gsm8k.jsonl", limit=5)
+
+
+def test_a_run_of_two_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both and their group; --task chooses one of them, or judges a file of one as another dataset."""
+    both = [tasks.find(name) for name in ("demo_gsm8k", "demo_arithmetic")]
+    group = TaskGroup(name="both", members=("demo_gsm8k", "demo_arithmetic"), means=MEANS)
+    run_plan = msgspec.structs.replace(plan(both[0], tmp_path), tasks=tuple(both), groups=(group,))
+    hubs = MemoryHub({name: content for task in both for name, content in hub(task).files.items()})
+    services = [Service(preflight.prepared(task, run_plan, fake_ports(hub=hubs))) for task in both]
+
+    def answer(request: Request, choice: int) -> str | Choice | Fault:
+        return next((said for service in services if (said := service(request, choice)) != "ok"), "ok")
+
+    parts = fake_ports(hub=hubs, chat=ScriptedChat(answer), open_store=RunFolder)
+    report = pipeline.run(run_plan, parts)
+    monkeypatch.setattr(run_parts, "ports", lambda *_, **__: parts)
+    folder = report.outcome.folder or ""
+    *results, mean = rescore(folder)
+    assert [result.rows for result in results] == [own.rows for own in report.dataset_results]
+    assert list(mean.rows) == all_rows((group,), report.dataset_results)
+    (one,) = rescore(folder, task="demo_arithmetic")
+    assert one.rows == results[1].rows
+    with pytest.raises(
+        BadReuse, match="has no replies to gsm8k, but to demo_gsm8k, demo_arithmetic: give the file of one"
+    ):
+        rescore(folder, task="gsm8k")
 
 
 def test_a_run_whose_data_has_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
