@@ -63,8 +63,8 @@ _ABOUT_MATHS = """\
 the reply; where there is a `\\boxed{…}`, what the last box holds counts. It needs no library. Each verdict is bounded
 by sizes and never by a clock, so it is the same on every machine.
 
-- Expressions without roots and functions are compared exactly, others to the precision of doubles, with a bound of the
-  error: √2 + 10⁻¹² is not √2.
+- Expressions without roots and functions are compared exactly, constants with them to hundreds of digits, and the rest
+  to the precision of doubles, with a bound of the error: √2 + 10⁻¹² x is not √2.
 - Symbols are tried with several values; both sides have to agree wherever both are defined as real numbers.
 - What cannot be read as mathematics is compared letter by letter, without case and blanks. It is never an error. So are
   texts of more than 2,000 characters or 30 levels of brackets, sums with Σ, integrals, and values with conditions.

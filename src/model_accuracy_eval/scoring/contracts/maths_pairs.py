@@ -114,6 +114,7 @@ TOPICS = (
         r"""
         \frac{1}{3} ~ 0.333333
         \pi ~ 3.14159265
+        2.5\pi ~ 7.853982
         \sqrt{2} ~ 1.41421356237
         \frac{1}{432} ~ 2.314814814815 \times 10^{-3}
         \frac13 ~ \frac13 \approx 0.33
@@ -235,6 +236,8 @@ TOPICS = (
         \sqrt{2} ~ \sqrt{3}
         \sqrt{2} ~ \sqrt{2}+10^{-12}
         \sqrt{2}+\sqrt{3} ~ \sqrt{5}
+        10^{10} ~ \sqrt{10^{20}+1}
+        10^{17}+\sqrt{2} ~ 10^{17}+\sqrt{3}
         \sqrt[3]{2} ~ 3\sqrt{2}
         2\sqrt{2} ~ 2^2
         """,
@@ -297,12 +300,15 @@ TOPICS = (
         30 ~ \angle ABC = 30^\circ
         (1,2) ~ (x,y)=(1,2)
         12 ~ \text{Area} = 12 \text{ cm}^2
+        x = 2, 3 ~ x_1 = 2, x_2 = 3
+        5 ~ = 5
         \frac13 ~ \text{P(even)} = \frac{1}{3}
         7 ~ Total cost = 3 + 4 = 7
         \frac{1}{2} ~ \frac{AB}{CD} = \frac{1}{2}
         """,
         r"""
         x=5 ~ y=5
+        x_1=5 ~ x_2=5
         5 ~ 2x=5
         12 ~ \text{Area} = 13
         7 ~ \text{Total} = 7 = 8

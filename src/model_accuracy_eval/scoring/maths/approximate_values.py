@@ -1,6 +1,6 @@
 """Values of roots, logarithms and functions: complex numbers of double precision, each with a bound of its error.
 
-Two values are equal if they differ by no more than both errors together, so √2 + 10^-12 is not √2.
+Two values are equal if they differ by no more than both errors together, so √2 + 10^-12 x is not √2.
 """
 
 import cmath
@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from model_accuracy_eval.scoring.maths.maths_trees import Constant, Node, Operation, Symbol
 from model_accuracy_eval.scoring.maths.rational_values import rational
@@ -68,7 +68,7 @@ def real_number(node: Node) -> float | None:
     return result.value.real
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _value_of(name: str, point: int) -> Approximation:
     if name in _CONSTANTS:
         value = _CONSTANTS[name]

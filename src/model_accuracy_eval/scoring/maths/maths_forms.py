@@ -134,7 +134,10 @@ def common_value(node: Statement) -> Node | None:
 
 
 def same_names(left: Node, right: Node) -> bool:
-    """f(x) = 2x and y = 2x give a name to the same thing; x = 5 and y = 5 do not."""
+    """f(x) = 2x and y = 2x give a name to the same thing, and so do x_1 = 5 and x = 5; x = 5 and y = 5 do not."""
+    if isinstance(left, Symbol) and isinstance(right, Symbol):
+        bare = {name.partition("_")[0] for name in (left.name, right.name)}
+        return left == right or (len(bare) == 1 and bool(bare & {left.name, right.name}))
     called = [isinstance(node, Operation) and node.name == "value of function" for node in (left, right)]
     return left == right or (any(called) and all(called[i] or isinstance((left, right)[i], Symbol) for i in (0, 1)))
 

@@ -31,6 +31,7 @@ _SPELLINGS = (
     (re.compile(r"(?<!\\)\\[\[\]()](?!\\)"), " "),
     (re.compile(r"(?<!\\)\$"), " "),
     (re.compile(r"\.{3,}"), r"\\ldots "),
+    (re.compile(r"^\s*(?:=|\\approx(?![A-Za-z]))"), ""),
 )
 _ESCAPED = re.compile(r"\\\\(?=[A-Za-z{},!;%$])")
 """Backslashes that were doubled for JSON. Only matrices and systems have real double ones."""

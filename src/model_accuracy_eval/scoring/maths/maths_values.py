@@ -1,10 +1,12 @@
-"""Whether two expressions have the same value: exactly where they are rational, else to the precision of doubles."""
+"""Whether two expressions have the same value: exactly where they are rational, constants to hundreds of digits, and
+other expressions to the precision of doubles."""
 
 import math
 from collections.abc import Sequence as Items
 from fractions import Fraction
 
 from model_accuracy_eval.scoring.maths.approximate_values import Approximation, approximation, real_number
+from model_accuracy_eval.scoring.maths.decimal_values import differ
 from model_accuracy_eval.scoring.maths.maths_trees import Constant, Node, Operation
 from model_accuracy_eval.scoring.maths.rational_values import integer, rational
 from model_accuracy_eval.scoring.maths.residue_values import PRIME, residues
@@ -23,7 +25,8 @@ def same_value(left: Node, right: Node) -> bool:
     if exact is not None:
         return (bool(exact) and all(one == other for one, other in exact)) or _rounded(left, right)
     pairs = _approximate_pairs(left, right)
-    return (bool(pairs) and all(one.equals(other) for one, other in pairs)) or _rounded(left, right)
+    same = bool(pairs) and all(one.equals(other) for one, other in pairs)
+    return (same and not differ(left, right)) or _rounded(left, right)
 
 
 def ratio_sign(left: Node, right: Node) -> int:
@@ -82,7 +85,7 @@ def _rounded(left: Node, right: Node) -> bool:
 def _rounds_to(decimal: Node, exact: Node) -> bool:
     places = _places(decimal)
     written = rational(decimal)
-    if places is None or written is None or _is_decimal(exact):
+    if places is None or written is None or (_is_decimal(exact) and rational(exact) is not None):
         return False
     number = real_number(exact)
     if number is None or not math.isfinite(number):

@@ -8,7 +8,7 @@ rational expression in them is zero by accident.
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 
 from model_accuracy_eval.scoring.maths.maths_trees import Constant, Node, Operation, Symbol
 from model_accuracy_eval.scoring.maths.rational_values import integer, rational
@@ -39,7 +39,7 @@ def _at_point(node: Node, point: int) -> int | None:
         return None
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _value_of(name: str, point: int) -> int:
     return _I if name == "i" else random.Random(f"{name} {point}").randrange(2, PRIME)  # noqa: S311
 
