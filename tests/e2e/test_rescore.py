@@ -6,6 +6,8 @@ from pathlib import Path
 
 from tests.e2e import command
 
+from model_accuracy_eval import rescore
+
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "rescore.md"
 
 
@@ -67,6 +69,8 @@ def test_fields_of_any_other_file_are_named(tmp_path: Path) -> None:
     done = command.run("rescore", str(file), "--map", "id=key,prediction=out.*.text,gold=target")
     assert (done.code, done.err) == (0, "")
     assert ["avg@2", "50.00"] in [line.split()[:2] for line in done.out.splitlines()]
+    (result,) = rescore(file, fields={"id": "key", "prediction": "out.*.text", "gold": "target"})
+    assert {figure.metric: figure.ours for figure in result.figures}["avg@2"] == 50.0
     wrong = command.run("rescore", str(file), "--map", "id=key,prediction=output")
     assert wrong.code == 2
     assert "there is no field 'output' for 'prediction'; it has key, out.*.text, target." in wrong.err

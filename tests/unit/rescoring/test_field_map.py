@@ -55,6 +55,24 @@ def test_everything_that_can_be_mapped() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("options", [["3", 4], {"A": "3", "B": "4"}])
+def test_options_are_texts_in_their_order(options: object) -> None:
+    """Some programs keep them under their letters."""
+    row = {"id": 1, "text": "B", "options": options}
+    assert mapped(row, "id=id,prediction=text,options=options") == [R(problem="1", text="B", options=("3", "4"))]
+
+
+@pytest.mark.parametrize(
+    "options", [{"B": "3", "A": "4"}, {"text": ["3"], "label": ["A"]}, [{"text": "3"}], "3", None, [None]]
+)
+def test_options_in_any_other_form_are_refused(options: object) -> None:
+    """Their texts would be taken for something else."""
+    with pytest.raises(
+        BadData, match="the field 'options' is no list of texts, and no object of texts under the letters"
+    ):
+        mapped({"id": 1, "text": "B", "options": options}, "id=id,prediction=text,options=options")
+
+
 def test_a_row_with_an_error_is_a_sample_that_failed() -> None:
     """It needs no reply."""
     rows = [{"id": 1, "text": "x"}, {"id": 2, "error": {"code": 500}}]

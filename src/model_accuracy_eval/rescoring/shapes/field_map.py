@@ -1,6 +1,7 @@
 """`--map id=task_id,prediction=response,…`: the fields of a file whose shape is not in the table."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from string import ascii_uppercase
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ MEANINGS = {
     "prediction": "the reply, or a list with a reply for each sample",
     "index": "the number of the sample of its problem, from 0; without it, the order in the file counts",
     "question": "the question",
-    "options": "the texts of the options, in their order",
+    "options": "the texts of the options, in their order, or an object of them under A, B, C …",
     "gold": "the right answer, or a list of right answers",
     "part": "subject, subset, language or category",
     "dataset": "the dataset's name",
@@ -98,7 +99,7 @@ def _replies(row: ReplyRow, fields: Mapping[str, str], *, failed: bool) -> Itera
     reply = SavedReply(
         problem=row.identifier(fields["id"]) if "id" in fields else row.key,
         question=text("question"),
-        options=texts("options"),
+        options=_options(row, fields["options"]) if "options" in fields else (),
         gold=texts("gold"),
         part=" / ".join(texts("part")),
         dataset=text("dataset"),
@@ -117,3 +118,13 @@ def _replies(row: ReplyRow, fields: Mapping[str, str], *, failed: bool) -> Itera
     if "correct" in fields:
         each = with_verdicts(each, row.get(fields["correct"]), row, fields["correct"])
     yield from each
+
+
+def _options(row: ReplyRow, path: str) -> tuple[str, ...]:
+    """A list of texts, or an object of them under the letters from A on."""
+    value = row.get(path)
+    if isinstance(value, dict) and "".join(value) == ascii_uppercase[: len(value)]:
+        value = list(value.values())
+    if not isinstance(value, list) or any(isinstance(entry, dict | list) or entry is None for entry in value):
+        raise row.wrong(path, "is no list of texts, and no object of texts under the letters from A on")
+    return tuple(map(as_text, value))
