@@ -50,7 +50,7 @@ def test_every_file_of_a_strange_folder_is_a_row(tmp_path: Path) -> None:
     assert sums[-1] == "0.75 is 75.00 % as a share of 1."
     (values,) = cells(text, "values.jsonl")
     assert values[4:6] == ["100", "50.00"]
-    assert "1 samples are judged differently (1 higher there, 0 lower)" in values[-1]
+    assert "the verdicts on 1 of 2 samples differ (1 higher there, 0 lower)" in values[-1]
     assert cells(text, "results/") == []
     refused = text[text.index("## Not judged") :]
     for name in ("empty.jsonl", "damaged.zip", "notes.json", "bytes.jsonl.gz"):

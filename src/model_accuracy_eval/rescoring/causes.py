@@ -227,9 +227,9 @@ def _matches_of_both(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, st
 
 def _differing(verdicts: Verdicts) -> str:
     differing = verdicts.raised + verdicts.lowered
-    return (
-        f"{differing:,} samples are judged differently ({verdicts.raised:,} higher there, {verdicts.lowered:,} lower)"
-    )
+    total = sum(len(problem.values) for problem in verdicts.valued)
+    ways = f"{verdicts.raised:,} higher there, {verdicts.lowered:,} lower"
+    return f"the verdicts on {differing:,} of {total:,} samples differ ({ways})"
 
 
 def _gives(claim: Claim, value: float, evidence: Evidence) -> bool:

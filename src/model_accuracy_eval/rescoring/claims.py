@@ -1,8 +1,10 @@
 """The figures that a tool claims for the replies in its file, next to ours, and why the two differ."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -33,28 +35,46 @@ class ClaimedFigure(Record, frozen=True, kw_only=True):
 
 
 def read_figures(data: bytes, name: str) -> dict[str, float]:
-    """The numbers in a results file; if all of them are in objects, by their last names where these differ."""
+    """The numbers in a results file; if all of them are in objects, by their last names where these differ.
+
+    None where it says only that a tool failed, or holds so many that they are no figures of one dataset.
+    """
     try:
-        content = msgspec.json.decode(data, type=dict[str, Any])
-    except msgspec.DecodeError as error:
+        # By Python's own reader, because many tools write NaN, which is not JSON.
+        content = msgspec.convert(json.loads(data), dict[str, Any])
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
         raise BadData(f"{name}: this is not a results file: {error}.") from error
     numbers = dict(_numbers(content))
     numbers = {path: value for path, value in numbers.items() if len(path) == 1} or numbers
-    if not 0 < len(numbers) <= _MOST:
-        raise BadData(
-            f'{name}: a results file holds 1 to {_MOST} figures, such as {{"accuracy": 62.5}}, but this one has '
-            f"{len(numbers):,}."
-        )
+    if len(numbers) > _MOST:
+        return {}
     ambiguous = Counter(path[-1] for path in numbers)
     return {path[-1] if ambiguous[path[-1]] == 1 else ".".join(path): value for path, value in numbers.items()}
+
+
+def required_figures(data: bytes, name: str) -> dict[str, float]:
+    """Those of a results file that the user names, which must have some."""
+    figures = read_figures(data, name)
+    if not figures:
+        raise BadData(
+            f'{name}: a results file holds 1 to {_MOST} figures, such as {{"accuracy": 62.5}}; here are none, or more.'
+        )
+    return figures
 
 
 def _numbers(content: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str, ...], float]]:
     for key, value in content.items():
         if isinstance(value, dict):
             yield from _numbers(value, *above, key)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        elif isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
             yield (*above, key), float(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number of more digits than a float holds
+        return False
 
 
 def compare(

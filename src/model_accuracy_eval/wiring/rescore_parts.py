@@ -30,7 +30,7 @@ from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
 from model_accuracy_eval.tasks.library import NamedTasks
 from model_accuracy_eval.wiring import plan_parts, reply_parts, run_parts
-from model_accuracy_eval.wiring.diff_parts import diff_file
+from model_accuracy_eval.wiring.diff_parts import check_diff, diff_file
 
 WrapDisplay = Callable[[ProgressDisplay], ProgressDisplay]
 
@@ -81,6 +81,8 @@ def rescored(
 ) -> list[Rescored]:
     """One result for every file or filter of it, for every dataset of a run, and for every group of datasets."""
     results: list[Rescored] = []
+    if given.diff:
+        check_diff(given.diff, [*paths, *([given.claimed] if given.claimed else [])])
     with (
         tempfile.TemporaryDirectory(prefix="rescore-") as folder,
         diff_file(given.diff) if given.diff else contextlib.nullcontext() as on_disagreement,
@@ -199,7 +201,7 @@ def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, give
         read=read,
         task=task,
         is_own=True,
-        claimed=claims.read_figures(read_whole(claimed), claimed) if claimed else {},
+        claimed=_figures(claimed, required=given.claimed is not None) if claimed else {},
     )
 
 
@@ -268,4 +270,8 @@ def _claimed(claimed: str | None, file: str, name: str) -> Mapping[str, float]:
     """AISBench writes `results/<model>/<dataset>.json` for `predictions/<model>/<dataset>.jsonl`."""
     model, *above = Path(file).resolve().parents
     path = Path(claimed) if claimed else above[min(1, len(above) - 1)] / "results" / model.name / f"{name}.json"
-    return claims.read_figures(read_whole(str(path)), str(path)) if claimed or path.is_file() else {}
+    return _figures(str(path), required=bool(claimed)) if claimed or path.is_file() else {}
+
+
+def _figures(path: str, *, required: bool) -> dict[str, float]:
+    return (claims.required_figures if required else claims.read_figures)(read_whole(path), path)

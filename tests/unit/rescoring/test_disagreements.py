@@ -154,3 +154,12 @@ def test_a_refused_file_leaves_an_earlier_diff_alone(tmp_path: Path) -> None:
     assert diff.read_text() == "earlier"
     with pytest.raises(BadValue, match=r"diff\.md cannot be written: No such file or directory"):
         python_api.rescore(saved(tmp_path), diff=tmp_path / "none" / "diff.md")
+
+
+def test_what_is_read_is_never_written_over(tmp_path: Path) -> None:
+    """By whatever way the path is written."""
+    path = saved(tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(BadValue, match="which is read: name another file"):
+        python_api.rescore(path, diff=tmp_path / "x" / ".." / "sums.jsonl")
+    assert path.read_bytes() == before
