@@ -1,7 +1,7 @@
 """The story of the action: open the check, admit who asks, fetch the adapter, run, and publish how it ended."""
 
 from model_accuracy_eval import pipeline
-from model_accuracy_eval.errors import EvalError, PublishFailed
+from model_accuracy_eval.errors import Defect, EvalError, PublishFailed
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts
 from model_accuracy_eval.ports.sink import Published
 from model_accuracy_eval.records import Outcome
@@ -18,8 +18,8 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
     publisher.begin()
     try:
         outcome = _evaluate(context, ports, publisher)
-    except EvalError as error:
-        outcome = error_outcome(error)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the check must not stay open
+        outcome = error_outcome(error if isinstance(error, EvalError) else Defect.from_exception(error))
         publisher.publish(outcome, None)
     return _exit_code(context, ports, outcome, publisher.published)
 

@@ -1,6 +1,5 @@
 """The command line. Nothing heavy is imported before a command needs it."""
 
-import traceback
 from typing import Any
 
 import click
@@ -14,9 +13,7 @@ from model_accuracy_eval.commands import (
     run_command,
     tasks_command,
 )
-from model_accuracy_eval.errors import EvalError
-
-_DEFECT = "This is a defect of model-accuracy-eval; please report it with the lines above."
+from model_accuracy_eval.errors import Defect, EvalError
 
 
 class _Program(click.Group):
@@ -32,10 +29,10 @@ class _Program(click.Group):
             context.exit(error.exit_code)
         except (click.exceptions.ClickException, click.exceptions.Exit, click.exceptions.Abort):
             raise
-        except Exception:  # noqa: BLE001 - whatever it is, it must not look like a failed gate
-            # Python's own exit code for this would be 1, and that says "a gate failed".
-            click.echo(f"{traceback.format_exc()}Error: {_DEFECT}", err=True)
-            context.exit(70)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not look like a failed gate
+            defect = Defect.from_exception(error)
+            click.echo(f"{defect.detail}Error: {defect.sentence}", err=True)
+            context.exit(defect.exit_code)
 
 
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})

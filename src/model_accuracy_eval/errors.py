@@ -21,6 +21,7 @@ Errors of libraries and of the operating system are converted to these by the mo
 """
 
 import difflib
+import traceback
 from collections.abc import Iterable
 
 _SHOWN = 20
@@ -124,9 +125,20 @@ class Altered(EvalError):
 
 
 class Defect(EvalError):
-    """Something that this program did not foresee, after answers were collected; the detail is the traceback."""
+    """Something that this program did not foresee; the detail is the traceback.
+
+    Python's own exit code for that is 1, which would say that a gate failed.
+    """
 
     exit_code = 70
+
+    @classmethod
+    def from_exception(cls, error: Exception) -> "Defect":
+        """Where nothing more can be said about it."""
+        return cls(
+            f"This is a defect of model-accuracy-eval ({type(error).__name__}); please report it with its traceback.",
+            detail="".join(traceback.format_exception(error)),
+        )
 
 
 class Stopped(EvalError):

@@ -6,7 +6,7 @@ import sys
 import click
 
 from model_accuracy_eval.commands import lazy_modules as lazy
-from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.errors import Defect, EvalError
 
 
 @click.command(short_help="Main step of the container action.")
@@ -33,9 +33,12 @@ def _run(*, admit_only: bool) -> int:
         try:
             with step.parts(admit_only=admit_only) as (context, ports):
                 return lazy.action.act(context, ports)
-        except EvalError as error:
-            step.step.error(error.sentence, title="No evaluation")
-            return error.exit_code
+        except Exception as error:  # noqa: BLE001 - a step that fails says why where its readers look
+            failure = error if isinstance(error, EvalError) else Defect.from_exception(error)
+            step.step.error(failure.sentence, title="No evaluation")
+            if isinstance(failure, Defect):
+                step.step.say(failure.detail)
+            return failure.exit_code
 
 
 @click.command(short_help="Post step of the container action.")

@@ -2,6 +2,7 @@
 
 import itertools
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.fake_ports import FakeLauncher, FakeWeightsSource, MemoryStore
@@ -180,3 +181,20 @@ def test_files_that_cannot_be_written_fail_the_step_and_silence_nothing(pull: Pu
         assert stage.run(pull=pull) == 6
         assert "Passed" in stage.comment
         assert f"{ERROR}No space is left." in stage.log.getvalue()
+
+
+def test_a_defect_closes_the_check_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit 70 with an annotation, the traceback, a check that is completed and a comment."""
+
+    def broken(*_: object) -> NoReturn:
+        raise ZeroDivisionError("our own mistake")
+
+    with FakeGitHub() as hub:
+        stage = Stage(hub)
+        monkeypatch.setattr(stage, "_plan", broken)
+        assert stage.run() == 70
+        assert (stage.check["status"], stage.check["conclusion"]) == ("completed", "failure")
+        assert "This is a defect of model-accuracy-eval (ZeroDivisionError)" in stage.check["output"]["title"]
+        assert "::error" in stage.log.getvalue()
+        assert "our own mistake" in stage.check["output"]["summary"]
+        assert "This is a defect" in stage.comment
