@@ -126,6 +126,26 @@ def test_a_run_that_goes_on_runs_nothing_twice(sandbox: str, tmp_path: Path) -> 
     assert 0 < len(before.splitlines()) <= 40
 
 
+def test_a_finding_of_a_busy_machine_is_repaired(sandbox: str, tmp_path: Path) -> None:
+    """As an older version left HumanEval/15: ended after 90 s of the clock and 1.6 s of core time; nothing else runs again."""
+    with FaultServer(Solver(lambda row, index: True)) as server:
+        evaluate(server, tmp_path, preset="greedy", limit=16, sandbox=sandbox)
+    (folder,) = tmp_path.iterdir()
+    (kept,) = folder.glob("predictions/*/humaneval_findings.jsonl")
+    lines = [json.loads(line) for line in kept.read_bytes().splitlines()]
+    for line in (line for line in lines if line["problem"] == 15):
+        line["execution"] |= {"verdict": "timeout", "wall_seconds": 90.04, "cpu_seconds": 1.6}
+        for name in ("alone", "limit_seconds", "waited_seconds"):
+            line["execution"].pop(name, None)
+    kept.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    plan = wiring.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA), "sandbox": sandbox}, {})
+    report = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    assert (figures(report)["accuracy"], report.outcome.exit_code) == (100.0, 0)
+    judged_again = [json.loads(line) for line in kept.read_bytes().splitlines()][len(lines) :]
+    assert {line["problem"] for line in judged_again} == {15}
+    assert {line["execution"]["verdict"] for line in judged_again} == {"passed"}
+
+
 def test_without_a_sandbox_nothing_is_asked(tmp_path: Path) -> None:
     """A run of code tasks is refused before its first request where the wanted sandbox cannot be had."""
     solver = Solver(lambda row, index: True)

@@ -75,11 +75,8 @@ def crops(folder: Path, task: str) -> list[int]:
     return [max(entry.get("cropped_to", 0) for entry in problem["loglikelihoods"]) for problem in view.values()]
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("method", BY_IDS)
-def test_a_cropped_prompt_goes_through_every_command(method: str, data: Path, tmp_path: Path) -> None:
-    """Run, predictions, summary, page, report again, resume, compare, shards and merge: the same counts everywhere."""
-    single = evaluate(BY_IDS[method], data, tmp_path / "single")
+def check_cropped(single: Path) -> None:
+    """In predictions, `run.json`, summary and page."""
     for task in TASKS:
         assert sorted(crops(single, task)) == [0] * (PROBLEMS - LONG) + [LONGEST] * LONG
         said = dataset(single, task)
@@ -88,6 +85,18 @@ def test_a_cropped_prompt_goes_through_every_command(method: str, data: Path, tm
         assert CROPPED in (single / "report.html").read_text()
         assert task in next((single / "summary").glob("*.csv")).read_text()
 
+
+def test_a_cropped_prompt_is_counted_with_either_method(data: Path, tmp_path: Path) -> None:
+    """Prompt log-probabilities as echo."""
+    check_cropped(evaluate(BY_IDS["prompt-logprobs"], data, tmp_path / "single"))
+
+
+@pytest.mark.timeout(300)
+def test_a_cropped_prompt_goes_through_every_command(data: Path, tmp_path: Path) -> None:
+    """Run, report again, resume, compare, shards and merge: the same counts everywhere."""
+    style = BY_IDS["echo"]
+    single = evaluate(style, data, tmp_path / "single")
+    check_cropped(single)
     files = {path: path.read_bytes() for path in single.rglob("*.csv")}
     (single / "report.html").unlink()
     again = command.run("report", single)
@@ -99,14 +108,14 @@ def test_a_cropped_prompt_goes_through_every_command(method: str, data: Path, tm
     for task in TASKS:
         journal = stopped / f"predictions/{command.LABEL}/{task}.jsonl"
         journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[: PROBLEMS // 2]))
-    evaluate(BY_IDS[method], data, stopped.parent, "--reuse", stopped)
-    parts = [evaluate(BY_IDS[method], data, tmp_path / f"s{index}", "--shard", f"{index}/2") for index in range(2)]
+    evaluate(style, data, stopped.parent, "--reuse", stopped)
+    parts = [evaluate(style, data, tmp_path / f"s{index}", "--shard", f"{index}/2") for index in range(2)]
     merged = command.run("merge", *parts, "--out", tmp_path / "merged")
     assert merged.code == 0, merged.err
     for folder in (stopped, command.only_run(tmp_path / "merged")):
         assert [dataset(folder, task) for task in TASKS] == [dataset(single, task) for task in TASKS]
 
-    longer = evaluate(replace(BY_IDS[method], context=2 * CONTEXT), data, tmp_path / "longer")
+    longer = evaluate(replace(style, context=2 * CONTEXT), data, tmp_path / "longer")
     assert [crops(longer, task) for task in TASKS] == [[0] * PROBLEMS] * len(TASKS)
     compared = command.run("compare", single, longer)
     assert (compared.code, compared.out.count(f"{LONG} → 0 with a cropped context")) == (0, len(TASKS)), compared
