@@ -90,10 +90,12 @@ def test_a_program_that_waits_for_ever_is_wrong(body: str, kind: str, run_all: R
     ],
 )
 def test_a_program_that_used_its_time_runs_once(body: str, kind: str, run_all: RunAll) -> None:
-    """Also where another process of it did; what it used is there to read."""
+    """Also where another process of it did; what it used is there to read. Only a busy machine asks for a second run."""
     (done,) = run_all([program(f"import os, subprocess, sys, time\ndef f(x): {body}")])
-    assert (done.verdict, done.alone, done.attempts) == ("timeout", False, 1), done
-    assert (done.cpu_seconds or 0) > 0.9
+    used, waited = done.cpu_seconds or 0.0, done.waited_seconds or 0.0
+    assert used > 0.9 or (done.alone and waited > used), done
+    assert done.verdict == "timeout" or (done.verdict == "harness_error" and done.alone), done
+    assert done.attempts == 1 + done.alone
 
 
 def test_nothing_runs_beside_a_program_that_is_alone(boxes: Callable[[str], Sandbox], kind: str) -> None:

@@ -23,14 +23,17 @@ class CoreTime:
 
     def __init__(self) -> None:
         self._looks = 0
-        self.restart({})
-
-    def restart(self, ended: dict[int, ProcessEnd]) -> None:
-        """Forgets the time until now."""
         self._used_before = 0.0
-        self._used_before = self.used(ended)
+        self.begin()
+
+    def begin(self) -> None:
+        """Forgets how long a core was waited for."""
         self._wanted = 0.0
         self._last_look = time.monotonic()
+
+    def forget_used(self, ended: dict[int, ProcessEnd]) -> None:
+        """Forgets the core time until now too."""
+        self._used_before += self.used(ended)
 
     @property
     def gap(self) -> float:
@@ -56,7 +59,7 @@ class CoreTime:
 
     def waited(self, ended: dict[int, ProcessEnd]) -> float:
         """Seconds in which the job wanted a core and had none."""
-        return max(0.0, self._wanted - self.used(ended))
+        return max(0.0, self._wanted - self.used(ended)) if self._wanted else 0.0
 
 
 def _processes() -> list[int]:

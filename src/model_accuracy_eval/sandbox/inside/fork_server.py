@@ -113,6 +113,7 @@ class ForkServer:
             if (report := state.next_report()) is not None:
                 if order.kind == "exit_code" and report.verdict == COMPILED:
                     state.restart_clock(order.wall_seconds)
+                    state.core_time.forget_used(state.ended)
                     continue
                 return report if report.verdict != PROGRAM_ENDED else self._report_of_end(program, state)
             if pids[0] in state.ended:

@@ -93,7 +93,7 @@ class JobState:
         self.limit = seconds
         self.timeout_text = f"It did not {awaited} within {seconds:g} s."
         self._begin = time.monotonic()
-        self.core_time.restart(self.ended)
+        self.core_time.begin()
 
     def elapsed(self) -> float:
         return time.monotonic() - self._begin
