@@ -115,6 +115,8 @@ def test_a_looser_reading_stands_beside_the_score(tmp_path: Path) -> None:
             "metric": "accuracy,flexible-extract",
         }
     ]  # fmt: skip
+    by_problem = [detail["figures"]["accuracy,flexible-extract"] for detail in written_results["details"]]
+    assert by_problem == [100, 100, 100, 100]
     note = (
         "The first reading finds an answer in 2 replies; 'flexible-extract' finds one in 2 more and 0 fewer, and a "
         "different one in 0: accuracy is 50.00, accuracy,flexible-extract is 100.00."

@@ -119,7 +119,7 @@ def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[st
         figures={
             name: value
             for name, value in result.figures.items()
-            if name not in figures and not (plain and name.startswith("accuracy"))
+            if name not in figures and not (plain and name.partition(" (")[0] == "accuracy")
         },
         category=result.category,
         cut=result.cut,

@@ -20,10 +20,11 @@ _GO_ON = "and|as|because|but|by|due|for|given|if|in|is|not|or|rather|since|so|wa
 _NUMERALS = r"(?:[ \t]+(?:and|or)|,)[ \t]+[IVX]{2,}"
 # Repetitions are bounded: a reply of ten thousand asterisks must not take minutes to read.
 _OPENED = (
-    r"[\s*_:：$\\(\[（]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
-    rf"[\s*_(\[（]{{0,4}}(?P<letter>[B-HJ-Z]|[AI](?![ \t]+(?!(?:{_GO_ON})\b)[a-z]|{_NUMERALS}))(?![A-Za-z0-9'’+#])"
+    r"[\s*_:：=>\"'`$\\(\[（]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
+    rf"[\s*_(\[（]{{0,4}}(?P<letter>[B-HJ-Z]|[AI](?![ \t]+(?!(?:{_GO_ON})\b)[a-z]|{_NUMERALS}))"
+    r"(?![A-Za-z0-9+#]|['’][a-z])"
 )
-_CLOSED = r"[*_)\]）}$\\]{0,8}"
+_CLOSED = r"[*_)\]）}$\\\"'`]{0,8}"
 _FILLERS = (
     r"(?P<fillers>(?:[\s*_:：]{1,8}(?i:most|more|likely|probably|clearly|therefore|thus|hence|indeed|actually|definitely|"
     r"simply|still|then|option|choice|letter|not|neither|either|both|between|among)\b){0,4})"
@@ -41,13 +42,17 @@ _ANSWERED = _statement(
     # As GSM8K ends its solutions. Elsewhere it begins a heading of Markdown.
     r"|(?<!#)####(?=[ \t]{0,8}[*_(\[]{0,3}[A-Z][*_)\].]{0,3}\s{0,8}\Z)"
 )
-_CHOSEN = _statement(r"(?i:\b(?:choose|chose|pick|select|going[ ]with|go[ ]with)\b(?:[ ]the\b)?)|不?选(?:择)?(?!项)")
+_CHOSEN = _statement(
+    r"(?i:\b(?:choose|chose|pick|select|going[ ]with|go[ ]with)\b(?:[ ]the\b)?)|不?选(?:择)?(?:选项|(?!项))"
+)
 _CALLED_RIGHT = re.compile(
     rf"(?<![A-Za-z])[*_(\[（]{{0,4}}(?P<letter>[A-Z]){_CLOSED}[ ]{{0,2}}"
-    r"(?:(?i:is|seems|must[ ]be|should[ ]be)[ ](?i:the[ ])?(?i:most[ ])?(?i:correct|right|best|appropriate|accurate)\b"
-    r"|(?:是|为)?正确)"
+    r"(?:(?i:is|seems|(?:must|should|would)[ ]be)[ ](?i:the[ ])?(?i:most[ ])?"
+    r"(?i:correct|right|best|appropriate|accurate|answer)\b|(?:选?项)?(?:是|为)?正确)"
 )
-_ALONE = re.compile(r"^[ \t*_(\[（$]{0,8}(?P<letter>[A-Z])[ \t*_)\]）.。:：$]{0,8}\r?$", re.MULTILINE)
+_ALONE = re.compile(
+    r"^(?:(?i:option|choice)[ ])?[ \t*_(\[（$]{0,8}(?P<letter>[A-Z])[ \t*_)\]）.。:：$]{0,8}\r?$", re.MULTILINE
+)
 _LEADING = re.compile(r"^[ \t*_(\[（]{0,8}(?P<letter>[A-Z])(?:[)\]）.:：*_]|,(?!\s?[A-Z]\b))", re.MULTILINE)
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 
@@ -66,6 +71,12 @@ _NEXT = re.compile(
 _LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。]|or\b|and\b|\r?$)", re.MULTILINE)
 
 
+_SMALL = re.compile(
+    r"(?i:\banswer\b(?:[ ]is)?)[\s*_:(\[]{1,8}(?:(?<=\()[a-z](?=\))|[a-z](?=[*_)\].]{0,4}[ \t]*$))", re.MULTILINE
+)
+"""A small letter that nothing follows, or in brackets; a in "the answer is a city" is none."""
+
+
 class _Statement(NamedTuple):
     """A letter that is stated, or taken back; no letter where several are stated."""
 
@@ -82,6 +93,7 @@ def choice_letter(text: str, problem: Problem, *, by_wording: bool = False) -> s
     """
     if re.fullmatch(r"\W*[a-z]\W*", text, re.ASCII):
         text = text.upper()
+    text = _SMALL.sub(lambda match: match[0][:-1] + match[0][-1].upper(), text)
     offered = _LETTERS[: len(problem.choices) or _WITHOUT_OPTIONS]
     for pattern in (_ANSWERED, _CHOSEN):
         statements = _statements(pattern, text, problem.choices)
@@ -156,10 +168,15 @@ _AROUND = " \t\r\n*_`\"'.。"
 
 
 def _option_that_is(text: str, choices: tuple[str, ...]) -> str | None:
-    """The option whose text is the whole reply; options that are letters are read as such."""
+    """The option whose text, perhaps behind its letter, is the whole reply; a letter is read as a letter."""
     reply = text.strip(_AROUND).lower()
     texts = [choice.strip(_AROUND).lower() for choice in choices]
-    equal = [letter for letter, choice in zip(_LETTERS, texts, strict=False) if choice == reply != ""]
+    lettered = re.fullmatch(r"([a-z])[\s:.)–—-]{1,4}(.+)", reply, re.DOTALL)
+    equal = [
+        letter
+        for letter, choice in zip(_LETTERS, texts, strict=False)
+        if choice and (choice == reply or (lettered and lettered.groups() == (letter.lower(), choice)))
+    ]
     return equal[0] if len(equal) == 1 and not re.fullmatch("[a-z]", reply) else None
 
 

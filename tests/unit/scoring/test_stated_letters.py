@@ -85,12 +85,28 @@ STATED = {
     "选项A不正确，选项B正确": "B",
     "The incorrect answer is (C). The answer is B.": "B",
     "The answer is B. Answer: E": "B",
+    "B is the answer.": "B",
+    "(B) would be the best answer": "B",
+    "我选择选项B": "B",
+    "B选项正确": "B",
+    "B项正确，A项错误": "B",
+    "Option B.": "B",
+    # small, quoted
+    "answer: b": "B",
+    "The answer is (b), of course.": "B",
+    "The answer is b.": "B",
+    "Answer: 'B'": "B",
+    '{"answer": "B"}': "B",
+    "<answer>B</answer>": "B",
+    "Answer = `B`": "B",
     # taken back
     "The answer is A. No, the answer is not A. The answer is B.": "B",
     "The answer is (A) is incorrect, as the answer is (B).": "B",
     # the whole reply is the text of an option
     "Paris": "B",
     "**paris**.": "B",
+    "B - Paris": "B",
+    "B Paris": "B",
 }
 
 
@@ -174,6 +190,11 @@ NONE = [
     "It is Paris.",
     "Let me think about Paris.",
     "The answer is C++",
+    "The answer is a city",
+    "The answer is a.b",
+    "B Rome",
+    '{"answer": "A or B"}',
+    "Answer: 'A' or 'B'",
     "",
 ]
 
