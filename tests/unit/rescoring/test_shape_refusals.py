@@ -1,12 +1,17 @@
 """Files of no known shape, files that fit two, and rows that differ from the others."""
 
 import json
+from math import isfinite
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.saved_bytes import read
 
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
 
 
@@ -111,3 +116,60 @@ def test_a_file_that_fits_two_shapes_is_refused() -> None:
 def test_what_cannot_be_understood_is_one_sentence_with_its_place(rows: list[Any], sentence: str) -> None:
     """File and line or entry, and what is wrong."""
     assert refusal(rows, as_lines=True).sentence.startswith(sentence)
+
+
+FIELDS = sorted(
+    {part for shape in KNOWN_SHAPES for field in shape.needs for name in field.split("|") for part in name.split(".")}
+)
+FURTHER = ["passed", "correct", "gold", "graded_list", "score", "error", "status_code", "body", "message", "content", "value", "reasoning",
+           "success", "index", "filter", "metrics", "arguments", "doc", "question", "loglikelihoods", "rounds", "error_info", "sample", "text"]  # fmt: skip
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.floats()
+    | st.sampled_from(["", "a", "12_s3", "[1", "attachment://x", "²"])
+)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*FIELDS, *FURTHER]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def almost_files(draw: st.DrawFn) -> object:
+    """A file of some shape, and anything at all in its fields."""
+    shape = draw(st.sampled_from(KNOWN_SHAPES))
+    row: dict[str, Any] = {}
+    for field in shape.needs:
+        *path, last = draw(st.sampled_from(field.split("|"))).split(".")
+        place = row
+        for step in path:
+            place = place.setdefault(step.replace("*", "m"), {})
+        place[last] = draw(ANYTHING)
+    row |= draw(st.dictionaries(st.sampled_from(FURTHER), ANYTHING, max_size=3))
+    arranged = {
+        "rows": [row] if shape.at else row,
+        "keyed rows": {"k": row},
+        "lists of rows": {"k": [row]},
+        "lists of texts": {"k": [draw(ANYTHING)]},
+    }[shape.arrangement]
+    return {shape.at: arranged} if shape.at else arranged
+
+
+@given(almost_files())
+@settings(max_examples=400)
+def test_whatever_the_fields_hold_it_is_read_or_refused_in_a_sentence(content: object) -> None:
+    """Never a crash, and never a reply that cannot be written as JSON again."""
+    refused, replies = "", list[SavedReply]()
+    try:
+        replies = read(json.dumps(content).encode(), "x.json")
+    except BadData as error:
+        refused = error.sentence
+    assert not refused or (refused.startswith("x.json") and refused.endswith("."))
+    for reply in replies:
+        assert all(isfinite(value) for value in reply.claimed.values())
+        msgspec.json.encode(reply)

@@ -106,7 +106,7 @@ def _follow(value: object, path: list[str]) -> object:
         elif isinstance(value, list):
             if step == "*":
                 return _each(value, path[place + 1 :])
-            value = value[int(step)] if step.isdigit() and int(step) < len(value) else _ABSENT
+            value = value[int(step)] if step.isdecimal() and int(step) < len(value) else _ABSENT
         else:
             return _ABSENT
     return value
