@@ -27,9 +27,9 @@ STOPS_SENT = 4
 # ── Samplers ──
 
 NEUTRAL_SAMPLERS: Mapping[str, tuple[float, ...]] = {
-    "top_k": (0, -1),  # 0: llama.cpp, llama-cpp-python, vLLM, LMDeploy; -1: SGLang, vLLM before 0.9
+    "top_k": (0, -1),  # 0: llama.cpp, llama-cpp-python, vLLM, LMDeploy; -1: SGLang, older vLLM
     "min_p": (0.0,),  # llama.cpp, vLLM, SGLang, LMDeploy
-    "repetition_penalty": (1.0,),  # vLLM, SGLang, LMDeploy, MindIE
+    "repetition_penalty": (1.0,),  # vLLM, SGLang, LMDeploy
     "repeat_penalty": (1.0,),  # llama.cpp
     "presence_penalty": (0.0,),  # OpenAI and all others, as is the next one
     "frequency_penalty": (0.0,),  # transformers serve adds it to a repetition penalty of 1

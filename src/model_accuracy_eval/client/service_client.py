@@ -22,7 +22,7 @@ import httpx
 from model_accuracy_eval.client import error_bodies, wire_format
 from model_accuracy_eval.client.proxied_transport import ProxiedTransport
 from model_accuracy_eval.client.response_body import BodySink
-from model_accuracy_eval.client.stream_parser import StreamBroken
+from model_accuracy_eval.client.stream_errors import StreamBroken
 from model_accuracy_eval.client.transport import StreamTransport
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import ClientLimits, Fault, Service

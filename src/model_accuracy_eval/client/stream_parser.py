@@ -13,6 +13,7 @@ from model_accuracy_eval.client.dialects import FAILED_FINISH_REASONS, STOPS_SEN
 from model_accuracy_eval.client.fast_decoding import decode_text, fast_decoder
 from model_accuracy_eval.client.response_body import ENOUGH, FLOWING, WAITING
 from model_accuracy_eval.client.sse import EventStream, EventTooLongError
+from model_accuracy_eval.client.stream_errors import EventUnreadable, StreamBroken, stream_failure
 from model_accuracy_eval.client.wire_format import decode_chunk
 from model_accuracy_eval.records import Choice, Usage
 from model_accuracy_eval.system.retry import Failure
@@ -25,24 +26,6 @@ _FAST_DECODER_TRIALS = 24
 """Events of which a fast decoder is tried. Where more than the texts changes, trying further would be in vain."""
 
 ParsedStream = tuple[tuple[Choice, ...], Usage | None]
-
-
-class StreamBroken(Exception):
-    """The stream itself shows that there will be no answer."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.sentence)
-        self.failure = failure
-
-
-class EventUnreadable(StreamBroken):
-    """An event is no JSON object."""
-
-    def __init__(self, excerpt: str) -> None:
-        super().__init__(
-            Failure(kind="failed", sentence=f"The stream holds an event that is no JSON object: {excerpt}")
-        )
-        self.excerpt = excerpt
 
 
 class StreamParser:
@@ -98,12 +81,12 @@ class StreamParser:
         if self._body is not None:
             self._body += data
             if len(self._body) > _LONGEST_BODY:
-                raise _broken(f"The answer is longer than {_LONGEST_BODY // 1024 // 1024} MiB")
+                raise StreamBroken(stream_failure(f"The answer is longer than {_LONGEST_BODY // 1024 // 1024} MiB"))
             return FLOWING
         try:
             events = self._events.feed(data)
         except EventTooLongError as error:
-            raise _broken(f"The stream holds {error}") from error
+            raise StreamBroken(stream_failure(f"The stream holds {error}")) from error
         self._read(events, now)
         if self._local_stops and not self._done:
             self._stopped = self._all_stopped()
@@ -197,7 +180,7 @@ class StreamParser:
         message, code = error_bodies.read_error(event)
         sentence = f"The service broke the stream off with an error: {message}"
         if code is None:
-            raise _broken(sentence)
+            raise StreamBroken(stream_failure(sentence))
         # The server had accepted the request, so an error 500 does not speak against the request itself.
         raise StreamBroken(dataclasses.replace(error_bodies.error_failure(code, sentence), doubtful=False))
 
@@ -226,12 +209,12 @@ class StreamParser:
                 builder.cut_at(self._stops)
         reasons = [builder.finish_reason for builder in self._builders.values()]
         if failed := next((reason for reason in reasons if reason in FAILED_FINISH_REASONS), None):
-            return Failure(kind="failed", sentence=f"The service gave up: finish_reason '{failed}'")
+            return stream_failure(f"The service gave up: finish_reason '{failed}'")
         complete = {index: builder for index, builder in self._builders.items() if builder.finish_reason is not None}
         if not (needs_finish_reason or self.has_finish_reason) and self._shows_its_end(response):
             complete |= {index: builder for index, builder in self._builders.items() if builder.chunks}
         if not complete:
-            return Failure(kind="failed", sentence=self._no_answer(response, needs_finish_reason=needs_finish_reason))
+            return stream_failure(self._no_answer(response, needs_finish_reason=needs_finish_reason))
         return self._build(complete, response.extensions["sent"]), wire_format.read_usage(self._usage)
 
     def _build(self, complete: Mapping[int, ChoiceBuilder], sent: float) -> tuple[Choice, ...]:
@@ -254,10 +237,12 @@ class StreamParser:
         try:
             self._read(events, now)
         except EventUnreadable as error:
-            raise _broken(f"The stream ended inside an event{self.progress()}: {error.excerpt}") from error
+            raise StreamBroken(
+                stream_failure(f"The stream ended inside an event{self.progress()}: {error.excerpt}")
+            ) from error
         if self._events.remainder and not any(map(bytes.strip, events)) and self._builders:
             shown = error_bodies.excerpt(self._events.remainder.decode("utf-8", "replace"))
-            raise _broken(f"The stream ended inside an event{self.progress()}: {shown}")
+            raise StreamBroken(stream_failure(f"The stream ended inside an event{self.progress()}: {shown}"))
 
     def _shows_its_end(self, response: httpx.Response) -> bool:
         """Whether a body that broke off would look different."""
@@ -284,7 +269,3 @@ class StreamParser:
         else:
             why = "it ended with the connection and not with a length of its own, so this answer may be cut"
         return f"The answer ended without a finish_reason{self.progress()}; {why}"
-
-
-def _broken(sentence: str) -> StreamBroken:
-    return StreamBroken(Failure(kind="failed", sentence=sentence))

@@ -44,7 +44,7 @@ def found(server: FaultServer) -> Samplers:
 
 DIALECTS: dict[str, tuple[Accepts, int, dict[str, float], set[str]]] = {
     "takes all": (lambda _name, _value: True, 400, FIRST_VALUES, set()),
-    "vLLM before 0.9, SGLang": (
+    "older vLLM, SGLang": (
         lambda name, value: name != "top_k" or value == -1 or value >= 1,
         400,
         {**FIRST_VALUES, "top_k": -1},

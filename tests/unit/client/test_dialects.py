@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from model_accuracy_eval.client import dialects, error_bodies, wire_format
-from model_accuracy_eval.client.stream_parser import StreamBroken, StreamParser
+from model_accuracy_eval.client.stream_errors import StreamBroken
+from model_accuracy_eval.client.stream_parser import StreamParser
 from model_accuracy_eval.records import Choice
 from model_accuracy_eval.system.retry import Failure
 

@@ -11,7 +11,7 @@ from model_accuracy_eval.client.dialects import BEGINNING_TOKENS, CONTEXT_LENGTH
 from model_accuracy_eval.client.error_bodies import excerpt
 from model_accuracy_eval.client.response_body import FLOWING
 from model_accuracy_eval.client.service_client import ServiceClient
-from model_accuracy_eval.client.stream_parser import StreamBroken
+from model_accuracy_eval.client.stream_errors import StreamBroken
 from model_accuracy_eval.records import Fault, JSONObject
 from model_accuracy_eval.system.retry import Failure
 
