@@ -519,6 +519,8 @@ TOPICS = (
         \text{Evelyn} ~ Evelyn
         \text{even} ~ Even
         (A) ~ A
+        no ~ \text{No}
+        Yes ~ yes
         \text{(A)} ~ \textbf{A}
         \text{New York} ~ new york
         \text{no solution} ~ No solution.
@@ -527,6 +529,7 @@ TOPICS = (
         r"""
         \text{Evelyn} ~ Eve
         (A) ~ (B)
+        no ~ on
         a ~ A
         \text{odd} ~ even
         \text{stressed} ~ desserts

@@ -41,33 +41,17 @@ _SIGN_OF = {
     "\\rbrack": "]", "\\langle": "\\langle", "\\smallsetminus": "\\setminus", "\\backslash": "\\setminus",
     "\\varnothing": "\\emptyset", "\\prime": "'", "\\land": ",", "\\lor": ",", "\\wedge": ",", "\\vee": ",",
 }  # fmt: skip
-_FUNCTION_WORDS = frozenset(
-    [
-        "sqrt",
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "log",
-        "ln",
-        "lg",
-        "exp",
-        "pi",
-        "infty",
-        "frac",
-    ]
-)
+_FUNCTION_WORDS = frozenset((
+    "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "log",
+    "ln", "lg", "exp", "pi", "infty", "frac",
+))  # fmt: skip
 _WORD_SPELLINGS = {"inf": "infty", "infinity": "infty", "Infinity": "infty", "asin": "arcsin", "acos": "arccos",
-                   "atan": "arctan", "oo": "infty", "union": "cup", "U": "cup"}  # fmt: skip
+                   "atan": "arctan", "oo": "infty", "union": "cup"}  # fmt: skip
 _SEPARATORS = frozenset(("and", "or", "或", "和", "与"))
+_SHORT_WORDS = frozenset((
+    "yes", "no", "odd", "all", "any", "red", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar",
+    "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "am", "pm",
+))  # fmt: skip
 _LONGEST_PRODUCT = 3
 """Letters side by side that are read as a product; more of them are a word."""
 
@@ -129,11 +113,11 @@ def _wrapped(inside: str, *, spaced: bool) -> list[MathsToken]:
 def _word(word: str, *, spaced: bool) -> list[MathsToken]:
     if word in _SEPARATORS:
         return [MathsToken("separator", ",", spaced)]
-    if word in _WORD_SPELLINGS and word != "U":
+    if word in _WORD_SPELLINGS:
         return [MathsToken("command", "\\" + _WORD_SPELLINGS[word], spaced)]
     if word in _FUNCTION_WORDS:
         return [MathsToken("command", "\\" + word, spaced)]
-    if len(word) > _LONGEST_PRODUCT or is_short_unit(word) or not word.isascii():
+    if len(word) > _LONGEST_PRODUCT or word.lower() in _SHORT_WORDS or is_short_unit(word) or not word.isascii():
         return [MathsToken("words", word, spaced)]
     if word.isupper():
         return [MathsToken("letter", word, spaced)]
