@@ -93,7 +93,9 @@ class Problem(Record, frozen=True, kw_only=True):
     """One row, with everything that prompting and scoring need, whatever file it came from."""
 
     id: int
-    """Position of the row in its file, so that slices and limits do not change it."""
+    """Position of the row in its file after all views, so that slices and limits do not change it."""
+    row: int | None = None
+    """Position of the row in its file before any view; None if a view made the row."""
     key: tuple[str, ...] = ()
     """The row's values of the task's key columns; empty if it has none."""
     row_texts: tuple[str, ...] = ()

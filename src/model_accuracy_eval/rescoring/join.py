@@ -74,9 +74,13 @@ def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *,
 def _ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, own: bool) -> Iterator[_Way]:
     if not all(problem.id for problem in saved):
         return
-    yield _by(_positions, "positions in the data file", saved, ((str(problem.id), problem) for problem in problems))
+    by_id = [(str(problem.id), problem) for problem in problems]
     if own:
+        yield _by(_positions, "positions in the run's order", saved, by_id)
         return
+    rows = [(str(problem.row), problem) for problem in problems if problem.row is not None]
+    yield _by(_positions, "positions in the data file", saved, rows)
+    yield _by(_positions, "positions in the order of a run of this program", saved, by_id)
     yield _by(_keys, "the rows' own ids", saved, ((_key("/".join(row.key)), row) for row in problems if row.key))
     yield _by(_numbers, "numbers in the rows' own ids", saved, _numbered(problems))
     places = list(enumerate(problems))

@@ -68,10 +68,12 @@ def build(
     resolved = pipelines(task)
     for pipeline in resolved:
         check(pipeline)
-    rows = views.apply_views(task.views, rows, task.data.name)
+    places = {id(row): place for place, row in enumerate(rows)}
+    whole = rows  # so that no other row gets the identity of one that a view leaves out
+    rows = views.apply_views(task.views, whole, task.data.name)
     chosen = views.sliced(task, len(rows))[:limit]
     builder = _DatasetBuilder(task, rows, shots)
-    problems = tuple(builder.problem(place, rows[place]) for place in chosen)
+    problems = tuple(builder.problem(place, rows[place], places.get(id(rows[place]))) for place in chosen)
     return _prepared(task, problems, resolved, shard)
 
 
@@ -107,7 +109,7 @@ class _DatasetBuilder:
         if examples and count:
             self._choose = fewshot.chooser(examples.sampler, self._pool, count, own=without)
 
-    def problem(self, place: int, row: DataRow) -> Problem:
+    def problem(self, place: int, row: DataRow, row_place: int | None) -> Problem:
         task, where = self._task, f"{self._task.data.name}, row {place + 1}"
         shots = self._shots(place, row)
         key = self._key(row, where)
@@ -117,6 +119,7 @@ class _DatasetBuilder:
             question = prompts.lettered(task.prompt, key.choices, row, where)
         return Problem(
             id=place,
+            row=row_place,
             key=tuple(str(row[column]) for column in task.key) if all(column in row for column in task.key) else (),
             row_texts=self._row_texts(row, prompts.render(task.prompt.question, row, where)),
             row_options=self._row_options(row),

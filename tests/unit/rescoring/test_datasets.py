@@ -206,7 +206,7 @@ def weighed(number: int, *, tokens: bool) -> dict[str, Any]:
     more = [1] if tokens else []
     return {
         "data_abbr": "core_copa", "id": number, "success": True, "prediction": "", "gold": "0", "method": "echo",
-        "origin_prompt": [], "loglikelihoods": [[-1.0, *more], [-2.0, *more]],
+        "origin_prompt": f"After {number} comes", "loglikelihoods": [[-1.0, *more], [-2.0, *more]],
     }  # fmt: skip
 
 
@@ -216,11 +216,14 @@ def test_log_likelihoods_are_judged_or_refused(tmp_path: Path) -> None:
     assert figures(judged(tmp_path, whole, task="core_copa"))["accuracy"] == 100.0
     with pytest.raises(BadData, match=r"8 of 8 samples lack what core_copa is judged by \(acc_tokens\)"):
         judged(tmp_path, [weighed(number, tokens=False) for number in range(8)], task="core_copa")
-    texts = [{"id": number, "prediction": "the first", "gold": "0"} for number in range(8)]
+    texts = [
+        {"id": number, "prediction": "the first", "question": f"After {number} comes", "gold": "0"}
+        for number in range(8)
+    ]
     with pytest.raises(BadData, match="core_copa is judged by log-likelihoods, but replies holds texts without any"):
         judged(tmp_path, texts, task="core_copa")
     with pytest.raises(BadData, match="replies holds log-likelihoods, but demo_gsm8k judges texts"):
-        judged(tmp_path, [{**row, "gold": str(row["id"] + 1)} for row in whole], task="demo_gsm8k")
+        judged(tmp_path, [{**row, "origin_prompt": "", "gold": str(row["id"] + 1)} for row in whole], task="demo_gsm8k")
 
 
 # Files that are a dataset by themselves.

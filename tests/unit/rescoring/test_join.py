@@ -18,6 +18,9 @@ PLAN = RunPlan(run_id="", stamp="", tasks=(), k=())
 Naming = Callable[[int, Problem], SavedReply]
 
 WAYS: dict[str, Naming] = {
+    "row of the file": lambda _, problem: SavedReply(
+        problem=str(problem.row), gold=problem.references[:1], question=problem.messages[-1].content
+    ),
     "row": lambda _, problem: SavedReply(problem=str(problem.id), gold=problem.references[:1]),
     "place": lambda place, _: SavedReply(problem=str(place)),
     "from 1": lambda place, problem: SavedReply(problem=str(place + 1), gold=problem.references[:1]),
@@ -42,10 +45,18 @@ def joined(replies: Sequence[SavedReply], dataset: PreparedDataset) -> list[int]
     return [problem.id for problem in join("replies", list(saved.values()), dataset)]
 
 
-def names_rows(way: str, problem: Problem) -> bool:
-    """Whether a dataset's rows have such names."""
-    needed = {"key": 1, "part and key": 2}.get(way, 0)
-    return len(problem.key) >= needed and (way not in {"prompt", "question"} or bool(problem.row_texts))
+def names_rows(way: str, problems: Sequence[Problem]) -> bool:
+    """Whether a dataset's rows have such names. Bare positions in a dataset that shuffles its rows mean two of them."""
+    first = problems[0]
+    in_order = all(problem.row in {problem.id, None} for problem in problems)
+    match way:
+        case "key" | "part and key":
+            return len(first.key) > (way != "key")
+        case "prompt" | "question":
+            return bool(first.row_texts)
+        case "row of the file":
+            return first.row is not None and (in_order or bool(first.row_texts))
+    return in_order
 
 
 @pytest.mark.parametrize("name", tasks.TASKS)
@@ -54,7 +65,7 @@ def test_rows_are_found_by_every_name_that_files_give_them(name: str) -> None:
     dataset = prepared(tasks.find(name))
     problems = list(enumerate(dataset.problems))[::-1]
     for way, naming in WAYS.items():
-        if not names_rows(way, problems[0][1]):
+        if not names_rows(way, dataset.problems):
             continue
         replies = [naming(*problem) for problem in problems]
         assert joined(replies, dataset) == [problem.id for _, problem in problems], way
@@ -104,6 +115,17 @@ def test_a_row_that_says_something_else_is_refused(reply: SavedReply, sentence: 
     others = [SavedReply(problem=str(number), gold=(str(number + 1),)) for number in range(12) if number != 3]
     with pytest.raises(BadData, match=f"^1 of 12 problems of replies.* problem 3 {sentence}"):
         joined([*others, reply], numbers())
+
+
+def test_bare_positions_in_a_shuffled_dataset_are_refused() -> None:
+    """Other programs count the rows of the file, runs of this program those that they asked."""
+    rows = b"".join(b'{"query": "%d", "choices": ["a", "b"], "gold": 0}\n' % number for number in range(9))
+    task = tasks.find("core_copa")
+    dataset = prepared(task, MemoryHub({task.data.name: rows}))
+    with pytest.raises(BadData, match="as positions in the data file and as positions in the order of a run of this"):
+        joined([SavedReply(problem=str(number)) for number in range(9)], dataset)
+    asked = [SavedReply(problem=str(number), question=str(number)) for number in range(9)]
+    assert [dataset.problems[place].row_texts for place in joined(asked, dataset)] == [(str(n),) for n in range(9)]
 
 
 def test_ids_of_other_datasets_are_refused() -> None:
