@@ -106,6 +106,8 @@ def test_without_an_id_the_question_names_the_problem() -> None:
             "x.json, line 1: there is no field 'task_id' for 'id'; it has meta.key, meta.topic, out.*.text, ok, opts, gold.label.",
         ),
         ("id=meta.key,prediction=reply", "x.json, line 1: there is no field 'reply' for 'prediction'; it has meta.key"),
+        ("id=meta.key,prediction=out.²", "x.json, line 1: there is no field 'out.²' for 'prediction'; it has meta.key"),
+        ("id=meta.key,prediction=out.9.text", "x.json, line 1: there is no field 'out.9.text' for 'prediction'"),
         ("id=meta.key,prediction=out", "x.json, line 1: the field 'out' holds something else than texts."),
         ("id=out,prediction=out.*.text", "x.json, line 1: the field 'out' is [{\"text\": \"a\"}, "),
         ("id=meta.key,prediction=out.0.text,correct=ok", "x.json, line 1: the field 'ok' has 2 verdicts for 1 replies."),
