@@ -474,6 +474,8 @@ TOPICS = (
         12 ~ 12 cm
         12 ~ 12 m
         12\text{ m} ~ 12 m
+        50 \text{ mph} ~ 50 miles per hour
+        20^\circ\text{C} ~ 20
         3 \text{ hours} ~ 3 hours
         \$36 ~ 36
         36 ~ \$36

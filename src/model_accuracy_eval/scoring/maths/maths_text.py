@@ -24,6 +24,7 @@ _SPELLINGS = (
     (re.compile(r"\\(?:operatorname|mathop)\*?\s*\{([A-Za-z]+)\}"), r"\\\1 "),
     (re.compile(r"\\(?:mathrm|text|textrm)\{\s*(arcsin|arccos|arctan|sin|cos|tan|ln|log|exp)\s*\}"), r"\\\1 "),
     (re.compile(r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![A-Za-z]))|\\degree(?![A-Za-z])"), "°"),
+    (re.compile(r"°\s*(?:\\(?:text|mathrm)\{\s*[CF]\s*\}|[CF](?![A-Za-z]))"), "°"),
     # A comma or a blank inside a number: 10{,}000, 10,\!000, 10\,000.
     (re.compile(r"(?<=\d)(?:\{,\}|,\s*\\!|\\[,!]|\\ |\\thinspace\s*)\s*(?=\d{3}(?!\d))"), ""),
     (re.compile(r"\\\\\s*\[[^\]]*\]"), r"\\\\"),

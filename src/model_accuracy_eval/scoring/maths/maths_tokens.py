@@ -50,7 +50,7 @@ _WORD_SPELLINGS = {"inf": "infty", "infinity": "infty", "Infinity": "infty", "as
 _SEPARATORS = frozenset(("and", "or", "或", "和", "与"))
 _SHORT_WORDS = frozenset((
     "yes", "no", "odd", "all", "any", "red", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar",
-    "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "am", "pm",
+    "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "am", "pm", "per",
 ))  # fmt: skip
 _LONGEST_PRODUCT = 3
 """Letters side by side that are read as a product; more of them are a word."""

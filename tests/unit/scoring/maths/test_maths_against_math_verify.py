@@ -52,7 +52,7 @@ DIFFERENCES = {
     "it does not pair the values of two ± with each other": [
         r"\frac{-1\pm\sqrt{5}}{2} ~ -\frac12\pm\frac{\sqrt5}{2}",
     ],
-    "it reads a short word as a product": ["no ~ on"],
+    "it reads a short word as a product": ["no ~ on", r"50 \text{ mph} ~ 50 miles per hour"],
     "it compares words with case": [r"\text{no solution} ~ No solution."],
 }  # fmt: skip
 """Why math-verify has another verdict, and of which pairs: right answer, tilde, answer."""
