@@ -11,6 +11,7 @@ and in results files beside them.
 import argparse
 import csv
 import fnmatch
+import hashlib
 import json
 import re
 import subprocess
@@ -38,6 +39,11 @@ BESIDE = ("{stem}_eval_metrics.jsonl", "../results/{stem}.json", "../../results/
 """Where tools write the figures of a file of replies."""
 OWN_FIGURE = re.compile(r"(pass|cons|avg)(@|_at_)|acc")
 """Names of figures that a file of replies may hold itself."""
+ABOUT = """\
+Replies that others published, with the figures that they published for them, judged again by `rescore`. *differ*
+counts samples whose value in the file is another one here; a dash stands where nothing was published. A reason is
+stated only if it is [proven by counting again](../how-to/rescore.md#why-a-claim-differs); what follows it in
+parentheses are the samples by class, and then a remark of people who looked."""
 HEAD = ("file", "shape", "judged by", "figure", "published", "here", "samples", "differ", "reason")
 
 
@@ -64,6 +70,8 @@ class Judged:
     published: Published
     results: list[dict[str, Any]] = field(default_factory=list)
     failure: str = ""
+    own_rows: bool = False
+    """Whether the dataset's rows were refused because the file's differ, so that the file's own were taken."""
 
 
 def read_published(path: Path) -> list[Published]:
@@ -101,7 +109,10 @@ def find(folder: Path, published: Iterable[Published]) -> Iterator[tuple[Path, P
 
 
 def judge(path: Path, name: str, published: Published, options: argparse.Namespace) -> Judged:
-    """By the task that is named, by those that the path names, by the file itself: the first that is not refused."""
+    """By the task that is named, by those that the path names, by the file itself: the first that is not refused.
+
+    Where the dataset's rows contradict the file's, as other versions of a dataset do, the file's own are tried.
+    """
     try:
         shape = open_replies(PackedFile(path, name), _field_map(published.map)).description
     except EvalError as error:
@@ -110,16 +121,20 @@ def judge(path: Path, name: str, published: Published, options: argparse.Namespa
         return Judged(file=name, shape="", published=published, failure=f"{type(error).__name__}: {error}")
     failures: list[str] = []
     for task in [published.task] if published.task else [*_tasks_in(name), ""]:
-        results, failure = _rescored(path, task, published, options)
-        if results:
-            return Judged(file=name, shape=shape, published=published, results=results)
-        failures.append(failure)
+        for data_dir in [options.data_dir, ""] if options.data_dir else [""]:
+            results, failure = _rescored(path, task, data_dir, published, options)
+            if results:
+                own = bool(options.data_dir) > bool(data_dir)
+                return Judged(file=name, shape=shape, published=published, results=results, own_rows=own)
+            failures.append(failure)
+            if "contradict" not in failure:
+                break
     return Judged(file=name, shape=shape, published=published, failure=failures[0])
 
 
-def timed(path: Path, name: str, published: Published, options: argparse.Namespace) -> Judged:
+def timed(path: Path, published: Published, options: argparse.Namespace) -> Judged:
     """Says on standard error how long it took."""
-    began = monotonic()
+    began, name = monotonic(), path.relative_to(options.folder).as_posix()
     judged = judge(path, name, published, options)
     print(f"{monotonic() - began:6.0f} s  {name}  {judged.failure}", file=sys.stderr, flush=True)
     return judged
@@ -137,7 +152,7 @@ def _tasks_in(name: str) -> list[str]:
 
 
 def _rescored(
-    path: Path, task: str, published: Published, options: argparse.Namespace
+    path: Path, task: str, data_dir: str, published: Published, options: argparse.Namespace
 ) -> tuple[list[dict[str, Any]], str]:
     with tempfile.TemporaryDirectory() as folder:
         command = [*RESCORE, str(path)]
@@ -147,13 +162,19 @@ def _rescored(
             command += ["--claimed", str(claimed)]
         command += ["--task", task] if task else []
         command += ["--map", published.map] if published.map else []
-        command += ["--data-dir", options.data_dir] if options.data_dir else []
+        command += ["--data-dir", data_dir] if data_dir else []
         command += options.rescore
+        shown = json.dumps([str(path), *command[len(RESCORE) + 1 :], figures]).replace(folder, "")
+        kept = options.keep and options.keep / f"{hashlib.sha256(shown.encode()).hexdigest()[:16]}.json"
+        if kept and kept.is_file():
+            return json.loads(kept.read_bytes()), ""
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=options.seconds, check=False)
         except subprocess.TimeoutExpired:
             return [], f"Not judged within {options.seconds} s."
     if done.returncode == 0:
+        if kept:
+            kept.write_text(done.stdout, encoding="utf-8")
         return json.loads(done.stdout), ""
     lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"exit code {done.returncode}"]
     return [], next((line for line in lines if line.startswith("Error")), lines[-1])
@@ -181,12 +202,14 @@ def rows(judged: Judged) -> Iterator[tuple[str, ...]]:
     """One for every published figure; without any, one for our first."""
     for result in judged.results:
         claimed = [figure for figure in result["figures"] if figure["claimed"] is not None]
-        figures = [figure for figure in claimed if figure["causes"] != ["other figure"]] or result["figures"][:1]
+        figures = [figure for figure in claimed if figure["ours"] is not None or not figure["causes"]] or result[
+            "figures"
+        ][:1]
         for place, figure in enumerate(figures):
             yield (
                 judged.file if result["filter"] == "none" else f"{judged.file}, {result['filter']}",
                 judged.shape,
-                result["scoring"],
+                f"{result['scoring']}, by the file's own rows" if judged.own_rows else result["scoring"],
                 figure["metric"],
                 "–" if figure["claimed"] is None else f"{figure['claimed']:.6g}",
                 "–" if figure["ours"] is None else f"{figure['ours']:.2f}",
@@ -206,10 +229,15 @@ def page(judged: Iterable[Judged], title: str) -> str:
     """The table, where figures were published, and the files that were not judged."""
     files = list(judged)
     body = [row for one in files for row in rows(one)]
-    lines = [f"# {title}", "", _cells(HEAD), "|" + "---|" * len(HEAD), *map(_cells, body)]
-    sources = dict.fromkeys((one.published.file, one.published.source) for one in files if one.published.source)
+    note = "<!-- Made by bench/parity.py, which says how. -->"
+    lines = [f"# {title}", "", note, "", ABOUT, "", _cells(HEAD), "|" + "---|" * len(HEAD), *map(_cells, body)]
+    sources: dict[str, dict[str, None]] = {}
+    for one in files:
+        if one.published.source:
+            sources.setdefault(one.published.source, {})[f"`{one.published.file}`"] = None
     if sources:
-        lines += ["", "## Where the files are", "", *(f"- `{file}`: {source}" for file, source in sources)]
+        lines += ["", "## Where the files are", ""]
+        lines += [f"- {source}: {', '.join(names)}" for source, names in sources.items()]
     if refused := [one for one in files if not one.results]:
         lines += ["", "## Not judged", "", _cells(("file", "why")), "|---|---|"]
         lines += [_cells((one.file, one.failure)) for one in refused]
@@ -229,15 +257,16 @@ def main() -> None:
     parser.add_argument("--title", default="Published outputs, judged again")
     parser.add_argument("--jobs", type=int, default=1, help="files that are judged at the same time")
     parser.add_argument("--seconds", type=int, default=3600, help="the longest that one file may take")
+    parser.add_argument("--keep", type=Path, help="folder in which results are kept, so that an ended run can go on")
     parser.add_argument("rescore", nargs="*", help="further options of rescore, behind --")
     options = parser.parse_args()
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
     if not options.folder.is_dir():
         parser.error(f"there is no folder {options.folder}")
     files = list(find(options.folder, read_published(options.published) if options.published else []))
     with ThreadPoolExecutor(options.jobs) as pool:
-        judged = pool.map(
-            lambda one: judge(one[0], one[0].relative_to(options.folder).as_posix(), one[1], options), files
-        )
+        judged = pool.map(lambda one: timed(one[0], one[1], options), files)
         table = page(judged, options.title)
     if options.output:
         options.output.write_text(table, encoding="utf-8")

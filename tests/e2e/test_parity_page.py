@@ -60,7 +60,8 @@ def test_every_file_of_a_strange_folder_is_a_row(tmp_path: Path) -> None:
 
 
 def test_published_figures_choose_files_and_are_compared(tmp_path: Path) -> None:
-    """As YAML or CSV, with the fields of a file of no known shape, a source and a remark."""
+    """As YAML or CSV, with the fields of a file of no known shape, a source and a remark; kept results are not judged
+    again."""
     folder = tmp_path / "outputs"
     write(folder / "sums.jsonl", [True, True, False])
     write(folder / "other.jsonl", [True])
@@ -75,8 +76,12 @@ def test_published_figures_choose_files_and_are_compared(tmp_path: Path) -> None
         "file,metric,value,source,map,note\nsums.jsonl,accuracy,66.7,the paper,,\n"
         'named*,accuracy,90,,"id=key,prediction=said,gold=truth",A remark.\n'
     )
-    text = page(folder, "--published", str(yaml))
-    assert page(folder, "--published", str(table)) == text
+    keep = tmp_path / "keep"
+    text = page(folder, "--published", str(yaml), "--keep", str(keep))
+    kept = {path: path.stat().st_mtime_ns for path in keep.iterdir()}
+    assert page(folder, "--published", str(table), "--keep", str(keep)) == text
+    assert {path: path.stat().st_mtime_ns for path in keep.iterdir()} == kept
+    assert len(kept) == 2
     (sums,), (named,) = cells(text, "sums.jsonl"), cells(text, "named.jsonl")
     assert sums[-1] == "66.7 is 66.6667 rounded."
     assert named[4:6] == ["90", "100.00"]

@@ -191,7 +191,8 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
         for name, value in evidence.others.items()
         if _gives(claim, value, evidence) and name not in {f"pass@{n}", f"cons@{n}"}
     ]
-    if readings := [evidence.readings[name] for name in names if name in evidence.readings]:
+    readings = [evidence.readings[name] for name in names if name in evidence.readings]
+    if readings and len(readings) == len(names):
         yield "reading", f"the same replies are read as the reading '{readings[0]}' does"
     elif names:
         yield "other figure", f"another of our figures is meant ({', '.join(names)})"
