@@ -113,7 +113,8 @@ def test_the_context_is_what_a_refusal_says() -> None:
     with Small(sane) as server:
         code, output = look("--endpoint", server.url)
     assert (code, states(output)["context"]) == (0, "PASS"), output
-    assert "10,000,000 tokens is refused: HTTP 400 Bad Request: This model's maximum context length is 512" in output
+    assert "a request for 10,000,000 tokens is refused: The request does not fit into the model's context: " in output
+    assert "HTTP 400 Bad Request: This model's maximum context length is 512 tokens" in output
 
 
 def test_a_service_that_refuses_no_length_leaves_the_context_unknown() -> None:
