@@ -156,7 +156,7 @@ def _rescored(
 ) -> tuple[list[dict[str, Any]], str]:
     with tempfile.TemporaryDirectory() as folder:
         command = [*RESCORE, str(path)]
-        if figures := dict(published.figures) or _figures_of(path):
+        if figures := {name: float(value) for name, value in published.figures.items()} or _figures_of(path):
             claimed = Path(folder, "figures.json")
             claimed.write_text(json.dumps(figures), encoding="utf-8")
             command += ["--claimed", str(claimed)]
