@@ -86,7 +86,7 @@ def test_published_figures_choose_files_and_are_compared(tmp_path: Path) -> None
     assert sums[-1] == "66.7 is 66.6667 rounded."
     assert named[4:6] == ["90", "100.00"]
     assert named[-1].endswith("here it is 100.00. A remark.")
-    assert "- `sums.jsonl`: the paper" in text
+    assert "- the paper: `sums.jsonl`" in text
     assert "other.jsonl" not in text
 
 
