@@ -134,5 +134,5 @@ def test_a18_history_tells_which_problems_any_run_solves(tmp_path: Path) -> None
     (told,) = json.loads(done.out)
     assert (told["runs"], told["every"], told["sometimes"], told["never"]) == (2, 1, [1], [2, 3]), done.err
     shown = command.run("history", tmp_path, "--problems").out.splitlines()
-    assert shown[1].split() == ["humaneval", "abc123", "2", "4", "1", "1", "2", "50.00"]
+    assert shown[1].split() == ["humaneval", "abc123", "server", "2", "4", "1", "1", "2", "50.00"]
     assert command.run("history", tmp_path, "--problems", "--label", "other").code == 2

@@ -1,6 +1,7 @@
 """Whether what a file says of a problem is what the dataset's row says: its question, options and right answer."""
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from string import ascii_uppercase
 
 from msgspec.structs import replace
@@ -12,8 +13,10 @@ from model_accuracy_eval.scoring.metrics.exact import as_number
 from model_accuracy_eval.scoring.scorers import metric_uses
 from model_accuracy_eval.tasks.template_words import after
 
-_END = 60
-"""How many characters of a value a sentence shows."""
+_SHOWN = 30
+"""How many characters a sentence shows before and after the first difference of two values."""
+_ALIKE = 0.9
+"""The least share of characters that two editions of one question have in common."""
 
 
 class Contradiction(Record, frozen=True, kw_only=True):
@@ -23,23 +26,59 @@ class Contradiction(Record, frozen=True, kw_only=True):
     what: str
     file: str
     row: str
+    edition: Problem | None = None
+    """The problem as the file has it, if that is only another edition of the row."""
 
 
 def check(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Contradiction | bool:
     """A contradiction; or whether the question is known to be the row's."""
     shown = _shows(saved, problem)
+    contradiction = _contradiction_of(saved, problem, task, shown=shown)
+    return replace(contradiction, edition=_edition(saved, problem, task)) if contradiction else bool(shown)
+
+
+def _contradiction_of(
+    saved: SavedProblem, problem: Problem, task: TaskSpec, *, shown: bool | None
+) -> Contradiction | None:
     if shown is False:
         return _contradiction(saved, "question", saved.question, problem.row_texts[0])
-    listed = [options for options in (problem.choices, problem.row_options) if options]
-    if saved.options and listed and all(_order(saved.options, options) is None for options in listed):
+    if not _has_options(saved, problem):
         return _contradiction(saved, "options", " / ".join(saved.options), " / ".join(problem.choices))
     if _is_right(saved, with_options(problem, saved.options, task), task) is False:
         return _contradiction(saved, "right answer", " / ".join(saved.gold), " / ".join(problem.right))
-    return bool(shown)
+    return None
+
+
+def _has_options(saved: SavedProblem, problem: Problem) -> bool:
+    listed = [options for options in (problem.choices, problem.row_options) if options]
+    return not (saved.options and listed) or any(_order(saved.options, options) is not None for options in listed)
+
+
+def _edition(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Problem | None:
+    """The problem as the file has it, if it is the row before or after a correction: hardly another question, and the
+    same right answer, or options and right answer of its own."""
+    if not (saved.question and problem.row_texts and _are_alike(saved.question, problem.row_texts[0])):
+        return None
+    if _has_options(saved, problem) and _is_right(saved, with_options(problem, saved.options, task), task):
+        return problem
+    letters = task.kind == "generate" and all(len(text) == 1 and text in ascii_uppercase for text in problem.references)
+    places = _places(saved.gold, replace(problem, choices=saved.options))
+    if not (letters and saved.options and len(places) == 1 and max(places) < len(saved.options)):
+        return None
+    return replace(problem, choices=saved.options, references=(ascii_uppercase[places.pop()],))
 
 
 def _contradiction(saved: SavedProblem, what: str, file: str, row: str) -> Contradiction:
-    return Contradiction(problem=saved.title, what=what, file=plain(file)[-_END:], row=plain(row)[-_END:])
+    texts = plain(file), plain(row)
+    same = next((place for place, pair in enumerate(zip(*texts, strict=False)) if pair[0] != pair[1]), 0)
+    shown = [text[max(0, same - _SHOWN) : same + _SHOWN] for text in texts]
+    return Contradiction(problem=saved.title, what=what, file=shown[0], row=shown[1])
+
+
+def _are_alike(text: str, other: str) -> bool:
+    matcher = SequenceMatcher(None, plain(text), plain(other), autojunk=False)
+    # The first two are quick upper bounds of the third.
+    return all(ratio() >= _ALIKE for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
 
 
 def _shows(saved: SavedProblem, problem: Problem) -> bool | None:

@@ -2,6 +2,7 @@
 
 Every way is tried. One that places all problems of the file is taken if nothing in the file contradicts it: a question
 must show the row's text, a right answer must be the row's. What cannot be placed, or only in contradiction, is refused.
+Datasets are corrected now and then, so a few problems may be of another edition; they are judged as the file has them.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import PreparedDataset, Problem
@@ -21,6 +23,9 @@ _SHOWN = 3
 """How many problems a sentence names."""
 _SEPARATORS = re.compile(r"[\s/_:-]+")
 _NUMBER = re.compile(r"\d+$")
+
+_EDITIONS = 0.01
+"""The greatest share of problems that may be of another edition; one always may."""
 
 Places = Sequence[Problem | None]
 """For each problem of the file, that of the dataset."""
@@ -48,8 +53,15 @@ class _Way:
         return len(set(numbers)) == len(self.places)
 
 
-def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *, own: bool = False) -> list[Problem]:
-    """For each problem of the file `name` its problem in the dataset. `own`: the ids are those of this program."""
+class Joined(NamedTuple):
+    """For each problem of a file its problem in the dataset, and what a reader has to know of that."""
+
+    problems: list[Problem]
+    notes: tuple[str, ...]
+
+
+def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *, own: bool = False) -> Joined:
+    """Finds the problems of the file `name` in the dataset. `own`: the ids are those of this program."""
     ways = [_Check(way, saved, prepared) for way in _ways_by_id(saved, prepared.problems, own=own)]
     agreeing = [check for check in ways if check.agrees]
     if not agreeing and not own and all(problem.question for problem in saved):
@@ -57,7 +69,7 @@ def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *,
         agreeing = [check for check in ways if check.agrees]
     if not agreeing:
         raise _refusal(name, saved, prepared, ways)
-    first, *others = agreeing
+    first, *others = sorted(agreeing, key=lambda check: len(check.contradictions))
     if not first.shows_all and (
         other := next((check for check in others if check.way.places != first.way.places), None)
     ):
@@ -65,7 +77,8 @@ def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *,
             f"The ids of {name} can be read as {first.way.title} and as {other.way.title} of {prepared.task.name}, "
             "which are different problems: add the question to every reply."
         )
-    return [place for place in first.way.places if place is not None]
+    problems = [first.editions.get(place.id, place) for place in first.way.places if place is not None]
+    return Joined(problems, tuple(first.notes(prepared.task.name)))
 
 
 # The ways.
@@ -157,9 +170,19 @@ class _Check:
             for pair in (pairs if way.fits else ())
         ]
         self.contradictions = [finding for finding in findings if isinstance(finding, Contradiction)]
-        self.agrees = way.fits and not self.contradictions
+        self.editions = {finding.edition.id: finding.edition for finding in self.contradictions if finding.edition}
+        self.agrees = way.fits and len(self.editions) == len(self.contradictions) <= max(1, _EDITIONS * len(saved))
         self.shows_all = all(finding is True for finding in findings)
         """Whether every problem's question is its row's."""
+
+    def notes(self, task: str) -> Iterator[str]:
+        """What the file says otherwise where it is joined all the same."""
+        if count := len(self.contradictions):
+            first = self.contradictions[0]
+            yield (
+                f"{count:,} of the problems are of another edition in the file than in {task}, and are judged as the "
+                f"file has them, such as problem {first.problem}: {first.what} {first.file!r} and not {first.row!r}."
+            )
 
 
 def _other_part(saved: SavedProblem, problem: Problem, parts: Collection[str]) -> Contradiction | None:

@@ -144,7 +144,7 @@ def _joined(
     asked = plan if file.is_own else plan.with_settings(limit=None)
     prepared = preflight.prepared(task, asked, ports)
     joined = join(file.name, list(saved.values()), prepared, own=file.is_own)
-    held = {problem.id for problem in joined}
+    held = {problem.id for problem in joined.problems}
     chosen = Coverage(problems=prepared.problems)
     if not file.is_own:
         limit = plan.settings.limit
@@ -154,7 +154,7 @@ def _joined(
     numbers = {problem.id for problem in chosen.problems}
     problems = {
         key: agreement.with_options(problem, one.options, task.of(problem))
-        for (key, one), problem in zip(saved.items(), joined, strict=True)
+        for (key, one), problem in zip(saved.items(), joined.problems, strict=True)
         if problem.id in numbers
     }
     shown = {problem.id: problem for problem in problems.values()}
@@ -167,7 +167,7 @@ def _joined(
         saved=saved,
         problems=problems,
         scoring=task.name,
-        notes=chosen.notes,
+        notes=(*joined.notes, *chosen.notes),
     )
 
 

@@ -203,7 +203,11 @@ def _reduce(
         several = slice(1 if use.reduction == "take_first" else None)
         has_lost = any(isinstance(value, LostValue) for value in values[several])
         value = tuple(known[several])
-        return {"": Cell(None if set(value) == {None} else value, tuple(values[several]) if has_lost else None)}
+        return {
+            "": Cell(
+                None if all(single is None for single in value) else value, tuple(values[several]) if has_lost else None
+            )
+        }
     name = use.reduction or ("runs" if row.yes_or_no else "mean")
     numbers = [float(value) for value in known if value is not None]
     sizes = use.k or [size for size in k if size <= len(numbers)] or [len(numbers)]

@@ -291,3 +291,47 @@ def test_a_journal_without_its_run_gives_the_same_rows(
     (result,) = rescore(tmp_path / f"{name}.jsonl", k="1,3" if own.problem_results[0].n > 1 else ())
     assert result.rows == own.rows
     assert result.counts == own.counts
+
+
+# Rows that were corrected between the file's making and today.
+
+
+def corrected(row: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A reply to the row as the file knew it, right by the file's own letter."""
+    texts, gold = more.pop("options", row["choices"]["text"]), more.pop("gold", row["answerKey"])
+    question = more.pop("question", row["question"])
+    return {"id": row["id"], "question": question, "options": texts, "gold": gold, "prediction": f"ANSWER: {gold}"}
+
+
+ASKED = {**MAP, "question": "question"}
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"question": "Capitalof 3?"}, "question"),
+        ({"gold": "A"}, "right answer"),
+        ({"options": ["Ulm", "Bonn", "Kiel", "Trier", "Köln"], "gold": "E"}, "options"),
+    ],
+)
+def test_a_problem_of_another_edition_is_judged_as_the_file_has_it(
+    change: dict[str, Any], what: str, tmp_path: Path
+) -> None:
+    """Its model was asked that; a note has the number and the first difference. Two of twenty are another dataset."""
+    rows = [corrected(row, **(change if number == 3 else {})) for number, row in enumerate(CAPITALS)]
+    result = judged(tmp_path, rows, task="arc_easy", fields=ASKED)
+    assert figures(result)["accuracy"] == 100.0
+    (note,) = [note for note in result.notes if "of another edition" in note]
+    assert note.startswith("1 of the problems")
+    assert f"such as problem c3: {what} " in note
+    again = [corrected(row, **(change if number in (3, 7) else {})) for number, row in enumerate(CAPITALS)]
+    with pytest.raises(BadData, match=f"2 of 20 problems .* contradict arc_easy: problem c3 has the {what}"):
+        judged(tmp_path, again, task="arc_easy", fields=ASKED)
+
+
+@pytest.mark.parametrize("change", [{"question": "Which river flows through Bonn?"}, {"gold": "Z"}])
+def test_another_problem_is_no_edition(change: dict[str, Any], tmp_path: Path) -> None:
+    """Another question, or an answer that is none of the options, is refused even once."""
+    rows = [corrected(row, **(change if number == 3 else {})) for number, row in enumerate(CAPITALS)]
+    with pytest.raises(BadData, match="1 of 20 problems .* contradict arc_easy: problem c3"):
+        judged(tmp_path, rows, task="arc_easy", fields=ASKED)

@@ -42,7 +42,7 @@ def prepared(task: TaskSpec, files: MemoryHub | None = None) -> PreparedDataset:
 
 def joined(replies: Sequence[SavedReply], dataset: PreparedDataset) -> list[int]:
     saved = saved_problems.problems("replies", replies)
-    return [problem.id for problem in join("replies", list(saved.values()), dataset)]
+    return [problem.id for problem in join("replies", list(saved.values()), dataset).problems]
 
 
 def names_rows(way: str, problems: Sequence[Problem]) -> bool:

@@ -37,13 +37,15 @@ os.killpg(0, 9)
 @contextmanager
 def neighbour() -> Iterator[None]:
     """A process that takes the same core and has more right to it."""
-    code = "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nwhile True: pass"
-    process = subprocess.Popen([sys.executable, "-c", code])
+    code = "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nprint(flush=True)\nwhile True: pass"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     try:
+        assert process.stdout
+        process.stdout.readline()  # it has started
         yield
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 def shares(*works: str) -> tuple[float, float]:
