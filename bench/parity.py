@@ -44,7 +44,7 @@ Replies that others published, with the figures that they published for them, ju
 counts samples whose value in the file is another one here; a dash stands where nothing was published. A reason is
 stated only if it is [proven by counting again](../how-to/rescore.md#why-a-claim-differs); what follows it in
 parentheses are the samples by class, and then a remark of people who looked."""
-HEAD = ("file", "shape", "judged by", "figure", "published", "here", "samples", "differ", "reason")
+HEAD = ("file", "shape", "judged by", "figure", "published", "here", "samples / problems", "differ", "reason")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +213,7 @@ def rows(judged: Judged) -> Iterator[tuple[str, ...]]:
                 figure["metric"],
                 "–" if figure["claimed"] is None else f"{figure['claimed']:.6g}",
                 "–" if figure["ours"] is None else f"{figure['ours']:.2f}",
-                f"{result['samples']:,} of {result['problems']:,} problems",
+                f"{result['samples']:,} / {result['problems']:,}",
                 f"{result['differing']:,}" if result["differing"] or figure["claimed"] is not None else "",
                 _reason(judged, result, figure) if place == 0 or figure["why"] else "",
             )

@@ -46,7 +46,7 @@ def test_every_file_of_a_strange_folder_is_a_row(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("not one of them")
     text = page(tmp_path)
     (sums,) = cells(text, "predictions/model/sums.jsonl")
-    assert sums[3:7] == ["accuracy", "0.75", "75.00", "4 of 4 problems"]
+    assert sums[3:7] == ["accuracy", "0.75", "75.00", "4 / 4"]
     assert sums[-1] == "0.75 is 75.00 % as a share of 1."
     (values,) = cells(text, "values.jsonl")
     assert values[4:6] == ["100", "50.00"]

@@ -9,6 +9,9 @@ import pytest
 
 WATCH = """
 import os, sys, time
+# A group of its own, to be killed as one, and not a session: the system may share cores between sessions, whatever the
+# nice values in them are.
+os.setpgrp()
 from model_accuracy_eval.sandbox.inside.core_time import CoreTime
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 def spin():
@@ -50,7 +53,7 @@ def neighbour() -> Iterator[None]:
 
 def shares(*works: str) -> tuple[float, float]:
     """Of the elapsed time: which share the children of a process had a core, and which they waited for one."""
-    process = subprocess.Popen([sys.executable, "-c", WATCH, *works], stdout=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen([sys.executable, "-c", WATCH, *works], stdout=subprocess.PIPE)
     assert process.stdout
     used, waited = map(float, process.stdout.read().split())
     process.wait()
