@@ -18,9 +18,10 @@ RANKS = {
     "pipeline": 4, "catalogue": 4, "rerender": 4, "rescoring": 4, "batch": 4, "merge": 4, "doctor": 4, "action": 5,
     "wiring": 6,
     "python_api": 7,
-    "commands": 8,
-    "cli": 9,
-    "__init__": 10, "__main__": 10,
+    "python_rescore": 8,
+    "commands": 9,
+    "cli": 10,
+    "__init__": 11, "__main__": 11,
 }  # fmt: skip
 
 OUTSIDE_ROOMS = {"client", "sandbox", "deployment", "hubs", "github", "trusted_python", "system"}

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model_accuracy_eval.ports.sink import Published, Sink
-    from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate, rescore
+    from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate
+    from model_accuracy_eval.python_rescore import rescore
     from model_accuracy_eval.records import Comparison, Report, Settings
 
 __version__ = "0.1.0"
@@ -30,7 +31,7 @@ _HOMES = {
     "Sink": "model_accuracy_eval.ports.sink",
     "compare": "model_accuracy_eval.python_api",
     "evaluate": "model_accuracy_eval.python_api",
-    "rescore": "model_accuracy_eval.python_api",
+    "rescore": "model_accuracy_eval.python_rescore",
 }
 
 

@@ -1,4 +1,4 @@
-"""The Python interface: evaluate a service or an adapter, compare two runs, judge replies that another tool saved.
+"""The Python interface: evaluate a service or an adapter, and compare two runs; `python_rescore` has the rest.
 
 Nothing here prints, ends the process or installs signal handlers unless it is asked to. Every failure is an
 `errors.EvalError` with a sentence and the exit code that the command line would end with.
@@ -17,10 +17,8 @@ from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.ports.sink import Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
-from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.stages.previous_run import PreviousRun
 from model_accuracy_eval.stages.previous_run import compare as compare_runs
-from model_accuracy_eval.wiring import rescore_parts
 from model_accuracy_eval.wiring.sinks import run_sinks
 
 PathLike = str | os.PathLike[str]
@@ -67,7 +65,7 @@ def evaluate(
     with clock.listening() if handle_signals else contextlib.nullcontext():
         plan = wiring.plan({**_given(settings), **values}, environ)
         output = sys.stdout if plan.settings.debug else sys.stderr
-        ports = wiring.ports(plan, environ, clock, output, wrap_display=_display(progress))
+        ports = wiring.ports(plan, environ, clock, output, wrap_display=display_of(progress))
         try:
             return pipeline.run(plan, ports, [*run_sinks(), *sinks])
         finally:
@@ -81,51 +79,8 @@ def compare(base: PathLike, new: PathLike) -> Comparison:
     )
 
 
-def rescore(
-    files: PathLike | Iterable[PathLike],
-    *,
-    task: str | None = None,
-    claimed: PathLike | None = None,
-    subset: bool = False,
-    diff: PathLike | None = None,
-    fields: Mapping[str, str] | None = None,
-    environ: Mapping[str, str] | None = None,
-    progress: OnProgress | Literal["terminal"] | None = None,
-    **values: Any,
-) -> list[Rescored]:
-    """Judges saved replies as `evaluate` would: of runs of this program (folders or files in them), AISBench, lm-eval …
-
-    Returns one result for every dataset of a run, for every other file (without a dataset, for every filter of a file
-    of lm-eval), and for every group of datasets.
-
-    `task`: the dataset, task file or group that was asked; None takes what the file says. `claimed`: a results file to
-    compare with; None takes the one that lies beside the replies. `subset`: judge only the problems that a file holds,
-    and count none as missing. `fields`: the fields of a file of no known shape, such as {"id": "task_id", "prediction":
-    "response"}; docs/reference/saved-replies.md lists the shapes and the names. `diff`: a file (.jsonl, .csv or .md)
-    for every sample that has another value in its file than here. `values`: settings of docs/reference/settings.md
-    about data, judging and the sandbox: `data_dir`, `limit`, `k`, `tasks_path`, `trust_python`, `sandbox` and
-    `judge_endpoint`.
-    """
-    environ = os.environ if environ is None else environ
-    paths = [files] if isinstance(files, (str, os.PathLike)) else files
-    given = rescore_parts.options(
-        values,
-        task=task,
-        claimed=None if claimed is None else os.fspath(claimed),
-        diff=None if diff is None else os.fspath(diff),
-        subset=subset,
-        fields=fields,
-    )
-    return rescore_parts.rescored(
-        [os.fspath(path) for path in paths],
-        given,
-        environ,
-        wiring.signal_clock(),
-        _display(progress),
-    )
-
-
-def _display(progress: OnProgress | Literal["terminal"] | None) -> Callable[[ProgressDisplay], ProgressDisplay]:
+def display_of(progress: OnProgress | Literal["terminal"] | None) -> Callable[[ProgressDisplay], ProgressDisplay]:
+    """Puts what the caller wants to hear before the display of a run."""
     return (lambda own: own) if progress == "terminal" else lambda _: _Callbacks(progress)
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from model_accuracy_eval import catalogue as catalogue
     from model_accuracy_eval import doctor as doctor
     from model_accuracy_eval import python_api as python_api
+    from model_accuracy_eval import python_rescore as python_rescore
     from model_accuracy_eval import rerender as rerender
     from model_accuracy_eval import tasks as tasks
     from model_accuracy_eval import wiring as wiring
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from model_accuracy_eval.wiring import service_checks as service_checks
 
 _PACKAGES = {
-    "": ("action", "catalogue", "doctor", "python_api", "rerender", "tasks", "wiring"),
+    "": ("action", "catalogue", "doctor", "python_api", "python_rescore", "rerender", "tasks", "wiring"),
     ".reporting": ("comparison", "history", "manifest", "runfile", "terminal"),
     ".rescoring": ("tables",),
     ".rescoring.shapes": ("field_map",),

@@ -126,7 +126,7 @@ def rescore(
     """
     given = {name: value for name, value in values.items() if value not in (None, ())}
     fields = lazy.field_map.parse(mapping) if mapping is not None else None
-    results = lazy.python_api.rescore(
+    results = lazy.python_rescore.rescore(
         files, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields, progress="terminal", **given
     )
     click.echo(lazy.tables.as_json(results) if as_json else lazy.tables.as_text(results))

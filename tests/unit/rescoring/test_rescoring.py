@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fake_ports import fake_ports
 from tests.saved_bytes import read
 
-from model_accuracy_eval import python_api
+from model_accuracy_eval import python_rescore
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.rescoring import claims, tables
@@ -219,7 +219,7 @@ def test_the_models_of_one_file_are_judged_by_themselves(tmp_path: Path) -> None
     path.write_text(
         json.dumps({"question": question, "ground_truth": "They hold 13 * 6 = <<13*6=78>>78 rolls.\nA: 78", **models})
     )
-    results = python_api.rescore(path, task="demo_gsm8k", subset=True)
+    results = python_rescore.rescore(path, task="demo_gsm8k", subset=True)
     assert {result.filter: [(figure.ours, figure.claimed) for figure in result.figures] for result in results} == {
         "small": [(0.0, 0.0)],
         "large": [(100.0, 100.0)],
