@@ -10,12 +10,14 @@ from xdist.scheduler import LoadScopeScheduling
 HERE = Path(__file__).parent
 
 LONG_SUITES = {
-    "parity": "compares with lm-eval itself, in environments of its own",
-    "simulator": "builds the image and plays whole workflow runs before a real engine",
-    "integration/image": "builds the image",
-    "integration/container": "starts containers of adapters",
+    "parity/": "compares with lm-eval itself, in environments of its own",
+    "simulator/": "builds the image and plays whole workflow runs before a real engine",
+    "integration/image/": "builds the image",
+    "integration/container/": "starts containers of adapters",
+    "e2e/test_kill.py": "starts a run twenty-two times",
+    "e2e/test_long_prompts.py": "takes runs with cropped prompts through every command",
 }
-"""Folders of tests that need an engine or minutes, and why: marked `slow`."""
+"""Tests that need an engine or minutes, by the beginnings of their paths, and why: marked `slow`."""
 
 _SECONDS = 600
 """After which such a test counts as hanging; the first one of a group may build an image."""
@@ -32,7 +34,7 @@ ONE_AT_A_TIME = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(HERE).as_posix().startswith(tuple(f"{folder}/" for folder in LONG_SUITES)):
+        if item.path.relative_to(HERE).as_posix().startswith(tuple(LONG_SUITES)):
             item.add_marker(pytest.mark.slow)
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(_SECONDS))
