@@ -24,8 +24,9 @@ _SHOWN = 3
 _SEPARATORS = re.compile(r"[\s/_:-]+")
 _NUMBER = re.compile(r"\d+$")
 
-_EDITIONS = 0.01
-"""The greatest share of problems that may be of another edition; one always may."""
+_REWORDED, _CHANGED = 0.1, 0.01
+"""The greatest shares of problems that may be of another edition: in hardly other words with the same right answer, or
+with options or a right answer of the file's own. One always may."""
 
 Places = Sequence[Problem | None]
 """For each problem of the file, that of the dataset."""
@@ -171,7 +172,10 @@ class _Check:
         ]
         self.contradictions = [finding for finding in findings if isinstance(finding, Contradiction)]
         self.editions = {finding.edition.id: finding.edition for finding in self.contradictions if finding.edition}
-        self.agrees = way.fits and len(self.editions) == len(self.contradictions) <= max(1, _EDITIONS * len(saved))
+        rows = {place.id: place for _, place in pairs}
+        changed = sum(edition != rows[number] for number, edition in self.editions.items())
+        few = changed <= max(1, _CHANGED * len(saved)) and len(self.editions) <= max(1, _REWORDED * len(saved))
+        self.agrees = way.fits and few and len(self.editions) == len(self.contradictions)
         self.shows_all = all(finding is True for finding in findings)
         """Whether every problem's question is its row's."""
 

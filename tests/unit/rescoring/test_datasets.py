@@ -329,6 +329,22 @@ def test_a_problem_of_another_edition_is_judged_as_the_file_has_it(
         judged(tmp_path, again, task="arc_easy", fields=ASKED)
 
 
+@pytest.mark.parametrize(("count", "fits"), [(2, True), (3, False)])
+def test_a_tenth_of_the_questions_may_be_reworded(count: int, fits: bool, tmp_path: Path) -> None:
+    """With the same right answers; more are another dataset."""
+    rows = [
+        corrected(row, **({"question": f"Capital of  {number} ?"} if number < count else {}))
+        for number, row in enumerate(CAPITALS)
+    ]
+    if fits:
+        assert any(
+            note.startswith("2 of the problems") for note in judged(tmp_path, rows, task="arc_easy", fields=ASKED).notes
+        )
+    else:
+        with pytest.raises(BadData, match="3 of 20 problems"):
+            judged(tmp_path, rows, task="arc_easy", fields=ASKED)
+
+
 @pytest.mark.parametrize("change", [{"question": "Which river flows through Bonn?"}, {"gold": "Z"}])
 def test_another_problem_is_no_edition(change: dict[str, Any], tmp_path: Path) -> None:
     """Another question, or an answer that is none of the options, is refused even once."""
