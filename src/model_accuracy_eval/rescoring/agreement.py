@@ -70,7 +70,8 @@ def _edition(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Problem |
 
 def _contradiction(saved: SavedProblem, what: str, file: str, row: str) -> Contradiction:
     texts = plain(file), plain(row)
-    same = next((place for place, pair in enumerate(zip(*texts, strict=False)) if pair[0] != pair[1]), 0)
+    shared = min(map(len, texts))
+    same = next((place for place in range(shared) if texts[0][place] != texts[1][place]), shared)
     shown = [text[max(0, same - _SHOWN) : same + _SHOWN] for text in texts]
     return Contradiction(problem=saved.title, what=what, file=shown[0], row=shown[1])
 

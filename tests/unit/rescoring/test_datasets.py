@@ -11,7 +11,10 @@ from tests.unit.rescoring.test_own_runs import run_and_rescore, verdict
 
 from model_accuracy_eval import rescore, tasks
 from model_accuracy_eval.errors import BadData, BadValue, MissingData
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.rescoring import agreement
 from model_accuracy_eval.rescoring.rescored import Rescored
+from model_accuracy_eval.rescoring.saved_problems import SavedProblem
 from model_accuracy_eval.system.run_folder import RunFolder
 from model_accuracy_eval.wiring import run_parts
 
@@ -351,3 +354,13 @@ def test_another_problem_is_no_edition(change: dict[str, Any], tmp_path: Path) -
     rows = [corrected(row, **(change if number == 3 else {})) for number, row in enumerate(CAPITALS)]
     with pytest.raises(BadData, match="1 of 20 problems .* contradict arc_easy: problem c3"):
         judged(tmp_path, rows, task="arc_easy", fields=ASKED)
+
+
+def test_a_question_that_ends_early_is_shown_at_its_end() -> None:
+    """The two quotations differ also where one text is the beginning of the other."""
+    question = "Which of these towns is the capital of the country that lies between the sea and the mountains"
+    saved = SavedProblem(id="0", part="", question=question, options=(), gold=("5",), numbers=(0,))
+    row = Problem(id=0, messages=(), references=("0",), row_texts=(f"{question} 0?",))
+    found = agreement.check(saved, row, SUM_TASK)
+    assert isinstance(found, agreement.Contradiction)
+    assert (found.file, found.row) == (question[-30:], f"{question[-30:]} 0?")
