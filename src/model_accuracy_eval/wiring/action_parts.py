@@ -126,7 +126,7 @@ class ActionStep:
         environment = self._environment
         repository = environment.get("GITHUB_REPOSITORY", "")
         if not repository:
-            raise BadValue("GITHUB_REPOSITORY is not set: the command `action` runs as a step of a workflow.")
+            raise BadValue("GITHUB_REPOSITORY is not set: `action` and `admit` run as a step of a workflow.")
         server = environment.get("GITHUB_SERVER_URL", GITHUB)
         run = environment.get("GITHUB_RUN_ID", "0")
         attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
