@@ -10,7 +10,7 @@ LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-head
 
 PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test test-all check format bench parity references docs golden lock clean
+.PHONY: help demo test test-all check format bench parity references bigcodebench docs golden lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ parity: $(READY) $(LM_EVAL:%=%/.ready)  ## prompts and scores against the real l
 references: $(READY)  ## every code dataset's solutions in the sandbox, right ones and spoiled ones, and runs that are killed
 	REFERENCES=all $(PYTEST) --timeout 1200 tests/integration/sandbox tests/e2e/test_code_references.py tests/e2e/test_code_killed.py \
 		tests/e2e/test_code_bigcodebench.py tests/e2e/test_code_humaneval_x.py tests/e2e/test_code_multipl_e.py
+
+bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
+	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
 
 docs: $(READY)  ## write the reference pages anew from the tables they describe
 	$(BIN)/python -m docs.generate

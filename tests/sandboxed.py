@@ -9,8 +9,11 @@ from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system.docker_engine import connect, has_image
 
-EVERY = os.environ.get("REFERENCES") == "all"
+EVERY = os.environ.get("REFERENCES") in {"all", "whole"}
 """Whether `make references` is running."""
+
+WHOLE = os.environ.get("REFERENCES") == "whole"
+"""Whether `make bigcodebench` is."""
 
 
 def run_all(kind: str, programs: Iterable[Program], image: str | None = None) -> list[Execution]:
