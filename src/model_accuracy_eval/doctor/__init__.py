@@ -1,4 +1,4 @@
-"""Whether a service is fit to be evaluated: two dozen small requests, and a finding for each ability that runs use.
+"""Whether a service is fit to be evaluated: three dozen small requests, and a finding for each ability that runs use.
 
 Only a service that does not answer fails. Everything else that it lacks has a cost, and the finding says which.
 """
@@ -6,6 +6,7 @@ Only a service that does not answer fails. Everything else that it lacks has a c
 from collections.abc import Iterable, Mapping
 
 from model_accuracy_eval.doctor import endpoint_checks as checks
+from model_accuracy_eval.doctor import likelihood_checks
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import DoctorFinding, FaultKind
 
@@ -37,7 +38,7 @@ async def examine(chat: Chat) -> tuple[DoctorFinding, ...]:
         await checks.seed(probe),
         await checks.samplers(chat),
         await checks.several_samples(probe),
-        await checks.loglikelihoods(chat),
+        *await likelihood_checks.loglikelihoods(chat),
         await checks.pictures(chat),
     )
 

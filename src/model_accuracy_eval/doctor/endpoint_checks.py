@@ -6,7 +6,6 @@ Most of them repeat one question in another way and compare the answers with the
 from dataclasses import dataclass
 from typing import Any
 
-from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import DoctorFinding, Fault, JSONObject, Message, Reply, Request
 from model_accuracy_eval.reporting.service_notes import own_samplers
@@ -271,15 +270,6 @@ def _counts_one_choice(first: Reply, several: Reply) -> bool:
     lengths = [len(choice.reasoning + choice.text) for choice in several.choices]
     tokens_per_character = single / len(_text(first))
     return counted < tokens_per_character * (max(lengths) + sum(lengths)) / 2
-
-
-async def loglikelihoods(chat: Chat) -> DoctorFinding:
-    """Whether the service gives log-likelihoods of texts, which some tasks need."""
-    try:
-        client = await chat.loglikelihood_client("auto", {})
-    except EvalError as error:
-        return _pass_or_warn("likelihoods", False, error.sentence)
-    return _pass_or_warn("likelihoods", client.method != "extracted", client.findings[-1])
 
 
 async def pictures(chat: Chat) -> DoctorFinding:

@@ -9,7 +9,7 @@ from math import inf
 
 from model_accuracy_eval.records import Attempt, Loglikelihood, Problem, RequestMethod, TaskSpec
 from model_accuracy_eval.scoring.extract import strip_thoughts
-from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.metrics import METRICS, metric
 from model_accuracy_eval.scoring.scorers import metric_uses
 from model_accuracy_eval.scoring.stated_letters import choice_letter
 
@@ -29,6 +29,11 @@ _LETTERS = 26
 def supports(method: RequestMethod, name: str) -> bool:
     """Whether the method provides what a metric of log-likelihoods needs."""
     return method not in _BY_LETTER or name in _BY_LETTER[method]
+
+
+def unsupported_metrics(method: RequestMethod) -> tuple[str, ...]:
+    """All metrics of log-likelihoods that the method does not support."""
+    return tuple(name for name, each in METRICS.items() if each.reads == "likelihoods" and not supports(method, name))
 
 
 def unavailable_metrics(task: TaskSpec, method: RequestMethod) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from tests.servers import fault_server
 from tests.servers.fault_server import FaultServer, Style, always, default_answer
 from tests.servers.http import Exchange
-from tests.servers.likelihood_server import VLLM, LikelihoodServer
+from tests.servers.likelihood_server import CONSTRAINED, NOTHING, PROMPT_LOGPROBS, TOP, VLLM, LikelihoodServer
+from tests.servers.likelihood_server import Style as LikelihoodStyle
 
 from model_accuracy_eval.cli import main
 
@@ -41,7 +42,8 @@ def test_a_sound_service_passes() -> None:
         server.models["data"][0]["max_model_len"] = 4096
         code, output = look("--endpoint", server.url)
     assert code == 0
-    assert [name for name, state in states(output).items() if state != "PASS"] == ["likelihoods", "pictures"], output
+    lacking = ["likelihoods", "echo", "prompt-logprobs", "top-logprobs", "constrained", "pictures"]
+    assert [name for name, state in states(output).items() if state != "PASS"] == lacking, output
     assert "up to 4,096 tokens" in output
 
 
@@ -138,12 +140,47 @@ def test_a_service_that_refuses_no_length_leaves_the_context_unknown() -> None:
     assert (code, states(output)["context"], asked["stop"]) == (0, "SKIP", [" ", "\n", "."]), output
 
 
-def test_the_way_of_weighing_is_told() -> None:
-    """The first rung of the ladder that holds."""
-    with LikelihoodServer(style=VLLM) as server:
+METHODS = ("echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted")
+
+
+@pytest.mark.parametrize(
+    ("style", "expected", "words"),
+    [
+        (VLLM, "PASS PASS PASS PASS PASS PASS", ["Runs use echo: every metric of log-likelihoods is known."]),
+        (
+            PROMPT_LOGPROBS,
+            "PASS SKIP PASS SKIP SKIP PASS",
+            [
+                "of a given text. Without it prompt-logprobs is used, which gives the same metrics.",
+                "top_logprobs, in 2 tries. Nothing is lost: prompt-logprobs is more exact.",
+            ],
+        ),
+        (
+            TOP,
+            "WARN WARN WARN PASS SKIP PASS",
+            [
+                "Runs use top-logprobs, which compares the letters of options; unknown are acc_norm, acc_bytes, ",
+                "The service has no completions: HTTP 404",
+                "). Without it top-logprobs is used, and 14 metrics (see likelihoods) are unknown.",
+            ],
+        ),
+        (
+            CONSTRAINED,
+            "WARN WARN WARN WARN PASS PASS",
+            ["Without it constrained is used, and brier_score, choice_logprob, choice_prob, log_prob_mc2 are"],
+        ),
+        (NOTHING, "WARN WARN WARN WARN SKIP PASS", ["Without it extracted is used, which gives the same metrics."]),
+    ],
+)
+def test_every_method_of_log_likelihoods_is_told_with_what_is_lost_without_it(
+    style: LikelihoodStyle, expected: str, words: list[str]
+) -> None:
+    """A warning where runs lose by it, and never for a method that a more exact one makes needless."""
+    with LikelihoodServer(style=style) as server:
         code, output = look("--endpoint", server.url)
-    assert (code, states(output)["likelihoods"]) == (0, "PASS"), output
-    assert "echo: " in output
+    found = states(output)
+    assert (code, [found[name] for name in ("likelihoods", *METHODS)]) == (0, expected.split()), output
+    assert [part for part in words if part not in output] == [], output
 
 
 def test_nobody_there_is_exit_code_4() -> None:
