@@ -1,7 +1,11 @@
-"""`view`: what is at which address, over the runs of a folder. Runs are known by keys, so no address is a path."""
+"""`view`: what is at which address, over the runs of a folder. Runs are known by keys, so no address is a path.
 
+The list is shown to who has the token. Keys are made with it, so that whoever has not seen the list knows none of them;
+the address of a run's page, which that page can read, is of no use for another one.
+"""
+
+import hmac
 from collections.abc import Callable, Iterable
-from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +18,9 @@ from model_accuracy_eval.reporting.runfile import RUN_FILE
 STORED_PAGE_POLICY = "sandbox allow-scripts"
 """A page of a run may come from anywhere: it is shown, and may not read what else is at this address."""
 _PAGES = (page.PAGE, page.REPLIES_PAGE)
+_WHOLE_ADDRESS = (
+    "The runs are shown to whoever started the server. Open the address that the command printed, with its token."
+)
 
 
 class ViewAnswer(NamedTuple):
@@ -33,12 +40,14 @@ class RunViewer:
         find_runs: Callable[[], Iterable[str]],
         open_archive: Callable[[str], Archive],
         compare: Callable[[Archive, Archive], bytes],
+        token: str,
     ) -> None:
-        """`compare` makes the page of two runs."""
+        """`compare` makes the page of two runs. `token` is what the list is asked for with."""
         self._folder = folder
         self._find_runs = find_runs
         self._open_archive = open_archive
         self._compare = compare
+        self._token = token.encode()
 
     def answer(self, address: str) -> ViewAnswer:
         """`address` is a path with its query, as it stands in the request."""
@@ -54,6 +63,8 @@ class RunViewer:
     def _answer(self, path: str, query: dict[str, str]) -> ViewAnswer:
         match path.split("/"):
             case ["", ""]:
+                if not hmac.compare_digest(query.get("token", "").encode(errors="replace"), self._token):
+                    return ViewAnswer(403, run_list.message("This is not the whole address", _WHOLE_ADDRESS))
                 return ViewAnswer(200, self._list())
             case ["", "run", key, name] if name in _PAGES:
                 return self._stored(key, name)
@@ -78,7 +89,10 @@ class RunViewer:
         return run_list.as_html(self._folder, runs, unreadable)
 
     def _places(self) -> dict[str, str]:
-        return {sha256(place.encode(errors="replace")).hexdigest()[:16]: place for place in self._find_runs()}
+        return {self._key_of(place): place for place in self._find_runs()}
+
+    def _key_of(self, place: str) -> str:
+        return hmac.new(self._token, place.encode(errors="replace"), "sha256").hexdigest()[:32]
 
     def _stored(self, key: str, name: str) -> ViewAnswer:
         place = self._places().get(key)
@@ -88,9 +102,9 @@ class RunViewer:
     def _compared(self, old: str, new: str) -> ViewAnswer:
         places = self._places()
         if old not in places or new not in places:
-            return ViewAnswer(400, run_list.message("Nothing to compare", "Choose an old and a new run in the list."))
+            return ViewAnswer(400, run_list.message("Nothing to compare", "Go back to the list and choose an old and a new run."))
         return ViewAnswer(200, self._compare(self._open_archive(places[old]), self._open_archive(places[new])))
 
 
 def _not_found() -> ViewAnswer:
-    return ViewAnswer(404, run_list.message("There is no such page", "The list has all runs of the folder."))
+    return ViewAnswer(404, run_list.message("There is no such page", "The list has all runs of the folder: go back to it."))

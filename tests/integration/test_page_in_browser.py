@@ -69,21 +69,54 @@ def test_filters_count_all_problems(fresh: Tab, tmp_path: Path) -> None:
 
 
 def test_a_click_opens_every_reply(fresh: Tab, tmp_path: Path) -> None:
-    """Text, reasoning, what was read, the verdict, question, right answer and times; then the next sample."""
+    """All samples at once: text, reasoning, what was read, the verdict, question, right answer and times."""
     shown(fresh, tmp_path, dataset_result(MIXED), LINES)
     fresh.click("#explorer tr[data-id='2'] a")
     fresh.wait(f"{PANEL}.open")
-    first = fresh.get(f"{PANEL}.innerText")
-    assert "0 + 4?" not in first  # the journal's own prompt, not the page's teaser
-    for text in ("How many?", "Right", "Read from the reply: 4", "first text after", "250 ms", "1 of"):
-        assert text in first.replace("2 of", "1 of")
+    first, second = fresh.get(f"[...{PANEL}.querySelectorAll('article')].map(sample => sample.innerText)")
+    asked = fresh.get(f"{PANEL}.querySelector('.asked').innerText")
+    assert "How many?" in asked
+    assert "0 + 4?" not in asked  # the journal's own prompt, not the page's teaser
+    for text in ("Right", "Read from the reply: 4", "first text after", "250 ms"):
+        assert text in first
+    for text in ("five apples", "Let me think about pears.", "where 4 is right"):
+        assert text in second
+    assert fresh.get("location.hash") == "#sums/2/0"
     fresh.press("ArrowRight")
-    second = fresh.get(f"{PANEL}.innerText")
-    assert "five apples" in second
-    assert "Let me think about pears." in second
-    assert "where 4 is right" in second
     assert fresh.get("location.hash") == "#sums/2/1"
+    chosen = f"{PANEL}.querySelector('.chosen a').getAttribute('href')"
+    assert fresh.get(chosen) == "#sums/2/1"
     assert fresh.troubles() == []
+
+
+def test_long_replies_leave_room_for_the_others(fresh: Tab, tmp_path: Path) -> None:
+    """Each begins in a box that a click opens; a link opens its own, a search those with the words, paper all."""
+    long = "word\n" * 500
+    lines = [answer(0, index, f"{long}the end of {index}") for index in range(40)]
+    result = dataset_result((problem_result(0, ("wrong",) * 40, wrong="x"),))
+    clipped = f"[...{PANEL}.querySelectorAll('article')].map(sample => !!sample.querySelector('.clipped'))"
+    shown(fresh, tmp_path, result, lines)
+    fresh.click("#explorer tbody a")
+    fresh.wait(f"{PANEL}.open")
+    assert fresh.get(clipped) == [True] * 30
+    fresh.click("dialog article .unclip")
+    assert fresh.get(clipped) == [False] + [True] * 29
+    fresh.click("dialog .more")
+    assert fresh.get(clipped) == [False] + [True] * 39
+    shown(fresh, tmp_path, result, lines, "#sums/0/35")
+    fresh.wait(f"{PANEL}.open")
+    assert fresh.get(clipped) == [True] * 35 + [False]
+    top = "document.querySelector('article.chosen').getBoundingClientRect().top"
+    fresh.wait(f"{top} > 40 && {top} < 300")
+    shown(fresh, tmp_path, result, lines, "#find=end+of+7")
+    fresh.wait(f"{STATUS} === 'All: 1 of 1 found'")
+    fresh.click("#explorer tbody a")
+    fresh.wait("location.hash === '#sums/0/7'")
+    assert fresh.get(clipped) == [index != 7 for index in range(30)]
+    fresh.call("Emulation.setEmulatedMedia", media="print")
+    tall = "[...document.querySelectorAll('article pre.reply')].every(text => text.clientHeight > 4000)"
+    assert fresh.get(tall) is True
+    fresh.call("Emulation.setEmulatedMedia", media="")
 
 
 def test_back_leads_to_the_list_as_it_was(fresh: Tab, tmp_path: Path) -> None:
@@ -150,8 +183,7 @@ def test_search_reads_every_text(fresh: Tab, tmp_path: Path) -> None:
     assert fresh.get(ROWS) == [2]
     assert fresh.get("location.hash") == "#find=About++PEARS"
     fresh.click("#explorer tbody a")
-    fresh.wait(f"{PANEL}.open")
-    fresh.press("ArrowRight")
+    fresh.wait("location.hash === '#sums/2/1'")
     assert fresh.get("CSS.highlights.get('found').size") == 1
     fresh.press("Escape")
     shown(fresh, tmp_path, dataset_result(MIXED), LINES, "#find=owl")
@@ -300,8 +332,7 @@ def test_twenty_thousand_problems_of_five_samples(fresh: Tab, tmp_path: Path) ->
     fresh.wait(f"{STATUS} === 'All: 1 of 20,000 found'")
     fresh.click("#explorer tbody a")
     fresh.wait(f"{PANEL}.open")
-    assert fresh.get("location.hash") == "#sums/19999/0"
-    fresh.get(f"[...{PANEL}.querySelectorAll('.choices button')].at(-1).click()")
+    assert fresh.get("location.hash") == "#sums/19999/4"
     assert "The sum is 99999." in fresh.get(f"{PANEL}.innerText")
     assert fresh.troubles() == []
 

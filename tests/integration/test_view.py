@@ -1,5 +1,6 @@
 """`view`: a real server over a folder of runs, asked as browsers, other pages and attackers ask it."""
 
+import hashlib
 import http.client
 import json
 import signal
@@ -49,7 +50,8 @@ def address(runs: Path) -> Iterator[str]:
 def ask(
     address: str, path: str, host: str | None = None, method: str = "GET"
 ) -> tuple[int, bytes, http.client.HTTPMessage]:
-    """The path goes out as it is written."""
+    """The path goes out as it is written; "/" is the list, asked for with its token."""
+    path = f"/?{urlsplit(address).query}" if path == "/" else path
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=10)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", urlsplit(address).netloc if host is None else host)
@@ -152,6 +154,22 @@ def test_what_cannot_be_compared_says_why(address: str) -> None:
     assert b"This page cannot be made" in body
 
 
+def test_other_accounts_of_this_machine_see_nothing(address: str, runs: Path) -> None:
+    """They can connect, and know neither the token nor what a run's key is made with."""
+    other = [hashlib.sha256(str(runs / name).encode()).hexdigest() for name in ("a" * 32, "b" * 32)]
+    for path in ("/?", "/?token=", "/?token=0123", "/index.html", "/?token=%ff", *(
+        f"/run/{key[:size]}/report.html" for key in other for size in (16, 32)
+    )):  # fmt: skip
+        status, body, _ = ask(address, path)
+        assert status in (403, 404), path
+        assert b"my-model" not in body
+        assert b"page of" not in body
+    assert b"Open the address that the command printed" in ask(address, "/?")[1]
+    with view_parts.serving(str(runs), 0) as again:
+        assert urlsplit(again).query != urlsplit(address).query
+        assert {*links(ask(again, "/")[1])}.isdisjoint(links(ask(address, "/")[1]))
+
+
 def test_only_loopback_is_listened_to(address: str) -> None:
     """Another address of this machine refuses the connection."""
     others = {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
@@ -187,6 +205,7 @@ def test_the_command_says_where_and_ends_by_ctrl_c(runs: Path) -> None:
     try:
         assert process.stdout is not None
         address = process.stdout.readline().split(": ")[1].strip()
+        assert len(urlsplit(address).query) > 30
         assert ask(address, "/")[0] == 200
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)

@@ -18,7 +18,7 @@ DEFAULT_PORT = 8765
 def view(folder: str, port: int) -> None:
     """List, filter, open and compare the runs under FOLDER (default: outputs) in this machine's browsers.
 
-    Nothing is written, and nobody else can reach the pages. Ctrl-C ends it.
+    Nothing is written. The address has a token, without which nobody else on this machine sees a page. Ctrl-C ends it.
     """
     clock = lazy.wiring.signal_clock()
     with clock.listening(), lazy.view_parts.serving(folder, port) as address:

@@ -1,6 +1,8 @@
 """The local pages of `view`."""
 
-from contextlib import AbstractContextManager
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from model_accuracy_eval import compare_page, view, wiring
 from model_accuracy_eval.ports import Archive
@@ -11,16 +13,22 @@ from model_accuracy_eval.system.loopback_server import ServedPage
 from model_accuracy_eval.system.run_search import find_runs
 
 
-def serving(folder: str, port: int) -> AbstractContextManager[str]:
-    """Serves the pages of a folder of runs while entered; gives the address. Refuses a folder that is not there."""
+@contextmanager
+def serving(folder: str, port: int) -> Iterator[str]:
+    """Serves the pages of a folder of runs while entered; gives the address, with a new token each time.
+
+    Refuses a folder that is not there.
+    """
     list(find_runs(folder))
-    viewer = view.RunViewer(folder, lambda: find_runs(folder), wiring.run_archive, _compared)
+    token = secrets.token_hex(16)
+    viewer = view.RunViewer(folder, lambda: find_runs(folder), wiring.run_archive, _compared, token)
 
     def serve_page(address: str) -> ServedPage:
         answer = viewer.answer(address)
         return ServedPage(answer.status, answer.body, view.STORED_PAGE_POLICY if answer.stored else "")
 
-    return loopback_server.serving(serve_page, port)
+    with loopback_server.serving(serve_page, port) as address:
+        yield f"{address}?token={token}"
 
 
 def _compared(old: Archive, new: Archive) -> bytes:

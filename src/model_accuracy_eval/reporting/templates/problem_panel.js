@@ -67,7 +67,7 @@ const verdictOf = (sample, gold) => {
 
 const factsOf = (sample) => {
   const [asked, answered, thought] = sample.tokens || [];
-  const note = sample.shared ? " (of all samples of the request)" : "";
+  const note = sample.shared ? " (all samples together)" : "";
   return make("dl", { class: "chips" },
     fact("first text after", sample.ttft === undefined ? "" : seconds(sample.ttft)),
     fact("whole reply after", sample.e2e === undefined ? "" : seconds(sample.e2e)),
@@ -82,18 +82,32 @@ const likelihoodsOf = (sample) =>
   labelled("Log-likelihoods of the options", make("ol", {}, sample.likelihoods.map((one) =>
     make("li", {}, one ? `${one[0].toFixed(4)}${one[1] ? `, ${one[1]} tokens` : ""}${one[2] ? ", greedy" : ""}` : "the service said nothing"))));
 
+// A long text stands in a box of some lines; a button opens it, and paper has all of it.
+const LONG = { characters: 1200, lines: 16 };
+const clipped = (text, kind) => {
+  const body = block(text, kind);
+  if (text.length <= LONG.characters && text.split("\n").length <= LONG.lines) return body;
+  body.classList.add("clipped");
+  return [body, make("button", { type: "button", class: "unclip", onclick: (event) => {
+    body.classList.remove("clipped");
+    event.currentTarget.remove();
+  } }, `Show all ${size(text)}`)];
+};
+
 const sampleOf = (sample, gold) => {
   if (!sample) return make("p", {}, "Nothing is known of this sample.");
   const isProgram = (sample.findings || []).some((finding) => finding.verdict);
-  return make("div", { class: "sample" },
+  const reply = sample.text === undefined || sample.text === null ? "" : clipped(sample.text || "(empty)", isProgram ? "" : "reply");
+  const isAlone = !(sample.error || sample.findings || sample.steps || sample.reasoning);
+  return [
     verdictOf(sample, gold),
     sample.error ? labelled(`Error${sample.status ? `, HTTP ${sample.status}` : ""}`, block(sample.error)) : "",
     (sample.findings || []).map(findingOf),
     sample.steps ? labelled("Before the reply", sample.steps.map(stepOf)) : "",
     sample.reasoning ? labelled("Reasoning", folded(size(sample.reasoning), sample.reasoning.length < 1500, block(sample.reasoning))) : "",
-    sample.text === undefined || sample.text === null ? "" : labelled("Reply", block(sample.text || "(empty)", isProgram ? "" : "reply")),
+    reply && (isAlone ? make("section", { "aria-label": "Reply" }, reply) : labelled("Reply", reply)),
     sample.likelihoods ? likelihoodsOf(sample) : "",
-    factsOf(sample));
+    factsOf(sample)];
 };
 
 const markWords = (panel, words) => {
@@ -118,24 +132,58 @@ const markWords = (panel, words) => {
 const samplesOf = ({ samples = [], old = [] }) =>
   Array.from({ length: Math.max(samples.length, old.length) }, (_, place) => samples[place] || null);
 
+// What is looked at first: the sample that has the words of the search, else of two runs the first with another verdict.
+const firstOf = ({ samples = [], old = [] }, words) => {
+  const has = (sample) => [...textsOf(sample)].some((text) => flat(text).includes(words));
+  const found = words ? samplesOf({ samples, old }).findIndex((_, place) => has(samples[place]) || has(old[place])) : -1;
+  if (found >= 0 || !old.length) return Math.max(0, found);
+  return Math.max(0, samples.findIndex((sample, place) => sample?.why !== old[place]?.why));
+};
+
+const DRAWN_AT_ONCE = 30;
+
 const problemPanel = (list, onClose) => {
   const dialog = document.getElementById("problem");
   const state = { row: null, document: null, sample: 0 };
+  const addressOf = (place) => `#${[state.row.dataset, state.row.id, place].map(encodeURIComponent).join("/")}`;
+  const letterAt = (place) => letterOf(samplesOf(state.document)[place]?.why || "missing");
+  const onChoose = (place) => (event) => {
+    if (event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    choose(place);
+  };
 
-  const tabs = (row, samples) => make("div", { class: "choices", role: "group", "aria-label": "Samples" },
-    samples.map((sample, place) => {
-      const letter = sample ? letterOf(sample.why) : "m";
-      return make("button", { type: "button", class: toneOf(letter), "aria-pressed": String(place === state.sample),
-        "aria-label": `Sample ${place + 1}, ${NAMES[letter][1]}`, onclick: () => choose(place) },
-      make("b", {}, NAMES[letter][0]), ` ${place + 1}`);
+  const tabs = (samples) => make("div", { class: "choices", role: "group", "aria-label": "Samples" },
+    samples.map((_, place) => {
+      const letter = letterAt(place);
+      return make("button", { type: "button", class: toneOf(letter), "aria-label": `Sample ${place + 1}, ${NAMES[letter][1]}`,
+        onclick: onChoose(place) }, make("b", {}, NAMES[letter][0]), ` ${place + 1}`);
     }));
+
+  const articleOf = (place) => {
+    const { gold = [], samples = [], old } = state.document;
+    const heading = make("h4", {}, make("a", { href: addressOf(place), onclick: onChoose(place) }, `Sample ${place + 1}`));
+    const sides = old ? [["Old run", old], ["New run", samples]].map(([title, those]) =>
+      make("div", {}, make("h5", {}, title), sampleOf(those[place], gold))) : [];
+    return make("article", { class: "sample", "aria-label": `Sample ${place + 1}` },
+      heading, old ? make("div", { class: "sides" }, sides) : sampleOf(samples[place], gold));
+  };
+
+  // As many samples as the chosen one needs; the others are a click away.
+  const drawSamples = (atLeast) => {
+    const body = dialog.querySelector(".samples");
+    const count = samplesOf(state.document).length;
+    const until = Math.min(count, Math.max(DRAWN_AT_ONCE, atLeast));
+    while (body.children.length < until) body.append(articleOf(body.children.length));
+    const more = dialog.querySelector(".more");
+    more.hidden = until >= count;
+    more.textContent = `Show ${whole(count - until)} more samples`;
+  };
 
   const draw = () => {
     const { row, document: problem } = state;
     const place = list.shown.indexOf(row);
     const gold = problem.gold || [];
-    const sides = problem.old ? [["Old run", problem.old], ["New run", problem.samples]] : [["", problem.samples || []]];
-    const samples = samplesOf(problem);
     dialog.replaceChildren(
       make("header", {},
         make("div", {},
@@ -147,36 +195,53 @@ const problemPanel = (list, onClose) => {
           make("button", { type: "button", onclick: () => move(1), "aria-label": "Next problem (j)", disabled: place < 0 || place >= list.shown.length - 1 }, "→"),
           make("button", { type: "button", onclick: () => dialog.close(), "aria-label": "Close (Esc)" }, "✕"))),
       make("div", { class: "columns" },
-        make("div", {}, promptOf(problem.prompt || [], problem.pictures),
+        make("div", { class: "asked" }, promptOf(problem.prompt || [], problem.pictures),
           gold.length ? labelled(gold.length > 1 ? "Right answers" : "Right answer", gold.slice(0, 20).map((one) => block(one)),
             gold.length > 20 ? make("p", { class: "small" }, `and ${whole(gold.length - 20)} more`) : "") : ""),
         make("div", {},
           make("h4", {}, "Samples ", make("span", { class: `count ${toneOfRow(row)}` }, row.score)),
-          tabs(row, samples),
-          make("div", { class: problem.old ? "sides" : "" }, sides.map(([title, those]) =>
-            make("div", {}, title ? make("h4", {}, title) : "", sampleOf(those[state.sample], gold)))))));
-    markWords(dialog, list.words);
+          tabs(samplesOf(problem)),
+          make("div", { class: "samples" }),
+          make("button", { type: "button", class: "more", onclick: () => { drawSamples(Infinity); markWords(dialog, list.words); } }))));
+    drawSamples(state.sample + 1);
   };
 
-  const addressOf = () => `#${[state.row.dataset, state.row.id, state.sample].map(encodeURIComponent).join("/")}`;
+  // Whole are a sample that somebody chose, and those in which the searched words stand.
+  const show = ({ whole: isWhole, scroll }) => {
+    drawSamples(state.sample + 1);
+    for (const [place, button] of [...dialog.querySelectorAll(".choices button")].entries())
+      button.setAttribute("aria-pressed", String(place === state.sample));
+    const articles = [...dialog.querySelectorAll(".samples > article")];
+    for (const [place, article] of articles.entries()) {
+      article.classList.toggle("chosen", place === state.sample);
+      if ((isWhole && place === state.sample) || (list.words && flat(article.textContent).includes(list.words)))
+        for (const button of article.querySelectorAll(".unclip")) button.click();
+      if (list.words) for (const details of article.querySelectorAll("details"))
+        details.open ||= flat(details.textContent).includes(list.words);
+    }
+    markWords(dialog, list.words);
+    const chosen = articles[state.sample]?.getBoundingClientRect();
+    const top = dialog.querySelector("header").getBoundingClientRect().bottom;
+    if (scroll && chosen && (chosen.top < top || chosen.bottom > innerHeight)) articles[state.sample].scrollIntoView({ block: "start" });
+  };
+
   const choose = (place) => {
     state.sample = Math.max(0, Math.min(place, samplesOf(state.document).length - 1));
-    remember(addressOf());
-    draw();
+    remember(addressOf(state.sample));
+    show({ whole: true, scroll: true });
   };
-
-  // Of two runs the first sample that got another verdict, unless the address names one.
-  const firstOf = ({ samples = [], old = [] }) =>
-    Math.max(0, old.length ? samples.findIndex((sample, place) => sample?.why !== old[place]?.why) : 0);
 
   const open = async (row, sample, { push = true } = {}) => {
     const problem = row.chunk < 0 ? null : (await openChunk(row.place, row.chunk)).get(row.id);
     Object.assign(state, { row, document: problem || { gold: [row.gold], samples: [] } });
-    state.sample = Math.max(0, Math.min(sample ?? firstOf(state.document), samplesOf(state.document).length - 1));
+    const wanted = sample ?? firstOf(state.document, list.words);
+    state.sample = Math.max(0, Math.min(wanted, samplesOf(state.document).length - 1));
     draw();
-    dialog.scrollTop = 0;
-    remember(addressOf(), push && !dialog.open);
+    remember(addressOf(state.sample), push && !dialog.open);
     if (!dialog.open) dialog.showModal();
+    dialog.focus({ preventScroll: true });
+    dialog.scrollTop = 0;
+    show({ whole: sample !== undefined, scroll: state.sample > 0 });
   };
   const move = (step) => {
     const next = list.shown[list.shown.indexOf(state.row) + step];
