@@ -42,7 +42,7 @@ def decide(kept: Report, values: Mapping[str, Any], open_archive: Callable[[str]
     return msgspec.structs.replace(
         kept,
         plan=plan,
-        outcome=outcome.conclude(plan, None, results, kept.outcome.folder or ""),
+        outcome=outcome.conclude(plan, None, results, kept.outcome.folder or "", kept.dataset_results),
         gates=results,
         comparison=comparison,
         environment={**kept.environment, **_HINDSIGHT},

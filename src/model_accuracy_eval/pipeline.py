@@ -92,7 +92,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
     comparison, gate_results = verdict
     report = Report(
         plan=plan,
-        outcome=outcome.conclude(plan, trouble, gate_results, store.root, outcome.missing_samples(judged)),
+        outcome=outcome.conclude(plan, trouble, gate_results, store.root, judged),
         datasets=datasets,
         dataset_results=dataset_results,
         gates=gate_results,

@@ -195,7 +195,9 @@ def test_rejected_samples_decide_no_gate(gate: str, conclusion: str, exit_code: 
     """75 to 100: decided is what holds, or fails, in the worst and in the best case."""
     report, store = evaluate(plan(gate=f"demo_gsm8k: {gate}"), picky)
     assert (report.outcome.conclusion, report.outcome.exit_code) == (conclusion, exit_code)
-    assert "or anything from 75.00 to 100.00, because 5 samples have no verdict" in report.gates[0].sentence
+    assert (
+        "or anything from 75.00 to 100.00, because 5 samples of demo_gsm8k have no verdict" in report.gates[0].sentence
+    )
     limits = {"low": 75.0, "high": 100.0, "samples": 5}
     run = msgspec.json.decode(store.files["run.json"])
     assert run["datasets"]["demo_gsm8k"]["bounds"]["avg@5"] == run["gates"][0]["bounds"] == limits

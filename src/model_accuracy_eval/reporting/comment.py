@@ -10,7 +10,7 @@ from model_accuracy_eval.records import DatasetResult, GateResult, Outcome, Reco
 from model_accuracy_eval.records.github import CheckConclusion
 from model_accuracy_eval.reporting import advice, comment_figures, comparison, size_limit, summary, untrusted_text
 from model_accuracy_eval.reporting.comment_figures import Figures
-from model_accuracy_eval.reporting.conclusions import CONCLUSIONS, is_verdict, outcome, title
+from model_accuracy_eval.reporting.conclusions import CONCLUSIONS, is_verdict, outcome, title, words
 from model_accuracy_eval.reporting.service_notes import service_notes
 from model_accuracy_eval.reporting.size_limit import MarkdownPart, MeasureText
 
@@ -103,8 +103,11 @@ def _opening(result: Report | Outcome, commit: str) -> str:
     label = f" · {untrusted_text.text(result.plan.settings.label, 100)}" if isinstance(result, Report) else ""
     place = f" Commit: {untrusted_text.code(commit[:12])}." if commit else ""
     sentence = untrusted_text.text(ending.sentence, 2000)
+    heading = untrusted_text.text(words(result), 200)
+    # What a run without a gate came to has a colon of its own.
+    between = " ·" if ":" in heading else ":"
     return (
-        f"### {verdict.mark} Model accuracy: {verdict.words}{label}\n\n"
+        f"### {verdict.mark} Model accuracy{between} {heading}{label}\n\n"
         f"{sentence}\n\nStage: {untrusted_text.text(ending.stage, 60)}. Exit code: {ending.exit_code}.{place}"
     )
 

@@ -10,7 +10,7 @@ from typing import get_args
 from model_accuracy_eval.errors import EvalError, Refused, Stopped, UsageError
 from model_accuracy_eval.records import Conclusion, Decision, Outcome, Record, Report
 from model_accuracy_eval.records.github import CheckConclusion, StatusState
-from model_accuracy_eval.reporting import untrusted_text
+from model_accuracy_eval.reporting import summary, untrusted_text
 
 
 class ConclusionText(Record, frozen=True, kw_only=True):
@@ -60,8 +60,34 @@ def outcome(result: Report | Outcome) -> Outcome:
     return result.outcome if isinstance(result, Report) else result
 
 
+def words(result: Report | Outcome) -> str:
+    """How the run ended, in the words of every heading; a run without a gate says what it came to instead."""
+    ending = outcome(result)
+    if ending.conclusion != "complete" or not isinstance(result, Report):
+        return CONCLUSIONS[ending.conclusion].words
+    if result.plan.shard is not None:
+        return f"Complete: shard {result.plan.shard}"
+    if result.plan.settings.mode == "infer":
+        return "Complete: asked, not judged"
+    return _without_gate(result)
+
+
+def _without_gate(report: Report) -> str:
+    results = report.dataset_results
+    if len(results) > 1:
+        return f"Complete: {len(results)} datasets, no gate"
+    known = [(place, row) for place, row in enumerate(results[0].rows if results else ()) if row.value is not None]
+    if not known:
+        return CONCLUSIONS["complete"].words
+    place, row = known[0]
+    # A figure other than a dataset's first one, or one that is no share, is not known by its number alone.
+    name = f"{row.metric} " if place or not row.share else ""
+    lost = f", {row.bounds.samples:,} without a verdict" if row.bounds is not None else ""
+    return f"Complete: {name}{summary.with_unit(row)}{lost}, no gate"
+
+
 def title(result: Report | Outcome, longest: int = 255) -> str:
     """One line without markup: a check's title (255 characters), a status's description (140)."""
-    ending = outcome(result)
-    words = f"{CONCLUSIONS[ending.conclusion].words}: {' '.join(ending.sentence.split())}"
-    return untrusted_text.clip(words, longest)
+    heading = words(result)
+    between = ". " if ":" in heading else ": "
+    return untrusted_text.clip(f"{heading}{between}{' '.join(outcome(result).sentence.split())}", longest)

@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from model_accuracy_eval.optional import jinja2, markupsafe
-from model_accuracy_eval.records import Report, SummaryRow
-from model_accuracy_eval.reporting import comparison, explorer, page_charts, sections, summary
+from model_accuracy_eval.records import Report
+from model_accuracy_eval.reporting import comparison, conclusions, explorer, page_charts, sections, summary
 from model_accuracy_eval.reporting.advice import advise, chance_lines
 from model_accuracy_eval.reporting.page_replies import PackedReplies
 from model_accuracy_eval.reporting.service_notes import service_notes
@@ -26,8 +26,6 @@ LARGEST = 19 * 1024 * 1024
 """Bytes of compressed replies in the page; more go to a page of their own, so that this one stays below 20 MB."""
 
 _SCRIPTS = ("elements.js", "packed.js", "problem_list.js", "problem_panel.js", "run_list.js", "page.js")
-_MANY_DIGITS = 1e7
-"""Figures that are not shares are shown with three digits from here on."""
 _COMPILED = Path(__file__).parent / "templates" / "__pycache__"
 
 
@@ -109,9 +107,10 @@ def _values(report: Report, questions: Questions) -> dict[str, object]:
         "plan": report.plan,
         "settings": report.plan.settings,
         "outcome": report.outcome,
+        "ending": conclusions.words(report),
         "cells": summary.table(rows, report.plan.settings.label),
         "rows": rows,
-        "with_unit": with_unit,
+        "with_unit": summary.with_unit,
         "range_of": summary.range_of,
         "sampled": any(row.metric.startswith("avg@") for row in rows),
         "not_shares": {(row.dataset, row.metric): row for row in rows if not row.share},
@@ -140,13 +139,6 @@ def _values(report: Report, questions: Questions) -> dict[str, object]:
 
 def _sections(report: Report, questions: Questions) -> list[sections.Section]:
     return sections.of(report.dataset_results, questions)
-
-
-def with_unit(row: SummaryRow) -> str:
-    """A figure; shares are per cent, and nothing else is."""
-    if row.value is not None and not row.share and abs(row.value) >= _MANY_DIGITS:
-        return f"{row.value:.3g}"
-    return summary.shown(row) + (" %" if row.share and row.value is not None else "")
 
 
 class CompiledTemplates:

@@ -10,6 +10,8 @@ from model_accuracy_eval.scoring import certainty, groups
 HEAD = ("dataset", "version", "metric", "mode")
 BOUNDS = "least .. greatest"
 """The title of the limits of figures of which samples have no verdict."""
+_MANY_DIGITS = 1e7
+"""Figures that are not shares are shown with three digits from here on."""
 
 
 def table(rows: Sequence[SummaryRow], label: str) -> list[tuple[str, ...]]:
@@ -30,6 +32,13 @@ def number(value: float | None) -> str:
 def shown(row: SummaryRow) -> str:
     """A figure with two digits; an estimate from a part of the dataset is marked."""
     return f"≈ {number(row.value)}" if row.estimated and row.value is not None else number(row.value)
+
+
+def with_unit(row: SummaryRow) -> str:
+    """A figure; shares are per cent, and nothing else is."""
+    if row.value is not None and not row.share and abs(row.value) >= _MANY_DIGITS:
+        return f"{row.value:.3g}"
+    return shown(row) + (" %" if row.share and row.value is not None else "")
 
 
 def if_asked_again(row: SummaryRow) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, Report, Settings
-from model_accuracy_eval.reporting import advice, comparison, next_steps, summary
+from model_accuracy_eval.reporting import advice, comparison, conclusions, next_steps, summary
 from model_accuracy_eval.reporting.service_notes import service_notes
 
 
@@ -68,7 +68,8 @@ def verdict(report: Report) -> Iterator[str]:
     for gate in report.gates:
         yield f"Gate {gate.sentence}"
     outcome = report.outcome
-    yield f"{outcome.conclusion.upper()} (exit code {outcome.exit_code}): {outcome.sentence}"
+    ending = conclusions.words(report) if outcome.conclusion == "complete" else outcome.conclusion.upper()
+    yield f"{ending} (exit code {outcome.exit_code}){'.' if ':' in ending else ':'} {outcome.sentence}"
     if outcome.detail:
         yield outcome.detail
     if outcome.folder:

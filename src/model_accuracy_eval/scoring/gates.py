@@ -27,6 +27,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.scoring import certainty, sample_size
 from model_accuracy_eval.scoring.comparison_statistics import change_limits
 from model_accuracy_eval.scoring.distributions import normal_quantile
+from model_accuracy_eval.scoring.without_verdict import NOT_NAMED, WithoutVerdict, without_verdict
 
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -35,7 +36,6 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
-_ASK_AGAIN = "Find out why they have none in predictions/…_failed.jsonl, and ask for them again with --reuse RUN."
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def results(
             decided.append(_of_part(gate, row, part, rule(plan)))
         else:
             own_rule = rule_of_followed(plan) if gate.dataset in followed else rule(plan)
-            decided.append(result(gate, row, comparison, own_rule))
+            decided.append(result(gate, row, comparison, own_rule, without_verdict(plan, gate, rows)))
     return tuple(decided)
 
 
@@ -110,7 +110,13 @@ def _of_part(gate: Gate, row: SummaryRow | None, part: AskedPart, rule: GateRule
     )
 
 
-def result(gate: Gate, row: SummaryRow | None, comparison: Comparison | None, rule: GateRule) -> GateResult:
+def result(
+    gate: Gate,
+    row: SummaryRow | None,
+    comparison: Comparison | None,
+    rule: GateRule,
+    lost: WithoutVerdict = NOT_NAMED,
+) -> GateResult:
     """The decision on one gate, with its reasons."""
     difference = comparison.find(gate.dataset, gate.metric) if comparison and gate.from_baseline else None
     known = _Known.of_change(gate, difference, row, rule) if gate.from_baseline else _Known.of_figure(gate, row, rule)
@@ -120,7 +126,7 @@ def result(gate: Gate, row: SummaryRow | None, comparison: Comparison | None, ru
         figure = _shown_change(gate, difference)
     elif known.value is not None:
         figure = _shown(gate, known.value)
-    sentence = f"{gate} {decision}: {gate.metric} is {figure}{known.shown(gate, decision, rule)}."
+    sentence = f"{gate} {decision}: {gate.metric} is {figure}{known.shown(gate, decision, rule, lost)}."
     return GateResult(
         gate=gate,
         value=row.value if row else None,
@@ -128,7 +134,7 @@ def result(gate: Gate, row: SummaryRow | None, comparison: Comparison | None, ru
         bounds=known.bounds,
         limits=known.limits,
         decision=decision,
-        sentence=sentence + known.next_step(gate, decision, rule),
+        sentence=sentence + known.next_step(gate, decision, rule, lost),
     )
 
 
@@ -171,11 +177,11 @@ class _Known:
         ends = min(low, limits.low), max(high, limits.high)
         return cls(difference.points, difference.bounds, limits, *ends, pairs=difference.certainty.problems - 2)
 
-    def shown(self, gate: Gate, decision: Decision, rule: GateRule) -> str:
+    def shown(self, gate: Gate, decision: Decision, rule: GateRule, lost: WithoutVerdict) -> str:
         """The figure's limits, as far as they bear on the decision, and why samples widen them."""
         if self.value is None:
             return ""
-        words = _shown_bounds(self.bounds) if self.bounds is not None else ""
+        words = lost.shown(self.bounds) if self.bounds is not None else ""
         if self.limits is None:
             open_ended = decision == "undecided" and (self.low, self.high) == (-inf, inf) and self.bounds is None
             return f"{words}, and how far chance moves it is not known" if open_ended else words
@@ -189,14 +195,12 @@ class _Known:
         end = f"at least {_shown(gate, self.limits.low)}" if is_low else f"at most {_shown(gate, self.limits.high)}"
         return f"{words}, {end}{again} ({percent})"
 
-    def next_step(self, gate: Gate, decision: Decision, rule: GateRule) -> str:
+    def next_step(self, gate: Gate, decision: Decision, rule: GateRule, lost: WithoutVerdict) -> str:
         """What could decide a gate that is open."""
         if decision != "undecided" or self.value is None:
             return ""
         if self.bounds is not None:
-            return (
-                " Find out why they have none in predictions/…_failed.jsonl, and ask for them again with --reuse RUN."
-            )
+            return lost.next_step
         if self.limits is None:
             return " Only --gate-on point decides it."
         if self.pairs > 0:
@@ -239,13 +243,6 @@ def _decide(gate: Gate, known: _Known) -> Decision:
 def holds(gate: Gate, figure: float) -> bool:
     # Figures are means of ratios: 60 may come out as 59.99999999999999.
     return _HOLDS[gate.comparison](round(figure, 9), gate.threshold)
-
-
-def _shown_bounds(bounds: FigureBounds) -> str:
-    samples = "1 sample has" if bounds.samples == 1 else f"{bounds.samples:,} samples have"
-    low, high = (None if end is None else f"{end:.2f}" for end in (bounds.low, bounds.high))
-    limits = f"from {low} to {high}" if low and high else f"from {low} up" if low else f"up to {high}" if high else ""
-    return f", or anything{f' {limits}' if limits else ''}, because {samples} no verdict"
 
 
 def _shown(gate: Gate, value: float) -> str:

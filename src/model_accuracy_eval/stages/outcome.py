@@ -1,21 +1,26 @@
 """How a run ended: what went wrong, or what its gates decided."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped
 from model_accuracy_eval.ports import Clock
-from model_accuracy_eval.records import DatasetResult, Decision, GateResult, Outcome, RunPlan
+from model_accuracy_eval.records import DatasetResult, Decision, Gate, GateResult, Outcome, RunPlan
 
 _DECISIONS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
 """What gates decide, the worst first, and the exit code of each."""
+_DATASETS_NAMED = 5
 
 
 def conclude(
-    plan: RunPlan, trouble: EvalError | None, results: tuple[GateResult, ...], folder: str, missing: int = 0
+    plan: RunPlan,
+    trouble: EvalError | None,
+    results: tuple[GateResult, ...],
+    folder: str,
+    judged: Sequence[DatasetResult] = (),
 ) -> Outcome:
     """Returns the trouble if there was some, else the worst decision of the gates.
 
-    `missing`: samples that were never asked. Without a gate nothing else could say that they matter.
+    Without a gate nothing else could say that samples of what was `judged` were never asked.
     """
     if trouble is not None:
         return Outcome(
@@ -29,15 +34,15 @@ def conclude(
             next_step=trouble.next_step,
         )
     decisions = [(result.decision, result.sentence) for result in results]
-    if missing and not results:
-        decisions = [("undecided", _missing(plan, missing, folder))]
+    if missing_samples(judged) and not results:
+        decisions = [("undecided", _missing(plan, judged, folder))]
     for decision, exit_code in _DECISIONS:
         sentences = [sentence for decided, sentence in decisions if _counts_as(decided, plan) == decision]
         if sentences:
             return Outcome(
                 conclusion=decision, exit_code=exit_code, stage="gates", sentence=" ".join(sentences), folder=folder
             )
-    sentence = "The evaluation is complete. It has no gate, so nothing says whether its figures are good enough."
+    sentence = _without_gate(judged)
     if plan.settings.mode == "infer":
         sentence = "Every sample was asked; judge them with --mode eval --reuse."
     if plan.shard:
@@ -45,12 +50,32 @@ def conclude(
     return Outcome(conclusion="complete", exit_code=0, stage="done", sentence=sentence, folder=folder)
 
 
-def _missing(plan: RunPlan, missing: int, folder: str) -> str:
+def _without_gate(judged: Sequence[DatasetResult]) -> str:
+    """What a run without a gate leaves open, and the gate that would answer it."""
+    results = [result for result in judged if result.rows]
+    if not results:
+        return "No gate says whether that is good enough."
+    metrics = [row.metric for row in results[0].rows if row.value is not None]
+    metric = next((name for name in metrics if name.startswith("avg@")), metrics[0] if metrics else "accuracy")
+    gate = Gate(dataset=results[0].dataset, metric=metric, comparison=">=", threshold=0)
+    return f"Whether that is good enough, a gate would say: --gate '{str(gate).removesuffix('0')}NUMBER'."
+
+
+def _missing(plan: RunPlan, judged: Sequence[DatasetResult], folder: str) -> str:
     """Why a merged run that lacks samples says nothing about the whole."""
+    which = _by_dataset({result.dataset: result.counts.missing for result in judged})
     return (
-        f"The run was merged without {', '.join(plan.absent_shards)}, so {missing} samples were never asked: merge "
-        f"again with what is missing, or ask for it with --reuse {folder}."
+        f"The run was merged without {', '.join(plan.absent_shards)}, so {missing_samples(judged)} samples were never "
+        f"asked ({which}): merge again with what is missing, or ask for it with --reuse {folder}."
     )
+
+
+def _by_dataset(samples: Mapping[str, int]) -> str:
+    """How many samples of which datasets, the most first."""
+    found = sorted(((name, number) for name, number in samples.items() if number), key=lambda each: -each[1])
+    shown = [f"{name}: {number:,}" for name, number in found[:_DATASETS_NAMED]]
+    more = [f"and {len(found) - _DATASETS_NAMED} more datasets"] if len(found) > _DATASETS_NAMED else []
+    return ", ".join([*shown, *more])
 
 
 def _counts_as(decision: Decision, plan: RunPlan) -> Decision:
@@ -75,22 +100,25 @@ def missing_samples(dataset_results: Sequence[DatasetResult]) -> int:
 
 def too_many_lost(plan: RunPlan, dataset_results: tuple[DatasetResult, ...]) -> NoHonestScore | None:
     """Returns why the figures are no verdict: more samples lack an answer or a judgement than the plan allows."""
-    planned = sum(dataset_result.counts.planned for dataset_result in dataset_results)
-    missing = 0 if plan.absent_shards else missing_samples(dataset_results)
-    lost = missing + sum(dataset_result.counts.failed for dataset_result in dataset_results)
-    unjudged = sum(dataset_result.counts.unjudged for dataset_result in dataset_results)
+    planned = sum(result.counts.planned for result in dataset_results)
+    unanswered = {
+        result.dataset: result.counts.failed + (0 if plan.absent_shards else result.counts.missing)
+        for result in dataset_results
+    }
+    open_by = {result.dataset: result.counts.unjudged for result in dataset_results}
+    lost, unjudged = sum(unanswered.values()), sum(open_by.values())
     limit = plan.settings.max_failed_requests
     if lost + unjudged <= limit:
         return None
     if unjudged:
         return NoHonestScore(
-            f"{unjudged} of {planned} samples have an answer that could not be judged, {lost} have no answer, and at "
-            f"most {limit} may lack a verdict (--max-failed-requests), so the figures are no "
-            "verdict about accuracy; go on with --mode eval --reuse once the judge is well.",
+            f"{unjudged} of {planned} samples have an answer that could not be judged ({_by_dataset(open_by)}), "
+            f"{lost} have no answer, and at most {limit} may lack a verdict (--max-failed-requests), so the figures "
+            "are no verdict about accuracy; go on with --mode eval --reuse once the judge is well.",
             stage="score",
         )
     return NoHonestScore(
-        f"{lost} of {planned} samples have no answer and at most {limit} may lack one "
+        f"{lost} of {planned} samples have no answer ({_by_dataset(unanswered)}) and at most {limit} may lack one "
         "(--max-failed-requests), so the figures are no verdict about accuracy; "
         "go on with --reuse once the service is well."
     )

@@ -143,10 +143,10 @@ def single() -> Report:
         counts=Counts(),
     )
     whole = report((arithmetic, awkward), n=1, label="my-model@1.0")
-    passed = msgspec.structs.replace(
-        whole.outcome, conclusion="passed", exit_code=0, sentence="Done.", detail="Two datasets."
+    complete = msgspec.structs.replace(
+        whole.outcome, conclusion="complete", exit_code=0, sentence="Done.", detail="Two datasets."
     )
-    return msgspec.structs.replace(whole, outcome=passed, gates=())
+    return msgspec.structs.replace(whole, outcome=complete, gates=())
 
 
 def datasets() -> tuple[PreparedDataset, ...]:

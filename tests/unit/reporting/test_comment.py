@@ -1,11 +1,13 @@
 """The comment, the summary and the check: what they say, that they always fit, and that nothing foreign lives in them."""
 
-from typing import get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests import golden_files
 from tests.unit.reporting.comment_samples import (
     BEFORE,
@@ -22,10 +24,16 @@ from tests.unit.reporting.fixed_report import many, single
 from tests.unit.reporting.rendered import UNSEEN, live, render
 
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
-from model_accuracy_eval.records import (
-    Conclusion,
+from model_accuracy_eval.records import Conclusion, FigureBounds, Report, Shard
+from model_accuracy_eval.reporting import (
+    comment,
+    comment_figures,
+    conclusions,
+    page,
+    size_limit,
+    terminal,
+    untrusted_text,
 )
-from model_accuracy_eval.reporting import comment, comment_figures, conclusions, size_limit, untrusted_text
 from model_accuracy_eval.reporting.comment import Links
 
 
@@ -69,6 +77,39 @@ def test_conclusions_are_shown_on_github(conclusion: Conclusion, check: str, wor
     assert found.title == f"{conclusions.CONCLUSIONS[conclusion].words}: A sentence."
     assert words in found.title
     assert words in found.summary
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda report: report, "Complete: 66.67 %, no gate"),
+        (lambda report: with_row(report, value=None), "Complete, no gate"),
+        (lambda report: with_row(report, share=False, metric="perplexity"), "Complete: perplexity 66.67, no gate"),
+        (
+            lambda report: with_row(report, bounds=FigureBounds(low=66.0, high=67.0, samples=2)),
+            "Complete: 66.67 %, 2 without a verdict, no gate",
+        ),
+        (lambda report: replace(report, dataset_results=report.dataset_results * 2), "Complete: 2 datasets, no gate"),
+        (lambda report: replace(report, dataset_results=()), "Complete, no gate"),
+        (lambda report: replace(report, plan=report.plan.with_settings(mode="infer")), "Complete: asked, not judged"),
+        (
+            lambda report: replace(report, plan=replace(report.plan, shard=Shard(index=1, count=3))),
+            "Complete: shard 1/3",
+        ),
+    ],
+)
+def test_a_run_without_a_gate_says_what_it_came_to(change: Callable[[Report], Report], words: str) -> None:
+    """The same words in the check's title, the comment and the terminal; nowhere that it passed."""
+    report = change(replace(single(), dataset_results=single().dataset_results[:1]))
+    shown = (comment.as_check(report).title, comment.as_comment(report, key=KEY), terminal.as_text(report))
+    assert all(words in text and "passed" not in text.lower() for text in shown)
+    assert f'<h1 id="verdict-title">{words}</h1>' in page.as_html(report, {}).decode()
+
+
+def with_row(report: Report, **changes: Any) -> Report:
+    """The first figure is another one."""
+    (result,) = report.dataset_results
+    return replace(report, dataset_results=(replace(result, rows=(replace(result.rows[0], **changes),)),))
 
 
 def test_only_a_run_that_missed_no_gate_satisfies_a_required_check() -> None:

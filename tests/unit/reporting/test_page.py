@@ -237,7 +237,7 @@ def test_gate_shows_figure_and_decision() -> None:
 def test_no_gate_is_no_pass() -> None:
     """A run without gates is done, and nothing claims that it passed."""
     text = Page(page.as_html(report(dataset_result(MIXED), conclusion="complete"), QUESTIONS)).text
-    assert "Complete, no gate" in text
+    assert "Complete: 37.50 %, no gate" in text
     assert "Passed" not in text
 
 

@@ -19,8 +19,12 @@ from model_accuracy_eval.records import (
     Gate,
     GateResult,
     Interval,
+    RunPlan,
+    Sampling,
+    Settings,
     Speed,
     SummaryRow,
+    TaskGroup,
 )
 from model_accuracy_eval.scoring import certainty, gates
 from model_accuracy_eval.scoring.gates import GateRule
@@ -267,6 +271,33 @@ def test_an_open_gate_says_for_want_of_what_and_what_to_do() -> None:
     passed = result(gate(">=", 40), bounded)
     assert passed.decision == "passed"
     assert "--reuse" not in passed.sentence
+
+
+def test_an_open_gate_on_a_group_names_the_datasets_that_lost_samples() -> None:
+    """The most first, the rest counted; its file says why."""
+    lost = {f"part_{number}": number for number in range(8)}
+    rows = [
+        msgspec.structs.replace(row(50.0, "accuracy", name), bounds=FigureBounds(low=45.0, high=65.0, samples=samples))
+        if samples
+        else row(50.0, "accuracy", name)
+        for name, samples in lost.items()
+    ]
+    whole = msgspec.structs.replace(row(50.0, "accuracy", "all"), bounds=FigureBounds(low=45.0, high=65.0, samples=28))
+    plan = RunPlan(
+        run_id="0" * 32,
+        stamp="20260326_151326",
+        settings=Settings(gate_on="point"),
+        tasks=(),
+        sampling=Sampling(n=1),
+        k=(1,),
+        groups=(TaskGroup(name="all", members=("inner", "part_7")), TaskGroup(name="inner", members=(*lost,)[:7])),
+        gates=(Gate(dataset="all", metric="accuracy", comparison=">=", threshold=60),),
+    )
+    (found,) = gates.results(plan, [*rows, whole])
+    assert found.decision == "undecided"
+    whose = "part_7: 7, part_6: 6, part_5: 5, part_4: 4, part_3: 3, and 2 more datasets"
+    assert f"because 28 samples ({whose}) have no verdict." in found.sentence
+    assert "predictions/vllm-api-stream-chat/part_7_failed.jsonl" in found.sentence
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_a_judge_that_fails_makes_no_answer_wrong() -> None:
     (dataset_result,) = report.dataset_results
     assert (report.outcome.exit_code, report.outcome.stage) == (5, "score")
     assert report.outcome.sentence.startswith(
-        "4 of 8 samples have an answer that could not be judged, 0 have no answer"
+        "4 of 8 samples have an answer that could not be judged (demo_gsm8k: 4), 0 have no answer"
     )
     assert (dataset_result.counts.unjudged, dataset_result.counts.answered, dataset_result.counts.failed) == (4, 8, 0)
     assert any(note.startswith("4 of 8 answers could not be judged") for note in dataset_result.notes)
