@@ -10,6 +10,7 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answer_kinds import KINDS
 from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.exam_answers import EXAM_EXTRACTORS
+from model_accuracy_eval.scoring.grid_answers import GRID_EXTRACTORS
 from model_accuracy_eval.scoring.lm_eval_filters import first_token, format_span, multi_choice_regex, regex, regex_pos
 from model_accuracy_eval.scoring.maths_answers import last_number, maths_answer, number_answer
 from model_accuracy_eval.scoring.short_answers import SHORT_ANSWER_EXTRACTORS
@@ -115,6 +116,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "map": mapped,
     "noop": noop,
     **EXAM_EXTRACTORS,
+    **GRID_EXTRACTORS,
     **SHORT_ANSWER_EXTRACTORS,
     **ULTRAEVAL_EXTRACTORS,
     **CODE_EXTRACTORS,

@@ -16,6 +16,7 @@ from model_accuracy_eval.scoring.lost_values import LostValue, counted
 from model_accuracy_eval.scoring.metrics import METRICS, Metric, SampleValue, metric
 from model_accuracy_eval.scoring.metrics.options import argmax, logprobs
 from model_accuracy_eval.scoring.reductions import reduction
+from model_accuracy_eval.scoring.row_groups import GroupedValue
 
 Samples = Sequence[Attempt | None]
 """The n samples of a problem; None for a sample that is missing."""
@@ -241,6 +242,8 @@ def headline(value: SampleValue | None) -> float | None:
     """The number that stands for a sample: the first one of several; None for anything that is not a number."""
     if isinstance(value, dict):
         value = next(iter(value.values()), None)
+    if isinstance(value, GroupedValue):
+        value = value.right
     return float(value) if isinstance(value, Real) and not isnan(value) else None
 
 

@@ -25,9 +25,11 @@ from model_accuracy_eval.tasks.benchmarks import (
     demo,
     docvqa,
     drop,
+    flores,
     gaokao,
     gpqa,
     gsm8k,
+    harmbench,
     hellaswag,
     hle,
     hmmt,
@@ -75,6 +77,7 @@ from model_accuracy_eval.tasks.benchmarks import (
     winogrande,
     wmt24pp,
     yes_or_no_pictures,
+    zebralogic,
 )
 from model_accuracy_eval.tasks.dataset_names import DatasetNames
 
@@ -120,6 +123,7 @@ SECTIONS: dict[str, tuple[TaskSpec, ...]] = {
         bbh.TASK,
         bbeh.TASK,
         *musr.TASKS,
+        zebralogic.TASK,
         *agieval.TASKS,
         truthfulqa.GENERATED,
         truthfulqa.CHOICE,
@@ -127,7 +131,14 @@ SECTIONS: dict[str, tuple[TaskSpec, ...]] = {
         truthfulqa.MC2,
         *truthfulqa.IN_THE_PAPERS_FORM,
     ),
-    "Graded by a judge": (simpleqa.ENGLISH, simpleqa.CHINESE, mt_bench.TASK, hle.TEXT),
+    "Graded by a judge": (
+        simpleqa.ENGLISH,
+        simpleqa.CHINESE,
+        mt_bench.TASK,
+        hle.TEXT,
+        harmbench.STANDARD,
+        harmbench.CONTEXTUAL,
+    ),
     "Function calls": (*bfcl.NATIVE, *bfcl.PROMPTED),
     "Long texts": (*longbench.TASKS, longbench_v2.TASK),
     "Long texts made here": tuple(task for tasks in ruler.BY_LENGTH.values() for task in tasks),
@@ -141,7 +152,7 @@ SECTIONS: dict[str, tuple[TaskSpec, ...]] = {
         *openbookqa.TASKS,
     ),
     "Following instructions": (ifeval.TASK, multi_if.TASK),
-    "Translation": wmt24pp.TASKS,
+    "Translation": (*wmt24pp.TASKS, *flores.TASKS),
     "Reading and spelling": (
         *boolq.TASKS,
         *race.TASKS,
@@ -179,6 +190,7 @@ SECTIONS: dict[str, tuple[TaskSpec, ...]] = {
         mmstar.TASK,
         mmbench.ENGLISH,
         mmbench.CHINESE,
+        *mmbench.CIRCULAR,
         mathvista.TASK,
         ai2d.TASK,
         realworldqa.TASK,
@@ -219,6 +231,8 @@ GROUPS: dict[str, TaskGroup] = {
         _group("longbench", longbench.TASKS, (GroupMean(metric="score", weight_by_size=False),)),
         _group("chat_core", _CHAT_CORE, _CORE_MEAN),
         _group("wmt24pp", wmt24pp.TASKS, (GroupMean(metric="chrF", weight_by_size=False),)),
+        _group("flores", flores.TASKS, (GroupMean(metric="chrF++", weight_by_size=False),)),
+        _group("harmbench_all", (harmbench.STANDARD, harmbench.CONTEXTUAL), (GroupMean(metric="not fulfilled"),)),
         _group("core", _CORE, _CORE_MEAN),
     )
 }

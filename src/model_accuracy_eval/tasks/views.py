@@ -16,7 +16,7 @@ from model_accuracy_eval.tasks.benchmarks.gpqa import shuffled_options
 from model_accuracy_eval.tasks.benchmarks.ifeval import instructions
 from model_accuracy_eval.tasks.benchmarks.mathvista import picture_mathematics
 from model_accuracy_eval.tasks.benchmarks.mmau import heard_questions
-from model_accuracy_eval.tasks.benchmarks.mmbench import unrotated
+from model_accuracy_eval.tasks.benchmarks.mmbench import rotations, unrotated
 from model_accuracy_eval.tasks.benchmarks.mmmu import exam_questions
 from model_accuracy_eval.tasks.benchmarks.mmvu import video_questions
 from model_accuracy_eval.tasks.benchmarks.mt_bench import marked_conversations
@@ -27,6 +27,7 @@ from model_accuracy_eval.tasks.benchmarks.tydiqa import gold_passages, languages
 from model_accuracy_eval.tasks.conversations import last_replies
 from model_accuracy_eval.tasks.long_contexts import long_contexts
 from model_accuracy_eval.tasks.own_questions.read_rows import own_questions
+from model_accuracy_eval.tasks.row_groups import grouped, side_by_side
 from model_accuracy_eval.tasks.rows import DataRow
 
 T = TypeVar("T")
@@ -125,6 +126,9 @@ VIEWS: dict[str, View] = {
     "heard_questions": heard_questions,
     "picture_mathematics": picture_mathematics,
     "unrotated": unrotated,
+    "rotations": rotations,
+    "grouped": grouped,
+    "side_by_side": side_by_side,
 }
 
 

@@ -9,6 +9,8 @@ from model_accuracy_eval.scoring.metrics.exams import EXAM_METRICS
 from model_accuracy_eval.scoring.metrics.extra_hard_answers import BBEH_METRICS
 from model_accuracy_eval.scoring.metrics.fact_grades import FACT_METRICS
 from model_accuracy_eval.scoring.metrics.function_calls import FUNCTION_CALL_METRICS
+from model_accuracy_eval.scoring.metrics.grids import GRID_METRICS
+from model_accuracy_eval.scoring.metrics.grouped_answers import GROUPED_METRICS
 from model_accuracy_eval.scoring.metrics.instructions import INSTRUCTION_METRICS
 from model_accuracy_eval.scoring.metrics.judge_metrics import JUDGE_METRICS
 from model_accuracy_eval.scoring.metrics.likelihoods import LIKELIHOOD_METRICS
@@ -31,6 +33,8 @@ METRICS: dict[str, Metric] = {
     **MIXED_METRICS,
     **BBEH_METRICS,
     **EXAM_METRICS,
+    **GRID_METRICS,
+    **GROUPED_METRICS,
     **INSTRUCTION_METRICS,
     **FUNCTION_CALL_METRICS,
     **OVERLAP_METRICS,

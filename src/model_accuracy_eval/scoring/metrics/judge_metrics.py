@@ -85,6 +85,12 @@ def judged(
     return None if opinion.cut and read == "regex" and not value else value
 
 
+def denied(opinion: Opinion, problem: Problem, *, pattern: str = "", **ask_settings: object) -> float | None:
+    """1 for no, 0 for yes: for questions about what a reply should not do."""
+    value = _yes_or_no(opinion.text, pattern)
+    return None if value is None else 1.0 - value
+
+
 def graded(
     opinion: Opinion, problem: Problem, *, out_of: float = 10.0, pattern: str = "", **ask_settings: object
 ) -> float | None:
@@ -164,6 +170,7 @@ _READERS: dict[str, Callable[[str, str], float | None]] = {
 
 JUDGE_METRICS = {
     "judge": Metric(score=judged, asks=ask_judge, reads="findings", yes_or_no=True),
+    "judge_no": Metric(score=denied, asks=ask_judge, reads="findings", unanswered=1.0),
     "judge_score": Metric(score=graded, asks=ask_for_grade, reads="findings"),
     "judge_pair": Metric(score=compared, asks=ask_for_comparison, reads="findings"),
 }

@@ -5,9 +5,12 @@ https://github.com/RUCAIBox/POPE (arXiv:2305.10355, texts under the MIT licence)
 A row: {"category": "VD", "subcategory": "chart", "question": "Is …?", "gt_answer": "1", "image": picture, …};
 {"question_id": "1", "question": "Is there a dog in the image?", "answer": "no", "category": "adversarial", …}
 Asked: the picture, the question, and for yes or no.
-Judged: the first "yes" or "no" of the reply. Of HallusionBench this is aAcc over its rows with pictures; qAcc and fAcc,
-which want all questions of a kind or of a figure right, are not computed. Every category has a row of its own.
+Judged: the first "yes" or "no" of the reply. Of HallusionBench these are aAcc over its rows with pictures; qAcc, which
+wants a question right about all of its pictures; and fAcc, which wants all questions about a picture right. A question
+or picture that a limit leaves without some of its rows does not count. Every category has a row of its own.
 """
+
+import msgspec
 
 from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
@@ -23,6 +26,10 @@ _PIPELINES = (
     ),
 )
 
+_QUESTION = ["category", "subcategory", "set_id", "question_id"]
+_FIGURE = ["category", "subcategory", "set_id", "figure_id"]
+"""Columns that are equal in all rows of one question, and of one picture."""
+
 HALLUSIONBENCH = TaskSpec(
     name="hallusionbench",
     about="Illusions, altered charts and maps: yes or no.",
@@ -32,12 +39,23 @@ HALLUSIONBENCH = TaskSpec(
     data=DataFile(
         name="hallusionbench/image.parquet", split=HubSplit(hf="lmms-lab/HallusionBench", split="image", count=951)
     ),
-    fields=("question", "image", "gt_answer", "category"),
+    fields=("question", "image", "gt_answer", *_QUESTION, "figure_id"),
+    views=(Step(name="grouped", args={"columns": {"same_question": _QUESTION, "same_figure": _FIGURE}}),),
     prompt=_PROMPT,
+    extras=("same_question", "same_figure"),
     reference="{{ 'yes' if gt_answer | string == '1' else 'no' }}",
     category="category",
     max_tokens=2048,
-    pipelines=_PIPELINES,
+    pipelines=(
+        msgspec.structs.replace(
+            _PIPELINES[0],
+            metrics=(
+                *_PIPELINES[0].metrics,
+                MetricUse(name="whole_group", label="qAcc", args={"group": "same_question"}),
+                MetricUse(name="whole_group", label="fAcc", args={"group": "same_figure"}),
+            ),
+        ),
+    ),
     grouping=Grouping(by="category"),
     baseline=0.5,
 )

@@ -1,0 +1,68 @@
+"""flores_en_de and nine more, flores_zh_en: 1,012 sentences of Wikipedia's sister projects, to be translated.
+
+Home: https://huggingface.co/datasets/facebook/flores, arXiv:2207.04672. Licence: CC-BY-SA-4.0; its authors ask not to
+publish the sentences as plain text.
+A row: {"id": 1, "URL": "…", "domain": "wikinews", "topic": "Health", "has_image": 0, "has_hyperlink": 0, "sentence":
+"…"}; each language has a file of its own, in which the same sentences have the same ids. The devtest split.
+Asked: for the translation alone, of one sentence at a time.
+Judged: by chrF++, as its authors recommend beside spBLEU, and by BLEU where words have blanks between them or sacrebleu
+splits them (Chinese by "zh"). Their spBLEU needs a model of subwords that is not here.
+Needs the extra `text`.
+"""
+
+from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+
+_LANGUAGES = {
+    "ar": ("arb_Arab", "Arabic", "13a"),
+    "de": ("deu_Latn", "German", "13a"),
+    "en": ("eng_Latn", "English", "13a"),
+    "es": ("spa_Latn", "Spanish", "13a"),
+    "fr": ("fra_Latn", "French", "13a"),
+    "hi": ("hin_Deva", "Hindi", "13a"),
+    "ja": ("jpn_Jpan", "Japanese", ""),
+    "ko": ("kor_Hang", "Korean", ""),
+    "pt": ("por_Latn", "Portuguese", "13a"),
+    "ru": ("rus_Cyrl", "Russian", "13a"),
+    "zh": ("zho_Hans", "simplified Chinese", "zh"),
+}
+"""Code → the configuration of its file, the language as it is asked for, and sacrebleu's tokeniser for BLEU."""
+
+
+def _file(code: str, role: str, *more: DataFile) -> DataFile:
+    config = _LANGUAGES[code][0]
+    return DataFile(
+        name=f"flores/devtest/{config}",
+        adds={"role": role},
+        split=HubSplit(hf="facebook/flores", config=config, split="devtest", count=1012),
+        more=more,
+    )
+
+
+def _pair(source: str, target: str) -> TaskSpec:
+    _, language, tokenizer = _LANGUAGES[target]
+    bleu = (MetricUse(name="bleu", label="BLEU", args={"tokenizer": tokenizer}),) if tokenizer else ()
+    return TaskSpec(
+        name=f"flores_{source}_{target}",
+        about=f"Sentences of FLORES in {_LANGUAGES[source][1]}, to be translated into {language}.",
+        home="https://huggingface.co/datasets/facebook/flores",
+        licence="CC-BY-SA-4.0",
+        data=_file(source, "source", _file(target, "target")),
+        views=(Step(name="side_by_side", args={"key": "id", "role": "role", "column": "sentence"}),),
+        fields=("id", "sentence", "domain"),
+        prompt=Prompt(
+            question=f"Translate this into {language}. Reply with the translation alone.\n\n{{{{ source }}}}"
+        ),
+        reference="{{ target }}",
+        key=("id",),
+        category="domain",
+        max_tokens=1024,
+        pipelines=(
+            Pipeline(
+                filters=(Step(name="strip_thoughts"), Step(name="stripped")),
+                metrics=(MetricUse(name="chrf++", label="chrF++"), *bleu),
+            ),
+        ),
+    )
+
+
+TASKS = (*(_pair("en", code) for code in _LANGUAGES if code != "en"), _pair("zh", "en"))
