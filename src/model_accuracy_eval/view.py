@@ -102,9 +102,13 @@ class RunViewer:
     def _compared(self, old: str, new: str) -> ViewAnswer:
         places = self._places()
         if old not in places or new not in places:
-            return ViewAnswer(400, run_list.message("Nothing to compare", "Go back to the list and choose an old and a new run."))
+            return ViewAnswer(
+                400, run_list.message("Nothing to compare", "Go back to the list and choose an old and a new run.")
+            )
         return ViewAnswer(200, self._compare(self._open_archive(places[old]), self._open_archive(places[new])))
 
 
 def _not_found() -> ViewAnswer:
-    return ViewAnswer(404, run_list.message("There is no such page", "The list has all runs of the folder: go back to it."))
+    return ViewAnswer(
+        404, run_list.message("There is no such page", "The list has all runs of the folder: go back to it.")
+    )

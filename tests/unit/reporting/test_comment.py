@@ -1,5 +1,6 @@
 """The comment, the summary and the check: what they say, that they always fit, and that nothing foreign lives in them."""
 
+import re
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -24,7 +25,7 @@ from tests.unit.reporting.fixed_report import many, single
 from tests.unit.reporting.rendered import UNSEEN, live, render
 
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
-from model_accuracy_eval.records import Conclusion, FigureBounds, Report, Shard
+from model_accuracy_eval.records import Conclusion, Counts, FigureBounds, Report, Shard
 from model_accuracy_eval.reporting import (
     comment,
     comment_figures,
@@ -35,6 +36,7 @@ from model_accuracy_eval.reporting import (
     untrusted_text,
 )
 from model_accuracy_eval.reporting.comment import Links
+from model_accuracy_eval.tasks import TASKS
 
 
 @pytest.mark.parametrize("name", ["many", "single"])
@@ -198,6 +200,40 @@ def test_everything_fits_and_the_verdict_is_never_lost(dataset_results: int, wor
         assert seen >= (2 + min(2 * dataset_results, 20) if dataset_results else 0)
         assert text.count("<details>") == text.count("</details>")
         assert text.count("<pre>") == text.count("</pre>")
+
+
+def test_sixty_datasets_fit_whole_and_what_was_lost_is_seen() -> None:
+    """Verdict, table, change, the missed gate and the one dataset with lost samples are seen before anything is unfolded."""
+    whole = many()
+    lossless = msgspec.structs.replace(
+        whole.dataset_results[0], counts=Counts(planned=10, answered=10), notes=("A note.",)
+    )
+    names = sorted(TASKS)[:60]
+    results = [
+        msgspec.structs.replace(
+            lossless, dataset=name, rows=tuple(msgspec.structs.replace(row, dataset=name, bounds=None) for row in lossless.rows)
+        )
+        for name in names
+    ]  # fmt: skip
+    results[-1] = msgspec.structs.replace(results[-1], counts=Counts(planned=10, answered=7, failed=3))
+    whole = msgspec.structs.replace(whole, dataset_results=tuple(results), gates=tuple(reversed(whole.gates)) * 30)
+    figures = comment_figures.of_report(whole, "0123456789ab")
+    assert figures is not None
+    before = msgspec.structs.replace(figures, rows=figures.rows[::-1])
+    body = comment.as_comment(whole, key=KEY, links=LINKS, before=before)
+    summary = comment.as_summary(whole, links=LINKS, before=before)
+    check = comment.as_check(whole, links=LINKS, before=before).summary
+    assert size_limit.characters(body) <= 65_536
+    assert len(check.encode()) <= 65_535
+    assert (comment_figures.read(body) or before).rows == figures.rows
+    for text in (body, summary, check):
+        assert "do not fit here" not in text
+        seen = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+        places = [
+            seen.index(words)
+            for words in ("Model accuracy: Failed", "| dataset |", "Against the run before", "❌ demo", "7 of 10 samples answered", LINKS.artifact)
+        ]  # fmt: skip
+        assert places == sorted(places)
 
 
 def test_what_does_not_fit_is_counted() -> None:
