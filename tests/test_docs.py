@@ -37,6 +37,14 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_pictures_are_small_and_shown() -> None:
+    """Each is in a page, and a clone does not grow by megabytes."""
+    text = "".join(page.read_text() for page in PAGES)
+    for picture in (ROOT / "docs" / "pictures").iterdir():
+        assert picture.stat().st_size < 150_000, picture.name
+        assert f"pictures/{picture.name})" in text
+
+
 def shown(page: Path) -> Iterator[list[str]]:
     """The command lines that a page shows, as words."""
     for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
