@@ -4,13 +4,14 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 LM_EVAL := .venv-lm-eval-0.4 .venv-lm-eval-0.5
+OLDEST := .venv-oldest
 READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
 PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test test-all check format bench parity references bigcodebench docs golden lock clean
+.PHONY: help demo test test-all check format bench parity references oldest bigcodebench docs golden lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
@@ -21,7 +22,7 @@ demo: $(READY)  ## evaluate the bundled example adapter
 test: $(READY)  ## what a change is tested with: everything that runs in minutes on this clone alone
 	$(PYTEST) -m "not slow"
 
-test-all: $(READY) parity references  ## every test: simulator, engines, references and parity too
+test-all: $(READY) parity references oldest  ## every test: simulator, engines, references and parity too
 	$(PYTEST) -m slow --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py
 
 check: $(READY)  ## types, lint, format
@@ -49,6 +50,9 @@ references: $(READY)  ## every code dataset's solutions in the sandbox, right on
 	REFERENCES=all $(PYTEST) --timeout 1200 tests/integration/sandbox tests/e2e/test_code_references.py tests/e2e/test_code_killed.py \
 		tests/e2e/test_code_bigcodebench.py tests/e2e/test_code_humaneval_x.py tests/e2e/test_code_multipl_e.py
 
+oldest: $(OLDEST)/.ready  ## the client, the command and the report with the oldest libraries that are allowed
+	$(OLDEST)/bin/python -m pytest -n auto tests/unit/client tests/unit/system tests/unit/test_pipeline.py tests/integration/streams tests/e2e/test_endpoint.py
+
 bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
 	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
 
@@ -64,12 +68,18 @@ lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra ifeval --output-file requirements-image.lock $(LOCKING)
 
 clean:
-	rm -rf $(VENV) $(LM_EVAL) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LM_EVAL) $(OLDEST) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv-lm-eval-%/.ready: tests/parity/requirements-%.txt
 	@echo "Making lm-eval's environment in $(@D) …"
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(OLDEST)/.ready: pyproject.toml tests/oldest-versions.txt
+	@echo "Making an environment of the oldest libraries in $(OLDEST) …"
+	@$(PYTHON) -m venv $(OLDEST)
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/oldest-versions.txt --editable .[fast,action,text]
 	@touch $@
 
 $(READY): pyproject.toml requirements.lock

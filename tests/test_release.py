@@ -4,12 +4,15 @@ import os
 import re
 import shutil
 import subprocess
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from docs.release_notes import notes
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
 
@@ -51,6 +54,17 @@ def test_what_cannot_be_released_is_refused(version: str, package: str, changelo
     """With what has to be done first."""
     with pytest.raises(ValueError, match=re.escape(told)):
         notes(version, package, changelog)
+
+
+def test_the_oldest_versions_are_those_that_are_allowed() -> None:
+    """`make oldest` tries what pyproject.toml promises: the lower bounds, of the program and of its extras there."""
+    lines = map(Requirement, requires("model-accuracy-eval") or [])
+    extras = ("", "fast", "text", "action")
+    allowed = [one for one in lines if not one.marker or any(one.marker.evaluate({"extra": extra}) for extra in extras)]
+    bounds = {one.name: Version(bound.version) for one in allowed for bound in one.specifier if bound.operator == ">="}
+    pins = (ROOT / "tests" / "oldest-versions.txt").read_text().partition("# What the tests")[0].splitlines()
+    tried = [Requirement(line) for line in pins if not line.startswith("#")]
+    assert {one.name: Version(pin.version) for one in tried for pin in one.specifier} == bounds
 
 
 def test_the_base_of_every_image_is_one_digest() -> None:

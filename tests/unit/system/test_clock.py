@@ -146,16 +146,18 @@ def test_a_signal_cancels_what_a_loop_waits_for(clock: SignalClock, run: Any) ->
         running = asyncio.get_running_loop()
         task = asyncio.ensure_future(asyncio.sleep(60))
         with clock.on_stop(lambda: running.call_soon_threadsafe(task.cancel)):
+            timers.append(soon())
             try:
                 await task
             except asyncio.CancelledError:
                 return "cancelled"
         return "slept"
 
-    timer, began = soon(), time.monotonic()
+    timers: list[threading.Timer] = []
+    began = time.monotonic()
     assert run(work()) == "cancelled"
     assert time.monotonic() - began < 10
-    timer.join()
+    timers[0].join()
     with pytest.raises(Stopped):
         clock.check()
 
