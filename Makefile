@@ -5,13 +5,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 LM_EVAL := .venv-lm-eval-0.4 .venv-lm-eval-0.5
 OLDEST := .venv-oldest
+RAY    := .venv-ray
 READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
 PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test test-all check format bench parity references oldest bigcodebench docs golden lock clean
+.PHONY: help demo test test-all check format bench parity references oldest ray bigcodebench docs golden lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
@@ -22,7 +23,7 @@ demo: $(READY)  ## evaluate the bundled example adapter
 test: $(READY)  ## what a change is tested with: everything that runs in minutes on this clone alone
 	$(PYTEST) -m "not slow"
 
-test-all: $(READY) parity references oldest  ## every test: simulator, engines, references and parity too
+test-all: $(READY) parity references oldest ray  ## every test: simulator, engines, references and parity too
 	$(PYTEST) -m slow --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py
 
 check: $(READY)  ## types, lint, format
@@ -56,6 +57,9 @@ oldest: $(OLDEST)/.ready  ## the client, the command and the report with the old
 bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
 	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
 
+ray: $(READY) $(RAY)/.ready  ## runs on a Ray cluster of three nodes on this machine
+	RAY=required $(BIN)/python -m pytest tests/e2e/test_ray.py
+
 docs: $(READY)  ## write the reference pages anew from the tables they describe
 	$(BIN)/python -m docs.generate
 
@@ -68,12 +72,19 @@ lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra ifeval --output-file requirements-image.lock $(LOCKING)
 
 clean:
-	rm -rf $(VENV) $(LM_EVAL) $(OLDEST) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LM_EVAL) $(OLDEST) $(RAY) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv-lm-eval-%/.ready: tests/parity/requirements-%.txt
 	@echo "Making lm-eval's environment in $(@D) …"
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(RAY)/.ready: pyproject.toml requirements-image.lock
+	@echo "Making Ray's environment in $(RAY) …"
+	@$(PYTHON) -m venv $(RAY)
+	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-image.lock
+	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
 	@touch $@
 
 $(OLDEST)/.ready: pyproject.toml tests/oldest-versions.txt

@@ -46,11 +46,12 @@ if TYPE_CHECKING:
     langdetect: Any
     nltk: Any
     punkt: Any
+    ray: Any
     sacrebleu: Any
 
 __all__ = [
     "LIBRARIES", "OptionalLibrary", "arro3", "docker", "emoji", "evaluate", "httpx", "installed", "jieba",
-    "jinja2", "langdetect", "markupsafe", "nltk", "numpy", "psutil", "punkt", "requests", "require", "rich",
+    "jinja2", "langdetect", "markupsafe", "nltk", "numpy", "psutil", "punkt", "ray", "requests", "require", "rich",
     "sacrebleu", "urllib3", "uvloop", "yaml",
 ]  # fmt: skip
 
@@ -83,6 +84,7 @@ LIBRARIES = {
     "numpy": OptionalLibrary("Computing with arrays", package="numpy"),
     "psutil": OptionalLibrary("Looking at processes and ports", package="psutil"),
     "punkt": OptionalLibrary("Splitting texts into sentences", "ifeval"),
+    "ray": OptionalLibrary("Running on a cluster", "ray"),
     "requests": OptionalLibrary("Talking to container engines", "action"),
     "rich": OptionalLibrary("Showing progress on a terminal", package="rich"),
     "sacrebleu": OptionalLibrary("BLEU, chrF and TER", "text"),

@@ -1,5 +1,6 @@
 """Settings + the table of tasks → RunPlan: every name resolved, every contradiction found before anything starts."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -15,6 +16,8 @@ from model_accuracy_eval.scoring.scorecard import figure_units
 from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge, user_function_paths
 from model_accuracy_eval.tasks import custom
 from model_accuracy_eval.tasks.library import Library, NamedTasks
+
+_RESOURCE = re.compile(r"\s*[A-Za-z][\w.:-]*\s*=\s*(?=[\d.]*[1-9])\d*\.?\d+\s*")
 
 
 def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) -> RunPlan:
@@ -190,6 +193,26 @@ _WHEN_ASKING: _Contradictions = (
         "--replicas starts deploy.sh several times; of services that run already, name each with --endpoint.",
     ),
     (
+        lambda settings: settings.engine == "ray" and settings.endpoint,
+        "--engine ray starts deploy.sh on a cluster; services that run already are named with --endpoint alone.",
+    ),
+    (
+        lambda settings: settings.engine == "ray" and settings.runtime == "container",
+        "On a Ray cluster deploy.sh runs as a process of its node (of its pod, on KubeRay): take --runtime process.",
+    ),
+    (
+        lambda settings: settings.engine == "ray" and settings.devices_per_replica,
+        "On a Ray cluster NPUs are a resource: say --resources NPU={devices_per_replica}, not --devices-per-replica.",
+    ),
+    (
+        lambda settings: settings.engine == "local" and settings.resources,
+        "--resources are those of a Ray cluster's nodes: add --engine ray, or say --devices-per-replica.",
+    ),
+    (
+        lambda settings: not all(map(_RESOURCE.fullmatch, settings.resources)),
+        "Resources are written as NAME=NUMBER, such as NPU=2,CPU=8, but one of these is not: {resources}.",
+    ),
+    (
         lambda settings: settings.port + settings.replicas > 65536,
         "{replicas} replicas from port {port} on need ports above 65535: give a smaller --port.",
     ),
@@ -213,7 +236,8 @@ def _check(settings: Settings) -> None:
     for contradicts, sentence in _ALWAYS if settings.mode == "eval" else _ALWAYS + _WHEN_ASKING:
         if contradicts(settings):
             values = msgspec.structs.asdict(settings)
-            raise BadValue(sentence.format_map({**values, "endpoint": ", ".join(settings.endpoint)}))
+            lists = {name: ", ".join(values[name]) for name in ("endpoint", "resources")}
+            raise BadValue(sentence.format_map({**values, **lists}))
 
 
 def check_judging(settings: Settings, task: TaskSpec) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.ports.cluster_port import Cluster
 from model_accuracy_eval.ports.row_pins_port import RowPins
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.ports.service import Chat, Connect, LoglikelihoodClient, ServiceRole
@@ -16,6 +17,7 @@ __all__ = [
     "Archive",
     "Chat",
     "Clock",
+    "Cluster",
     "Connect",
     "DataHub",
     "Launcher",
@@ -180,3 +182,5 @@ class Ports:
     """Versions and machine, for the report."""
     open_sandbox: Callable[[], Sandbox] | None = None
     """Opens the sandbox, within a running event loop; None: there is none."""
+    cluster: Cluster | None = None
+    """Where deploy.sh runs in place of this machine; None: it runs here."""

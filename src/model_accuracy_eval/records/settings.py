@@ -75,10 +75,26 @@ class Settings(Record, frozen=True, kw_only=True):
     replicas: Annotated[
         Count,
         about(
-            "How often deploy.sh is started on this machine, with PORT, PORT + 1 and so on; all answer one run.",
+            "How often deploy.sh is started, on this machine with PORT, PORT + 1 and so on, or on a cluster; all "
+            "answer one run.",
             workflow_only=True,
         ),
     ] = 1
+    engine: Annotated[
+        Literal["local", "ray"],
+        about(
+            "Where deploy.sh is started: local on this machine, ray on the nodes of the Ray cluster at RAY_ADDRESS.",
+            workflow_only=True,
+        ),
+    ] = "local"
+    resources: Annotated[
+        tuple[str, ...],
+        about(
+            "What each replica takes of the Ray cluster, such as NPU=2,CPU=8; of NPU it gets its own, as Ray numbers "
+            "them.",
+            workflow_only=True,
+        ),
+    ] = ()
     devices_per_replica: Annotated[
         Count | None,
         about(
@@ -289,6 +305,14 @@ class Settings(Record, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=0, le=1024)],
         about("Programs that the sandbox runs at the same time; 0: one for each core."),
     ] = 0
+    judge_engine: Annotated[
+        Literal["local", "ray"],
+        about(
+            "Where programs that the model wrote are run: local on this machine, ray on all nodes with CPUs of the Ray "
+            "cluster at RAY_ADDRESS.",
+            workflow_only=True,
+        ),
+    ] = "local"
     judge_endpoint: Annotated[
         str | None,
         about("URL of the judge model's service, for datasets that are scored by a judge.", workflow_only=True),

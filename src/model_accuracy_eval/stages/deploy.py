@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import AdapterFailed
-from model_accuracy_eval.ports import Ports, RunningAdapter, Store
+from model_accuracy_eval.ports import Cluster, Ports, RunningAdapter, Store
 from model_accuracy_eval.records import RunPlan, Service
 from model_accuracy_eval.stages.readiness import Readiness, check_stranger, exited, show_output
 
@@ -33,6 +33,8 @@ class LiveService:
     """Which replica it is; empty if it is the only one."""
     others: tuple["LiveService", ...] = ()
     """The other replicas."""
+    cluster: Cluster | None = None
+    """Where it runs, if others may join; None: these are all."""
 
     @property
     def replicas(self) -> tuple["LiveService", ...]:
@@ -49,11 +51,20 @@ class LiveService:
 
     def check(self) -> None:
         """Shows what deploy.sh printed; raises when it has ended, of several replicas all of them."""
+        if self.cluster is not None:
+            self.cluster.poll()
         ended = [trouble for each in self.replicas if (trouble := _ended(each))]
         if len(ended) == len(self.replicas):
             raise ended[0]
         if next(self.looks) % _CHECKS_BETWEEN_LOOKS == 0:
             self.check_port()
+
+    def joined(self) -> list["LiveService"]:
+        """The replicas that have become ready since the last call."""
+        services = [] if self.cluster is None else self.cluster.take_ready()
+        for service in services:
+            _refuse_unlike(self.service, service)
+        return [_named(LiveService(service, None)) for service in services]
 
     def check_port(self) -> None:
         """Raises when somebody else answers in the adapter's place, be it that of a replica that has ended."""
@@ -67,6 +78,10 @@ def service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator
     """Starts deploy.sh and waits until a tiny chat request succeeds; at the end stops everything that it started."""
     if plan.settings.endpoint:
         yield _as_one([LiveService(Readiness(plan, url, ports).wait(), None) for url in plan.settings.endpoint])
+        return
+    if ports.cluster is not None:
+        with _on_cluster(plan, weights, store, ports, ports.cluster) as live:
+            yield live
         return
     shows_output = ports if plan.settings.debug else None
     with ExitStack() as at_exit:
@@ -83,10 +98,29 @@ def service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator
         yield _as_one(lives)
 
 
+@contextmanager
+def _on_cluster(plan: RunPlan, weights: str, store: Store, ports: Ports, cluster: Cluster) -> Iterator[LiveService]:
+    """Asking begins with the first replica that is ready: others may wait for nodes."""
+    try:
+        cluster.begin(plan, weights, lambda at: store.path(_log(at)))
+        while not (ready := cluster.take_ready()):
+            ports.clock.sleep(0.1)
+            cluster.poll()
+        lives = [LiveService(service, None, cluster=cluster) for service in ready]
+        live = _as_one(lives)
+        yield _named(live) if plan.settings.replicas > 1 else live
+    finally:
+        cluster.end()
+
+
+def _log(at: int) -> str:
+    return LOG if at == 0 else f"logs/deploy_{at}.log"
+
+
 def _start(plan: RunPlan, at: int, weights: str, store: Store, ports: Ports) -> RunningAdapter:
     """Starts deploy.sh as the replica of that number."""
     settings = plan.settings
-    log, count = store.path(LOG if at == 0 else f"logs/deploy_{at}.log"), settings.devices_per_replica
+    log, count = store.path(_log(at)), settings.devices_per_replica
     ports.progress.say(f"Starting {settings.adapter}/deploy.sh; its output goes to {log}.")
     return ports.launcher.start(
         folder=os.path.abspath(settings.adapter or ""),  # noqa: PTH100 - as the user wrote it, links and all
@@ -122,16 +156,23 @@ def _ended(live: LiveService) -> AdapterFailed | None:
 
 def _as_one(lives: Sequence[LiveService]) -> LiveService:
     """The first of them with the others as its replicas; refuses servers of which one is not like the first."""
-    first, *others = [live.service for live in lives]
-    for other in others:
-        if (other.model, other.samplers) != (first.model, first.samplers):
-            what = "model" if other.model != first.model else "samplers"
-            one, two = (getattr(each, what) for each in (first, other))
-            raise AdapterFailed(
-                f"{first.base_url} and {other.base_url} are no replicas of one service: the first has the {what} "
-                f"'{one}', the second '{two}'. Start them alike, or evaluate them one by one."
-            )
-    if not others:
+    for other in lives[1:]:
+        _refuse_unlike(lives[0].service, other.service)
+    if len(lives) == 1:
         return lives[0]
-    named = [dataclasses.replace(live, name=live.service.base_url.partition("://")[2]) for live in lives]
-    return dataclasses.replace(named[0], others=tuple(named[1:]))
+    first, *others = map(_named, lives)
+    return dataclasses.replace(first, others=tuple(others))
+
+
+def _refuse_unlike(first: Service, other: Service) -> None:
+    if (other.model, other.samplers) != (first.model, first.samplers):
+        what = "model" if other.model != first.model else "samplers"
+        one, two = (getattr(each, what) for each in (first, other))
+        raise AdapterFailed(
+            f"{first.base_url} and {other.base_url} are no replicas of one service: the first has the {what} "
+            f"'{one}', the second '{two}'. Start them alike, or evaluate them one by one."
+        )
+
+
+def _named(live: LiveService) -> LiveService:
+    return dataclasses.replace(live, name=live.service.base_url.partition("://")[2])

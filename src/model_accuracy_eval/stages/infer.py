@@ -4,6 +4,7 @@ All datasets go through one pool of workers, so that the slow last answers of on
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -76,7 +77,7 @@ class _Inference:
     async def run(self, judge: BackgroundJudge) -> Service:
         service, chat = self._live.service, self._connect()
         try:
-            await run_checked(self._run(chat), self._live.check, self._ports.clock)
+            await run_checked(self._run(chat), lambda: self._check(chat), self._ports.clock)
             self._live.check_port()
         finally:
             await chat.close()
@@ -86,12 +87,32 @@ class _Inference:
         return replace(service, sends_finish_reasons=chat.sends_finish_reasons)
 
     def _connect(self) -> ReplicaPool:
+        share = self._plan.client_limits.concurrency / self._plan.settings.replicas
+        return ReplicaPool(
+            [self._replica(live) for live in self._live.replicas],
+            self._ports.progress.say,
+            # Where some replicas may be missing, the others do not get what these would be asked.
+            share=math.ceil(share) if self._live.cluster else None,
+        )
+
+    @property
+    def _has_replicas(self) -> bool:
+        return len(self._live.replicas) > 1 or self._plan.settings.replicas > 1
+
+    def _replica(self, live: LiveService) -> Replica:
         limits = self._plan.client_limits
-        if len(self._live.replicas) > 1:
+        if self._has_replicas:
             limits = replace(limits, gone_after=_REPLICA_GONE_AFTER)
-        connect, lives = self._ports.connect, self._live.replicas
-        replicas = [Replica(live.name, connect(live.service, limits, role="model")) for live in lives]
-        return ReplicaPool(replicas, self._ports.progress.say)
+        name = live.name if self._has_replicas else ""
+        chat, cluster = self._ports.connect(live.service, limits, role="model"), self._live.cluster
+        if cluster is None:
+            return Replica(name, chat)
+        return Replica(name, chat, lambda reason: cluster.dismiss(live.service, reason))
+
+    def _check(self, chat: ReplicaPool) -> None:
+        self._live.check()
+        for live in self._live.joined():
+            chat.add(self._replica(live))
 
     async def _run(self, chat: ReplicaPool) -> None:
         """Asks for everything, then again for what was taken for complete before the first finish_reason came."""
@@ -104,7 +125,7 @@ class _Inference:
             await self._ask_all([item for requests in again for item in requests], chat)
 
     async def _ask_all(self, requests: list[SampleRequest], chat: ReplicaPool) -> None:
-        if len(self._live.replicas) > 1:
+        if self._has_replicas:
             requests = [part for request in requests for part in request.halves()]
         collectors = list(dict.fromkeys(request.collector for request in requests if request.by_loglikelihood))
         if collectors:

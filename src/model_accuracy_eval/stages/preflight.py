@@ -156,6 +156,8 @@ def _reads_port(folder: Path) -> bool:
 
 
 def _port(plan: RunPlan, ports: Ports) -> list[str]:
+    if plan.settings.engine != "local":
+        return []
     numbers = range(plan.settings.port, plan.settings.port + plan.settings.replicas)
     owners = ((port, ports.launcher.port_owner(port)) for port in numbers)
     return [

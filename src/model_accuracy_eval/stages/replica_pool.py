@@ -3,8 +3,9 @@
 Samples of one problem go to two replicas where they can, so that the replicas can be compared on the same problems.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -37,7 +38,10 @@ class Replica:
     name: str
     """Empty if it is the only one."""
     chat: Chat
+    dismiss: Callable[[str], object] = lambda reason: None
+    """Hears why it is asked no more."""
     loglikelihoods: LoglikelihoodClient | None = None
+    looked_at: asyncio.Lock = field(default_factory=asyncio.Lock)
     in_flight: int = 0
     asked: int = 0
     lost_in_a_row: int = 0
@@ -47,11 +51,22 @@ class Replica:
 class ReplicaPool:
     """Implements `ports.Chat`. `say` hears of every replica that is given up."""
 
-    def __init__(self, replicas: Sequence[Replica], say: Callable[[str], object]) -> None:
-        self._replicas = replicas
+    def __init__(self, replicas: Sequence[Replica], say: Callable[[str], object], *, share: int | None = None) -> None:
+        """`share`: requests that there may be at a time for each replica, where others may join: then requests wait
+        for the next one when all are lost. None: these replicas are all."""
+        self._replicas = [*replicas]
         self._say = say
+        self._share = share
+        self._slots = None if share is None else _Slots(share * len(replicas))
+        self._detection: tuple[LoglikelihoodSetting, JSONObject, RequestMethod] | None = None
         self._last: tuple[object, Replica] | None = None
         """What was asked last, and whom."""
+
+    def add(self, replica: Replica) -> None:
+        """Lets another replica answer from now on."""
+        self._replicas.append(replica)
+        if self._slots is not None and self._share is not None:
+            self._slots.add(self._share)
 
     async def ask(self, request: Request) -> Reply:
         return await self._ask_any(lambda replica: replica.chat.ask(request), request.messages)
@@ -77,7 +92,21 @@ class ReplicaPool:
         if len({client.method for _, client in clients}) > 1:
             ways = ", ".join(f"{name} by {client.method}" for name, client in clients)
             raise NoHonestScore(f"The replicas give log-likelihoods in different ways ({ways}): start equal servers.")
-        return _PooledLoglikelihoods(clients[0][1], self._ask_any)
+        self._detection = (setting, extra, clients[0][1].method)
+        return _PooledLoglikelihoods(clients[0][1], self._ask_any, self._detect)
+
+    async def _detect(self, replica: Replica) -> LoglikelihoodClient:
+        """What a replica needs that joined when the others had been looked at."""
+        if self._detection is None:
+            raise AssertionError("log-likelihoods are asked for when it is known how they are given")
+        setting, extra, method = self._detection
+        found = await replica.chat.loglikelihood_client(setting, extra)
+        if found.method != method:
+            raise NoHonestScore(
+                f"The replicas give log-likelihoods in different ways ({replica.name} by {found.method}, those before "
+                f"it by {method}): start equal servers."
+            )
+        return found
 
     async def models(self) -> tuple[str, ...]:
         return await self._replicas[0].chat.models()
@@ -98,6 +127,15 @@ class ReplicaPool:
             await replica.chat.close()
 
     async def _ask_any(self, ask: AskReplica, about: object, favourite: Sequence[Replica] = ()) -> Reply:
+        if self._slots is None:
+            return await self._ask_one_after_another(ask, about, favourite)
+        while True:
+            async with self._slots:
+                reply = await self._ask_one_after_another(ask, about, favourite)
+            if reply.fault is None or reply.fault.kind != "refused":
+                return reply
+
+    async def _ask_one_after_another(self, ask: AskReplica, about: object, favourite: Sequence[Replica]) -> Reply:
         """Asks one replica after another until one does not fail. A rejection is an answer: all would say the same."""
         tried: list[Replica] = []
         tries = 0
@@ -146,15 +184,53 @@ class ReplicaPool:
         if not replica.given_up and replica.name:
             left = sum(not each.given_up for each in self._replicas) - 1
             self._say(f"The replica {replica.name} is asked no more, {left} are left: {reason.rstrip('.')}.")
+        if not replica.given_up and self._slots is not None and self._share is not None:
+            self._slots.take_back(self._share)
+        if not replica.given_up:
+            replica.dismiss(reason)
         replica.given_up = True
+
+
+class _Slots:
+    """Requests that may be under way, of a number that changes; those that wait are served in their order."""
+
+    def __init__(self, count: int) -> None:
+        self._free = asyncio.Semaphore(count)
+        self._owed = 0
+        """Slots that are taken back as soon as they are given back."""
+
+    def add(self, count: int) -> None:
+        for _ in range(count):
+            self._give_back()
+
+    def take_back(self, count: int) -> None:
+        self._owed += count
+
+    async def __aenter__(self) -> None:
+        await self._free.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._give_back()
+
+    def _give_back(self) -> None:
+        if self._owed:
+            self._owed -= 1
+        else:
+            self._free.release()
 
 
 class _PooledLoglikelihoods:
     """Implements `ports.LoglikelihoodClient` over all replicas; `first` speaks for them."""
 
-    def __init__(self, first: LoglikelihoodClient, ask_any: Callable[[AskReplica, object], Awaitable[Reply]]) -> None:
+    def __init__(
+        self,
+        first: LoglikelihoodClient,
+        ask_any: Callable[[AskReplica, object], Awaitable[Reply]],
+        detect: Callable[[Replica], Awaitable[LoglikelihoodClient]],
+    ) -> None:
         self._first = first
         self._ask_any = ask_any
+        self._detect = detect
 
     @property
     def method(self) -> RequestMethod:
@@ -166,8 +242,9 @@ class _PooledLoglikelihoods:
 
     async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
         async def ask(replica: Replica) -> Reply:
-            if replica.loglikelihoods is None:
-                raise AssertionError(f"{replica.name} was not asked how it gives log-likelihoods")
+            async with replica.looked_at:
+                if replica.loglikelihoods is None:
+                    replica.loglikelihoods = await self._detect(replica)
             return await replica.loglikelihoods.loglikelihood(request)
 
         return await self._ask_any(ask, request.candidates)

@@ -33,6 +33,10 @@ class SignalClock:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self.stop(number)
+
+    def stop(self, number: int) -> None:
+        """What the signal of this number does."""
         # A second signal changes nothing: cleaning up has a time limit, and stopping it would leave processes behind.
         if self._signal is None:
             self._signal = number

@@ -1,7 +1,7 @@
 """The only room that builds the parts of the outside world; every other room is handed them.
 
-`plan_parts`: settings → plan · `run_parts`: plan → ports · `sinks`: where results are published · `action_parts`: the
-action · `merge_parts`, `batch_parts`, `rescore_parts`, `…_checks`: the other commands.
+`plan_parts`: settings → plan · `run_parts`, `engines`: plan → ports · `sinks`: where results are published ·
+`action_parts`: the action · `merge_parts`, `batch_parts`, `rescore_parts`, `…_checks`: the other commands.
 """
 
 from pathlib import Path
@@ -11,11 +11,11 @@ from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.run_archive import open_archive
 from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.wiring.engines import ports as ports
 from model_accuracy_eval.wiring.plan_parts import library as library
 from model_accuracy_eval.wiring.plan_parts import plan as plan
 from model_accuracy_eval.wiring.run_parts import fetching_hub as fetching_hub
 from model_accuracy_eval.wiring.run_parts import hub as hub
-from model_accuracy_eval.wiring.run_parts import ports as ports
 from model_accuracy_eval.wiring.run_parts import trusted_python as trusted_python
 
 

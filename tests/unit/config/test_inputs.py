@@ -100,6 +100,8 @@ BAD: list[tuple[str, Any, str]] = [
     ("out", None, "expected 'str'"),
     ("preset", "pass@2", "expected one of greedy, pass@1, pass@10"),
     ("prompt-strategy", "reflexion", "expected one of standard, scot, few-shot, cgo"),
+    ("engine", "slurm", "expected one of local, ray"),
+    ("judge-engine", "slurm", "expected one of local, ray"),
     ("sandbox", "chroot", "expected one of auto, docker, bwrap, uid, none"),
     ("loglikelihood", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
     ("sampling", "greedy", "expected one of server, plain"),
@@ -127,7 +129,7 @@ def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> 
 def test_every_bound_is_refused_above() -> None:
     """Each setting whose type can be missed has a line in the table of this test."""
     free = {"adapter", "model", "endpoint", "model-name", "data-dir", "tasks-path", "reuse", "baseline", "debug"}
-    free |= {"only", "columns", "data-lock", "judge-panel"}
+    free |= {"only", "columns", "resources", "data-lock", "judge-panel"}
     free |= {"judge-endpoint", "judge-model", "sandbox-image"}
     free |= {"adapter-image", "max-weight-size", "devices", "weights-dir", "shard"}  # looked at by those who use them
     assert {name for name, *_ in BAD} | free == set(NAMES)

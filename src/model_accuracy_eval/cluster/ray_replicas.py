@@ -1,0 +1,238 @@
+"""Replicas of an adapter as Ray's actors: placed, watched, and replaced where a node is lost.
+
+    placing ─ a node has room ─► starting ─ the service answered ─► serving
+       ▲                            │ deploy.sh failed ─► troubled     │ deploy.sh ended ─► troubled
+       └───────── the node is lost, a new actor waits for room ────────┘
+
+A replica whose deploy.sh failed is not started elsewhere: that is a finding about the adapter or that node.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from model_accuracy_eval import __version__
+from model_accuracy_eval.cluster import folder_copy
+from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, shown
+from model_accuracy_eval.cluster.remote_chat import RemoteChat
+from model_accuracy_eval.errors import AdapterFailed
+from model_accuracy_eval.ports import Chat, Clock, Connect, ServiceRole
+from model_accuracy_eval.records import ClientLimits, RunPlan, Service
+from model_accuracy_eval.records.cluster import NodeFacts, NodeTrouble
+
+_NEWS_SECONDS = 0.5
+_LOST_IN_A_ROW = 3
+"""Actors that were lost before one of them served; a further one would be lost too."""
+_END_SECONDS = 6.0
+"""deploy.sh is promised five to end."""
+
+
+@dataclass(eq=False, slots=True)
+class _Replica:
+    number: int
+    actor: Any
+    call: Any
+    """The result that the state waits for."""
+    state: Literal["placing", "starting", "serving", "troubled", "lost"] = "placing"
+    where: str = ""
+    service: Service | None = None
+    dismissed: str = ""
+    """Why it is asked no more, if it is not."""
+    news: Any = None
+    news_due: float = 0.0
+
+
+class RayReplicas:
+    """Implements `ports.Cluster`. `actor`: the class of what runs on a node; `otherwise` connects to other services."""
+
+    def __init__(
+        self,
+        ray_connection: RayConnection,
+        actor: type,
+        *,
+        clock: Clock,
+        say: Callable[[str], object],
+        otherwise: Connect,
+    ) -> None:
+        self._ray = ray_connection
+        self._actor = actor
+        self._clock = clock
+        self._say = say
+        self._otherwise = otherwise
+        self._replicas: list[_Replica] = []
+        self._ready: list[_Replica] = []
+        self._first_trouble: tuple[_Replica, NodeTrouble] | None = None
+        self._lost_in_a_row = 0
+        self._idle_since: float | None = None
+        """Since when there has been no replica that has a node."""
+
+    def begin(self, plan: RunPlan, weights: str, log: Callable[[int], str]) -> None:
+        self._plan, self._weights, self._log = plan, weights, log
+        self._wanted = amounts(plan.settings.resources)
+        self._ray.open()
+        self._folder = self._ray.share(folder_copy.pack(plan.settings.adapter or ""))
+        for _ in range(plan.settings.replicas):
+            self._place()
+        self._say(f"{plan.settings.replicas} replicas wait for nodes of the Ray cluster{self._each_with()}.")
+        if (room := self._room()) < plan.settings.replicas:
+            self._say(f"The cluster's nodes have room for {room} of them; the others begin when nodes join.")
+
+    def connect(self, service: Service, limits: ClientLimits, *, role: ServiceRole) -> Chat:
+        """Implements `ports.Connect`."""
+        for each in self._replicas:
+            if each.service is not None and each.service.base_url == service.base_url and role == "model":
+                return RemoteChat(self._ray, each.actor, each.where, limits)
+        return self._otherwise(service, limits, role=role)
+
+    def take_ready(self) -> list[Service]:
+        ready, self._ready = self._ready, []
+        return [each.service for each in ready if each.service is not None]
+
+    def dismiss(self, service: Service, reason: str) -> None:
+        """What becomes of it shows when it is asked for news: it may be lost, and then there will be another."""
+        for each in self._replicas:
+            if each.service is not None and each.service.base_url == service.base_url and each.state == "serving":
+                each.dismissed = reason
+
+    def poll(self) -> None:
+        for each in [*self._replicas]:
+            try:
+                self._advance(each)
+                self._hear(each)
+            except ActorLost as lost:  # noqa: PERF203 - each may be lost
+                self._replace(each, lost)
+        self._raise_if_none_is_left()
+
+    def end(self) -> None:
+        begun = [each for each in self._replicas if each.state in ("starting", "serving", "troubled")]
+        ends = {each.number: each.actor.end.remote() for each in begun}
+        self._ray.wait_all([*ends.values()], _END_SECONDS)
+        for each in begun:
+            if self._ray.is_done(ends[each.number]):
+                try:
+                    self._write(each, self._ray.result(ends[each.number]))
+                except ActorLost:
+                    continue
+        for each in self._replicas:
+            self._ray.kill(each.actor)
+        self._replicas = []
+
+    def _place(self) -> None:
+        number = max((each.number for each in self._replicas), default=-1) + 1
+        actor = self._ray.place(self._actor, self._wanted)
+        self._replicas.append(_Replica(number, actor, actor.facts.remote()))
+
+    def _advance(self, replica: _Replica) -> None:
+        if replica.state not in ("placing", "starting") or not self._ray.is_done(replica.call):
+            return
+        result = self._ray.result(replica.call)
+        if isinstance(result, NodeTrouble):
+            self._note(replica, result)
+        elif isinstance(result, NodeFacts):
+            self._start(replica, result)
+        else:
+            replica.state, replica.service = "serving", result
+            self._ready.append(replica)
+            self._lost_in_a_row = 0
+
+    def _start(self, replica: _Replica, facts: NodeFacts) -> None:
+        replica.state, replica.where = "starting", facts.shown
+        if facts.version != __version__:
+            self._note(
+                replica,
+                NodeTrouble(
+                    sentence=f"model-accuracy-eval is {facts.version} there and {__version__} here: install the same "
+                    f"on both (pip install 'model-accuracy-eval[ray]=={__version__}')."
+                ),
+            )
+            return
+        self._say(f"Replica {replica.number + 1} starts deploy.sh on {replica.where}; its output goes to "
+                  f"{self._log(replica.number)}.")  # fmt: skip
+        replica.call = replica.actor.start.remote(self._plan, replica.number, self._folder, self._weights)
+
+    def _hear(self, replica: _Replica) -> None:
+        """Asks for news now and then, which also shows that the node is there."""
+        if replica.state not in ("starting", "serving"):
+            return
+        if replica.news is None:
+            if self._clock.elapsed() >= replica.news_due:
+                replica.news = replica.actor.news.remote()
+            return
+        if self._ray.is_done(replica.news):
+            reference, replica.news = replica.news, None
+            replica.news_due = self._clock.elapsed() + _NEWS_SECONDS
+            news = self._ray.result(reference)
+            self._write(replica, news.output)
+            for sentence in news.sentences:
+                self._say(f"{replica.where}: {sentence}")
+            trouble = news.trouble or (NodeTrouble(sentence=replica.dismissed) if replica.dismissed else None)
+            if trouble is not None and replica.state == "serving":
+                self._note(replica, trouble)
+
+    def _write(self, replica: _Replica, output: bytes) -> None:
+        with Path(self._log(replica.number)).open("ab") as file:
+            file.write(output)
+
+    def _note(self, replica: _Replica, trouble: NodeTrouble) -> None:
+        replica.state = "troubled"
+        self._first_trouble = self._first_trouble or (replica, trouble)
+        self._say(f"Replica {replica.number + 1} on {replica.where} serves no more: {trouble.sentence}")
+
+    def _replace(self, replica: _Replica, lost: ActorLost) -> None:
+        """What it was being asked is asked elsewhere, as soon as the request notices the same."""
+        before, replica.state = replica.state, "lost"
+        self._lost_in_a_row += before != "serving"
+        where = f" on {replica.where}" if replica.where else ""
+        again = self._lost_in_a_row < _LOST_IN_A_ROW
+        self._say(f"Replica {replica.number + 1}{where} is lost ({lost}){'; another waits for room' * again}.")
+        trouble = NodeTrouble(sentence=f"Its process ended before deploy.sh served ({lost}).{_cure(str(lost))}")
+        if again:
+            self._place()
+        else:
+            self._first_trouble = self._first_trouble or (replica, trouble)
+
+    def _raise_if_none_is_left(self) -> None:
+        states = {each.state for each in self._replicas}
+        if states & {"starting", "serving"}:
+            self._idle_since = None
+            return
+        if "placing" not in states:
+            self._raise_first_trouble()
+        self._idle_since = self._clock.elapsed() if self._idle_since is None else self._idle_since
+        limits = self._plan.client_limits
+        limit = limits.ready_timeout or limits.gone_after
+        if self._clock.elapsed() - self._idle_since > limit and not self._room():
+            raise AdapterFailed(
+                f"No replica has a node: for {limit:g} s no node of the Ray cluster has been up that has "
+                f"{shown(self._wanted)}. Start one (ray start --address …), or wait longer with --ready-timeout."
+            )
+
+    def _raise_first_trouble(self) -> None:
+        assert self._first_trouble is not None
+        replica, trouble = self._first_trouble
+        count = len([each for each in self._replicas if each.state == "troubled"])
+        others = f" So none of the {count} replicas serves." if count > 1 else ""
+        raise AdapterFailed(
+            f"Replica {replica.number + 1} on {replica.where or 'no node'}: {trouble.sentence}{others}",
+            detail=trouble.detail,
+            about=trouble.about,
+        )
+
+    def _each_with(self) -> str:
+        return f", each with {shown(self._wanted)}" if self._wanted else ""
+
+    def _room(self) -> int:
+        """How many replicas all nodes together have room for, if nothing else runs on them."""
+        return sum(_fits(node, self._wanted, self._plan.settings.replicas) for node in self._ray.nodes())
+
+
+def _fits(node: Mapping[str, float], wanted: Mapping[str, float], most: int) -> int:
+    counts = [int(node.get(name, 0.0) // number) for name, number in wanted.items() if number > 0]
+    return min(counts, default=most if has_room(node, wanted) else 0)
+
+
+def _cure(lost: str) -> str:
+    if "No module named" not in lost:
+        return ""
+    return f" Install what it lacks on every node: pip install 'model-accuracy-eval[ray]=={__version__}'."

@@ -1,0 +1,254 @@
+"""What runs on a node of a Ray cluster: one replica of the adapter, and the requests that it answers.
+
+The node's own environment counts here: its proxies, its tokens for hubs, the NPUs that Ray gave the process.
+"""
+
+import asyncio
+import io
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from model_accuracy_eval import __version__
+from model_accuracy_eval.cluster import folder_copy
+from model_accuracy_eval.deployment.adapter_environment import VISIBLE_NPUS
+from model_accuracy_eval.errors import AdapterFailed, EvalError
+from model_accuracy_eval.optional import ray
+from model_accuracy_eval.ports import Chat, LoglikelihoodClient
+from model_accuracy_eval.records import (
+    ClientLimits,
+    Counts,
+    Fault,
+    JSONObject,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    Media,
+    MediaPlace,
+    Reply,
+    Request,
+    RequestMethod,
+    RunPlan,
+    Samplers,
+    Service,
+    WeightsInfo,
+)
+from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeTrouble
+from model_accuracy_eval.stages import deploy
+from model_accuracy_eval.stages.deploy import LiveService
+from model_accuracy_eval.system.clock import SignalClock
+from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.wiring.run_parts import ports as local_ports
+
+Result = TypeVar("Result")
+_NEWS_BYTES = 1 << 20
+_PORTS_TRIED = 100
+
+
+class ReplicaNode:
+    """An actor. Its methods share one event loop; `start` takes minutes, so it runs in a thread."""
+
+    def __init__(self) -> None:
+        self._clock = SignalClock()
+        self._said = _Sentences()
+        self._at_end = ExitStack()
+        self._starting = threading.Lock()
+        self._live: LiveService | None = None
+        self._trouble: NodeTrouble | None = None
+        self._log: Path | None = None
+        self._read = 0
+        self._last_output: list[bytes] = []
+        self._chats: dict[ClientLimits, Chat] = {}
+        self._loglikelihoods: dict[ClientLimits, LoglikelihoodClient] = {}
+
+    async def facts(self) -> NodeFacts:
+        return NodeFacts(address=_address(), version=__version__, npus=os.environ.get(VISIBLE_NPUS, ""))
+
+    async def start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> Service | NodeTrouble:
+        """Starts deploy.sh in a copy of the adapter's folder; returns the service, by an address of this node."""
+        return await asyncio.to_thread(_told, lambda: self._start(plan, number, adapter, weights))
+
+    def _start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> Service:
+        with self._starting:
+            folder = self._at_end.enter_context(tempfile.TemporaryDirectory(prefix="replica-"))
+            self._media = Path(folder, "media")
+            self._media.mkdir()
+            copy = Path(folder, Path(plan.settings.adapter or "").absolute().name or "adapter")
+            copy.mkdir()
+            folder_copy.unpack(adapter, str(copy))
+            plan = plan.with_settings(
+                engine="local", judge_engine="local", resources=(), adapter=str(copy), replicas=1, debug=False
+            )
+            self._ports = local_ports(
+                plan, os.environ, self._clock, io.StringIO(), wrap_display=lambda display: self._said
+            )
+            plan = plan.with_settings(port=self._free_port(plan.settings.port + number, plan.settings.replicas))
+            source = self._ports.weights_source
+            limit = plan.settings.max_weight_size
+            source.measure(weights, limit)
+            path = source.fetch(weights, limit)
+            store = RunFolder(str(Path(folder, "run")))
+            self._log = Path(store.path(deploy.LOG))
+            # When the process has ended and its files are still there.
+            self._at_end.callback(lambda: self._last_output.append(self._output()))
+            live = self._at_end.enter_context(deploy.service(plan, path, store, self._ports))
+            self._live = live
+        named = replace(live.service, base_url=f"http://{_address()}:{live.port}")
+        # Each node may keep weights of a hub in a cache of its own, after which servers name the model.
+        return replace(named, model=weights) if named.model == path else named
+
+    def _free_port(self, wished: int, step: int) -> int:
+        """The next one of this replica's own, so that two of a node do not take the same."""
+        candidates = range(wished, min(65536, wished + _PORTS_TRIED * step), step)
+        free = next((port for port in candidates if self._ports.launcher.port_owner(port) is None), None)
+        if free is None:
+            raise AdapterFailed(f"No port of {candidates} is free on {_address()}: give another --port.")
+        return free
+
+    async def ask(self, limits: ClientLimits, request: Request, media: Mapping[str, bytes]) -> "_Answer":
+        if self._trouble is not None:
+            return self._refusal(self._trouble), None
+        chat = self._chat(limits)
+        reply = await chat.ask(self._placed(request, media))
+        return reply, chat.sends_finish_reasons
+
+    async def detect(
+        self, limits: ClientLimits, setting: LoglikelihoodSetting, extra: JSONObject
+    ) -> tuple[RequestMethod, tuple[str, ...]] | NodeTrouble:
+        try:
+            found = await self._chat(limits).loglikelihood_client(setting, extra)
+        except EvalError as error:
+            return _trouble(error)
+        self._loglikelihoods[limits] = found
+        return found.method, found.findings
+
+    async def loglikelihood(
+        self, limits: ClientLimits, request: LoglikelihoodRequest, media: Mapping[str, bytes]
+    ) -> "_Answer":
+        if self._trouble is not None:
+            return self._refusal(self._trouble), None
+        placed = replace(request, request=self._placed(request.request, media))
+        reply = await self._loglikelihoods[limits].loglikelihood(placed)
+        return reply, self._chat(limits).sends_finish_reasons
+
+    async def models(self, limits: ClientLimits) -> tuple[str, ...]:
+        return await self._chat(limits).models()
+
+    async def context_length(self, limits: ClientLimits) -> int | None:
+        return await self._chat(limits).context_length()
+
+    async def samplers(self, limits: ClientLimits, probes: Sequence[Request]) -> Samplers | Fault:
+        return await self._chat(limits).samplers(probes)
+
+    async def news(self) -> NodeNews:
+        """Looks after deploy.sh too."""
+        if self._live is not None and self._trouble is None:
+            trouble = await asyncio.to_thread(_told, self._live.check)
+            self._trouble = trouble if isinstance(trouble, NodeTrouble) else None
+        return NodeNews(sentences=self._said.take(), output=self._output(), trouble=self._trouble)
+
+    async def end(self) -> bytes:
+        """Ends deploy.sh and everything that it started; returns the rest of its output."""
+        self._clock.stop(signal.SIGTERM)
+        for chat in self._chats.values():
+            await chat.close()
+        return await asyncio.to_thread(self._end)
+
+    def _end(self) -> bytes:
+        with self._starting:  # a start that is under way notices the stop
+            self._live = None
+            self._at_end.close()
+            return b"".join(self._last_output)
+
+    def _chat(self, limits: ClientLimits) -> Chat:
+        if self._live is None:
+            raise AssertionError("a replica is asked when it has said that it serves")
+        if limits not in self._chats:
+            self._chats[limits] = self._ports.connect(self._live.service, limits, role="model")
+        return self._chats[limits]
+
+    def _placed(self, request: Request, media: Mapping[str, bytes]) -> Request:
+        """The request with its pictures in files of this node."""
+        if not media:
+            return request
+        for digest, content in media.items():
+            if not (file := self._media / digest).exists():
+                file.write_bytes(content)
+        messages = tuple(
+            replace(message, media=tuple(self._here(each) if each.sha256 in media else each for each in message.media))
+            for message in request.messages
+        )
+        return replace(request, messages=messages)
+
+    def _here(self, media: Media) -> Media:
+        return replace(media, place=MediaPlace(file=str(self._media / media.sha256)))
+
+    def _refusal(self, trouble: NodeTrouble) -> Reply:
+        return Reply(id="", fault=Fault(kind="refused", sentence=trouble.sentence, lasting=True))
+
+    def _output(self) -> bytes:
+        if self._log is None or not self._log.exists():
+            return b""
+        with self._log.open("rb") as file:
+            file.seek(self._read)
+            output = file.read(_NEWS_BYTES)
+        self._read += len(output)
+        return output
+
+
+_Answer = tuple[Reply, bool | None]
+"""A reply, and whether the service has ever sent a finish_reason."""
+
+
+def measure_weights(plan: RunPlan, reference: str, limit: str) -> WeightsInfo | NodeTrouble:
+    """On any node: what the weights are that it finds there, or would fetch."""
+    ports = local_ports(plan.with_settings(engine="local"), os.environ, SignalClock(), io.StringIO())
+    found = _told(lambda: ports.weights_source.measure(reference, limit))
+    return replace(found, sentence=f"{found.sentence} (On {_address()}.)") if isinstance(found, NodeTrouble) else found
+
+
+class _Sentences:
+    """Implements `ports.ProgressDisplay`: what is said is kept until it is fetched."""
+
+    def __init__(self) -> None:
+        self._kept: list[str] = []
+
+    def take(self) -> tuple[str, ...]:
+        taken, self._kept = tuple(self._kept), []
+        return taken
+
+    def say(self, sentence: str) -> None:
+        self._kept.append(sentence)
+
+    def enter(self, stage: str) -> None: ...
+
+    def begin(self, dataset: str, counts: Counts) -> None: ...
+
+    def update(self, dataset: str, counts: Counts) -> None: ...
+
+    def end(self, dataset: str, counts: Counts) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def _told(work: Callable[[], Result]) -> Result | NodeTrouble:
+    """Errors are told as records: not every class of them comes through pickle."""
+    try:
+        return work()
+    except EvalError as error:
+        return _trouble(error)
+
+
+def _trouble(error: EvalError) -> NodeTrouble:
+    return NodeTrouble(sentence=error.sentence, detail=error.detail, about=error.about)
+
+
+def _address() -> str:
+    address: str = ray.util.get_node_ip_address()
+    return address
