@@ -114,13 +114,15 @@ def test_n7_letters_are_weighed_by_the_first_token() -> None:
 
 
 class SparingServer(LikelihoodServer):
-    """Leaves the probabilities out in two of three answers, as a server does whose draw ends the answer."""
+    """Leaves the probabilities out in most answers, as a server does whose draw shows no text."""
 
     asked = 0
+    every = 3
+    """In how many answers they are there once."""
 
     def _chat(self, exchange: Exchange, asked: dict[str, Any]) -> None:
         self.asked += bool(asked.get("logprobs"))
-        if not asked.get("logprobs") or self.asked % 3 == 0:
+        if not asked.get("logprobs") or self.asked % self.every == 0:
             super()._chat(exchange, asked)
             return
         message = {"role": "assistant", "content": ""}
@@ -138,6 +140,27 @@ def test_probabilities_that_a_draw_left_out_are_asked_for_again() -> None:
     assert method == "top-logprobs"
     assert [reply.loglikelihoods for reply in replies] == [reply.loglikelihoods for reply in plain]
     assert [reply.tries for reply in replies] == [3, 3, 3]
+
+
+class DryServer(SparingServer):
+    """Gives them once, for the question about the method, and never again."""
+
+    every = 2
+
+    def _chat(self, exchange: Exchange, asked: dict[str, Any]) -> None:
+        super()._chat(exchange, asked)
+        self.every = self.every if self.asked < 2 else 10**9
+
+
+def test_probabilities_that_never_come_again_end_with_the_next_step() -> None:
+    """After forty draws the sample fails: so many are left out by chance only where nearly all are."""
+    with DryServer(style=TOP) as server:
+        _, _, (reply,) = ask(server, likelihood_request(("x", " y"), ("x", " z")))
+    assert reply.fault is not None
+    assert (reply.tries, reply.fault.kind) == (40, "failed")
+    assert reply.fault.sentence == (
+        "The answer has no top_logprobs, in 40 tries. Others had them; --loglikelihood extracted needs none."
+    )
 
 
 def test_a_constrained_answer_is_the_letter() -> None:
