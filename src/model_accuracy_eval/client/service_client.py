@@ -115,7 +115,8 @@ class ServiceClient:
             return _connection_failure(error)
         except httpx.HTTPError as error:
             self._liveness.heard()
-            return Failure(kind="failed", sentence=f"The answer broke off: {error}{progress()}")
+            silent = isinstance(error, httpx.ReadTimeout)
+            return Failure(kind="failed", sentence=f"The answer broke off: {error}{progress()}", silent=silent)
         failure = None if response.is_success else _status_failure(response, self._about_key)
         if failure is None or failure.kind != "refused":
             self._liveness.heard()
@@ -150,7 +151,11 @@ class ServiceClient:
             sentence = sentence.replace(self._api_key, "[api key]")
         count = f"{tries} {'try' if tries == 1 else 'tries'}, {seconds:.1f} s"
         return Fault(
-            kind=failure.kind, sentence=f"{sentence} ({count}).", status=failure.status, lasting=not failure.transient
+            kind=failure.kind,
+            sentence=f"{sentence} ({count}).",
+            status=failure.status,
+            lasting=not failure.transient,
+            silent=failure.silent,
         )
 
 
@@ -197,7 +202,7 @@ def _connection_failure(error: httpx.TransportError) -> Failure:
     if isinstance(cause, ssl.SSLCertVerificationError) or "WRONG_VERSION_NUMBER" in str(error):
         return Failure(kind="failed", sentence=sentence, transient=False)
     if isinstance(error, httpx.ConnectTimeout) or isinstance(cause, _SERVER_ERRORS):
-        return Failure(kind="failed", sentence=sentence)
+        return Failure(kind="failed", sentence=sentence, silent=isinstance(error, httpx.ConnectTimeout))
     if isinstance(cause, OSError) and cause.errno in _LOCAL_ERRORS and not isinstance(cause, socket.gaierror):
         return Failure(kind="failed", sentence=sentence)
     return Failure(kind="refused", sentence=sentence)

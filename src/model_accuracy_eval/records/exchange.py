@@ -112,6 +112,8 @@ class Fault(Record, frozen=True, kw_only=True):
     status: int | None = None
     lasting: bool = False
     """Whether a further try could not succeed."""
+    silent: bool = False
+    """Whether the last try ended because the service said nothing, or nothing more, in the time that it had."""
 
 
 class Usage(Record, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from model_accuracy_eval.stages.deploy import LiveService
 from model_accuracy_eval.stages.early_stop import Follower
 from model_accuracy_eval.stages.replica_pool import Replica, ReplicaPool
 from model_accuracy_eval.stages.sample_collector import SampleCollector, SampleRequest
+from model_accuracy_eval.stages.silences import Silences
 from model_accuracy_eval.stages.tool_loop import converse, with_calls_in_texts
 from model_accuracy_eval.stages.turn_loop import ask_in_turns
 
@@ -73,6 +74,7 @@ class _Inference:
         self._loglikelihoods: LoglikelihoodClient | None = None
         self._several_choices: bool | None = None
         """Whether one request can get several choices from the service; None until an answer shows it."""
+        self._silences = Silences(plan.client_limits.concurrency)
 
     async def run(self, judge: BackgroundJudge) -> Service:
         service, chat = self._live.service, self._connect()
@@ -191,6 +193,7 @@ class _Inference:
         if reply.fault is not None:
             self._take_fault(request, reply.fault, reply.tries)
             return
+        self._silences.end()
         missing = request.collector.keep(request, reply, method)
         total = len(request.indexes)
         if total > 1:
@@ -213,6 +216,7 @@ class _Inference:
             return
         request.collector.give_up(request, fault, tries)
         self._raise_if_all_are_rejected(fault)
+        self._silences.count(fault)
 
     def _raise_if_all_are_rejected(self, fault: Fault) -> None:
         """When every request of the first wave was rejected, the rest will be too.

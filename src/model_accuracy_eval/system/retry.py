@@ -84,6 +84,8 @@ class Failure:
     """Whether the request itself may be the cause, so that only a few attempts are worth while."""
     retry_after: float | None = None
     """Seconds that the server asks to wait."""
+    silent: bool = False
+    """Whether the server took the connection or the request and said nothing, or nothing more, in time."""
 
 
 def http_failure(status: int, sentence: str, retry_after: float | None = None) -> Failure:

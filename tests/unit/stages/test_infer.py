@@ -249,6 +249,35 @@ def test_a_service_that_is_gone_ends_the_run() -> None:
     assert len(chat.requests) <= 4
 
 
+SILENCE = Fault(kind="failed", sentence="no answer for 600 s (6 tries, 3600 s).", silent=True)
+
+
+@pytest.mark.parametrize(("concurrency", "bound"), [(1, 16), (4, 16), (20, 40)])
+def test_a_service_that_hangs_ends_the_run(concurrency: int, bound: int) -> None:
+    """It is not gone, but of two waves of requests none is answered; what was answered before is kept."""
+
+    def hanging(request: Request, choice: int) -> str | Fault:
+        return by_seed(request, choice) if int(request.messages[0].content.split()[1]) < 100 else SILENCE
+
+    chat, store = ScriptedChat(hanging), MemoryStore()
+    with pytest.raises(AdapterFailed, match=rf"takes requests, but the last {bound} in a row .* no answer for 600 s"):
+        collect(plan(1, concurrency=concurrency), (prepared(5000),), chat, store)
+    assert len(kept(store)) == 100
+    assert len(chat.requests) <= 100 + bound + concurrency
+
+
+@pytest.mark.parametrize("other", [None, Fault(kind="failed", sentence="HTTP 500 (6 tries, 30 s).", status=500)])
+def test_silences_between_answers_end_nothing(other: Fault | None) -> None:
+    """Every second request is lost; an answer shows that the service is there, and so does a fault of another kind."""
+
+    def halting(request: Request, choice: int) -> str | Fault:
+        return SILENCE if int(request.messages[0].content.split()[1]) % 2 else other or by_seed(request, choice)
+
+    chat = ScriptedChat(halting)
+    collect(plan(1), (prepared(200),), chat, MemoryStore())
+    assert len(chat.requests) == 200
+
+
 def test_a_deploy_script_that_exits_ends_the_run_with_the_end_of_its_log() -> None:
     """The exit of deploy.sh is seen while requests are in flight, and told with its code and log."""
     running = FakeRunningAdapter()
