@@ -5,7 +5,7 @@ report = pipeline.run(plan, ports)
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
@@ -222,6 +222,9 @@ class NoPins:
     """Nothing is known of any rows."""
 
     lock = "accuracy-data.lock"
+
+    def noted(self, split: HubSplit, fields: Collection[str]) -> RowsPin | None:
+        return None
 
     def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
         return None, False

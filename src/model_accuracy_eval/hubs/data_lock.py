@@ -6,7 +6,7 @@ cache. Beside the cache's files lie short sums of all rows that were read, to te
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -87,6 +87,11 @@ class DataLock:
             kept = entries.setdefault(name, structs.replace(found, accepted=self._forget))
             self._write(entries)
         return kept
+
+    def noted(self, split: HubSplit, fields: Collection[str]) -> RowsPin | None:
+        entry = self.find(split)
+        pins = entry.rows if entry else ()
+        return next((pin for pin in pins if set(pin.columns) >= set(fields)), None)
 
     def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
         name = key(split)

@@ -1,6 +1,6 @@
 """What rows were when they were first read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from model_accuracy_eval.records import HubSplit, RowsPin
@@ -14,6 +14,9 @@ class RowPins(Protocol):
 
     lock: str
     """Path of the lock file."""
+
+    def noted(self, split: HubSplit, fields: Collection[str]) -> RowsPin | None:
+        """Returns a pin of the split that has these columns, if one was noted."""
 
     def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
         """Returns the pin of the split, and whether it was noted just now; None if nothing is known of the split."""

@@ -31,7 +31,7 @@ def check(
 
     `is_known`: their bytes are the pinned ones, so that there is nothing to compare.
     """
-    columns = file.rows.columns if file.rows else tuple(fields) or tuple(sorted({name for row in rows for name in row}))
+    columns = _columns(file, rows, fields, pins)
     if is_known:
         if file.rows:
             pins.keep(file.rows, lambda: _sums(rows, columns))
@@ -48,6 +48,13 @@ def check(
         raise BadData(_difference(source, rows, found, known, pins))
     pins.keep(known, lambda: _sums(rows, columns))
     return source
+
+
+def _columns(file: DataFile, rows: _Rows, fields: Sequence[str], pins: RowPins) -> tuple[str, ...]:
+    """Those that a pin has; where there is none, all: prompts and answers read more than the columns that every row has
+    to have."""
+    known = file.rows or (pins.noted(file.split, fields) if file.split else None)
+    return known.columns if known else tuple(sorted({name for row in rows for name in row}))
 
 
 def _check_count(source: RowsSource, file: DataFile) -> None:

@@ -71,7 +71,7 @@ def test_the_form_of_rows_does_not_matter(server: FakeHub, tmp_path: Path) -> No
         (lines(0, 6), "The first 5 rows are the known ones; 1 follow them"),
         (
             lines(0, 2) + lines(3, 1) + lines(2, 1) + lines(4, 1),
-            "first that differs is row 3, in 'question' and 'answer'",
+            "first that differs is row 3, in 'answer' and 'question'",
         ),
         (lines(0, 5).replace(b'"answer": "3"', b'"answer": "33"'), "The first that differs is row 4, in 'answer'"),
         (lines(0, 5).replace(b'"3"', b"3"), "The first that differs is row 4, in 'answer'"),
@@ -86,6 +86,16 @@ def test_other_rows_are_refused_with_the_difference(
     with pytest.raises(BadData, match=rf"own/sums/test\.jsonl does not have the rows .*{difference}") as refused:
         source(hub(server, tmp_path), data_dir=own(tmp_path / "own", content))
     assert "`model-accuracy-eval tasks prepare --update`" in refused.value.sentence
+
+
+def test_columns_that_rows_may_lack_are_compared_too(server: FakeHub, tmp_path: Path) -> None:
+    """A prompt or an answer may read more than the columns that every row has to have."""
+    found: list[RowsSource] = []
+    rows.read(FILE, ("question",), None, hub(server, tmp_path), no_recipes, note=found.append)
+    folder = own(tmp_path / "own", lines(0, 5).replace(b'"answer": "3"', b'"answer": "33"'))
+    with pytest.raises(BadData, match="The first that differs is row 4, in 'answer'"):
+        rows.read(FILE, ("question",), str(folder), hub(server, tmp_path), no_recipes, note=found.append)
+    assert [one.status for one in found] == ["pinned now"]
 
 
 def test_rows_that_a_release_knows_are_named_with_a_way_on(tmp_path: Path) -> None:
