@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from model_accuracy_eval import tasks
-from model_accuracy_eval.errors import BadData, BadValue
+from model_accuracy_eval.errors import BadData, BadValue, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataFile, TaskSpec
 from model_accuracy_eval.tasks import custom, preparation, rows, sample_judgements, task_file
@@ -40,7 +40,17 @@ def prepare(names: tuple[str, ...], hub: DataHub, library: Library) -> Iterator[
     """For each file one line with its name and its place on this machine."""
     for task in [task for name in names for task in library.find(name).tasks]:
         for file in _files(task):
-            yield f"{task.name}: {file.name} is at {hub.prepare(file)}"
+            yield f"{task.name}: {file.name} is at {_place(file, hub)}"
+
+
+def _place(file: DataFile, hub: DataHub) -> str:
+    """Where the file is now, or the one that has the same rows elsewhere."""
+    try:
+        return hub.prepare(file)
+    except Unfetched:
+        if file.instead is None:
+            raise
+        return hub.prepare(file.instead)
 
 
 def with_a_source() -> tuple[str, ...]:
@@ -59,7 +69,7 @@ def _files(task: TaskSpec) -> list[DataFile]:
 
 def _fetched(file: DataFile) -> list[DataFile]:
     """The files that have the rows where nothing lies under --data-dir."""
-    if file.instead:
+    if file.instead and not file.hub:
         return _fetched(file.instead)
     return [file, *(one for other in file.more for one in _fetched(other))]
 

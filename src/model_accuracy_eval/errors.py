@@ -135,6 +135,10 @@ class Refused(EvalError):
     stage = "preflight"
 
 
+class Unfetched(Refused):
+    """A file that its host does not have, or whose host cannot be reached: another host may have the same rows."""
+
+
 class AdapterFailed(EvalError):
     """The adapter did not start, or ended too early; the detail contains the last lines of its log."""
 

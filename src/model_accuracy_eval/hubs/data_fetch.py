@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from model_accuracy_eval.errors import BadData, Refused
+from model_accuracy_eval.errors import BadData, Refused, Unfetched
 from model_accuracy_eval.hubs import sources
 from model_accuracy_eval.hubs.checked_work import run_checking
 from model_accuracy_eval.hubs.data_lock import LockedSplit
 from model_accuracy_eval.hubs.file_download import FileDownload
 from model_accuracy_eval.hubs.file_hub import hash_name, hash_of_bytes, is_pinned, pinned_hash
 from model_accuracy_eval.hubs.file_lock import locked
-from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, new_client
+from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, new_client
 from model_accuracy_eval.hubs.sizes import show_size
 from model_accuracy_eval.hubs.sources import RawHost, Source
 from model_accuracy_eval.hubs.split_resolver import SplitResolver
@@ -62,7 +62,8 @@ class DataFetch:
         try:
             run(self._fetch(file, place, target))
         except Refused as refusal:
-            raise Refused(
+            kind = Unfetched if isinstance(refusal, NotThere | Unreachable) else Refused
+            raise kind(
                 f"The rows of '{file.name}' cannot be fetched: {refusal.sentence} {_way_on(file, place)}"
             ) from refusal
         except OSError as error:
@@ -84,6 +85,8 @@ class DataFetch:
 
         try:
             return run(work())
+        except (NotThere, Unreachable) as refusal:
+            raise Unfetched(refusal.sentence) from refusal
         except OSError as error:
             raise _disk_refusal(error, _shown(split), folder) from error
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.errors import BadData, MissingData
+from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataBytes, DataFile, RowsSource, TableFile
 from model_accuracy_eval.table_files import media_columns, table_rows
@@ -44,10 +44,10 @@ def read(
     try:
         own = () if file.recipe else [field for field in fields if field not in file.adds]
         places, rows, is_pinned = whole(file, own, data_dir, hub)
-    except MissingData:
+    except (MissingData, Unfetched) as missing:
         if file.instead is None:
             raise
-        return read(file.instead, fields, data_dir, hub, make_rows, note=note)
+        return _read_instead(file, missing, lambda other: read(other, fields, data_dir, hub, make_rows, note=note))
     note(row_pins.check(file, rows, own, places, hub.pins, is_known=is_pinned))
     if file.recipe:
         rows = make_rows(file.recipe, rows, rows_of)
@@ -56,6 +56,22 @@ def read(
     for other in file.more:
         rows += read(other, fields, data_dir, hub, make_rows, note=note)
     return rows
+
+
+def _read_instead(
+    file: DataFile, missing: MissingData | Unfetched, read_file: Callable[[DataFile], list[DataRow]]
+) -> list[DataRow]:
+    """The same rows from another host; where that has none either, the file's own sentence comes first."""
+    if file.instead is None:
+        raise missing
+    try:
+        return read_file(file.instead)
+    except (MissingData, Unfetched) as other:
+        if file.hub is None:
+            raise  # it is the other one that has a source
+        if isinstance(missing, Unfetched) and isinstance(other, Unfetched):
+            raise Unfetched(f"{missing.sentence} Nor elsewhere: {other.sentence}") from other
+        raise missing from other
 
 
 def whole(

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.data_files.test_hub_splits import FIELDS, MAIN, QUICK, SHARDS, hub, lines, no_recipes
 from tests.servers.fake_hub import Blob, FakeHub
 
-from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataFile, HubSplit, RowsSource
@@ -167,3 +167,34 @@ def test_where_others_share_the_home_its_lock_file_is_not_believed(server: FakeH
     assert first.places == again.places == tuple(place.replace(old, new) for place in first.places)
     assert new in first.places[0]
     assert old in source(hub(server, tmp_path)).places[0]
+
+
+@pytest.mark.parametrize("there", ["the same", "others", "nothing"])
+def test_where_one_host_cannot_be_reached_another_has_the_same_rows(
+    server: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
+) -> None:
+    """Other rows than the pinned ones are refused; where none has them, the sentence has both hosts."""
+    known = row_pins.pin([json.loads(line) for line in lines(0 if there == "the same" else 1, 5).splitlines()], FIELDS)
+    split = HubSplit(hf="org/none", config="main") if there == "nothing" else MAIN
+    file = DataFile(
+        name="sums/test.jsonl",
+        hub="github:owner/name@0a1b2c/test.jsonl",
+        sha256="0" * 64,
+        rows=known,
+        instead=DataFile(name="sums/hub_test", split=split, rows=known),
+    )
+    environment = {
+        **server.environment, "MODEL_ACCURACY_EVAL_CACHE": str(tmp_path), "GITHUB_RAW_ENDPOINT": "http://127.0.0.1:9"
+    }  # fmt: skip
+    cache = FileHub(environment, fetch=DataFetch(environment, retry=QUICK))
+    if there == "the same":
+        assert (source(cache, file).status, source(cache, file).count) == ("known", 5)
+        return
+    with pytest.raises(EvalError) as refused:
+        source(cache, file)
+    sentence = refused.value.sentence
+    if there == "others":
+        assert "does not have the rows that 'sums/hub_test' stands for" in sentence
+    else:
+        assert sentence.startswith("The rows of 'sums/test.jsonl' cannot be fetched: ")
+        assert "under --data-dir as sums/test.jsonl. Nor elsewhere: " in sentence

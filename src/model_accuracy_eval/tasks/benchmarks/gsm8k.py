@@ -11,7 +11,17 @@ follows the first #### counts, letter by letter but for commas: "#### 72." is no
 
 import msgspec
 
-from model_accuracy_eval.records import DataFile, FewShot, MetricUse, Pipeline, Prompt, RowsPin, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    FewShot,
+    HubSplit,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    RowsPin,
+    Step,
+    TaskSpec,
+)
 from model_accuracy_eval.tasks import prompt_parts
 
 _FIELDS = ("question", "answer")
@@ -19,21 +29,31 @@ _REFERENCE = "{{ answer | after('####') }}"
 
 _AT = "github:openai/grade-school-math@3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data"
 
-_TEST = DataFile(
-    name="gsm8k/test.jsonl",
-    hub=f"{_AT}/test.jsonl",
-    sha256="3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14",
-    rows=RowsPin(
-        count=1319, columns=_FIELDS, sha256="3fb31cfaeb4e270b7a44e0f3d244d96494e3c0956e699a1670ba24af1522cabd"
-    ),
+
+def _file(split: str, count: int, file_hash: str, rows_hash: str) -> DataFile:
+    """As its authors have it, or, where GitHub cannot be reached, as the hubs do: the rows have to be the same."""
+    rows = RowsPin(count=count, columns=_FIELDS, sha256=rows_hash)
+    on_hubs = HubSplit(hf="openai/gsm8k", ms="AI-ModelScope/gsm8k", config="main", split=split)
+    return DataFile(
+        name=f"gsm8k/{split}.jsonl",
+        hub=f"{_AT}/{split}.jsonl",
+        sha256=file_hash,
+        rows=rows,
+        instead=DataFile(name=f"gsm8k/hub_{split}", split=on_hubs, rows=rows),
+    )
+
+
+_TEST = _file(
+    "test",
+    1319,
+    "3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14",
+    "3fb31cfaeb4e270b7a44e0f3d244d96494e3c0956e699a1670ba24af1522cabd",
 )
-_TRAIN = DataFile(
-    name="gsm8k/train.jsonl",
-    hub=f"{_AT}/train.jsonl",
-    sha256="17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465",
-    rows=RowsPin(
-        count=7473, columns=_FIELDS, sha256="f23d761f3315a79bf59eb4deeda29ed369ca66e29f9f495e1a5d6403a446ba3d"
-    ),
+_TRAIN = _file(
+    "train",
+    7473,
+    "17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465",
+    "f23d761f3315a79bf59eb4deeda29ed369ca66e29f9f495e1a5d6403a446ba3d",
 )
 
 _QUESTION = "{{ question }}\n\n" + prompt_parts.NUMBER_ENDING

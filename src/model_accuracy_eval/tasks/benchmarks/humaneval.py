@@ -13,7 +13,7 @@ takes of each problem's samples the first that passes the docstring's examples, 
 
 from msgspec import structs
 
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, PublishedScore, Step, TaskSpec
 from model_accuracy_eval.tasks.prompt_parts import code_prompt
 
 _FILTERS = (
@@ -32,6 +32,9 @@ TASK = TaskSpec(
         name="humaneval/HumanEval.jsonl",
         hub="github:openai/human-eval@6d43fb980f9fee3c892a914eda09951f772ad10d/data/HumanEval.jsonl.gz",
         sha256="1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2",
+        instead=DataFile(
+            name="humaneval/hub_test", split=HubSplit(hf="openai/openai_humaneval", ms="opencompass/humaneval")
+        ),
     ),
     fields=(*_FIELDS, "test"),
     prompt=code_prompt("Complete this Python function; give it whole, with its imports.", "{{ prompt }}"),

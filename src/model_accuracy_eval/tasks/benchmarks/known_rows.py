@@ -127,6 +127,9 @@ def _pins() -> dict[str, RowsPin]:
     return pins
 
 
+_ON_HUBS = {"humaneval/hub_test": "humaneval/HumanEval.jsonl", "cruxeval/hub_test": "cruxeval/cruxeval.jsonl"}
+"""A split as hubs have it → the file whose rows it has to have."""
+
 KNOWN_ROWS = _pins()
 """Name of the data file → its pin."""
 
@@ -143,7 +146,7 @@ def pinned(task: TaskSpec) -> TaskSpec:
 def _pinned(file: DataFile) -> DataFile:
     return structs.replace(
         file,
-        rows=file.rows or KNOWN_ROWS.get(file.name),
+        rows=file.rows or KNOWN_ROWS.get(_ON_HUBS.get(file.name, file.name)),
         more=tuple(map(_pinned, file.more)),
         instead=file.instead and _pinned(file.instead),
     )
