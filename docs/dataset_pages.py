@@ -18,7 +18,8 @@ _PROMPTS = _TESTS / "golden" / "prompts"
 _ABOUT_DATASETS = """\
 Letter case, `-`, `_` and `@` make no difference in names: `MMLU-Pro` is `mmlu_pro`, and `mmlu@choice` is `mmlu_choice`.
 `name@prompt` asks a dataset in other words; the column `prompt` says whose they are. The column `guessing` is what
-blind choice reaches; a dataset may ask a part of its file's rows, and may have further files. [Rows, prompts and published scores](dataset-samples.md) are on a page of their own."""
+blind choice reaches; a dataset may ask a part of its file's rows, and may have further files. [Rows, prompts and
+published scores](dataset-samples.md) are on a page of their own."""
 _ABOUT_SAMPLES = """\
 What a row is and how it is asked. The rows are made up, in the columns that the files of the datasets have; prompts are
 those of their first row, with what is weighed where likelihoods are compared."""
@@ -51,7 +52,10 @@ def _sections() -> Iterator[str]:
             f"| {spec.home} |"
             for spec in section
         ]
-        heads = "| dataset | about | also called | prompt | rows of the file | guessing | file | fetched from | licence | home |"
+        heads = (
+            "| dataset | about | also called | prompt | rows of the file | guessing | file | fetched from | licence "
+            "| home |"
+        )
         yield "\n".join([heads, "|---" * 10 + "|", *(row.replace("  |", " |") for row in rows)])
     yield "## Groups"
     members = [

@@ -14,6 +14,7 @@ CODES = {
     "MissingData": 2,
     "BadReuse": 2,
     "Refused": 3,
+    "Unfetched": 3,
     "AdapterFailed": 4,
     "NoHonestScore": 5,
     "PublishFailed": 6,

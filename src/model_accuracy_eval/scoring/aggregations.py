@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.optional import numpy
-from model_accuracy_eval.scoring import function_paths, label_figures, row_groups, stats
+from model_accuracy_eval.scoring import function_paths, label_figures, stats, whole_groups
 from model_accuracy_eval.scoring.lost_values import Ends, fill, finite, mixes_infinities
 from model_accuracy_eval.scoring.metrics import translation, user_functions
 
@@ -76,7 +76,7 @@ class WholeGroups(Aggregation):
     """The share of the groups whose rows are all right; a group is one observation."""
 
     def stderr(self, problems: Problems) -> float | None:
-        return row_groups.stderr([values for values in problems if None not in values])
+        return whole_groups.stderr([values for values in problems if None not in values])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,7 +228,7 @@ AGGREGATIONS: dict[str, Aggregation] = {
     "weighted_perplexity": _bootstrapped(lambda values: _exp(_nats_per_unit(values)), _floats, rises=False),
     "bits_per_byte": _bootstrapped(lambda values: _nats_per_unit(values) / log(2), _floats, rises=False),
     "pooled": _bootstrapped(_pooled, _floats, rises=True),
-    "whole_groups": WholeGroups(figure=row_groups.share_of_whole_groups, rises=True, limits=row_groups.ends),
+    "whole_groups": WholeGroups(figure=whole_groups.share_of_whole_groups, rises=True, limits=whole_groups.ends),
     "f1": _labels(label_figures.f1, label_figures.f1_ends),
     "matthews_corrcoef": _labels(label_figures.matthews, label_figures.matthews_ends),
     "brier_score": Mean(figure=stats.mean, rises=True),

@@ -16,7 +16,7 @@ from model_accuracy_eval.scoring.lost_values import LostValue, counted
 from model_accuracy_eval.scoring.metrics import METRICS, Metric, SampleValue, metric
 from model_accuracy_eval.scoring.metrics.options import argmax, logprobs
 from model_accuracy_eval.scoring.reductions import reduction
-from model_accuracy_eval.scoring.row_groups import GroupedValue
+from model_accuracy_eval.scoring.whole_groups import GroupedValue
 
 Samples = Sequence[Attempt | None]
 """The n samples of a problem; None for a sample that is missing."""

@@ -4,7 +4,7 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.metrics.exact import exact
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
-from model_accuracy_eval.scoring.row_groups import GroupedValue
+from model_accuracy_eval.scoring.whole_groups import GroupedValue
 
 
 def whole_group(answer: str, problem: Problem, *, group: str = "group") -> GroupedValue:
