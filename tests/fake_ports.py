@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, EvalError, MissingData, NoHonestScore, Refused, Stopped
-from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, RowPins, RunningAdapter, ServiceRole
+from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports, RowPins, RunningAdapter, ServiceRole
 from model_accuracy_eval.ports.row_pins_port import RowSums
 from model_accuracy_eval.records import (
     Candidate,
@@ -386,8 +386,11 @@ class RecordingProgress:
     def say(self, sentence: str) -> None:
         self.said.append(sentence)
 
-    def begin(self, dataset: str, counts: Counts) -> None:
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
         self.said.append(f"{dataset} begins")
+
+    def tick(self) -> None:
+        """Too often to remember."""
 
     def update(self, dataset: str, counts: Counts) -> None:
         """Too many to remember."""

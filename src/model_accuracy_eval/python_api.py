@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from model_accuracy_eval import pipeline, wiring
-from model_accuracy_eval.ports import ProgressDisplay
+from model_accuracy_eval.ports import Activity, ProgressDisplay
 from model_accuracy_eval.ports.sink import Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
 from model_accuracy_eval.stages.previous_run import PreviousRun
@@ -112,8 +112,11 @@ class _Callbacks(ProgressDisplay):
     def say(self, sentence: str) -> None:
         self._on_progress(ProgressEvent(kind="message", stage=self._stage, message=sentence))
 
-    def begin(self, dataset: str, counts: Counts) -> None:
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
         self.update(dataset, counts)
+
+    def tick(self) -> None:
+        """Tells nothing new."""
 
     def update(self, dataset: str, counts: Counts) -> None:
         self._on_progress(ProgressEvent(kind="dataset", stage=self._stage, dataset=dataset, counts=counts))

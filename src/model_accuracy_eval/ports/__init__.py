@@ -11,9 +11,10 @@ from model_accuracy_eval.ports.row_pins_port import RowPins
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.ports.service import Chat, Connect, LoglikelihoodClient, ServiceRole
 from model_accuracy_eval.ports.store import Archive, Store
-from model_accuracy_eval.records import Counts, DataBytes, DataFile, JSONObject, Recipe, WeightsInfo
+from model_accuracy_eval.records import Counts, DataBytes, DataFile, FigureSoFar, JSONObject, Recipe, WeightsInfo
 
 __all__ = [
+    "Activity",
     "Archive",
     "Chat",
     "Clock",
@@ -139,6 +140,30 @@ class Clock(Protocol):
         """While entered, a stop calls `callback` once, in the thread of the running event loop."""
 
 
+class Activity(Protocol):
+    """What is known of a dataset while it is asked, besides its counts. Any thread may read it."""
+
+    @property
+    def first_asked(self) -> float | None:
+        """Returns when its first request was sent; None: it waits for its turn."""
+
+    @property
+    def may_end_early(self) -> bool:
+        """Whether not all of it may be needed."""
+
+    @property
+    def tokens(self) -> int:
+        """Returns how many tokens its answers had."""
+
+    @property
+    def request_seconds(self) -> float:
+        """Returns how long its requests took, those that are under way included."""
+
+    @property
+    def so_far(self) -> Callable[[], FigureSoFar | str | None]:
+        """Returns the figure of what is judged, or why there is none; None: there is not enough yet."""
+
+
 class ProgressDisplay(Protocol):
     """Shows how far the run is, to a person or in a CI log."""
 
@@ -147,7 +172,10 @@ class ProgressDisplay(Protocol):
 
     def say(self, sentence: str) -> None: ...
 
-    def begin(self, dataset: str, counts: Counts) -> None: ...
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None: ...
+
+    def tick(self) -> None:
+        """Shows what is due; called several times a second while the asking lasts."""
 
     def update(self, dataset: str, counts: Counts) -> None: ...
 

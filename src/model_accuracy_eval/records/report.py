@@ -105,6 +105,23 @@ class GateResult(Record, frozen=True, kw_only=True):
     sentence: str
 
 
+class FigureSoFar(Record, frozen=True, kw_only=True):
+    """A figure of the problems that have been judged while the others are asked, with its 95 % interval, 0..100."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    judged: int
+    of_samples: bool = False
+    """Whether single samples are judged, and not problems with all their samples."""
+
+    @property
+    def text(self) -> str:
+        what = "samples" if self.of_samples else "problems"
+        return f"{self.metric} {self.value:.2f} % so far ({self.low:.2f}..{self.high:.2f} in {self.judged:,} {what})"
+
+
 Conclusion = Literal["passed", "failed", "undecided", "complete", "refused", "broken", "stopped"]
 
 

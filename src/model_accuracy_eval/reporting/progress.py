@@ -22,6 +22,8 @@ class DatasetProgress(Record, frozen=True, kw_only=True):
     counts: Counts
     rate: float = 0.0
     """Samples a second, those of an earlier run not counted."""
+    figure: str = ""
+    """As far as there is one."""
 
 
 def title(stage: str, datasets: Mapping[str, DatasetProgress]) -> str:
@@ -40,6 +42,7 @@ def summary(stage: str, datasets: Mapping[str, DatasetProgress]) -> str:
     """Every dataset, with its rate."""
     lines = [
         f"- {untrusted_text.text(name, 100)}: {_answered(progress.counts)}, {progress.rate:,.1f}/s"
+        + (f", {untrusted_text.text(progress.figure, 200)}" if progress.figure else "")
         for name, progress in datasets.items()
     ]
     return "\n".join([f"The evaluation is under way. Stage: {stage}.\n", *lines])

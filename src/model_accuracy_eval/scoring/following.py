@@ -10,6 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from model_accuracy_eval.records import Decision, Gate, Record
+from model_accuracy_eval.scoring.figure_so_far import BeginningMean
 from model_accuracy_eval.scoring.followed_figures import FollowedFigure
 from model_accuracy_eval.scoring.sequential import Covariate, MeanDecider
 from model_accuracy_eval.scoring.stop_lines import StopLines
@@ -86,6 +87,13 @@ class PrefixReader:
         self._read = 0
         self._deciders = [_decider(following, gate, self._order) for gate in following.gates]
         self._decisions: dict[str, Decision] = {}
+        self._first = next(iter(following.figures))
+        self.so_far = BeginningMean(
+            self._first,
+            len(self._order),
+            1 if following.by_samples else following.n,
+            of_samples=following.by_samples,
+        )
         self._note_decisions()
 
     def tell(self, place: int, index: int, ends: SampleEnds) -> None:
@@ -94,6 +102,7 @@ class PrefixReader:
         while not self.is_done and self._is_complete(unit := self._order[self._read]):
             for gate, decider in zip(self._following.gates, self._deciders, strict=True):
                 decider.tell(*self._ends(unit, gate.gate.metric))
+            self.so_far.tell(self._read, *self._ends(unit, self._first))
             self._read += 1
             self._note_decisions()
 

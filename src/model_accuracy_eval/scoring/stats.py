@@ -115,8 +115,24 @@ def coin_flips(values: Sequence[float], samples_per_problem: int = 1) -> float:
     if not 0.0 < p < 1.0:
         return max(problems - 1.0, 1.0)
     variance_of_mean = fsum((v - p) ** 2 for v in values) / problems**2
-    samples = problems * samples_per_problem
+    return _flips(p, variance_of_mean, problems, problems * samples_per_problem)
+
+
+def _flips(p: float, variance_of_mean: float, problems: int, samples: int) -> float:
     return min(_without_bias(problems) * p * (1 - p) / variance_of_mean, samples) if variance_of_mean > 0 else samples
+
+
+def interval_of_sums(problems: int, total: float, squares: float, samples_per_problem: int = 1) -> Interval | None:
+    """`interval` of values that were only counted and added up, and their squares."""
+    if problems < 2:
+        return None
+    p = min(max(total / problems, 0.0), 1.0)
+    flips = max(problems - 1.0, 1.0)
+    if 0.0 < p < 1.0:
+        variance_of_mean = max(squares / problems - p * p, 0.0) / problems
+        flips = _flips(p, variance_of_mean, problems, problems * samples_per_problem)
+    low, high = wilson(p, flips, t95(problems))
+    return Interval(low=100 * low, high=100 * high)
 
 
 def wilson(p: float, n: float, z: float) -> tuple[float, float]:

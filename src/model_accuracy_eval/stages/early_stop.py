@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.records import Attempt, Gate, PreparedDataset, Problem, RunPlan
+from model_accuracy_eval.records import Attempt, FigureSoFar, Gate, PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import gates, groups, sequential
 from model_accuracy_eval.scoring.asks import AskResults
@@ -239,6 +239,9 @@ class Follower:
     @property
     def is_done(self) -> bool:
         return self._reader.is_done
+
+    def so_far(self) -> FigureSoFar | None:
+        return self._reader.so_far.figure()
 
     def lacks(self, place: int) -> tuple[int, ...]:
         return self._reader.lacks(place)

@@ -23,6 +23,7 @@ from model_accuracy_eval.stages.cancellable import run_checked, run_workers
 from model_accuracy_eval.stages.deploy import LiveService
 from model_accuracy_eval.stages.early_stop import Follower
 from model_accuracy_eval.stages.replica_pool import Replica, ReplicaPool
+from model_accuracy_eval.stages.running_figure import SpareTime
 from model_accuracy_eval.stages.sample_collector import SampleCollector, SampleRequest
 from model_accuracy_eval.stages.silences import Silences
 from model_accuracy_eval.stages.tool_loop import converse, with_calls_in_texts
@@ -51,8 +52,11 @@ def collect(
         for prepared in datasets
         if prepared.task.name in followings
     }
+    spare = SpareTime()
     collectors = [
-        SampleCollector(plan, prepared, store, ports, followers.get(prepared.task.name) or judge.on_sample(prepared))
+        SampleCollector(
+            plan, prepared, store, ports, followers.get(prepared.task.name) or judge.on_sample(prepared), spare=spare
+        )
         for prepared in datasets
     ]
     try:
@@ -113,6 +117,7 @@ class _Inference:
 
     def _check(self, chat: ReplicaPool) -> None:
         self._live.check()
+        self._ports.progress.tick()
         for live in self._live.joined():
             chat.add(self._replica(live))
 
@@ -138,7 +143,12 @@ class _Inference:
     async def _worker(self, stream: Iterator[SampleRequest], chat: ReplicaPool) -> None:
         while (request := self._next(stream)) is not None:
             follower = request.collector.follower
-            answered = await (self._answer(request, chat) if follower is None else self._while_needed(request, chat))
+            request.collector.activity.begin_request()
+            try:
+                ask = self._answer if follower is None else self._while_needed
+                answered = await ask(request, chat)
+            finally:
+                request.collector.activity.end_request()
             if answered is not None:
                 self._take(request, *answered)
             if answered is not None and follower is not None:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay, Store
-from model_accuracy_eval.records import Counts, RunPlan
+from model_accuracy_eval.ports import Activity, Clock, Ports, ProgressDisplay, Store
+from model_accuracy_eval.records import Counts, FigureSoFar, RunPlan
 from model_accuracy_eval.reporting import progress
 from model_accuracy_eval.reporting.progress import DatasetProgress
 
@@ -74,22 +74,29 @@ class RunProgress:
         self.counts: dict[str, Counts] = {}
         self.began: dict[str, tuple[float, int]] = {}
         """Dataset → when it began, and how many of its samples an earlier run had answered."""
+        self.activities: dict[str, Activity | None] = {}
 
     def watch(self, display: ProgressDisplay) -> ProgressDisplay:
         """Returns a display that notes everything here and shows it on the given one."""
         return _WatchedDisplay(display, self)
 
-    def begin(self, dataset: str, counts: Counts) -> None:
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
         self.began[dataset] = (self._elapsed(), counts.answered)
         self.counts[dataset] = counts
+        self.activities[dataset] = activity
 
     def newest(self) -> tuple[str, str]:
         """Returns title and summary; any thread may call it."""
         datasets = {
-            name: DatasetProgress(counts=counts, rate=self._rate(name, counts))
+            name: DatasetProgress(counts=counts, rate=self._rate(name, counts), figure=self._figure(name))
             for name, counts in [*self.counts.items()]
         }
         return progress.title(self.stage, datasets), progress.summary(self.stage, datasets)
+
+    def _figure(self, dataset: str) -> str:
+        activity = self.activities.get(dataset)
+        so_far = activity.so_far() if activity else None
+        return so_far.text if isinstance(so_far, FigureSoFar) else so_far or ""
 
     def _rate(self, dataset: str, counts: Counts) -> float:
         began, answered_before = self.began[dataset]
@@ -111,9 +118,12 @@ class _WatchedDisplay:
     def say(self, sentence: str) -> None:
         self._display.say(sentence)
 
-    def begin(self, dataset: str, counts: Counts) -> None:
-        self._run_progress.begin(dataset, counts)
-        self._display.begin(dataset, counts)
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
+        self._run_progress.begin(dataset, counts, activity)
+        self._display.begin(dataset, counts, activity)
+
+    def tick(self) -> None:
+        self._display.tick()
 
     def update(self, dataset: str, counts: Counts) -> None:
         self._run_progress.counts[dataset] = counts

@@ -15,6 +15,7 @@ from model_accuracy_eval.records import (
     Attempt,
     Counts,
     Fault,
+    FigureSoFar,
     LoglikelihoodRequest,
     LoglikelihoodSetting,
     PreparedDataset,
@@ -29,8 +30,10 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import tools
 from model_accuracy_eval.stages.background_judge import OnSample
+from model_accuracy_eval.stages.dataset_activity import DatasetActivity
 from model_accuracy_eval.stages.early_stop import Follower
 from model_accuracy_eval.stages.run_progress import DatasetLog
+from model_accuracy_eval.stages.running_figure import RunningFigure, SpareTime
 
 _LARGEST_SEED = 2**31 - 1
 
@@ -131,6 +134,8 @@ class SampleCollector:
         store: Store,
         ports: Ports,
         on_sample: OnSample | Follower,
+        *,
+        spare: SpareTime,
     ) -> None:
         """`on_sample`: what is called with new samples, or who follows them and knows which are needed."""
         follower = on_sample if isinstance(on_sample, Follower) else None
@@ -150,6 +155,14 @@ class SampleCollector:
         self.first_method: LoglikelihoodSetting | None = None
         """How the log-likelihoods in the journal were taken."""
         self._began = ports.clock.elapsed()
+        self._spare = spare
+        self._figure: RunningFigure | None = None
+        self.activity = DatasetActivity(ports.clock.elapsed, self._so_far, may_end_early=follower is not None)
+
+    def _so_far(self) -> FigureSoFar | str | None:
+        if self.follower is not None:
+            return self.follower.so_far()
+        return self._figure.so_far() if self._figure is not None else None
 
     def open(self, *, drop_unfinished: bool) -> list[SampleRequest]:
         """Returns requests for the samples that the journal does not hold, problem by problem.
@@ -172,7 +185,10 @@ class SampleCollector:
         self.counts = Counts(planned=planned, answered=planned - sum(len(request.indexes) for request in requests))
         self._store.remove(self._failures)
         self.log.write(f"{planned} samples planned, {self.counts.answered} of them answered before")
-        self._ports.progress.begin(self.prepared.task.name, self.counts)
+        if self.follower is None:
+            whole = {request.place for request in requests if len(request.indexes) == n}
+            self._figure = RunningFigure(self.plan, self.prepared, whole, self._spare)
+        self._ports.progress.begin(self.prepared.task.name, self.counts, self.activity)
         return requests
 
     @property
@@ -241,6 +257,9 @@ class SampleCollector:
         lines = b"".join(journal.line(self.prepared, request.problem, attempt, now) for attempt in attempts)
         self._store.append(self._journal, lines)
         self._on_sample(request.problem, attempts)
+        self.activity.answered(reply)
+        if self._figure is not None:
+            self._figure.take(request.place, attempts)
         self._count(
             answered=len(attempts),
             cut=sum(attempt.finish_reason == "length" for attempt in attempts),
@@ -251,8 +270,10 @@ class SampleCollector:
 
     def give_up(self, request: SampleRequest, fault: Fault, tries: int) -> None:
         """Notes why the samples have no answer."""
-        for index in request.indexes:
-            attempt = Attempt(problem=request.problem.id, index=index, tries=tries, fault=fault)
+        lost = [Attempt(problem=request.problem.id, index=index, tries=tries, fault=fault) for index in request.indexes]
+        if self._figure is not None:
+            self._figure.take(request.place, lost)
+        for attempt in lost:
             line = journal.failure_line(self.prepared, request.problem, attempt, fault, self._ports.clock.now())
             self._store.append(self._failures, line)
             if self.follower is not None:

@@ -1,20 +1,24 @@
 """Shows progress on stderr: live bars on a terminal, occasional lines in a CI log. stdout is for results."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from model_accuracy_eval.optional import rich
+from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Counts
-from model_accuracy_eval.records.durations import duration
+from model_accuracy_eval.system.run_pace import DatasetPace, RunPace
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 _REFRESHES_PER_SECOND = 5
 _INTERVAL = 20.0
 """Seconds between lines of a log that say how far a run is."""
+_LINES = 3
+"""Datasets that have a line of their own then."""
+_BARS = 8
+"""Where there are more datasets, only those that are being asked have a bar."""
 _CONTROL_CHARACTERS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)])
 
 
@@ -27,50 +31,6 @@ def progress_display(
     if plain or simple or not stream.isatty():
         return PlainProgress(stream, elapsed)
     return TerminalProgress(stream, elapsed)
-
-
-@dataclass(slots=True)
-class _Progress:
-    """The progress of one dataset. Samples of an earlier run do not count in the rate."""
-
-    start: float
-    counts: Counts
-    answered_before: int
-    ended: float | None = None
-
-    @property
-    def done(self) -> int:
-        return self.counts.answered + self.lost
-
-    @property
-    def lost(self) -> int:
-        return self.counts.rejected + self.counts.failed
-
-    def seconds(self, now: float) -> float:
-        return (now if self.ended is None else self.ended) - self.start
-
-    def rate(self, now: float) -> float:
-        """Samples a second."""
-        seconds = self.seconds(now)
-        return (self.done - self.answered_before) / seconds if seconds > 0 else 0.0
-
-    def remaining(self, now: float) -> float | None:
-        rate = self.rate(now)
-        return (self.counts.planned - self.done) / rate if rate > 0 else None
-
-    def line(self, now: float) -> str:
-        lost = {"rejected": self.counts.rejected, "failed": self.counts.failed}
-        parts = [f"{self.counts.answered:,} of {self.counts.planned:,} answered"]
-        parts += [f"{number:,} {what}" for what, number in lost.items() if number]
-        return ", ".join([*parts, f"{self.rate(now):,.1f}/s, {duration(self.seconds(now))} elapsed"])
-
-
-def _whole(parts: Iterable[_Progress]) -> _Progress:
-    """The progress of all datasets together."""
-    found = list(parts)
-    names = ("planned", "answered", "rejected", "failed")
-    counts = Counts(**{name: sum(getattr(part.counts, name) for part in found) for name in names})
-    return _Progress(min(part.start for part in found), counts, sum(part.answered_before for part in found))
 
 
 class _IgnoringErrors:
@@ -99,9 +59,9 @@ class PlainProgress:
     def __init__(self, stream: TextIO, elapsed: Callable[[], float]) -> None:
         self._stream = _IgnoringErrors(stream)
         self._elapsed = elapsed
-        self._open: dict[str, _Progress] = {}
-        self._all: dict[str, _Progress] = {}
-        """Those that ended included: what is left of one dataset says little about the run."""
+        self._pace = RunPace()
+        self._told: dict[str, Counts] = {}
+        """Datasets that were said to be done, and with what."""
         self._next_line = 0.0
 
     def enter(self, stage: str) -> None:
@@ -115,32 +75,50 @@ class PlainProgress:
             self._stream.write(f"{'| ' if quoted else ''}{printable}\n")
         self._stream.flush()
 
-    def begin(self, dataset: str, counts: Counts) -> None:
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
         now = self._elapsed()
-        if not self._open:
+        if not self._pace.datasets:
             self._next_line = now + _INTERVAL
-        self._open[dataset] = self._all[dataset] = _Progress(now, counts, counts.answered)
+        self._pace.datasets[dataset] = DatasetPace(now, counts, counts.answered, activity)
         note = f", {counts.answered:,} of them answered before" if counts.answered else ""
         self.say(f"{dataset}: {counts.planned:,} samples{note}")
 
     def update(self, dataset: str, counts: Counts) -> None:
-        progress, now = self._open[dataset], self._elapsed()
-        progress.counts = counts
-        if now < self._next_line:
+        pace = self._pace.datasets[dataset]
+        pace.counts = counts
+        if pace.is_done:
+            self._tell_end(dataset, pace)
+        self.tick()
+
+    def tick(self) -> None:
+        now = self._elapsed()
+        if now < self._next_line or not self._pace.datasets:
             return
         self._next_line = now + _INTERVAL
-        self.say(f"{dataset}: {progress.line(now)}, about {duration(progress.remaining(now))} left")
-        if len(self._all) > 1:
-            whole = _whole(self._all.values())
-            left = duration(whole.remaining(now))
-            self.say(f"all {len(self._all)} datasets: {whole.line(now)}, about {left} left")
+        several = len(self._pace.datasets) > 1
+        active = self._pace.active()
+        for name, pace in active[:_LINES]:
+            left = "" if several else f", {self._pace.left(now)}"
+            self.say(f"{name}: {pace.line(now)}{left}")
+        if several:
+            more = f" ({len(active)} of them being asked)" if len(active) > _LINES else ""
+            self.say(f"all {len(self._pace.datasets)} datasets{more}: {self._pace.line(now)}, {self._pace.left(now)}")
 
     def end(self, dataset: str, counts: Counts) -> None:
-        progress = self._open.pop(dataset, None)
-        if progress is not None:
-            progress.counts = counts
-            how = "done" if progress.done >= counts.planned else "ended early"
-            self.say(f"{dataset}: {how}, {progress.line(self._elapsed())}")
+        pace = self._pace.datasets.get(dataset)
+        if pace is not None:
+            pace.counts = counts
+            self._tell_end(dataset, pace)
+            pace.ended = pace.ended or self._elapsed()
+        if all(pace.ended for pace in self._pace.datasets.values()):
+            self._pace = RunPace()
+
+    def _tell_end(self, dataset: str, pace: DatasetPace) -> None:
+        if self._told.get(dataset) != pace.counts:
+            self._told[dataset] = pace.counts
+            several = len(self._pace.datasets) > 1  # of one dataset, the table follows at once
+            how = "done" if pace.is_done else "ended early"
+            self.say(f"{dataset}: {how}, {pace.line(self._elapsed(), figure=several)}")
 
     def close(self) -> None:
         """Lines need no restoring of the terminal."""
@@ -151,13 +129,13 @@ class TerminalProgress:
 
     def __init__(self, stream: TextIO, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
-        self._datasets: dict[str, _Progress] = {}
+        self._pace = RunPace()
         # A terminal that is closed must not end the run; rich would end the process.
         file: Any = _IgnoringErrors(stream)
         self._console = rich.console.Console(file=file, highlight=False, markup=False, emoji=False, force_terminal=True)
         self._live = rich.live.Live(
             console=self._console,
-            get_renderable=self._table,
+            get_renderable=self._shown,
             refresh_per_second=_REFRESHES_PER_SECOND,
             redirect_stdout=False,
             redirect_stderr=False,
@@ -169,35 +147,46 @@ class TerminalProgress:
     def say(self, sentence: str) -> None:
         self._console.print(sentence.translate(_CONTROL_CHARACTERS), soft_wrap=True)
 
-    def begin(self, dataset: str, counts: Counts) -> None:
-        self._datasets[dataset] = _Progress(self._elapsed(), counts, counts.answered)
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
+        self._pace.datasets[dataset] = DatasetPace(self._elapsed(), counts, counts.answered, activity)
         self._live.start()
 
     def update(self, dataset: str, counts: Counts) -> None:
-        self._datasets[dataset].counts = counts
+        self._pace.datasets[dataset].counts = counts
+
+    def tick(self) -> None:
+        """Draws nothing: a timer does."""
 
     def end(self, dataset: str, counts: Counts) -> None:
-        if dataset in self._datasets:
-            self._datasets[dataset].counts = counts
-            self._datasets[dataset].ended = self._elapsed()
-        if all(progress.ended is not None for progress in self._datasets.values()):
+        if dataset in self._pace.datasets:
+            self._pace.datasets[dataset].counts = counts
+            self._pace.datasets[dataset].ended = self._elapsed()
+        if all(pace.ended is not None for pace in self._pace.datasets.values()):
             self.close()
 
     def close(self) -> None:
         """Draws the bars a last time and restores the cursor; does nothing when it is closed already."""
         self._live.stop()
-        self._datasets = {}
+        self._pace = RunPace()
 
-    def _table(self) -> "Table":
-        table, now = rich.table.Table.grid(padding=(0, 2), expand=True), self._elapsed()
-        for name in ("dataset", "bar", "counts", "rate", "time"):
-            table.add_column(name, ratio=1 if name == "bar" else None, no_wrap=True)
-        for dataset, progress in list(self._datasets.items()):
-            counts = rich.text.Text(f"{progress.done:,} of {progress.counts.planned:,}")
-            if progress.lost:
-                counts.append(f", {progress.lost:,} failed", style="red")
-            remaining = "" if progress.ended is not None else f", {duration(progress.remaining(now))} left"
-            bar = rich.progress_bar.ProgressBar(total=max(progress.counts.planned, 1), completed=progress.done)
-            time = f"{duration(progress.seconds(now))}{remaining}"
-            table.add_row(dataset, bar, counts, f"{progress.rate(now):,.1f}/s", time)
-        return table
+    def _shown(self) -> "Group":
+        """A bar for each dataset, or for those that are being asked where there are many; then the whole run."""
+        now, pace = self._elapsed(), self._pace
+        table = rich.table.Table.grid(padding=(0, 2), expand=True)
+        for name in ("dataset", "bar", "counts", "figure"):
+            wide = {"dataset": self._console.width // 4}.get(name)
+            table.add_column(
+                name, ratio=1 if name == "bar" else None, no_wrap=True, max_width=wide, overflow="ellipsis"
+            )
+        every = list(pace.datasets.items())
+        for dataset, one in every if len(every) <= _BARS else pace.active()[:_BARS]:
+            bar = rich.progress_bar.ProgressBar(total=max(one.counts.planned, 1), completed=one.done)
+            counts = f"{one.done:,} of {one.counts.planned:,}"
+            table.add_row(rich.text.Text(dataset), bar, rich.text.Text(counts), rich.text.Text(one.figure(short=True)))
+        if not every:
+            return rich.console.Group(table)
+        left = "" if all(one.ended is not None for _, one in every) else f", {pace.left(now)}"
+        several = f"{pace.finished} of {len(every)} datasets done: " if len(every) > 1 else ""
+        lost = rich.text.Text(f"{pace.lost:,} failed, " if pace.lost else "", style="red")
+        whole = rich.text.Text(several) + lost + rich.text.Text(f"{pace.speed(now)}{left}")
+        return rich.console.Group(table, whole)

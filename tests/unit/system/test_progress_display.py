@@ -4,12 +4,13 @@ import pty
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import pytest
 
-from model_accuracy_eval.records import Counts
+from model_accuracy_eval.records import Counts, FigureSoFar
 from model_accuracy_eval.records.durations import duration
 from model_accuracy_eval.system.progress_display import PlainProgress, TerminalProgress, progress_display
 
@@ -24,6 +25,23 @@ class Watch:
 
     def __call__(self) -> float:
         return self.now
+
+
+@dataclass
+class Asked:
+    """What is known of a dataset besides its counts."""
+
+    first_asked: float | None = None
+    tokens: int = 0
+    request_seconds: float = 0.0
+    figure: FigureSoFar | str | None = None
+    may_end_early: bool = False
+
+    def so_far(self) -> FigureSoFar | str | None:
+        return self.figure
+
+
+FIGURE = FigureSoFar(metric="avg@5", value=81.25, low=77.1, high=84.7, judged=390)
 
 
 class Broken(io.StringIO):
@@ -106,18 +124,64 @@ def test_longer_run_has_a_line_every_twenty_seconds(watch: Watch) -> None:
 
 
 def test_the_time_left_is_that_of_all_datasets(watch: Watch) -> None:
-    """A dataset that is nearly done says nothing about the one that has hardly begun; nor does one that has ended."""
+    """Two requests at a time. The samples that are left cost 10 × 10 s, 30 × 30 s, and 10 × 12 s in a dataset that waits
+    for its turn, which is the mean of the others."""
     log = io.StringIO()
     plain = PlainProgress(log, watch)
-    for name, planned in (("short", 50), ("long", 450), ("done", 100)):
-        plain.begin(name, Counts(planned=planned))
-    plain.end("done", Counts(planned=100, answered=100))
-    watch.now = 25.0
-    plain.update("short", Counts(planned=50, answered=40, failed=10))
-    assert log.getvalue().splitlines()[-2:] == [
-        "short: 40 of 50 answered, 10 failed, 2.0/s, 0:25 elapsed, about 0:00 left",
-        "all 3 datasets: 140 of 600 answered, 10 failed, 6.0/s, 0:25 elapsed, about 1:15 left",
+    asked = {
+        "quick": Asked(0.0, 900, 900.0, figure=FIGURE),
+        "slow": Asked(60.0, 5100, 300.0, figure="judged afterwards"),
+        "done": Asked(),
+        "to come": Asked(),
+    }
+    for name, planned in (("quick", 100), ("slow", 40), ("done", 50), ("to come", 10)):
+        plain.begin(name, Counts(planned=planned, answered=50 * (name == "done")), asked[name])
+    plain.update("slow", Counts(planned=40, answered=10))
+    watch.now = 600.0
+    plain.update("quick", Counts(planned=100, answered=88, failed=2))
+    assert log.getvalue().splitlines()[4:] == [
+        f"quick: 88 of 100 answered, 2 failed, {FIGURE.text}, 0.1/s, 2 tokens/s, 10:00 elapsed",
+        "slow: 10 of 40 answered, judged afterwards, 0.0/s, 9 tokens/s, 9:00 elapsed",
+        "all 4 datasets: 148 of 200 answered, 2 failed, 0.2/s, 10 tokens/s, 10:00 elapsed, about 9:20 left",
     ]
+    asked["slow"].may_end_early = True
+    watch.now = 620.0
+    plain.tick()
+    assert log.getvalue().splitlines()[-1].endswith(", at most about 9:39 left")
+
+
+def test_nothing_that_comes_is_not_silence(watch: Watch) -> None:
+    """A service that thinks for minutes: a line every twenty seconds all the same."""
+    log = io.StringIO()
+    plain = PlainProgress(log, watch)
+    plain.tick()
+    plain.begin("sums", Counts(planned=5), Asked(0.0))
+    for second in range(0, 61, 5):
+        watch.now = float(second)
+        plain.tick()
+    assert log.getvalue().splitlines()[1:] == [
+        f"sums: 0 of 5 answered, 0.0/s, 0:{second} elapsed, time left not known yet" for second in (20, 40)
+    ] + ["sums: 0 of 5 answered, 0.0/s, 1:00 elapsed, time left not known yet"]
+
+
+def test_a_dataset_that_is_done_says_so_at_once(watch: Watch) -> None:
+    """With its figure, while the others are asked; many at a time share a line."""
+    log = io.StringIO()
+    plain = PlainProgress(log, watch)
+    for number in range(6):
+        plain.begin(f"part {number}", Counts(planned=2), Asked(0.0, figure=FIGURE))
+    plain.update("part 5", Counts(planned=2, answered=2))
+    assert (
+        log.getvalue().splitlines()[-1].startswith("part 5: done, 2 of 2 answered, avg@5 81.25 % so far (77.10..84.70")
+    )
+    watch.now = 20.0
+    plain.tick()
+    *_, third, whole = log.getvalue().splitlines()
+    assert third.startswith("part 2: 0 of 2")
+    assert whole.startswith("all 6 datasets (5 of them being asked): 2 of 12 answered, ")
+    for number in range(6):
+        plain.end(f"part {number}", Counts(planned=2, answered=2))
+    assert sum("part 5: done" in line for line in log.getvalue().splitlines()) == 1
 
 
 def test_resumed_run(watch: Watch) -> None:
@@ -177,9 +241,9 @@ def test_terminal_that_hangs_up(watch: Watch, terminal: Terminal) -> None:
 
 
 def test_bars_on_a_terminal(watch: Watch, terminal: Terminal) -> None:
-    """Each dataset has its bar with counts, failures, rate and time; at the end the cursor is back."""
+    """Each dataset has its bar with counts and figure; below them failures, rates and the time left of all of them."""
     shown = TerminalProgress(terminal.stream, watch)
-    shown.begin("sums", Counts(planned=2000))
+    shown.begin("sums", Counts(planned=2000), Asked(0.0, 17_000, 100.0, FIGURE))
     shown.begin("riddles", Counts(planned=10, answered=4))
     watch.now = 50.0
     shown.update("sums", Counts(planned=2000, answered=998, failed=2))
@@ -189,12 +253,13 @@ def test_bars_on_a_terminal(watch: Watch, terminal: Terminal) -> None:
     shown.end("sums", Counts(planned=2000, answered=1998, failed=2))
     raw = terminal.read()
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", raw)
-    assert "1,000 of 2,000, 2 failed" in text
-    assert "20.0/s" in text
-    assert "0:50, 0:50 left" in text
+    assert "1,000 of 2,000" in text
+    assert "81.2 % (77..85)" in text
+    assert "0 of 2 datasets done: 2 failed, 20.0/s, 340 tokens/s, 0:50 elapsed, about " in text
     assert "a word :x: [red]in between[/red]" in text
     assert "10 of 10" in text
-    assert "2,000 of 2,000, 2 failed" in text
+    assert "2,000 of 2,000" in text
+    assert "2 of 2 datasets done: 2 failed, 40.1/s, 340 tokens/s, 0:50 elapsed\r\n" in text
     assert raw.count(HIDE) == 1
     assert raw.rindex(SHOW) > raw.rindex(HIDE)
 
