@@ -21,7 +21,7 @@ from model_accuracy_eval.cluster import folder_copy
 from model_accuracy_eval.deployment.adapter_environment import VISIBLE_NPUS
 from model_accuracy_eval.errors import AdapterFailed, EvalError
 from model_accuracy_eval.optional import ray
-from model_accuracy_eval.ports import Chat, LoglikelihoodClient
+from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient
 from model_accuracy_eval.records import (
     ClientLimits,
     Counts,
@@ -228,7 +228,10 @@ class _Sentences:
 
     def enter(self, stage: str) -> None: ...
 
-    def begin(self, dataset: str, counts: Counts) -> None: ...
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None: ...
+
+    def tick(self) -> None:
+        """Nobody watches."""
 
     def update(self, dataset: str, counts: Counts) -> None: ...
 
