@@ -18,12 +18,25 @@ if TYPE_CHECKING:
     from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate
     from model_accuracy_eval.python_rescore import rescore
     from model_accuracy_eval.records import Comparison, Report, Settings
+    from model_accuracy_eval.scoring.metrics import Metric
 
 __version__ = "0.1.0"
-__all__ = ["Comparison", "ProgressEvent", "Published", "Report", "Settings", "Sink", "compare", "evaluate", "rescore"]
+__all__ = [
+    "Comparison",
+    "Metric",
+    "ProgressEvent",
+    "Published",
+    "Report",
+    "Settings",
+    "Sink",
+    "compare",
+    "evaluate",
+    "rescore",
+]
 
 _HOMES = {
     "Comparison": "model_accuracy_eval.records",
+    "Metric": "model_accuracy_eval.scoring.metrics",
     "ProgressEvent": "model_accuracy_eval.python_api",
     "Published": "model_accuracy_eval.ports.sink",
     "Report": "model_accuracy_eval.records",

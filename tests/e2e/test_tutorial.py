@@ -1,73 +1,45 @@
-"""Every command of the tutorial's first part, as a newcomer types it, with the output that the page shows."""
+"""Every command of the pages that newcomers follow, as they type it, with the output that the page shows."""
 
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e import command
+from tests.e2e import command, documented
+from tests.servers.fake_hub import FakeHub
+from tests.servers.fault_server import FaultServer
 from tests.waiting import free_port
 
-PAGE = command.ROOT / "docs/tutorial.md"
-_DIFFERS = (
-    (r"\b[0-9a-f]{32}\b", "RUN"),
-    (r"127\.0\.0\.1:\d+", "127.0.0.1:8000"),
-    (r"[\d,]+\.\d+", "0.0"),
-    (r"\d+:\d\d elapsed", "0:01 elapsed"),
-    (r" {2,}", "  "),
-)
-"""Run ids, ports, seconds, and figures, which differ a little between machines."""
+DOCS = command.ROOT / "docs"
 
 
-def sessions() -> Iterator[tuple[str, list[str]]]:
-    """Command and shown output, in the page's order."""
-    (part,) = re.findall(r"## The first quarter.*?\n## ", PAGE.read_text(), re.DOTALL)
-    for block in re.findall(r"```console\n(.*?)```", part, re.DOTALL):
-        for typed, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-            yield typed, shown.splitlines()
-
-
-def same(text: str) -> str:
-    for pattern, replacement in _DIFFERS:
-        text = re.sub(pattern, replacement, text)
-    return text.rstrip()
-
-
-def check(shown: list[str], printed: str) -> None:
-    """All that is shown was printed in that order; nothing is left out unless `…` says so."""
-    lines = [same(line) for line in printed.splitlines() if line.strip()]
-    skips = False
-    for line in map(same, shown):
-        if line == "…":
-            skips = True
-            continue
-        begin = line.removesuffix(" …")
-        place = next(
-            (at for at, said in enumerate(lines) if said == line or (begin != line and said.startswith(begin))), None
-        )
-        assert place is not None, f"{line!r} is shown, and was not printed:\n{printed}"
-        assert skips or place == 0, f"before {line!r} the page leaves out {lines[:place]}"
-        lines, skips = lines[place + 1 :], False
-    assert skips or not lines, f"the page leaves out {lines}"
+def with_adapter(folder: Path) -> dict[str, str]:
+    """The example adapter lies in the folder, and serves on a port that is free."""
+    (folder / "example-adapter").symlink_to(command.ADAPTER)
+    return {"run example-adapter": f"run example-adapter --port {free_port()}"}
 
 
 @pytest.mark.timeout(180)
-def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
-    """Exit codes included."""
-    (tmp_path / "example-adapter").symlink_to(command.ADAPTER)
-    code, seen = 0, 0
-    for typed, shown in sessions():
-        if typed == "echo $?":
-            assert [str(code)] == shown
-            continue
-        line = typed.replace("run example-adapter", f"run example-adapter --port {free_port()}")
-        done = subprocess.run(
-            line.replace("model-accuracy-eval", f"{sys.executable} -m model_accuracy_eval"),
-            shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-            cwd=tmp_path, env=command.environment(),
-        )  # fmt: skip
-        code, seen = done.returncode, seen + 1
-        check(shown, done.stdout.replace(f"{tmp_path}/", ""))
-    assert seen == 5
+def test_the_tutorial(tmp_path: Path) -> None:
+    """Its first part, exit codes included."""
+    (part,) = re.findall(r"## The first quarter.*?\n## ", (DOCS / "tutorial.md").read_text(), re.DOTALL)
+    assert documented.follow(part, tmp_path, with_adapter(tmp_path)) == 5
+
+
+@pytest.mark.timeout(180)
+def test_own_metrics(tmp_path: Path) -> None:
+    """The functions, tasks and rows that the page has its reader save do what it says."""
+    page = (DOCS / "how-to/own-metrics.md").read_text()
+    assert documented.follow(page, tmp_path, with_adapter(tmp_path)) == 6
+
+
+def test_get_the_data(tmp_path: Path) -> None:
+    """Against a hub with a dataset of the same form, over HTTP; what the page carries to another machine is enough there."""
+    rows = b"".join(
+        b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (number, number + 1) for number in range(6)
+    )
+    page = (DOCS / "how-to/get-the-data.md").read_text()
+    with FakeHub() as hub, FaultServer() as server:
+        hub.push("datasets/my-team/sums", {"test.jsonl": rows})
+        around = {**hub.environment, "MODEL_ACCURACY_EVAL_CACHE": str(tmp_path / "cache"), "NO_PROXY": "*"}
+        stands_for = {"http://127.0.0.1:8000": server.url}
+        assert documented.follow(page, tmp_path, stands_for, **around) == 7

@@ -17,6 +17,9 @@ def of_report(report: Report) -> str:
         return outcome.next_step
     if outcome.folder and (stopped or (outcome.conclusion == "undecided" and lost)):
         return f"model-accuracy-eval run --reuse {outcome.folder}"
+    asked = "infer" in report.seconds or report.plan.settings.mode == "eval"
+    if outcome.folder and outcome.exit_code == EvalError.exit_code and asked:
+        return f"model-accuracy-eval run --mode eval --reuse {outcome.folder}"  # what was asked is kept
     if outcome.exit_code == _NEVER_SERVED:
         return _look(report.plan, outcome)
     gated = outcome.conclusion in {"failed", "undecided"}

@@ -3,9 +3,12 @@
 import importlib
 import importlib.util
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import cache, partial
+from hashlib import sha256
+from importlib.machinery import SourceFileLoader
 from pathlib import PurePath
 from typing import Any
 
@@ -15,6 +18,30 @@ from model_accuracy_eval.errors import BadValue
 def is_path(name: str) -> bool:
     """Whether a name is a path instead of a name in a table."""
     return ":" in name
+
+
+_IN_A_FILE = re.compile(r"((?:lm_eval\w*:)?)(.+\.py):([\w.]+)")
+
+
+def file_of(path: str) -> str | None:
+    """The file of `folder/file.py:function`; None for what names no function in a file."""
+    found = _IN_A_FILE.fullmatch(path)
+    return found[2] if found else None
+
+
+def in_other_file(path: str, file: str) -> str:
+    """The path of the same function in another file."""
+    return _IN_A_FILE.sub(lambda found: f"{found[1]}{file}:{found[3]}", path)
+
+
+def by_content(path: str) -> str:
+    """The path with what its file holds instead of where it lies; unchanged if there is no such file."""
+    file = file_of(path)
+    try:
+        content = SourceFileLoader("", file).get_data(file) if file else None
+    except OSError:
+        return path
+    return path if content is None or file is None else in_other_file(path, sha256(content).hexdigest())
 
 
 def load(path: str) -> Any:

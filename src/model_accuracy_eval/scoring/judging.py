@@ -7,9 +7,9 @@ from numbers import Real
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.records import Attempt, MetricUse, Pipeline, Problem, Verdict, VerdictReason
-from model_accuracy_eval.scoring import conversation_turns, filters, loglikelihood_methods, metrics
+from model_accuracy_eval.scoring import conversation_turns, filters, function_paths, loglikelihood_methods, metrics
 from model_accuracy_eval.scoring.aggregations import aggregation
 from model_accuracy_eval.scoring.asks import Ask, AskResults, Panel, no_result
 from model_accuracy_eval.scoring.lost_values import LostValue, counted
@@ -183,7 +183,24 @@ def _value(
     if answer is None and row.yes_or_no:
         return 0.0
     against = problem if row.reads == "answers in their problem" else problem.references
-    return row.score(answer or "", against, **use.args)
+    value = row.score(answer or "", against, **use.args)
+    if function_paths.is_path(use.name):
+        _check_own_value(row, use, value)
+    return value
+
+
+def _check_own_value(row: Metric, use: MetricUse, value: SampleValue | None) -> None:
+    """Whether the user's function returned what the rest of the judging can count."""
+    if (use.aggregation or row.aggregation) != "mean" or use.reduction:
+        return
+    parts = [part for part in (value.values() if isinstance(value, dict) else [value]) if part is not None]
+    if not all(isinstance(part, Real) for part in parts):
+        raise BadData(
+            f"The metric {use.name} returned {str(value)[:80]!r} for a reply: its mean is wanted, so let it return a "
+            "number, a mapping of names to numbers, or None for a reply that is not to count."
+        )
+    if row.yes_or_no and any(part not in (0, 1) for part in parts):
+        raise BadData(f"The metric {use.name} returned {value} for a reply, and as yes_or_no it may return 0 and 1.")
 
 
 def _asks(row: Metric, use: MetricUse, answer: str, problem: Problem) -> tuple[Ask, ...]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadValue, MissingData
 from model_accuracy_eval.records import DataFile, TableFile, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import custom, declared, formats, hub_names, time_windows
+from model_accuracy_eval.tasks import custom, declared, formats, hub_names, own_functions, time_windows
 from model_accuracy_eval.tasks.lm_eval import task_groups, yaml_files
 from model_accuracy_eval.tasks.lm_eval.task_groups import ImportedTasks, TaskIndex
 from model_accuracy_eval.tasks.lm_eval.yaml_files import TaskFileReader
@@ -137,6 +137,7 @@ class Library:
         if fewshot and fewshot.data:
             fewshot = replace(fewshot, data=self._beside(path, fewshot.data))
             task = replace(task, prompt=replace(task.prompt, fewshot=fewshot))
+        task = own_functions.beside(path, task, self.files.holds)
         parts = tuple(self._with_own_files(path, part) for part in task.parts)
         return replace(task, data=self._beside(path, task.data), parts=parts)
 

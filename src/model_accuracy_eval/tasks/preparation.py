@@ -19,7 +19,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.records.media import MARKS, marked
-from model_accuracy_eval.scoring import conversation_turns, tools
+from model_accuracy_eval.scoring import conversation_turns, function_paths, tools
 from model_accuracy_eval.scoring.judging import check
 from model_accuracy_eval.scoring.scorers import pipelines
 from model_accuracy_eval.tasks import fewshot, prompts, views
@@ -84,7 +84,7 @@ def _prepared(
 ) -> PreparedDataset:
     questions = _digest([_hashed_question(problem, task.of(problem)) for problem in problems])
     answers = [_hashed_answers(problem) for problem in problems]
-    version = _digest([questions, answers, [_without_defaults(pipeline) for pipeline in judging]])[:6]
+    version = _digest([questions, answers, [_by_content(_without_defaults(pipeline)) for pipeline in judging]])[:6]
     return PreparedDataset(task=task, problems=views.sharded(problems, shard), version=version, questions=questions)
 
 
@@ -255,6 +255,15 @@ def _without_defaults(value: Any) -> Any:
         fields = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
         return {field.name: _without_defaults(content) for field, content in fields if content != _default(field)}
     return [_without_defaults(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _by_content(value: Any) -> Any:
+    """With the contents of files instead of their places: another function is another way of judging."""
+    if isinstance(value, dict):
+        return {name: _by_content(content) for name, content in value.items()}
+    if isinstance(value, list | tuple):
+        return [_by_content(content) for content in value]
+    return function_paths.by_content(value) if isinstance(value, str) else value
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

@@ -232,6 +232,18 @@ def test_names_that_lead_nowhere_are_told_before_anything_runs(file: str, tmp_pa
             metric(path)
 
 
+@pytest.mark.parametrize(
+    ("returned", "sentence"),
+    [("'x'", "returned 'x' for a reply: its mean is wanted"), ("{'p': [1]}", "its mean is wanted"), ("2", "0 and 1")],
+)
+def test_values_that_cannot_be_counted_are_the_functions_mistake(tmp_path: Path, returned: str, sentence: str) -> None:
+    """And no defect of ours."""
+    source = f"from model_accuracy_eval import Metric\ndef own(answer, right_answers):\n    return {returned}\n"
+    (tmp_path / "odd.py").write_text(f"{source}row = Metric(score=own, yes_or_no=True)\n")
+    with pytest.raises(BadData, match=sentence):
+        rows(task(pipe(f"{tmp_path}/odd.py:row")), [["a"]], ["a"])
+
+
 def test_folders_with_modules_of_one_name_do_not_meet(file: str, tmp_path: Path) -> None:
     """Each folder has a process of its own, however many there are."""
     made: list[Any] = []

@@ -127,3 +127,16 @@ doc_to_text: "{{q}}"
 doc_to_choice: ["a", "b"]
 doc_to_target: "{{a}}"
 """
+
+
+def test_functions_are_looked_for_beside_their_task_file() -> None:
+    """First there, else in the current folder; the report names them as the file does."""
+    source = OURS.replace(b"[exact_match]", b"['own.py:one', {name: pairs, aggregation: 'there.py:all'}]")
+    source = source.replace(b"strip_thoughts,", b"'own.py:read',")
+    files = MemoryTaskFiles({"two/own.yaml": source, "two/own.py": b""})
+    ((pipeline,),) = (one.pipelines for one in Library(ROWS.__getitem__, files, ()).find("two/own.yaml").tasks)
+    assert pipeline.filters[0].name == "two/own.py:read"
+    assert [(use.name, use.label, use.aggregation) for use in pipeline.metrics] == [
+        ("two/own.py:one", "own.py:one", None),
+        ("pairs", "", "there.py:all"),
+    ]

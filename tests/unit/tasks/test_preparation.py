@@ -1,6 +1,7 @@
 """Task + rows → an exam: which problems are asked, and what their hashes identify."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -111,6 +112,17 @@ def test_how_replies_are_judged_makes_the_version_alone(change: str) -> None:
     """Better scoring can be run over old replies, because the questions stay the same."""
     assert JUDGED[change].version != build().version
     assert JUDGED[change].questions == build().questions
+
+
+def test_another_function_is_another_version_wherever_it_lies(tmp_path: Path) -> None:
+    """Its file counts by what it holds: the same in another folder is the same, a change is none that is compared."""
+    versions = []
+    for folder, source in (("a", "return 1"), ("b", "return 1"), ("c", "return 0")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own.py").write_text(f"def one(answer, right_answers):\n    {source}\n")
+        use = MetricUse(name=f"{tmp_path}/{folder}/own.py:one", label="one")
+        versions.append(build(but(pipelines=(Pipeline(metrics=(use,)),))).version)
+    assert versions[0] == versions[1] != versions[2]
 
 
 def test_all_these_versions_are_different() -> None:
