@@ -11,11 +11,12 @@ the program can do without is there.
 # ruff: noqa: TC004 - `__all__` names them for those who import them from here
 
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from model_accuracy_eval.errors import UsageError
 
@@ -56,8 +57,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class OptionalLibrary:
+class OptionalLibrary(msgspec.Struct, frozen=True):
     purpose: str
     extra: str = ""
     """The extra of ours that brings it; none for what every installation has and for what comes with another one."""

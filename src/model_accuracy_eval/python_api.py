@@ -8,7 +8,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -25,8 +24,7 @@ from model_accuracy_eval.wiring.sinks import run_sinks
 PathLike = str | os.PathLike[str]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProgressEvent:
+class ProgressEvent(msgspec.Struct, frozen=True, kw_only=True):
     """How far a run is. `stage` is always set; the other fields depend on `kind`."""
 
     kind: Literal["stage", "message", "dataset"]

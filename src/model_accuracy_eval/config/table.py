@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
@@ -11,8 +10,7 @@ from msgspec import Meta
 from model_accuracy_eval.records import Record, Settings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """One setting, as help, YAML, the action and the documentation need it."""
 
     field: str

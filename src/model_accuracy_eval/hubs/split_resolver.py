@@ -7,10 +7,10 @@ MODEL_ACCURACY_EVAL_HUB=ms it is the other way round.
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import msgspec
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData, BadValue, Refused
@@ -33,8 +33,7 @@ _CARD = "README.md"
 NewRequests = Callable[[Hub, ModelReference, Secret], HubRequests]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SplitResolver:
+class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
     new_requests: NewRequests
     folder: Path

@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import isnan
 from statistics import fmean
+
+import msgspec
 
 from model_accuracy_eval.records import DatasetResult, Interval, ProblemResult
 from model_accuracy_eval.reporting.timeline import Timeline
@@ -18,8 +19,7 @@ _MOST_K = 100
 _PARTS_SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
-class PartFigure:
+class PartFigure(msgspec.Struct, frozen=True):
     """The problems of one part: a subject, a language, a level."""
 
     name: str
@@ -29,8 +29,7 @@ class PartFigure:
     interval: Interval | None
 
 
-@dataclass(frozen=True, slots=True)
-class PartsChart:
+class PartsChart(msgspec.Struct, frozen=True):
     """One dataset by its parts, the worst first."""
 
     dataset: str
@@ -38,16 +37,14 @@ class PartsChart:
     folded: Sequence[PartFigure]
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(msgspec.Struct, frozen=True):
     """One line of a chart: values from left to right, None where there is none."""
 
     name: str
     values: Sequence[float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class CurveChart:
+class CurveChart(msgspec.Struct, frozen=True):
     """Lines over the same places."""
 
     title: str

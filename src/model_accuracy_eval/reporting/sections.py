@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import ceil
 from typing import Literal
+
+import msgspec
 
 from model_accuracy_eval.records import DatasetResult, ProblemResult, VerdictReason
 from model_accuracy_eval.reporting import summary
@@ -24,8 +25,7 @@ _BARS = 20
 State = Literal["unstable", "wrong", "right", "unjudged"]
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerGroup:
+class AnswerGroup(msgspec.Struct, frozen=True):
     """Samples of one problem that gave the same answer and have the same verdict."""
 
     text: str | None
@@ -33,8 +33,7 @@ class AnswerGroup:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """One problem as the page shows it."""
 
     id: int
@@ -52,8 +51,7 @@ class Item:
     answers: tuple[AnswerGroup, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(msgspec.Struct, frozen=True):
     """One column of a distribution."""
 
     label: str
@@ -63,8 +61,7 @@ class Bar:
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """One dataset as the page shows it."""
 
     dataset_result: DatasetResult

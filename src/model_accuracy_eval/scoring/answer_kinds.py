@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from model_accuracy_eval.records import MetricUse, Problem, Step
 from model_accuracy_eval.scoring import maths
@@ -10,8 +11,7 @@ from model_accuracy_eval.scoring.maths_answers import number_answer
 from model_accuracy_eval.scoring.numbers import as_number
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AnswerKind:
+class AnswerKind(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     noun: str
     """What each right answer is."""

@@ -1,10 +1,10 @@
 """The samples of one problem → the value of each, by every metric of one pipeline."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import fsum, isnan
 from numbers import Real
 
+import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, BadValue
@@ -22,8 +22,7 @@ Samples = Sequence[Attempt | None]
 """The n samples of a problem; None for a sample that is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedSamples:
+class JudgedSamples(msgspec.Struct, frozen=True):
     """`verdicts`: one for each sample, by the first metric. `values`: for every metric, one for each answer; of lost
     samples a `LostValue`."""
 

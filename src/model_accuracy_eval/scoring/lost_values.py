@@ -2,17 +2,17 @@
 could not be judged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
 from typing import Any, TypeGuard
+
+import msgspec
 
 Ends = tuple[float | None, float | None]
 """The least and the greatest figure; None: there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class LostValue:
+class LostValue(msgspec.Struct, frozen=True):
     """An unknown value of a known problem."""
 
     low: Any

@@ -6,7 +6,6 @@ requests for one get the same samples, and a run that is continued asks what an 
 """
 
 import asyncio
-from dataclasses import dataclass
 
 import msgspec
 
@@ -38,8 +37,7 @@ from model_accuracy_eval.stages.running_figure import RunningFigure, SpareTime
 _LARGEST_SEED = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRequest:
+class SampleRequest(msgspec.Struct, frozen=True):
     """Samples of one problem that are asked for with one request."""
 
     collector: "SampleCollector"
@@ -49,6 +47,10 @@ class SampleRequest:
     @property
     def problem(self) -> Problem:
         return self.collector.prepared.problems[self.place]
+
+    @property
+    def dataset(self) -> str:
+        return self.collector.prepared.task.name
 
     @property
     def task(self) -> TaskSpec:

@@ -3,9 +3,10 @@
 import os.path
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.optional import docker
@@ -20,8 +21,7 @@ _CGROUP = re.compile(r"(?:docker|libpod)[-/](?P<id>[0-9a-f]{64})")
 _SHORT_ID = re.compile(r"[0-9a-f]{12}")
 
 
-@dataclass(frozen=True, slots=True)
-class OwnContainer:
+class OwnContainer(msgspec.Struct, frozen=True):
     """`mounts` are pairs: a path in this container, and its path on the host or None. `defaults` are the image's
     environment variables."""
 

@@ -23,8 +23,7 @@ ReadFile = Callable[[str], bytes | TableFile]
 ReadSplit = Callable[[DataFile], tuple[tuple[str, ...], list[DataRow]]]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedTasks:
+class NamedTasks(msgspec.Struct, frozen=True):
     """The tasks and groups that a name stands for."""
 
     tasks: tuple[TaskSpec, ...]

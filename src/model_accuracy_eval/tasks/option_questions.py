@@ -1,8 +1,9 @@
 """Questions with options, in the ways in which they are asked: a letter as the reply, in our words or in those of
 another tool, and the likelihoods of the options' texts or of their letters."""
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from model_accuracy_eval.records import MetricUse, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.tasks import prompt_parts
@@ -10,8 +11,7 @@ from model_accuracy_eval.tasks import prompt_parts
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-@dataclass(frozen=True)
-class Wording:
+class Wording(msgspec.Struct, frozen=True):
     """How a tool asks for a letter. In `template`, {question}, {listing}, {letters} and {joined} are filled in."""
 
     whose: str
@@ -55,8 +55,7 @@ WORDINGS = {
 """Name after the @ → the words."""
 
 
-@dataclass(frozen=True)
-class OptionQuestions:
+class OptionQuestions(msgspec.Struct, frozen=True):
     """Where the rows of a dataset have their questions and options, and everything about it that no prompt changes."""
 
     name: str
@@ -69,7 +68,7 @@ class OptionQuestions:
     """Expression: the position of the right one."""
     before: str = ""
     """Template of statements that the expressions need, such as `{% set … %}`."""
-    spec: dict[str, Any] = field(default_factory=dict)
+    spec: dict[str, Any] = msgspec.field(default_factory=dict)
     """Further fields of all its tasks."""
 
     def asked_for_a_letter(self, ending: str = prompt_parts.LETTER_ENDING, **more: Any) -> TaskSpec:

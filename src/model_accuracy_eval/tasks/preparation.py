@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -113,7 +112,7 @@ class _DatasetBuilder:
         task, where = self._task, f"{self._task.data.name}, row {place + 1}"
         shots = self._shots(place, row)
         key = self._key(row, where)
-        question = prompts.render(task.prompt.question, row, where)
+        question = asked = prompts.render(task.prompt.question, row, where)
         text = self._text(question, row, shots, where)
         if MARKS.search(text):
             raise BadData(f"{where}: its text shows a picture, but only conversations can, not texts to be continued.")
@@ -123,7 +122,7 @@ class _DatasetBuilder:
             id=place,
             row=row_place,
             key=tuple(str(row[column]) for column in task.key) if all(column in row for column in task.key) else (),
-            row_texts=self._row_texts(row, prompts.render(task.prompt.question, row, where)),
+            row_texts=self._row_texts(row, asked),
             row_options=self._row_options(row),
             messages=prompts.conversation(task.prompt, question, row, shots, where),
             text=text,
@@ -216,8 +215,7 @@ class _DatasetBuilder:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _AnswerKey:
+class _AnswerKey(msgspec.Struct, frozen=True):
     """The right answers of a row: their texts, and among options their positions."""
 
     references: tuple[str, ...]

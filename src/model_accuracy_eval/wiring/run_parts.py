@@ -6,12 +6,11 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.client.chat import StreamingChat, connect
 from model_accuracy_eval.client.proxied_transport import proxy_for
-from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
 from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs.data_fetch import DataFetch
@@ -20,7 +19,6 @@ from model_accuracy_eval.hubs.hub_weights import HubWeights
 from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, ServiceRole
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
-from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system import latest_run, proxies
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.concurrency import run
@@ -33,6 +31,9 @@ from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
 from model_accuracy_eval.wiring import api_keys
 from model_accuracy_eval.wiring.api_keys import ApiKeys
+
+if TYPE_CHECKING:
+    from model_accuracy_eval.deployment.container_launcher import ContainerLauncher
 
 
 def hub(
@@ -142,6 +143,8 @@ def _open_sandbox(
     say: Callable[[str], None],
     check: Callable[[], None],
 ) -> Sandbox:
+    from model_accuracy_eval.sandbox.backends import open_sandbox  # noqa: PLC0415 - only programs are run in one
+
     settings = plan.settings
     return open_sandbox(
         settings.sandbox,
@@ -177,7 +180,12 @@ def _container_launcher(
     clock: SignalClock,
     labels: Labels | None,
     say: Callable[[str], None] = lambda sentence: None,
-) -> ContainerLauncher:
+) -> "ContainerLauncher":
+    from model_accuracy_eval.deployment.container_launcher import (  # noqa: PLC0415 - few runs start a container
+        ContainerLauncher,
+        ContainerOptions,
+    )
+
     options = ContainerOptions(
         image=plan.settings.adapter_image or "",
         devices=plan.settings.devices,

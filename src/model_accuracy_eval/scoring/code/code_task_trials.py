@@ -5,7 +5,6 @@ Published benchmarks are left out: their solutions are run by this project's own
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -37,8 +36,7 @@ _SHOWN = 300
 """Characters of what the sandbox says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(msgspec.Struct, frozen=True):
     """A program, how it must end, and what is wrong with the task where it ends otherwise."""
 
     program: Program

@@ -4,11 +4,11 @@ langdetect finds it.
 NLTK would download the tables of its Punkt tokenizer; here they come from a package that carries the same values.
 """
 
-import re
 from collections import defaultdict
 from functools import cache, lru_cache
 from typing import Any
 
+from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.optional import emoji, langdetect, nltk, punkt
 
 
@@ -59,11 +59,11 @@ def language(text: str) -> str | None:
         return None
 
 
-_CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_CHARACTER = lazy_pattern("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 """Of Chinese, Japanese and Korean: each counts as a word."""
-_NO_WORD = re.compile(r"""[\\.!?．/_,{}<>:;$%^&*(+"'—！，。？、`~@#￥…（）：；《》“”)\[\]»〔〕\-「」]""")
-_CHINESE_SENTENCE = re.compile(r"[^!?。.！？．\n]+")
-_HINDI_END = re.compile(r"(?<=[।!?])\s*")
+_NO_WORD = lazy_pattern(r"""[\\.!?．/_,{}<>:;$%^&*(+"'—！，。？、`~@#￥…（）：；《》“”)\[\]»〔〕\-「」]""")
+_CHINESE_SENTENCE = lazy_pattern(r"[^!?。.！？．\n]+")
+_HINDI_END = lazy_pattern(r"(?<=[।!?])\s*")
 
 
 def chinese_words(text: str) -> int:

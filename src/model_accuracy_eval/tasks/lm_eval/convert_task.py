@@ -1,9 +1,9 @@
 """The fields of one task → a TaskSpec, or all reasons against it."""
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 
+import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import Unsupported
@@ -38,8 +38,7 @@ _REFUSED = {
 _HUGGING_FACE_ONLY = {"do_sample", "num_beams", "early_stopping", "use_cache"}
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedTask:
+class ImportedTask(msgspec.Struct, frozen=True):
     """A task, and the fields of its file that are ignored."""
 
     task: TaskSpec

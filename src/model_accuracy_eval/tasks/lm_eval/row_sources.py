@@ -1,8 +1,9 @@
 """Where a task's rows and its solved examples are."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from model_accuracy_eval.records import DataFile, FewShot, Recipe, Slice, Step
 from model_accuracy_eval.tasks.lm_eval import templates
@@ -17,8 +18,7 @@ _SHOT_FIELDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(msgspec.Struct, frozen=True):
     """A split's file, and the slice of it."""
 
     file: DataFile

@@ -4,7 +4,6 @@ lm-eval takes each for a column's name if there is such a column, else for a tem
 comes out: a number is a position, a text in brackets a list. A TaskSpec says the same with words of `template_words`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -100,8 +99,7 @@ def escaped(source: str) -> str:
     return f"{{% raw %}}{source}{{% endraw %}}" if _is_template(source) else source
 
 
-@dataclass(frozen=True, slots=True)
-class TaskTemplates:
+class TaskTemplates(msgspec.Struct, frozen=True):
     """The templates of a task's question, options and right answers."""
 
     kind: RequestKind

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
-import yaml
+import msgspec
 
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.optional import yaml
 
 TaskFields = dict[str, Any]
 
@@ -29,8 +30,7 @@ class TaskFileReader(Protocol):
         """Sorted paths of all files below the folder that have `yaml` or `yml` in their names, or end in `.json`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PythonReference:
+class PythonReference(msgspec.Struct, frozen=True):
     """`!function module.name`: Python of the task's author."""
 
     name: str
@@ -45,15 +45,19 @@ class PythonReference:
         return f"!function {self.name}"
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    folder = ""
+@cache
+def _loader() -> Any:
+    """The class is made when the first file is read, as few runs read one and PyYAML takes long to load."""
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        folder = ""
+
+    Loader.add_constructor("!function", _function)
+    return Loader
 
 
 def _function(loader: Any, node: Any) -> PythonReference:
     return PythonReference(str(loader.construct_scalar(node)), loader.folder)
-
-
-_Loader.add_constructor("!function", _function)
 
 
 def load(files: TaskFileReader, path: str, inside: tuple[str, ...] = ()) -> TaskFields:
@@ -80,7 +84,7 @@ def _runner(files: TaskFileReader, fields: TaskFields) -> str:
 
 
 def parse(path: str, data: bytes) -> TaskFields:
-    loader = _Loader(data)
+    loader = _loader()(data)
     loader.folder = str(PurePath(path).parent)
     try:
         value = loader.get_single_data()

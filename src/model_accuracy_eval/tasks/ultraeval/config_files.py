@@ -1,7 +1,6 @@
 """A JSON file → the tasks in it, under the names that UltraEval's `make_config.py` gives them."""
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -40,8 +39,7 @@ class ConfigFields(msgspec.Struct, forbid_unknown_fields=True):
     postprocess: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(msgspec.Struct, frozen=True):
     """One task: its name, its dataset, its fields, and its file."""
 
     name: str
