@@ -30,6 +30,9 @@ _OURS_PROCESSES = 3
 _CGROUP_PARENTS = {"cgroupfs": "/"}
 """By the engine's driver; None is its own. This one puts all containers into one control group, which gets as much of a
 busy machine as a single process: there, 4 programs a second were judged where others were given 30."""
+_CPU_SHARES = {"1": 2048}
+"""By the version of control groups: there, a container counts as one process beside those that are in no container, and
+a worker is two or three. In the second version every process is in a group."""
 _STDERR = 2
 PRELOAD = f"{MARK}.preload"
 """The label in which an image names the modules that are imported before the first program, separated by blanks."""
@@ -57,7 +60,9 @@ class DockerBackend:
                     docker_engine.pull(patient, image, say, check)
             with docker_engine.engine_errors(f"The image {image} could not be looked up"):
                 facts = self._client.images.get(image)
-                self._cgroup_parent = _CGROUP_PARENTS.get(self._client.info().get("CgroupDriver", ""))
+                engine = self._client.info()
+                self._cgroup_parent = _CGROUP_PARENTS.get(engine.get("CgroupDriver", ""))
+                self._cpu_shares = _CPU_SHARES.get(str(engine.get("CgroupVersion", "1")))
             self._id = str(facts.id)
             self.preload = tuple((facts.labels or {}).get(PRELOAD, "").split())
             self.image = docker_engine.digest(facts)
@@ -95,6 +100,7 @@ class DockerBackend:
                 log_config=docker.types.LogConfig(type="none"),
                 init=False,
                 cgroup_parent=self._cgroup_parent,
+                cpu_shares=self._cpu_shares,
                 stdin_open=True,
                 auto_remove=True,
             )

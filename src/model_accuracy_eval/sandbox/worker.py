@@ -23,6 +23,7 @@ from model_accuracy_eval.sandbox.inside.messages import (
     pack,
     unpack,
 )
+from model_accuracy_eval.sandbox.inside.test_process import unpack_code
 from model_accuracy_eval.sandbox.toolchains import TOOLS
 
 START_LIMIT = 60.0
@@ -37,6 +38,7 @@ _SWEEP_LIMIT = 10.0
 
 _SENT_AHEAD = 32 << 10
 """Bytes of an order that may wait for the job before it: as many as every pipe on the way holds."""
+_KEPT_TESTS = 8
 _MOST_CASES = 1000
 """How many cases a program may have that each take all of their time."""
 CASE_KINDS = get_args(CaseKind)
@@ -115,6 +117,8 @@ class Worker:
         self._receiving = threading.RLock()
         self._changed = threading.Condition()
         self._ordered = self._answered = 0
+        self._compiled: dict[tuple[str, int], bytes] = {}
+        """Bytecode of tests that the tests' process, which the program cannot reach, has made of them."""
         self._over = False
         """Whether no further job is run here."""
         with self._killed_on_error():
@@ -126,15 +130,23 @@ class Worker:
     def run(self, order: JobOrder, tests: str, program: Program) -> JobResult:
         """The tests are named apart from the program because control runs have tests of their own."""
         files = json.dumps(program.files) if program.files else ""
-        parts = [text.encode("utf-8", "replace") for text in (tests, program.code, files)]
-        tests_size, code_size, files_size = map(len, parts)
-        order = order._replace(tests_size=tests_size, code_size=code_size, files_size=files_size)
+        # The same for all samples of a problem: the numbers of its ends, which are drawn for each, are not in it.
+        key = tests, len(order.ends)
+        compiled = self._compiled.get(key, b"") if order.kind == "split" else b""
+        texts = [text.encode("utf-8", "replace") for text in (tests, program.code, files)]
+        parts = [texts[0], compiled, *texts[1:]]
+        tests_size, compiled_size, code_size, files_size = map(len, parts)
+        order = order._replace(
+            tests_size=tests_size, compiled_size=compiled_size, code_size=code_size, files_size=files_size
+        )
         number = self._send(order, parts)
         self._wait_for_turn(number)
         clean = False
         try:
             with self._receiving:
                 result = self._result(order, number)
+            if order.kind == "split" and result.compiled:
+                self._keep_compiled(key, unpack_code(result.compiled))
             clean = result.clean
         finally:
             with self._changed:
@@ -142,6 +154,13 @@ class Worker:
                 self._over |= not clean
                 self._changed.notify_all()
         return result
+
+    def _keep_compiled(self, key: tuple[str, int], code: bytes) -> None:
+        """Samples of one problem come one after the other: of old ones nothing is kept."""
+        with self._changed:
+            self._compiled[key] = code
+            while len(self._compiled) > _KEPT_TESTS:
+                del self._compiled[next(iter(self._compiled))]
 
     def interrupt(self) -> None:
         """Ends the connection at once, from any thread, for another reason than the job that runs."""

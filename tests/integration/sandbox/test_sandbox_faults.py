@@ -19,6 +19,7 @@ from tests.waiting import until
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
+from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
 from model_accuracy_eval.sandbox.pool import PROGRAMS_EACH
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.container_labels import MARK, Labels, sweep
@@ -32,7 +33,7 @@ ENDLESS = Program(
 OWN = Labels(repository=f"{LABELS.repository}-faults")
 CHOSEN = ("docker", "bwrap")
 """The kinds that `auto` takes."""
-SANDBOX = "-s -c \nimport importlib, json, os, sys"
+SANDBOX = f"-s -c {BOOTSTRAP.splitlines(keepends=True)[0]}{BOOTSTRAP.splitlines()[1]}"
 
 
 def containers(repository: str, *filters: str) -> list[str]:

@@ -137,3 +137,14 @@ async def _both(box: Sandbox) -> None:
     """Until the only worker has two programs."""
     while any(box._pool._free._room.values()):  # type: ignore[attr-defined]
         await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("kind", CHOSEN)
+def test_samples_of_one_problem_are_judged_by_the_same_tests(kind: str) -> None:
+    """From the second on by the bytecode that a pass has left: each check, each name and each line means the same."""
+    tests = "import math\ndef check(g):\n    assert g(1) == 2\n    assert g(3) == 2 + math.floor(2.5)\ncheck(f)"
+    programs = [Program(code=f"def f(x): return {body}", tests=tests) for body in ("x + 1", "x + 1", "2", "x + 1", "1")]
+    done = together(kind, programs)
+    assert [one.verdict for one in done] == ["passed", "passed", "failed", "passed", "failed"]
+    shown = [(one.failed_check.line, one.failed_check.check) for one in done if one.failed_check]
+    assert shown == [(4, "assert g(3) == 2 + math.floor(2.5)"), (3, "assert g(1) == 2")]

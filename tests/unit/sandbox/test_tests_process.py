@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from model_accuracy_eval.sandbox.inside import test_process
 from model_accuracy_eval.sandbox.inside.messages import JobReport, Json, ObjectMessage, pack
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
+from model_accuracy_eval.sandbox.inside.test_ends import compile_tests
 from model_accuracy_eval.sandbox.inside.test_process import ProgramNames, judge
 
 FUNCTION_CLASS: Json = ["class", -1, "function", "builtins", "identity", ["__call__"]]
@@ -25,6 +27,7 @@ MALFORMED: list[Json] = [
 ]  # fmt: skip
 """None of them stands for a value that a program may send."""
 Judge = Callable[..., JobReport]
+TESTS = test_process.Tests("assert f([1]) == 2")
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def judged() -> Iterator[Judge]:
     ours, theirs = socket.socketpair()
     lifeline, writer = os.pipe()
 
-    def run(*sent: bytes, tests: str = "assert f([1]) == 2") -> JobReport:
+    def run(*sent: bytes, tests: test_process.Tests = TESTS) -> JobReport:
         theirs.sendall(b"".join(sent))
         theirs.shutdown(socket.SHUT_WR)
         return judge(tests, ProgramNames(["f"], []), ProgramConnection(ours.fileno(), lifeline))
@@ -48,7 +51,21 @@ def judged() -> Iterator[Judge]:
 def test_honest_replies_decide(judged: Judge) -> None:
     """What the other tests differ from."""
     replies = [ObjectMessage("ready"), FUNCTION, ObjectMessage("value", [2])]
-    assert judged(*map(pack, replies)) == JobReport("passed")
+    assert judged(*map(pack, replies))._replace(compiled="") == JobReport("passed")
+
+
+@pytest.mark.parametrize(("value", "verdict", "ends"), [(2, "passed", [8]), (3, "failed", [])])
+def test_the_bytecode_of_a_pass_judges_the_next_program(
+    judged: Judge, value: int, verdict: str, ends: list[int]
+) -> None:
+    """Its end reports the number that was drawn for that program, and a failed check is shown as it is written."""
+    code = test_process.pack_code(compile_tests(TESTS.source, range(1)))
+    tests = TESTS._replace(ends=[8], compiled=test_process.unpack_code(code))
+    report = judged(*map(pack, [ObjectMessage("ready"), FUNCTION, ObjectMessage("value", [value])]), tests=tests)
+    assert (report.verdict, [check.number for check in report.checks], report.compiled) == (verdict, ends, "")
+    assert (report.failed_check and report.failed_check.check) == (
+        None if verdict == "passed" else "assert f([1]) == 2"
+    )
 
 
 def test_a_wrong_value_fails(judged: Judge) -> None:
@@ -92,4 +109,4 @@ def test_an_assertion_error_of_the_program_is_none_of_the_tests(judged: Judge) -
 
 def test_tests_that_never_call_the_program_do_not_pass(judged: Judge) -> None:
     """They would pass for every program."""
-    assert judged(pack(ObjectMessage("ready")), tests="x = 1").verdict == "failed"
+    assert judged(pack(ObjectMessage("ready")), tests=test_process.Tests("x = 1")).verdict == "failed"

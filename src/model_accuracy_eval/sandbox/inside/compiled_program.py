@@ -1,7 +1,6 @@
 """Runs a program in another language: one file, perhaps compiled, then run. Only its exit code is known."""
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +23,8 @@ def run(source: str, toolchain: Toolchain, report: Callable[[JobReport], None]) 
 
 def compile_file(command: list[str]) -> str:
     """The compiler's first error, after its log was printed; empty if there was none."""
+    import subprocess  # noqa: PLC0415 - it loads `locale`, whose half a megabyte each fork would pay for
+
     with _COMPILER_LOG.open("wb") as log:
         done = subprocess.run(command, check=False, stdout=log, stderr=log)  # noqa: S603 - from our own table
     if not done.returncode:

@@ -77,7 +77,7 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._libraries_mb = preload.load(settings.preload)
         random.seed(0)  # for all programs: a verdict must not depend on the day
-        self._leftovers = Leftovers(settings)
+        self._leftovers = Leftovers(settings, objects_refused=self._kernel.filters)
         os.chdir(settings.folder)
         os.umask(0o022)
         gc.collect()
@@ -89,9 +89,12 @@ class ForkServer:
 
     def serve(self, order: JobOrder) -> None:
         result, all_ended = self.run(order)
-        send(1, result)
+        # What is swept in no time is told along: on its way through an engine each message costs core time.
+        untold = [result]
+        if not (all_ended and self._leftovers.are_few()):
+            send(1, untold.pop())
         clean = all_ended and self._leftovers.remove()
-        send(1, SweepResult(clean))
+        send(1, *untold, SweepResult(clean))
         if not clean:  # the next order may be here already, and is for another server
             raise Gone
 
@@ -132,6 +135,7 @@ class ForkServer:
             cases=state.cases,
             all_cases=state.all_cases,
             compared_objects=report.compared_objects,
+            compiled=report.compiled,
         )
         return result, all_ended
 
@@ -166,9 +170,10 @@ class ForkServer:
         return JobReport("exited", "The program closed its connection before the tests had ended.")
 
     def _start_split(self, order: JobOrder, pipes: Pipes, state: JobState) -> list[int]:
-        def judge(tests: str, connection: ProgramConnection) -> JobReport:
+        def judge(tests: str, compiled: bytes, connection: ProgramConnection) -> JobReport:
             names = test_process.ProgramNames(order.entry_points, order.borrowed)
-            return test_process.judge(tests, names, connection, order.ends, order.helpers)
+            parts = test_process.Tests(tests, order.ends, order.helpers, compiled)
+            return test_process.judge(parts, names, connection)
 
         state.await_start(_START_LIMIT, order.wall_seconds)
         return self._start_apart(order, pipes, judge, partial(program_process.serve, imports=order.imports))
@@ -192,7 +197,7 @@ class ForkServer:
         open_program: OpenProgram,
         serve: Serve,
     ) -> list[int]:
-        def judge(tests: str, connection: ProgramConnection) -> JobReport:
+        def judge(tests: str, _compiled: bytes, connection: ProgramConnection) -> JobReport:
             return case_judge.judge(tests, order, connection, lambda report: send(5, report), open_program)
 
         state.await_start(_START_LIMIT, order.compile_seconds or max(order.wall_seconds, _START_LIMIT), "start")
@@ -202,19 +207,20 @@ class ForkServer:
         self,
         order: JobOrder,
         pipes: Pipes,
-        judge: Callable[[str, ProgramConnection], JobReport],
+        judge: Callable[[str, bytes, ProgramConnection], JobReport],
         serve: Serve,
     ) -> list[int]:
         """Tests and program in two processes, connected by a socket."""
 
         def run_tests() -> None:
             tests = read_exactly(0, order.tests_size).decode()
+            compiled = read_exactly(0, order.compiled_size)
             keep_descriptors(pipes.judge_socket, pipes.lifeline_reader, pipes.report_writer, pipes.turn_writer)
             self._confine(order, self._settings.judge_uid, secret=True)
             send(5, JobReport(READY))
             os.write(6, b"\n")
             os.close(6)
-            send(5, judge(tests, ProgramConnection(3, 4)))
+            send(5, judge(tests, compiled, ProgramConnection(3, 4)))
 
         def run_program() -> None:
             os.close(pipes.turn_writer)

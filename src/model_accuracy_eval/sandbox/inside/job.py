@@ -94,7 +94,7 @@ class JobState:
         for descriptor in (pipes.report_reader, pipes.output_reader, wakeup):
             self._poller.register(descriptor, select.POLLIN)
         self._poller.register(0, 0)  # for its end alone: the next order may be there, and waits
-        self._memory_kills = _memory_kills()
+        self._memory_kills = memory_kills()
         self._reported = bytearray()
         self.output = bytearray()
         """The beginning of what was printed."""
@@ -148,7 +148,7 @@ class JobState:
     def end_cases(self, report: JobReport, first_case: int) -> JobReport:
         """Notes the case that the job ended in, and the core time of all; returns the report with its number."""
         self.cases += report.cases
-        if report.verdict == "crashed" and _memory_kills() > self._memory_kills:
+        if report.verdict == "crashed" and memory_kills() > self._memory_kills:
             report = report._replace(verdict="out_of_memory")
         begun = self._case_begun and not report.cases
         if begun:
@@ -214,7 +214,7 @@ class JobState:
             return JobReport("failed", f"It ended with exit code {code}.") if code else JobReport("passed")
         if code >= 0:
             return JobReport("exited", f"The program ended itself with code {code} before the tests had ended.")
-        if code == -signal.SIGKILL and _memory_kills() > self._memory_kills:
+        if code == -signal.SIGKILL and memory_kills() > self._memory_kills:
             return JobReport("out_of_memory", "The system ended it, because the memory of its container was used up.")
         return JobReport("crashed", f"It was ended by signal {-code} ({signal.strsignal(-code)}).")
 
@@ -244,12 +244,20 @@ class JobState:
         return chunk
 
 
-def _memory_kills() -> int:
+def memory_kills() -> int:
     """How often the kernel has ended a process of our control group for lack of memory."""
+    if _KILL_COUNTER is None:
+        return 0
+    lines = os.pread(_KILL_COUNTER, 4096, 0).splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith(b"oom_kill "))
+
+
+def _open_kill_counter() -> int | None:
+    """It stays open: each job is asked about, and jobs close what they have from us."""
     for name in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
-        try:
-            lines = Path(name).read_text(encoding="ascii").splitlines()
-        except OSError:
-            continue
-        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
-    return 0
+        with contextlib.suppress(OSError):
+            return os.open(name, os.O_RDONLY)
+    return None
+
+
+_KILL_COUNTER = _open_kill_counter()

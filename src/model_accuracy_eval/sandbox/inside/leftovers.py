@@ -10,6 +10,8 @@ from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 
 MAX_FILES = 16_384
 """In each folder that is in memory, where a million empty files would take a gigabyte."""
+_FEW = 8
+"""Files: each may be as large as a program may write."""
 _TRAFFIC = (Path("/proc/net/snmp"), Path("/proc/net/snmp6"))
 """Counters of all packets and connections."""
 _MAX_COUNTERS = 1 << 16
@@ -18,8 +20,10 @@ _MAX_COUNTERS = 1 << 16
 class Leftovers:
     """Of the jobs of one fork server."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: ServerSettings, *, objects_refused: bool = False) -> None:
+        """`objects_refused`: a filter refuses each program the calls that make kernel objects of System V."""
         self._settings = settings
+        self._may_have_objects = settings.sweep != "children" and not objects_refused
         self._places = {place: _properties(place) for place in settings.places if os.path.isdir(place)}
         # Tests write files, too, and may be another user than the program.
         self._owners = {os.getuid() if uid is None else uid for uid in (settings.uid, settings.judge_uid)}
@@ -32,6 +36,14 @@ class Leftovers:
     def too_many(self) -> bool:
         """Whether the running job has made more files than it may."""
         return self._confined and any(_count_files(place) > MAX_FILES for place in self._places)
+
+    def are_few(self) -> bool:
+        """Whether they are removed at once: nobody waits for these."""
+        try:
+            found = [path for place in self._places for path in self._files_in(place)]
+        except OSError:
+            return False
+        return len(found) <= _FEW and not any(map(os.path.isdir, found))
 
     def remove(self) -> bool:
         """Removes the user's files; returns whether nothing at all is left."""
@@ -53,7 +65,7 @@ class Leftovers:
 
     def _has_objects(self) -> bool:
         """Whether there are shared memory, semaphores or message queues of System V, which outlive their processes."""
-        return self._settings.sweep != "children" and any(
+        return self._may_have_objects and any(
             _has_kernel_objects(Path("/proc/sysvipc", kind), self._owners) for kind in ("shm", "sem", "msg")
         )
 

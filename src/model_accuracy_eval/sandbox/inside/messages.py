@@ -93,6 +93,8 @@ class JobOrder(NamedTuple):
     """Whether nothing else runs in the sandbox."""
     number: int = 0
     tests_size: int = 0
+    compiled_size: int = 0
+    """Of the tests' bytecode, which this server has made of them before, and which follows them."""
     code_size: int = 0
     files_size: int = 0
 
@@ -154,6 +156,8 @@ class JobResult(NamedTuple):
     """How many the task has."""
     compared_objects: bool = False
     """Whether the tests, in the mode `split`, found objects of the program equal to each other."""
+    compiled: str = ""
+    """The tests' bytecode (see `test_process.pack_code`), if it was made for this job."""
     clean: bool = False
     """Whether nothing of the job is left, so that the server may run another one: known after `SweepResult`."""
 
@@ -182,6 +186,7 @@ class JobReport(NamedTuple):
     """How many the task has."""
     failed_check: ComparedSides | None = None
     compared_objects: bool = False
+    compiled: str = ""
 
 
 class ObjectMessage(NamedTuple):
@@ -272,9 +277,9 @@ def unpack(kind: type[AnyMessage], body: bytes) -> AnyMessage:
     return parse(kind, _decode(body.decode()))
 
 
-def send(fd: int, message: tuple[object, ...]) -> None:
+def send(fd: int, *messages: tuple[object, ...]) -> None:
     try:
-        rest = memoryview(pack(message))
+        rest = memoryview(b"".join(map(pack, messages)))
         while rest:
             rest = rest[write(fd, rest) :]
     except (BrokenPipeError, ConnectionResetError) as error:

@@ -2,8 +2,11 @@
 
 import builtins
 import importlib
+import marshal
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from types import CodeType
 from typing import Any, NamedTuple
 
 from model_accuracy_eval.sandbox.inside.codec import NotPlain
@@ -14,6 +17,8 @@ from model_accuracy_eval.sandbox.inside.mirrors import MirrorClass
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
 from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, compile_tests
 from model_accuracy_eval.sandbox.inside.unit_tests import run_test_cases, test_cases
+
+_LONGEST_CODE = 1 << 18
 
 
 class ProgramNames(NamedTuple):
@@ -58,39 +63,65 @@ class Namespace(dict[str, object]):
         return self[name]
 
 
-def judge(  # noqa: PLR0911 - one for each way to end
-    tests: str, names: ProgramNames, connection: ProgramConnection, ends: Sequence[int] = (), helpers: str = ""
-) -> JobReport:
-    """To pass, the tests must run to their end and have called the program at least once.
+class Tests(NamedTuple):
+    source: str
+    ends: Sequence[int] = ()
+    """The numbers that their ends report."""
+    helpers: str = ""
+    """Source that is executed before them."""
+    compiled: bytes = b""
+    """Their bytecode, as a pass before this one has reported it."""
 
-    `ends` are the numbers that the tests' ends report.
-    """
+
+def judge(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> JobReport:  # noqa: PLR0911 - as many ends
+    """To pass, the tests must run to their end and have called the program at least once."""
+    source, ends = tests.source, tests.ends
     checks: list[CheckOutcome] = []
     try:
         connection.wait_until_ready()
-        if "seed" in tests:
+        if "seed" in source:
             connection.follow_seeds()
-        if "plt.c" in tests:
+        if "plt.c" in source:
             follow_figures(lambda name, figures: connection.ask("figures", *figures, name=name))
         namespace = Namespace(connection, names)
-        exec(helpers, namespace)  # noqa: S102 - what the task itself gives
-        namespace[CHECKED] = lambda number, held: checks.append(CheckOutcome(number, held))
-        exec(compile_tests(tests, ends), namespace)  # noqa: S102 - the task's own tests
+        exec(tests.helpers, namespace)  # noqa: S102 - what the task itself gives
+        namespace[CHECKED] = lambda index, held: checks.append(CheckOutcome(ends[index], held))
+        code = _code(tests)
+        exec(code, namespace)  # noqa: S102 - the task's own tests
         skipped = run_test_cases(test_cases(namespace, {}))
     except Gone:
         return JobReport(PROGRAM_ENDED)
     except AssertionError as error:
-        check = failed_check(error, tests)
+        check = failed_check(error, source)
         return JobReport("failed", _sentence(error, check), failed_check=check)
     except MemoryError as error:
         return JobReport("out_of_memory", _sentence(error))
     except NotPlain as error:
         return JobReport("error", f"The tests pass on {error}, which cannot leave their process.")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the tests did not end well
-        return JobReport("error", _sentence(error), failed_check=failed_check(error, tests))
+        return JobReport("error", _sentence(error), failed_check=failed_check(error, source))
     if not connection.calls:
         return JobReport("failed", "The tests ended without a call of the program.")
-    return JobReport("passed", skipped, checks, compared_objects=connection.compared_objects)
+    made = "" if tests.compiled else pack_code(code)
+    return JobReport("passed", skipped, checks, compared_objects=connection.compared_objects, compiled=made)
+
+
+def _code(tests: Tests) -> CodeType:
+    """Ends are known by their places in it, so that it is the same for every program."""
+    if tests.compiled:
+        code: CodeType = marshal.loads(tests.compiled)  # noqa: S302 - our own
+        return code
+    return compile_tests(tests.source, range(len(tests.ends)))
+
+
+def pack_code(code: CodeType) -> str:
+    """Empty if it is too long for a message."""
+    data = marshal.dumps(code)
+    return b64encode(data).decode() if len(data) < _LONGEST_CODE else ""
+
+
+def unpack_code(text: str) -> bytes:
+    return b64decode(text)
 
 
 def _sentence(error: BaseException, check: ComparedSides | None = None) -> str:
