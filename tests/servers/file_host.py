@@ -13,8 +13,8 @@ from tests.servers.http import Exchange, HttpServer
 
 
 class FileHost(HttpServer):
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        super().__init__(self._handle)
+    def __init__(self, files: Mapping[str, bytes], host: str = "127.0.0.1") -> None:
+        super().__init__(self._handle, host=host)
         self.files = dict(files)
         self.cut: dict[str, list[int]] = {}
         self.statuses: list[int] = []

@@ -4,10 +4,14 @@ import hashlib
 import json
 import re
 
+from tests.real_data import real
 from tests.servers.fake_github import TOKEN
 from tests.servers.fake_github_memory import REPOSITORY
 from tests.servers.fault_server import FaultServer
+from tests.servers.file_host import FileHost
 from tests.simulator.scene import BRIDGE, BUNDLED_WEIGHTS, Scene
+
+from model_accuracy_eval.tasks import find
 
 BESIDE_US = {"model": BUNDLED_WEIGHTS, "runtime": "process", "hardware": "any"}
 """deploy.sh as a process in the action's own container."""
@@ -30,6 +34,20 @@ def test_a_service_that_runs_is_evaluated_and_told_everywhere(scene: Scene, serv
     manifest = (scene.report(step) / "manifest.sha256").read_bytes()
     assert step.outputs["manifest-digest"] == hashlib.sha256(manifest).hexdigest()
     assert "model-accuracy-eval" in scene.artifacts.artifacts
+
+
+def test_a_dataset_is_fetched_by_the_step_that_names_it(scene: Scene, service: FaultServer) -> None:
+    """On a runner that has none of it, without a step before; and the report says where the rows came from."""
+    file = find("gsm8k").data
+    place = (file.hub or "").removeprefix("github:").replace("@", "/")
+    with FileHost({f"/{place}": real(file)}, host=BRIDGE) as host:
+        scene.runner.environment |= {"GITHUB_RAW_ENDPOINT": host.url}
+        step = scene.run(endpoint=service.url, datasets="gsm8k", limit="3", num_return_sequences="1")
+        assert step.exit_code == 0, step.text
+        assert host.asked == [f"/{place}"]
+    (source,) = json.loads((scene.report(step) / "run.json").read_text())["datasets"]["gsm8k"]["sources"]
+    assert (source["status"], source["count"], source["places"]) == ("known", 1319, [file.hub])
+    assert "accuracy" in json.loads(step.outputs["summary-json"])["gsm8k"]
 
 
 def test_without_a_gate_nothing_says_passed(scene: Scene, service: FaultServer) -> None:

@@ -56,6 +56,11 @@ def _task(part: str, name: str, about: str, **more: object) -> TaskSpec:
                 hub=f"{_AT}/ARC-{part}/test-00000-of-00001.parquet",
                 sha256=_PARQUET_SHA256[part],
                 rows=known,
+                instead=DataFile(
+                    name=f"arc/hub/ARC-{part}-test",
+                    split=HubSplit(hf="allenai/ai2_arc", ms="allenai/ai2_arc", config=f"ARC-{part}", split="test"),
+                    rows=known,
+                ),
             ),
         ),
         fields=_FIELDS,

@@ -65,6 +65,11 @@ _TEST = DataFile(
         hub="hf:cais/mmlu@c30699e8356da336a370243923dbaf21066bb9fe/all/test-00000-of-00001.parquet",
         sha256="74a41822ce7d3def56e1682f958469c04642a5336a5ce912fa375fdb90fb25d7",
         rows=_TEST_ROWS,
+        instead=DataFile(
+            name="mmlu/hub_test",
+            split=HubSplit(hf="cais/mmlu", ms="cais/mmlu", config="all", split="test"),
+            rows=_TEST_ROWS,
+        ),
     ),
 )
 _DEV_ROWS = RowsPin(
