@@ -25,6 +25,7 @@ LONG_SUITES = {
     "e2e/test_code_references.py": "runs the solutions of all code datasets",
     "e2e/test_compare.py": "evaluates whole runs to compare them",
     "e2e/test_history.py": "evaluates whole runs to see them in time",
+    "e2e/test_ray.py": "starts the nodes of a Ray cluster",
     "e2e/test_replicas.py": "evaluates whole runs of several services",
     "e2e/test_shards.py": "evaluates whole runs in parts, and merges them",
     "e2e/test_kill.py": "starts a run twenty-two times",

@@ -19,8 +19,12 @@ _OWN_OPTIONS = {"CPU": "num_cpus", "GPU": "num_gpus", "memory": "memory"}
 """Resources for which Ray has options of their own."""
 _OF_THIS_MACHINE = "/tmp/ray/ray_current_cluster"  # noqa: S108 - Ray's own, by which it finds a cluster
 _ANSWER_SECONDS = 10.0
-_CALLS_AT_ONCE = 10_000
-"""That one actor takes; its callers bound them."""
+_ACTOR: dict[str, Any] = {
+    "max_concurrency": 10_000,
+    # An actor that ends would kill the supervisors that it has started, before these could end what is below them.
+    "runtime_env": {"env_vars": {"RAY_kill_child_processes_on_worker_exit": "false"}},
+}
+"""Calls that one actor takes at a time are bounded by its callers."""
 
 
 class ActorLost(Exception):
@@ -95,13 +99,12 @@ class RayConnection:
     def place(self, actor: type, wanted: Mapping[str, float]) -> Any:
         """An actor that starts as soon as a node has room; nodes that have none of these actors come first."""
         options: dict[str, Any] = {"num_cpus": 0, "scheduling_strategy": "SPREAD", **_ray_options(wanted)}
-        return ray.remote(actor).options(max_concurrency=_CALLS_AT_ONCE, **options).remote()
+        return ray.remote(actor).options(**_ACTOR, **options).remote()
 
     def place_on(self, node: str, actor: type, cpus: float) -> Any:
         """An actor on this node and no other."""
         strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        options = {"num_cpus": cpus, "max_concurrency": _CALLS_AT_ONCE}
-        return ray.remote(actor).options(scheduling_strategy=strategy, **options).remote()
+        return ray.remote(actor).options(**_ACTOR, scheduling_strategy=strategy, num_cpus=cpus).remote()
 
     def nodes_with_cpus(self) -> dict[str, float]:
         """Node → CPUs, of those that are up and have any."""
@@ -178,7 +181,10 @@ def _gone() -> tuple[type[BaseException], ...]:
 
 
 def _said(error: BaseException) -> str:
-    """The first sentence of Ray's many lines."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    missing = next((line for line in lines if "No module named" in line), "")
-    return (missing or (lines[0] if lines else type(error).__name__)).rstrip(".")
+    """What has happened, without Ray's many lines. A library that a node lacks is in one of them."""
+    missing = re.search(r"No module named '[\w.]+'", str(error))
+    if missing:
+        return missing[0]
+    if isinstance(error, ray.exceptions.ActorUnavailableError):
+        return "its node does not answer"
+    return "its node or its process has ended"

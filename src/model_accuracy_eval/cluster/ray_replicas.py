@@ -22,7 +22,7 @@ from model_accuracy_eval.records import ClientLimits, RunPlan, Service
 from model_accuracy_eval.records.cluster import NodeFacts, NodeTrouble
 
 _NEWS_SECONDS = 0.5
-_LOST_IN_A_ROW = 3
+_LOST_IN_A_ROW = 10
 """Actors that were lost before one of them served; a further one would be lost too."""
 _END_SECONDS = 6.0
 """deploy.sh is promised five to end."""
@@ -177,19 +177,24 @@ class RayReplicas:
     def _note(self, replica: _Replica, trouble: NodeTrouble) -> None:
         replica.state = "troubled"
         self._first_trouble = self._first_trouble or (replica, trouble)
-        self._say(f"Replica {replica.number + 1} on {replica.where} serves no more: {trouble.sentence}")
+        self._say(f"Replica {replica.number + 1} on {replica.where or 'a node'} serves no more: {trouble.sentence}")
 
     def _replace(self, replica: _Replica, lost: ActorLost) -> None:
         """What it was being asked is asked elsewhere, as soon as the request notices the same."""
-        before, replica.state = replica.state, "lost"
-        self._lost_in_a_row += before != "serving"
-        where = f" on {replica.where}" if replica.where else ""
+        self._ray.kill(replica.actor)  # a node that cannot be reached may be there all the same
+        if "No module named" in str(lost):
+            cure = f"pip install 'model-accuracy-eval[ray]=={__version__}'"
+            self._note(replica, NodeTrouble(sentence=f"{lost} on its node: {cure}, on every node."))
+            return
+        replica.state = "lost"
+        self._lost_in_a_row += 1
         again = self._lost_in_a_row < _LOST_IN_A_ROW
-        self._say(f"Replica {replica.number + 1}{where} is lost ({lost}){'; another waits for room' * again}.")
-        trouble = NodeTrouble(sentence=f"Its process ended before deploy.sh served ({lost}).{_cure(str(lost))}")
+        name = f"Replica {replica.number + 1}{f' on {replica.where}' * bool(replica.where)}"
+        self._say(f"{name} is lost ({lost}){'; another waits for room' * again}.")
         if again:
             self._place()
         else:
+            trouble = NodeTrouble(sentence=f"It was the last of {_LOST_IN_A_ROW} that were lost before one served.")
             self._first_trouble = self._first_trouble or (replica, trouble)
 
     def _raise_if_none_is_left(self) -> None:
@@ -214,7 +219,7 @@ class RayReplicas:
         count = len([each for each in self._replicas if each.state == "troubled"])
         others = f" So none of the {count} replicas serves." if count > 1 else ""
         raise AdapterFailed(
-            f"Replica {replica.number + 1} on {replica.where or 'no node'}: {trouble.sentence}{others}",
+            f"Replica {replica.number + 1} on {replica.where or 'a node'}: {trouble.sentence}{others}",
             detail=trouble.detail,
             about=trouble.about,
         )
@@ -230,9 +235,3 @@ class RayReplicas:
 def _fits(node: Mapping[str, float], wanted: Mapping[str, float], most: int) -> int:
     counts = [int(node.get(name, 0.0) // number) for name, number in wanted.items() if number > 0]
     return min(counts, default=most if has_room(node, wanted) else 0)
-
-
-def _cure(lost: str) -> str:
-    if "No module named" not in lost:
-        return ""
-    return f" Install what it lacks on every node: pip install 'model-accuracy-eval[ray]=={__version__}'."

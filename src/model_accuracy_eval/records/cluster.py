@@ -1,6 +1,7 @@
 """What a run and its replicas on the nodes of a cluster tell each other."""
 
 from model_accuracy_eval.records.base import Record
+from model_accuracy_eval.records.code import Isolation
 
 
 class NodeFacts(Record, frozen=True, kw_only=True):
@@ -33,3 +34,14 @@ class NodeNews(Record, frozen=True, kw_only=True):
     """What deploy.sh has printed."""
     trouble: NodeTrouble | None = None
     """Why it answers no more."""
+
+
+class SandboxFacts(Record, frozen=True, kw_only=True):
+    """The sandbox of a node."""
+
+    address: str
+    version: str
+    """Of this program, on that node."""
+    isolation: Isolation
+    image: str
+    passed_over: tuple[str, ...] = ()

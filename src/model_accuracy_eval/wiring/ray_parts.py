@@ -6,10 +6,12 @@ from dataclasses import replace
 from model_accuracy_eval.cluster.node_weights import NodeWeights
 from model_accuracy_eval.cluster.ray_connection import RayConnection
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas
+from model_accuracy_eval.cluster.ray_sandbox import RaySandbox
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import RunPlan, WeightsInfo
 from model_accuracy_eval.records.cluster import NodeTrouble
 from model_accuracy_eval.wiring.replica_node import ReplicaNode, measure_weights
+from model_accuracy_eval.wiring.sandbox_node import SandboxNode
 
 
 def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports:
@@ -31,4 +33,7 @@ def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports
             waits=plan.client_limits.ready_timeout is not None,
         )
         ports = replace(ports, cluster=replicas, connect=replicas.connect, weights_source=weights_source)
+    if plan.settings.judge_engine == "ray":
+        sandbox = RaySandbox(ray_connection, SandboxNode, plan, ports.clock, ports.progress.say)
+        ports = replace(ports, open_sandbox=sandbox.open)
     return ports

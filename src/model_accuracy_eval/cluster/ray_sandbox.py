@@ -1,0 +1,186 @@
+"""The sandboxes of a Ray cluster as one: programs go to the least busy node, and from one that is lost to another."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.ports import Clock
+from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.records.cluster import NodeTrouble, SandboxFacts
+from model_accuracy_eval.records.code import Execution, Isolation, Program
+
+_LOOK_SECONDS = 5.0
+"""Between looks for nodes that have come."""
+_LOSSES = 3
+"""After which a node's sandbox is not started again."""
+_TRIES = 2
+"""On nodes that are lost while they run one program: a third one might be lost by it too."""
+_CLOSE_SECONDS = 5.0
+
+
+@dataclass(eq=False, slots=True)
+class _NodeSandbox:
+    node: str
+    actor: Any
+    opening: Any
+    cpus: float
+    facts: SandboxFacts | None = None
+    """None: it is not open yet."""
+    in_flight: int = 0
+
+    @property
+    def where(self) -> str:
+        return self.facts.address if self.facts else "a node"
+
+
+@dataclass(eq=False)
+class RaySandbox:
+    """Implements `ports.sandbox_port.Sandbox`. It is open when one node's is; those of the others join."""
+
+    ray_connection: RayConnection
+    actor: type
+    plan: RunPlan
+    clock: Clock
+    say: Callable[[str], object]
+    _sandboxes: list[_NodeSandbox] = field(default_factory=list)
+    _losses: dict[str, int] = field(default_factory=dict)
+    _troubles: list[str] = field(default_factory=list)
+    _next_look: float = 0.0
+    _first: SandboxFacts | None = None
+
+    def open(self) -> "RaySandbox":
+        """Blocks until the first node's sandbox is there."""
+        self.ray_connection.open()
+        self._look()
+        if not self._sandboxes:
+            workers = self.plan.settings.workers
+            needs = f"{workers} CPUs, as --workers asks" if workers else "CPUs"
+            raise Refused(
+                f"No node of the Ray cluster has {needs}: start one with them, or judge without --judge-engine."
+            )
+        try:
+            while self._first is None:
+                self.clock.sleep(0.05)
+                self._take_in()
+                self._refuse_none()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    @property
+    def isolation(self) -> Isolation:
+        return self._known.isolation
+
+    @property
+    def image(self) -> str:
+        return self._known.image
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        return self._known.passed_over
+
+    async def run(self, program: Program) -> Execution:
+        lost = ""
+        for _ in range(_TRIES):
+            self._look()
+            self._take_in()
+            while not (ready := [each for each in self._sandboxes if each.facts is not None]) and self._sandboxes:
+                await asyncio.sleep(0.05)
+                self._take_in()
+            if not ready:
+                break
+            sandbox = min(ready, key=lambda each: each.in_flight / each.cpus)
+            sandbox.in_flight += 1
+            try:
+                execution: Execution = await self.ray_connection.result_of(sandbox.actor.run.remote(program))
+            except ActorLost as error:
+                lost = f"The sandbox on {sandbox.where} is lost ({error})."
+                self._lose(sandbox, lost)
+                continue
+            finally:
+                sandbox.in_flight -= 1
+            return execution
+        detail = f"{lost or self._troubles[-1]} Judge again with --mode eval --reuse."
+        return Execution(
+            verdict="harness_error", detail=detail, isolation=self.isolation, integrity=program.mode, image=self.image
+        )
+
+    async def close(self) -> None:
+        ends = [each.actor.close.remote() for each in self._sandboxes if each.facts is not None]
+        self.ray_connection.wait_all(ends, _CLOSE_SECONDS)
+        self._end()
+
+    @property
+    def _known(self) -> SandboxFacts:
+        if self._first is None:
+            raise AssertionError("a sandbox is asked when it is open")
+        return self._first
+
+    def _refuse_none(self) -> None:
+        if not self._sandboxes:
+            raise Refused(f"No node of the Ray cluster can hold code that a model wrote. {self._troubles[0]}")
+
+    def _look(self) -> None:
+        """Begins to open sandboxes on nodes that have none."""
+        if self.clock.elapsed() < self._next_look:
+            return
+        self._next_look = self.clock.elapsed() + _LOOK_SECONDS
+        taken = {each.node for each in self._sandboxes}
+        for node, cpus in self.ray_connection.nodes_with_cpus().items():
+            wanted = self.plan.settings.workers or int(cpus)
+            if node not in taken and cpus >= wanted and self._losses.get(node, 0) < _LOSSES:
+                actor = self.ray_connection.place_on(node, self.actor, wanted)
+                self._sandboxes.append(_NodeSandbox(node, actor, actor.open.remote(self.plan, wanted), wanted))
+
+    def _take_in(self) -> None:
+        """Adds the sandboxes that have been opened since the last call."""
+        for each in [*self._sandboxes]:
+            if each.facts is not None or not self.ray_connection.is_done(each.opening):
+                continue
+            try:
+                opened = self.ray_connection.result(each.opening)
+            except ActorLost as lost:
+                self._lose(each, f"A sandbox was lost before it was open ({lost}).")
+                continue
+            self._add(each, opened)
+
+    def _add(self, sandbox: _NodeSandbox, opened: SandboxFacts | NodeTrouble) -> None:
+        if isinstance(opened, NodeTrouble):
+            self._refuse(sandbox, opened.sentence)
+            return
+        first = self._first = self._first or opened
+        if (opened.isolation, opened.image, opened.version) != (first.isolation, first.image, first.version):
+            self._refuse(
+                sandbox,
+                f"{opened.address} runs programs on {opened.image} (isolation {opened.isolation}, model-accuracy-eval "
+                f"{opened.version}) and {first.address} on {first.image} (isolation {first.isolation}, "
+                f"{first.version}), so it judges none: the same program might get two verdicts.",
+            )
+            return
+        sandbox.facts = opened
+        self.say(f"Programs are run on {opened.address}, {sandbox.cpus:g} at a time.")
+
+    def _lose(self, sandbox: _NodeSandbox, sentence: str) -> None:
+        if sandbox in self._sandboxes:
+            self._losses[sandbox.node] = self._losses.get(sandbox.node, 0) + 1
+            self._remove(sandbox, sentence)
+            self._next_look = self.clock.elapsed()
+
+    def _refuse(self, sandbox: _NodeSandbox, sentence: str) -> None:
+        self._losses[sandbox.node] = _LOSSES
+        self._remove(sandbox, sentence)
+
+    def _remove(self, sandbox: _NodeSandbox, sentence: str) -> None:
+        self._sandboxes.remove(sandbox)
+        self._troubles.append(sentence)
+        self.ray_connection.kill(sandbox.actor)
+        self.say(sentence)
+
+    def _end(self) -> None:
+        for each in self._sandboxes:
+            self.ray_connection.kill(each.actor)
+        self._sandboxes = []

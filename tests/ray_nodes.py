@@ -1,0 +1,88 @@
+"""A Ray cluster whose nodes are all on this machine, each with NPUs that are only said to be there."""
+
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.waiting import free_ports
+
+ENVIRONMENT = Path(".venv-ray", "bin").absolute()
+_STARTED = "This command will now block forever"
+_SECONDS = 60.0
+
+
+def python() -> Path:
+    """The interpreter that has Ray; without it tests are skipped, or fail where it is required."""
+    if not (ENVIRONMENT / "python").is_file():
+        if os.environ.get("RAY") == "required":
+            pytest.fail(f"{ENVIRONMENT} is not there: `make ray` makes it.")
+        pytest.skip(f"Ray is not installed in {ENVIRONMENT}: `make ray` installs it there.")
+    return ENVIRONMENT / "python"
+
+
+def variables(**more: str) -> dict[str, str]:
+    path = os.pathsep.join([str(ENVIRONMENT), os.environ.get("PATH", os.defpath)])
+    return {**os.environ, "PATH": path, "PIP_NO_INDEX": "1", "RAY_USAGE_STATS_ENABLED": "0", **more}
+
+
+@dataclass(eq=False)
+class Node:
+    """`ray start`, and all that it has started."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+    def wait(self) -> None:
+        end = time.monotonic() + _SECONDS
+        while _STARTED not in self.log.read_text():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < end, self.log.read_text()
+            time.sleep(0.05)
+
+    def lose(self) -> None:
+        """At once, as when a machine loses its power."""
+        processes = [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]
+        for process in processes:
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+        self.process.wait()
+
+
+class RayNodes:
+    """The first node is the head. Use it in a `with` block, which ends all of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.address = f"127.0.0.1:{free_ports(1)[0]}"
+        self._nodes: list[Node] = []
+
+    def __enter__(self) -> "RayNodes":
+        self.start(cpus=1).wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for node in reversed(self._nodes):
+            if node.process.poll() is None:
+                node.lose()
+
+    def start(self, *, npus: int = 2, cpus: int = 1) -> Node:
+        """Begins to start another node."""
+        log = self._folder / f"node-{len(self._nodes)}.log"
+        port = self.address.partition(":")[2]
+        # A path of sockets may not be longer than 107 bytes.
+        head = ["--head", f"--port={port}", f"--temp-dir=/tmp/ray-test-{port}", "--include-dashboard=false"]
+        where = [f"--address={self.address}"] if self._nodes else head
+        resources = f'--resources={{"NPU": {npus}}}'
+        command = [str(ENVIRONMENT / "ray"), "start", "--block", *where, f"--num-cpus={cpus}", resources]
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [*command, "--object-store-memory=80000000"], stdout=output, stderr=output, env=variables()
+            )
+        self._nodes.append(Node(process, log))
+        return self._nodes[-1]
