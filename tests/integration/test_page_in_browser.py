@@ -9,12 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 from tests.browser import Tab, find_chromium, opened
+from tests.unit.reporting.test_comparison_page import compared
 from tests.unit.reporting.test_page import HOSTILE, MIXED, QUESTIONS, dataset_result, problem_result, report, weighed
 from tests.unit.reporting.test_page_replies import answer, failure
 
 from model_accuracy_eval.records import DatasetResult, VerdictReason
 from model_accuracy_eval.records.code import Execution, FailedCheck, Program
-from model_accuracy_eval.reporting import findings, page, page_replies
+from model_accuracy_eval.reporting import comparison_page, findings, page, page_replies
+from model_accuracy_eval.reporting.page_replies import SampleDocument
 
 STATUS = "document.querySelector('#explorer [role=status]').textContent"
 PANEL = "document.querySelector('dialog')"
@@ -308,6 +310,28 @@ def test_a_phone_folds_what_few_read(fresh: Tab, tmp_path: Path) -> None:
     fresh.look()
     shown(fresh, tmp_path, dataset_result(MIXED), LINES)
     assert fresh.get(folded) == []
+
+
+def test_a_comparison_opens_on_a_phone(fresh: Tab, tmp_path: Path) -> None:
+    """What differs is never folded; a changed problem shows each old sample above its new one."""
+    before, after = (problem_result(0, why) for why in (("right", "right"), ("right", "wrong")))
+    old, new = report(dataset_result((before,))), report(dataset_result((after,)))
+    document = page_replies.ProblemDocument(id=0, samples=[SampleDocument(why=why, text=f"new {why}") for why in after.why],
+                                            old=[SampleDocument(why=why, text=f"old {why}") for why in before.why])  # fmt: skip
+    packed = {"sums": page_replies.pack_documents([document])}
+    (tmp_path / "compare.html").write_bytes(comparison_page.as_html(compared(old, new), old, new, {}, packed))
+    fresh.look(width=390, height=844, phone=True)
+    fresh.open((tmp_path / "compare.html").as_uri())
+    fresh.wait("!document.getElementById('explorer').hidden")
+    assert fresh.get("[...document.querySelectorAll('.folded')].map(section => section.id)") == ["baseline"]
+    assert fresh.get(STATUS) == "Changed: 1 of 1"
+    fresh.click("#explorer tbody a")
+    fresh.wait(f"{PANEL}.open && location.hash === '#sums/0/1'")  # the sample that changed
+    second = fresh.get(f"{PANEL}.querySelectorAll('article')[1].innerText")
+    places = [second.index(words) for words in ("Old run", "old right", "New run", "new wrong")]
+    assert places == sorted(places)
+    assert fresh.get("document.documentElement.scrollWidth <= innerWidth")
+    assert fresh.troubles() == []
 
 
 def test_twenty_thousand_problems_of_five_samples(fresh: Tab, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from model_accuracy_eval.records import Comparison, DatasetResult, ProblemResult, Report
-from model_accuracy_eval.reporting import comparison, explorer, page, sections
+from model_accuracy_eval.reporting import comparison, explorer, page, sections, sent_sampling
 from model_accuracy_eval.reporting.page import Questions
 from model_accuracy_eval.reporting.page_replies import PackedReplies
 
@@ -90,7 +90,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         for name, value in msgspec.to_builtins(report.plan.settings).items()
         if name not in _WITH_THEIR_OWN_LINE
     }
-    sampling = msgspec.to_builtins(report.plan.sampling)
+    sampling = {**msgspec.to_builtins(report.plan.sampling), **sent_sampling.sent(report.plan)}
     yield "verdict", f"{report.outcome.conclusion}: {report.outcome.sentence}"
     yield "served model", (report.service.model if report.service else None) or "–"
     yield from ((_words(name), _value(settings.pop(name))) for name in _FIRST if name in settings)

@@ -12,7 +12,15 @@ from pathlib import Path
 
 from model_accuracy_eval.optional import jinja2, markupsafe
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.reporting import comparison, conclusions, explorer, page_charts, sections, summary
+from model_accuracy_eval.reporting import (
+    comparison,
+    conclusions,
+    explorer,
+    page_charts,
+    sections,
+    sent_sampling,
+    summary,
+)
 from model_accuracy_eval.reporting.advice import advise, chance_lines
 from model_accuracy_eval.reporting.page_replies import PackedReplies
 from model_accuracy_eval.reporting.service_notes import service_notes
@@ -124,6 +132,7 @@ def _values(report: Report, questions: Questions) -> dict[str, object]:
         "chance_lines": chance_lines(rows),
         "service_notes": service_notes(report.plan, report.service, report.replicas),
         "sections": _sections(report, questions),
+        "sent": sent_sampling.sent(report.plan),
         "by_part": page_charts.parts(report.dataset_results),
         "over_k": page_charts.over_k(report.dataset_results),
         "over_time": [],

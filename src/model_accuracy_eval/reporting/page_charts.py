@@ -152,6 +152,9 @@ class _TimeSpans:
         if any(map(sum, tokens)):
             rates = [sum(values) / self._seconds for values in tokens]
             charts.append(CurveChart("Throughput", "tokens/s", places, [Curve("completion", rates)]))
+            lengths = [[count for count in values if count] for values in tokens]
+            quantiles = [_quantile(name, lengths, share) for name, share in _SHARES]
+            charts.append(CurveChart("Completion tokens", "a request", places, quantiles))
         counted = [Curve("answered", [count / self._seconds for count in answered])]
         if any(lost):
             counted.append(Curve("failed", [count / self._seconds for count in lost]))

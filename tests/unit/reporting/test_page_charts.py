@@ -126,6 +126,6 @@ def test_charts_are_tables_too() -> None:
     """Whoever does not see the drawing reads the numbers."""
     made = timeline(*((1000 + at, 1.0, 5.0) for at in range(100)))
     found = Page(page.as_html(report(dataset_result(MIXED)), {}, {"sums": PackedReplies(timeline=made)}))
-    assert found.text.count("As a table") == 1 + 5
+    assert found.text.count("As a table") == 1 + 6
     assert "until median p90" in found.text
     assert "k pass@k cons@k 1 37.50 37.50 2 50.00 25.00" in found.text

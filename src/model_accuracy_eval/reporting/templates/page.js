@@ -51,6 +51,7 @@ const foldSections = () => {
   };
   for (const section of document.querySelectorAll("main > .card:not(#verdict, #figures, #problems)")) {
     const heading = section.querySelector("h2");
+    if (!heading) continue; // what a page begins with is never folded
     heading.replaceChildren(make("button", {
       type: "button", class: "fold", onclick: () => unfold(section, section.classList.contains("folded")),
     }, [...heading.childNodes]));
