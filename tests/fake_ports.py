@@ -251,6 +251,9 @@ class MemoryHub:
             raise MissingData(f"There is no data file '{file.name}'.")
         return DataBytes(place=file.name, content=self.files[file.name], is_known=True)
 
+    def lies_in(self, file: DataFile, folder: str) -> bool:
+        return file.name in self.files
+
     def prepare(self, file: DataFile) -> str:
         return self.read(file, None).place
 

@@ -104,6 +104,10 @@ class FileHub:
             if self._cache.stat().st_uid == os.geteuid():
                 self._cache.chmod(0o700)
 
+    def lies_in(self, file: DataFile, folder: str) -> bool:
+        own = self._cached(file)
+        return any(path != own and path.is_file() for path in self._paths(structs.replace(file, hub=None), folder))
+
     def prepare(self, file: DataFile) -> str:
         """Fetches the file, or the files of a split, if the cache has no good copy; returns the path."""
         if file.split:

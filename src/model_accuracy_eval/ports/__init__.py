@@ -89,6 +89,9 @@ class DataHub(Protocol):
     def read(self, file: DataFile, data_dir: str | None) -> DataBytes:
         """Returns the file's bytes. Others than the pinned ones are refused, unless the pin of its rows can tell."""
 
+    def lies_in(self, file: DataFile, folder: str) -> bool:
+        """Whether the folder has the file by its name."""
+
     def prepare(self, file: DataFile) -> str:
         """Fetches a pinned file unless it is here already; returns its path."""
 

@@ -76,6 +76,8 @@ class DataFile(Record, frozen=True, kw_only=True):
     """Columns that its rows get, such as the subject where only the name of the file or of the hub's config says it."""
     as_text: str = ""
     """The column that gets the whole text of the file, which is one row then."""
+    layout: str = ""
+    """How its rows become those of other copies: a function of `tasks.row_layouts`."""
     bundled: str | None = None
     """File inside the package, for this project's own datasets."""
     more: "tuple[DataFile, ...]" = ()
@@ -92,6 +94,8 @@ class DataFile(Record, frozen=True, kw_only=True):
     a table file holds are known by themselves."""
     split: HubSplit | None = None
     """Where the rows come from if no one file is named in `hub`."""
+    in_folders: "DataFile | None" = None
+    """The same split as OpenCompass and AISBench have it in their folders, read if --data-dir has it and not this."""
     instead: "DataFile | None" = None
     """The same split as a hub has it, read where this file is not on this machine."""
 

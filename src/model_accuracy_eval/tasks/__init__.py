@@ -26,6 +26,7 @@ from model_accuracy_eval.tasks.benchmarks import (
     docvqa,
     drop,
     flores,
+    folder_places,
     gaokao,
     gpqa,
     gsm8k,
@@ -206,7 +207,10 @@ _SECTIONS: dict[str, tuple[TaskSpec, ...]] = {
     "Sound and video": (mmau.TASK, mmvu.TASK),
     "Base models (CORE)": _CORE,
 }
-SECTIONS = {heading: tuple(map(known_rows.pinned, tasks)) for heading, tasks in _SECTIONS.items()}
+SECTIONS = {
+    heading: tuple(folder_places.placed(known_rows.pinned(task)) for task in tasks)
+    for heading, tasks in _SECTIONS.items()
+}
 """Heading → the datasets under it."""
 
 TASKS: dict[str, TaskSpec] = {task.name: task for section in SECTIONS.values() for task in section}

@@ -13,7 +13,7 @@ from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataBytes, DataFile, RowsSource, TableFile
 from model_accuracy_eval.table_files import media_columns, table_rows
-from model_accuracy_eval.tasks import conversations, delimited_rows, row_pins
+from model_accuracy_eval.tasks import conversations, delimited_rows, row_layouts, row_pins
 
 DataRow = dict[str, Any]
 
@@ -41,13 +41,19 @@ def read(
 
     if file.recipe and file.recipe.loader:
         return make_rows(file.recipe, [], rows_of)
+    other = file.in_folders
+    if other and data_dir and not hub.lies_in(file, data_dir) and hub.lies_in(other, data_dir):
+        return read(other, fields, data_dir, hub, make_rows, note=note)
     try:
         own = () if file.recipe else [field for field in fields if field not in file.adds]
-        places, rows, is_pinned = whole(file, own, data_dir, hub)
+        places, rows, is_pinned = whole(file, () if file.layout else own, data_dir, hub)
     except (MissingData, Unfetched) as missing:
         if file.instead is None:
             raise
         return _read_instead(file, missing, lambda other: read(other, fields, data_dir, hub, make_rows, note=note))
+    if file.layout:
+        rows = row_layouts.LAYOUTS[file.layout](rows, places[0])
+        rows = [_checked(f"{places[0]}, row {number}", row, own) for number, row in enumerate(rows, start=1)]
     note(row_pins.check(file, rows, own, places, hub.pins, is_known=is_pinned))
     if file.recipe:
         rows = make_rows(file.recipe, rows, rows_of)

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,47 @@ def test_rows_in_parquet_are_the_same_questions(tmp_path: Path, name: str) -> No
     own = built(task, tmp_path / "jsonl")
     assert (from_hub.version, from_hub.questions) == (own.version, own.questions)
     assert from_hub.problems == own.problems
+
+
+def put_as_opencompass(folder: Path, name: str, task: TaskSpec) -> None:
+    """MMLU's CSV files without a header, one a subject; the Allen Institute's questions with a stem."""
+    content = rows.parse(task.data.name, real(task.data), ())
+    if name == "mmlu":
+        texts: dict[str, io.StringIO] = {}
+        for row in content:
+            cells = [row["question"], *row["choices"], "ABCD"[row["answer"]]]
+            csv.writer(texts.setdefault(row["subject"], io.StringIO())).writerow(cells)
+        for subject, text in texts.items():
+            put(folder, f"mmlu/test/{subject}_test.csv", text.getvalue().encode())
+        return
+    lines = []
+    for row in content:
+        options = zip(row["choices"]["text"], row["choices"]["label"], strict=True)
+        stem = {"stem": row["question"], "choices": [{"text": text, "label": label} for text, label in options]}
+        lines.append(json.dumps({"id": row["id"], "question": stem, "answerKey": row["answerKey"]}))
+    put(folder, "ARC/ARC-c/ARC-Challenge-Test.jsonl", "\n".join(lines).encode())
+
+
+@pytest.mark.parametrize("name", ["mmlu", "arc_challenge"])
+def test_folders_of_opencompass_are_the_same_questions(tmp_path: Path, name: str) -> None:
+    """As AISBench's guides unpack them; a file by its own name comes first, and a subject that lacks is told."""
+    task = find(name)
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    put_as_opencompass(theirs, name, task)
+    put(ours, task.data.name, real(task.data))
+    found, expected = built(task, theirs), built(task, ours)
+    assert (found.version, found.questions, found.problems) == (expected.version, expected.questions, expected.problems)
+    put(theirs, task.data.name, b"{}")
+    with pytest.raises(BadData, match=re.escape(task.data.name)):
+        built(task, theirs)
+    (theirs / task.data.name).unlink()
+    if name == "mmlu":
+        put(theirs, "mmlu/test/anatomy_test.csv", b"What?,1,2,3,4\n")
+        with pytest.raises(BadData, match=r"anatomy_test\.csv, row 1: a question, four options and one of the letters"):
+            built(task, theirs)
+        (theirs / "mmlu/test/anatomy_test.csv").unlink()
+        with pytest.raises(MissingData, match=r"There is no data file 'mmlu/test/anatomy_test\.csv'"):
+            built(task, theirs)
 
 
 def test_a_file_that_is_another_is_not_passed_over(tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ _PINS = {
         "a2cdbcfe23abaa97b9787f7c03dbf49b1cfd0ff9e63197b7884bb5cd5a096ca6",
     ),
 }
+TASK_NAMES = tuple(_PINS)
 
 
 def _questions(task: str, *more: DataFile) -> DataFile:

@@ -14,7 +14,7 @@ from model_accuracy_eval.records import DataFile, Grouping, MetricUse, Pipeline,
 from model_accuracy_eval.tasks.prompt_parts import other_reading
 
 _AT = "github:OpenLMLab/GAOKAO-Bench@6dbb24f8d8439041e5431c4c184a582182a6ce9c/Data/Objective_Questions"
-_PAPERS = {
+PAPERS = {
     "2010-2013_English_MCQs": "126fb62dd4123c53fadbfcd950498c5710f1f21ea1d8f5b16c1d0c59efea4225",
     "2010-2022_Biology_MCQs": "acdef3dd5b47ab76d27032b5be60bbf0dc7bb6080b34f46a2eff76c226e4974a",
     "2010-2022_Chemistry_MCQs": "c14257debeedb4f11122a17d2f92ce8d7cc1713041f5b038f58f4c85739be35e",
@@ -37,13 +37,13 @@ def _paper(name: str, *more: DataFile) -> DataFile:
     return DataFile(
         name=f"gaokao_bench/{name}.json",
         hub=f"{_AT}/{name}.json",
-        sha256=_PAPERS[name],
+        sha256=PAPERS[name],
         adds={"keyword": name},
         more=more,
     )
 
 
-_FIRST, *_OTHERS = _PAPERS
+_FIRST, *_OTHERS = PAPERS
 _ENDING = (
     "{% if answer | length > 1 %}这道题共有 {{ answer | length }} 个小题。"
     "{% elif 'Physics' in keyword %}正确的选项可能不止一个。{% endif %}"
