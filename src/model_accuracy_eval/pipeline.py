@@ -78,7 +78,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
     if preflight_result.tried:
         store.write(TRIED_FILE, msgspec.json.encode(preflight_result.tried))
     store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
-    trouble, service = _infer(plan, preflight_result, store, ports, timer, stop=stop)
+    trouble, service, tail_seconds = _infer(plan, preflight_result, store, ports, timer, stop=stop)
     with timer.stage("score"):
         judging = datasets if plan.settings.mode != "infer" else ()
         dataset_results, unjudged = score.judge_each(
@@ -99,6 +99,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         comparison=comparison,
         service=service,
         seconds=timer.seconds,
+        tail_seconds=tail_seconds,
         started=timer.started,
         finished=timer.now(),
         environment={**resume.kept_facts(plan, store), **ports.facts, **_weights_facts(preflight_result.weights)},
@@ -122,11 +123,12 @@ def _verdict(
 
 def _infer(
     plan: RunPlan, preflight_result: PreflightResult, store: Store, ports: Ports, timer: StageTimer, *, stop: EarlyStop
-) -> tuple[EvalError | None, Service | None]:
-    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, and who answered."""
-    service = resume.kept_service(store)
+) -> tuple[EvalError | None, Service | None, float | None]:
+    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, who answered, and how long
+    the tail was."""
+    service, tail_seconds = resume.kept_service(store), None
     if plan.settings.mode == "eval":
-        return None, service
+        return None, service, None
     try:
         weights = ""
         if preflight_result.weights is not None:
@@ -136,7 +138,7 @@ def _infer(
             service = resume.note_service(plan, preflight_result.datasets, live.service, store, timer.started)
             with timer.stage("infer"):
                 picture_probe.check(plan, preflight_result.datasets, live, ports)
-                service = infer.collect(
+                service, tail_seconds = infer.collect(
                     plan,
                     preflight_result.datasets,
                     live.answering_as(service),
@@ -148,10 +150,10 @@ def _infer(
     except UsageError:
         raise
     except EvalError as trouble:
-        return trouble, service
+        return trouble, service, tail_seconds
     except Exception as error:  # noqa: BLE001 - the answers until then are judged and reported
-        return defects.defect("the asking", error), service
-    return None, service
+        return defects.defect("the asking", error), service, tail_seconds
+    return None, service, tail_seconds
 
 
 def _weights_facts(weights_info: WeightsInfo | None) -> dict[str, str]:

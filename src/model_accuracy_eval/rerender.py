@@ -1,5 +1,7 @@
 """`report RUN`: a run's pages rendered again from the files in its folder, without asking or judging anything."""
 
+import msgspec
+
 from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
@@ -39,6 +41,7 @@ def kept_report(store: Archive) -> Report:
         comparison=run.comparison,
         service=run.service,
         seconds=run.seconds,
+        tail_seconds=None if run.tail_seconds is msgspec.UNSET else run.tail_seconds,
         started=run.started,
         finished=run.finished,
         environment=run.environment,

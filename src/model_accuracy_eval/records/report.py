@@ -154,6 +154,8 @@ class Report(Record, frozen=True, kw_only=True):
     service: Service | None = None
     seconds: dict[str, float] = {}
     """Stage → wall seconds."""
+    tail_seconds: float | None = None
+    """Of the asking: how long fewer requests were under way than may be, because none was left; None: unknown."""
     started: str
     finished: str
     environment: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.records.base import Record
@@ -186,6 +187,8 @@ class Speed(Record, frozen=True, kw_only=True):
     gap: Spread | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    uncounted: int | msgspec.UnsetType = msgspec.UNSET
+    """Requests that are missing in the completion tokens: the service did not count them, or one of several choices."""
 
 
 class ExecutionSummary(Record, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from model_accuracy_eval.reporting import (
     page_charts,
     sections,
     sent_sampling,
+    speed_notes,
     summary,
 )
 from model_accuracy_eval.reporting.advice import advise, chance_lines
@@ -131,6 +132,7 @@ def _values(report: Report, questions: Questions) -> dict[str, object]:
         "advice": advise(rows),
         "chance_lines": chance_lines(rows),
         "service_notes": service_notes(report.plan, report.service, report.replicas),
+        "speed_notes": speed_notes,
         "sections": _sections(report, questions),
         "sent": sent_sampling.sent(report.plan),
         "by_part": page_charts.parts(report.dataset_results),

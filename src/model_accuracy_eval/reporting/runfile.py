@@ -126,6 +126,7 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     detail: str = ""
     finished: str = ""
     seconds: dict[str, float] = {}
+    tail_seconds: float | msgspec.UnsetType = msgspec.UNSET
     n: int = 0
     drawn: Sampling | None = None
     """How the samples were drawn; runs of older versions do not say."""
@@ -203,6 +204,7 @@ def finished(report: Report) -> bytes:
         detail=outcome.detail,
         finished=report.finished,
         seconds=report.seconds,
+        tail_seconds=msgspec.UNSET if report.tail_seconds is None else report.tail_seconds,
         n=plan.sampling.n,
         drawn=plan.sampling,
         k=plan.k,

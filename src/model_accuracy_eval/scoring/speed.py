@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from math import fsum
 
+from msgspec import UNSET
+
 from model_accuracy_eval.records import Attempt, Speed, Spread
 from model_accuracy_eval.scoring.stats import quantile
 
@@ -17,6 +19,7 @@ class Stopwatch:
         self._requests: set[str] = set()
         self._prompt: int | None = None
         self._completion: int | None = None
+        self._uncounted: set[str] = set()
 
     def add(self, attempt: Attempt) -> None:
         if attempt.timings is not None:
@@ -25,6 +28,8 @@ class Stopwatch:
                 self._ttft.append(attempt.timings.ttft)
             if attempt.timings.gap_mean is not None:
                 self._gaps.append(attempt.timings.gap_mean)
+            if attempt.usage is None or attempt.usage.completion_tokens is None:
+                self._uncounted.add(attempt.request)
         if attempt.usage is not None and attempt.request not in self._requests:
             self._requests.add(attempt.request)
             self._prompt = _sum(self._prompt, attempt.usage.prompt_tokens)
@@ -37,6 +42,7 @@ class Stopwatch:
             gap=_spread(self._gaps),
             prompt_tokens=self._prompt,
             completion_tokens=self._completion,
+            uncounted=len(self._uncounted) if self._uncounted and self._completion is not None else UNSET,
         )
 
 

@@ -8,6 +8,7 @@ import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,6 +23,7 @@ from model_accuracy_eval.stages.background_judge import BackgroundJudge
 from model_accuracy_eval.stages.cancellable import run_checked, run_workers
 from model_accuracy_eval.stages.deploy import LiveService
 from model_accuracy_eval.stages.early_stop import Follower
+from model_accuracy_eval.stages.issue_order import longest_first
 from model_accuracy_eval.stages.replica_pool import Replica, ReplicaPool
 from model_accuracy_eval.stages.running_figure import SpareTime
 from model_accuracy_eval.stages.sample_collector import SampleCollector, SampleRequest
@@ -33,6 +35,15 @@ _REPLICA_GONE_AFTER = 5.0
 """Seconds of refused connections after which the others do the work of a replica."""
 
 
+class Asked(NamedTuple):
+    """What is known when everything was asked."""
+
+    service: Service
+    """As its replies have shown it."""
+    tail_seconds: float
+    """How long fewer requests were under way than may be, because none was left."""
+
+
 def collect(
     plan: RunPlan,
     datasets: tuple[PreparedDataset, ...],
@@ -41,9 +52,9 @@ def collect(
     ports: Ports,
     *,
     followings: Mapping[str, Following] = MappingProxyType({}),
-) -> Service:
-    """Asks for every sample that is needed and that the journals do not hold yet; returns the service as its replies
-    have shown it. `followings`: the datasets of which not all samples may be needed."""
+) -> Asked:
+    """Asks for every sample that is needed and that the journals do not hold yet. `followings`: the datasets of which
+    not all samples may be needed."""
     if live.service.samplers:
         plan = replace(plan, sampling=replace(plan.sampling, neutral=live.service.samplers.neutral))
     judge = BackgroundJudge(plan, store, ports)
@@ -60,7 +71,7 @@ def collect(
         for prepared in datasets
     ]
     try:
-        return ports.run_async(_Inference(plan, collectors, live, ports).run(judge))
+        return ports.run_async(_Inference(plan, collectors, live, store, ports).run(judge))
     finally:
         for collector in collectors:
             collector.close()
@@ -69,8 +80,11 @@ def collect(
 class _Inference:
     """Workers over one stream of requests; `_queue` holds single samples, which go ahead of new problems."""
 
-    def __init__(self, plan: RunPlan, collectors: list[SampleCollector], live: LiveService, ports: Ports) -> None:
+    def __init__(
+        self, plan: RunPlan, collectors: list[SampleCollector], live: LiveService, store: Store, ports: Ports
+    ) -> None:
         self._plan = plan
+        self._store = store
         self._collectors = collectors
         self._live = live
         self._ports = ports
@@ -78,9 +92,12 @@ class _Inference:
         self._loglikelihoods: LoglikelihoodClient | None = None
         self._several_choices: bool | None = None
         """Whether one request can get several choices from the service; None until an answer shows it."""
+        self._tail_began: float | None = None
+        """When the first worker found nothing left to ask."""
+        self._tail_seconds = 0.0
         self._silences = Silences(plan.client_limits.concurrency)
 
-    async def run(self, judge: BackgroundJudge) -> Service:
+    async def run(self, judge: BackgroundJudge) -> Asked:
         service, chat = self._live.service, self._connect()
         try:
             await run_checked(self._run(chat), lambda: self._check(chat), self._ports.clock)
@@ -90,7 +107,7 @@ class _Inference:
             await judge.close()
             for follower in filter(None, (each.follower for each in self._collectors)):
                 await follower.close()
-        return replace(service, sends_finish_reasons=chat.sends_finish_reasons)
+        return Asked(replace(service, sends_finish_reasons=chat.sends_finish_reasons), round(self._tail_seconds, 3))
 
     def _connect(self) -> ReplicaPool:
         share = self._plan.client_limits.concurrency / self._plan.settings.replicas
@@ -125,7 +142,8 @@ class _Inference:
         """Asks for everything, then again for what was taken for complete before the first finish_reason came."""
         known = chat.sends_finish_reasons is True
         opened = [await each.needed(each.open(drop_unfinished=known)) for each in self._collectors]
-        await self._ask_all([item for requests in opened for item in requests], chat)
+        requests = [item for of_dataset in opened for item in of_dataset]
+        await self._ask_all(longest_first(requests, self._plan, self._store, self._ports), chat)
         if chat.sends_finish_reasons and not known:
             dropped = [(each, each.drop_unfinished()) for each in self._collectors]
             again = [await each.needed(requests) for each, requests in dropped if requests]
@@ -137,8 +155,10 @@ class _Inference:
         collectors = list(dict.fromkeys(request.collector for request in requests if request.by_loglikelihood))
         if collectors:
             self._loglikelihoods = await _loglikelihood_client(self._plan, collectors, chat, self._ports)
-        stream = iter(requests)
+        stream, self._tail_began = iter(requests), None
         await run_workers(lambda: self._worker(stream, chat), self._plan.client_limits.concurrency)
+        if requests and self._tail_began is not None:
+            self._tail_seconds += self._ports.clock.elapsed() - self._tail_began
 
     async def _worker(self, stream: Iterator[SampleRequest], chat: ReplicaPool) -> None:
         while (request := self._next(stream)) is not None:
@@ -153,6 +173,8 @@ class _Inference:
                 self._take(request, *answered)
             if answered is not None and follower is not None:
                 await self._follow(request, follower)
+        if self._tail_began is None:
+            self._tail_began = self._ports.clock.elapsed()
 
     async def _answer(self, request: SampleRequest, chat: ReplicaPool) -> tuple[Reply, RequestMethod]:
         if request.by_loglikelihood and self._loglikelihoods is not None:

@@ -29,6 +29,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import tools
 from model_accuracy_eval.stages.background_judge import OnSample
+from model_accuracy_eval.stages.counted_tokens import counts_one_choice, without_partial_count
 from model_accuracy_eval.stages.dataset_activity import DatasetActivity
 from model_accuracy_eval.stages.early_stop import Follower
 from model_accuracy_eval.stages.run_progress import DatasetLog
@@ -254,6 +255,9 @@ class SampleCollector:
 
         One append: a kill keeps all of them or none.
         """
+        if counts_one_choice(reply):
+            self.log.write(f"problem {request.problem.id}: the service counts the tokens of one choice alone: left out")
+            reply = without_partial_count(reply)
         attempts = [_scored(request, reply, method)] if reply.loglikelihoods else _generated(request, reply, method)
         now = self._ports.clock.now()
         lines = b"".join(journal.line(self.prepared, request.problem, attempt, now) for attempt in attempts)

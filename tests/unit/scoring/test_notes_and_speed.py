@@ -87,7 +87,7 @@ def test_tokens_of_a_request_are_counted_once() -> None:
     ):
         watch.add(attempt(request, 1.0, usage=usage))
     speed = watch.speed()
-    assert (speed.prompt_tokens, speed.completion_tokens) == (17, 5)
+    assert (speed.prompt_tokens, speed.completion_tokens, speed.uncounted) == (17, 5, 2)
 
 
 def test_timings_are_spread_over_samples() -> None:

@@ -1,5 +1,7 @@
 """What is asked, how often, and what is kept: the infer stage on fake ports."""
 
+from itertools import count
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -324,3 +326,17 @@ def test_a_stop_ends_the_asking_and_keeps_what_came() -> None:
         infer.collect(plan(1, concurrency=1), (prepared(1000),), live, store, fake_ports(chat=chat, clock=clock))
     assert 10 <= len(kept(store)) <= 12
     assert len(chat.requests) <= 12
+
+
+def test_the_tail_begins_when_nothing_is_left_to_ask() -> None:
+    """Four at a time and five questions: from the first answer on, fewer than four are under way."""
+    clock, ended = ManualClock(), count(1)
+
+    def answer(request: Request, choice: int) -> str:
+        clock.time += 10.0 * next(ended)
+        return by_seed(request, choice)
+
+    ports = fake_ports(chat=ScriptedChat(answer), clock=clock)
+    live = LiveService(Service(base_url="http://fake-service"), None)
+    asked = infer.collect(plan(1, concurrency=4), (prepared(5),), live, MemoryStore(), ports)
+    assert asked.tail_seconds == 120.0
