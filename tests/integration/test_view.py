@@ -221,7 +221,7 @@ def test_the_list_is_filtered_in_the_browser(address: str, tmp_path: Path) -> No
         tab.open(address)
         tab.wait("!document.querySelector('#run-filter input').hidden")
         tab.get("document.querySelector('#run-filter input').focus()")
-        tab.write("1.0 PASSED")
+        tab.write("1.0 COMPLETE")
         shown = "[...document.querySelectorAll('#runs tbody tr')].filter(row => !row.hidden).length"
         assert tab.wait(f"{shown} === 1")
         assert tab.get("document.querySelector('#run-filter [role=status]').textContent") == "1 of 2 runs"
