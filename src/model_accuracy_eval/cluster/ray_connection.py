@@ -8,6 +8,7 @@ import contextlib
 import re
 import signal
 import socket
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ class RayConnection:
 
     def open(self) -> None:
         """Joins the cluster. Whoever has joined one before, as in a notebook, uses that."""
-        require("ray", needed_by="--engine ray")
+        require("ray", needed_by="A Ray cluster")
         if ray.is_initialized():
             return
         if "://" in self._address:
@@ -48,6 +49,7 @@ class RayConnection:
                 "in on a node of it: run the command there, or as a job (docs/how-to/ray.md), or set HOST:PORT."
             )
         self._refuse_silence()
+        in_main_thread = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(address=self._address or "auto", log_to_driver=False, logging_level="critical")
@@ -55,7 +57,8 @@ class RayConnection:
             raise self._unreachable(error) from error
         finally:
             # Ray takes over the signal, and would exit where a run still has things to end.
-            signal.signal(signal.SIGTERM, before)
+            if in_main_thread:
+                signal.signal(signal.SIGTERM, before)
 
     def _refuse_silence(self) -> None:
         """Ray itself would try for ever to reach a head node that does not answer."""
@@ -177,7 +180,13 @@ def _ray_options(wanted: Mapping[str, float]) -> dict[str, Any]:
 
 def _gone() -> tuple[type[BaseException], ...]:
     errors = ray.exceptions
-    return (errors.RayActorError, errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError)
+    return (
+        errors.RayActorError,
+        errors.ActorUnschedulableError,
+        errors.WorkerCrashedError,
+        errors.NodeDiedError,
+        errors.ObjectLostError,
+    )
 
 
 def _said(error: BaseException) -> str:

@@ -16,10 +16,11 @@ from model_accuracy_eval import __version__
 from model_accuracy_eval.cluster import folder_copy
 from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, shown
 from model_accuracy_eval.cluster.remote_chat import RemoteChat
+from model_accuracy_eval.cluster.weights_sample import difference
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Chat, Clock, Connect, ServiceRole
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
-from model_accuracy_eval.records.cluster import NodeFacts, NodeTrouble
+from model_accuracy_eval.records.cluster import NodeFacts, NodeService, NodeTrouble
 
 _NEWS_SECONDS = 0.5
 _LOST_IN_A_ROW = 10
@@ -63,6 +64,7 @@ class RayReplicas:
         self._replicas: list[_Replica] = []
         self._ready: list[_Replica] = []
         self._first_trouble: tuple[_Replica, NodeTrouble] | None = None
+        self._first_weights: tuple[str, Mapping[str, str]] | None = None
         self._lost_in_a_row = 0
         self._idle_since: float | None = None
         """Since when there has been no replica that has a node."""
@@ -131,10 +133,20 @@ class RayReplicas:
             self._note(replica, result)
         elif isinstance(result, NodeFacts):
             self._start(replica, result)
-        else:
-            replica.state, replica.service = "serving", result
+        elif isinstance(result, NodeService):
+            self._refuse_other_weights(replica, result.weights)
+            replica.state, replica.service = "serving", result.service
             self._ready.append(replica)
             self._lost_in_a_row = 0
+
+    def _refuse_other_weights(self, replica: _Replica, files: Mapping[str, str]) -> None:
+        """One path may lead to other weights on each node."""
+        first, known = self._first_weights = self._first_weights or (replica.where, files)
+        if name := difference(known, files):
+            raise AdapterFailed(
+                f"The weights {self._weights} are not the same on {first} and on {replica.where}: {name} differs. Copy "
+                "one of them to all nodes, or name weights of a hub."
+            )
 
     def _start(self, replica: _Replica, facts: NodeFacts) -> None:
         replica.state, replica.where = "starting", facts.shown
@@ -164,7 +176,8 @@ class RayReplicas:
             replica.news_due = self._clock.elapsed() + _NEWS_SECONDS
             news = self._ray.result(reference)
             self._write(replica, news.output)
-            for sentence in news.sentences:
+            lines = news.output.decode(errors="replace").splitlines() if self._plan.settings.debug else []
+            for sentence in (*news.sentences, *lines):
                 self._say(f"{replica.where}: {sentence}")
             trouble = news.trouble or (NodeTrouble(sentence=replica.dismissed) if replica.dismissed else None)
             if trouble is not None and replica.state == "serving":

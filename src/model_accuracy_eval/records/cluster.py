@@ -2,6 +2,7 @@
 
 from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.records.code import Isolation
+from model_accuracy_eval.records.exchange import Service
 
 
 class NodeFacts(Record, frozen=True, kw_only=True):
@@ -16,6 +17,15 @@ class NodeFacts(Record, frozen=True, kw_only=True):
     @property
     def shown(self) -> str:
         return f"{self.address}, NPU {self.npus}" if self.npus else self.address
+
+
+class NodeService(Record, frozen=True, kw_only=True):
+    """The service of a replica that is ready."""
+
+    service: Service
+    """By an address of its node."""
+    weights: dict[str, str]
+    """File → what tells it from another one."""
 
 
 class NodeTrouble(Record, frozen=True, kw_only=True):

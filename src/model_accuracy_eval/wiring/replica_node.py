@@ -17,7 +17,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.cluster import folder_copy
+from model_accuracy_eval.cluster import folder_copy, weights_sample
 from model_accuracy_eval.deployment.adapter_environment import VISIBLE_NPUS
 from model_accuracy_eval.errors import AdapterFailed, EvalError
 from model_accuracy_eval.optional import ray
@@ -36,10 +36,9 @@ from model_accuracy_eval.records import (
     RequestMethod,
     RunPlan,
     Samplers,
-    Service,
     WeightsInfo,
 )
-from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeTrouble
+from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
 from model_accuracy_eval.stages import deploy
 from model_accuracy_eval.stages.deploy import LiveService
 from model_accuracy_eval.system.clock import SignalClock
@@ -70,11 +69,11 @@ class ReplicaNode:
     async def facts(self) -> NodeFacts:
         return NodeFacts(address=_address(), version=__version__, npus=os.environ.get(VISIBLE_NPUS, ""))
 
-    async def start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> Service | NodeTrouble:
-        """Starts deploy.sh in a copy of the adapter's folder; returns the service, by an address of this node."""
+    async def start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService | NodeTrouble:
+        """Starts deploy.sh in a copy of the adapter's folder, and waits until it serves."""
         return await asyncio.to_thread(_told, lambda: self._start(plan, number, adapter, weights))
 
-    def _start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> Service:
+    def _start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService:
         with self._starting:
             folder = self._at_end.enter_context(tempfile.TemporaryDirectory(prefix="replica-"))
             self._media = Path(folder, "media")
@@ -101,7 +100,8 @@ class ReplicaNode:
             self._live = live
         named = replace(live.service, base_url=f"http://{_address()}:{live.port}")
         # Each node may keep weights of a hub in a cache of its own, after which servers name the model.
-        return replace(named, model=weights) if named.model == path else named
+        named = replace(named, model=weights) if named.model == path else named
+        return NodeService(service=named, weights=weights_sample.sample(path))
 
     def _free_port(self, wished: int, step: int) -> int:
         """The next one of this replica's own, so that two of a node do not take the same."""
@@ -151,7 +151,7 @@ class ReplicaNode:
         if self._live is not None and self._trouble is None:
             trouble = await asyncio.to_thread(_told, self._live.check)
             self._trouble = trouble if isinstance(trouble, NodeTrouble) else None
-        return NodeNews(sentences=self._said.take(), output=self._output(), trouble=self._trouble)
+        return NodeNews(sentences=self._said.take(), output=self._output(_NEWS_BYTES), trouble=self._trouble)
 
     async def end(self) -> bytes:
         """Ends deploy.sh and everything that it started; returns the rest of its output."""
@@ -192,12 +192,14 @@ class ReplicaNode:
     def _refusal(self, trouble: NodeTrouble) -> Reply:
         return Reply(id="", fault=Fault(kind="refused", sentence=trouble.sentence, lasting=True))
 
-    def _output(self) -> bytes:
+    def _output(self, most: int = -1) -> bytes:
+        """What deploy.sh has printed since the last call, or as many bytes of it."""
         if self._log is None or not self._log.exists():
             return b""
+        self._read = min(self._read, self._log.stat().st_size)  # a log that is too long is cut
         with self._log.open("rb") as file:
             file.seek(self._read)
-            output = file.read(_NEWS_BYTES)
+            output = file.read(most)
         self._read += len(output)
         return output
 

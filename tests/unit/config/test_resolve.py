@@ -132,6 +132,20 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
     [
         ({"datasets": ()}, "No dataset was chosen: give --datasets"),
         ({"endpoint": ("http://x",)}, "Give an adapter folder or --endpoint, not both"),
+        (
+            {"adapter": None, "endpoint": ("http://x",), "engine": "ray"},
+            "--engine ray starts deploy.sh on a cluster; services that run already are named with --endpoint alone.",
+        ),
+        (
+            {"engine": "ray", "runtime": "container", "adapter_image": "ascend/vllm"},
+            "On a Ray cluster deploy.sh runs as a process of its node",
+        ),
+        ({"engine": "ray", "devices_per_replica": 2}, "say --resources NPU=2, not --devices-per-replica."),
+        ({"resources": ("NPU=2",)}, "--resources are those of a Ray cluster's nodes: add --engine ray"),
+        *(
+            ({"engine": "ray", "resources": ("CPU=1", text)}, f"but one of these is not: CPU=1, {text}.")
+            for text in ("NPU", "NPU=", "NPU=0", "NPU=two", "NPU:2", "=2", "NPU=1.2.3")
+        ),
         ({"adapter": None}, "Nothing to evaluate: give an adapter folder, or --endpoint URL"),
         ({"model": None}, "deploy.sh needs weights: give their path with --model."),
         ({"num_return_sequences": 5, "k": (1, 10)}, "k = 10 needs at least 10 samples of every problem, but"),

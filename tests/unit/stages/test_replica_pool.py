@@ -37,9 +37,11 @@ class Dying(ScriptedChat):
         self._after = after
         self._kind = kind
         self.most = self.now = 0
+        self.died = False
 
     def _said(self, request: Request, choice: int) -> str | Fault:
         if self._after is not None and len(self.requests) > self._after:
+            self.died = True
             return Fault(kind=self._kind, sentence="nobody listens")
         return by_seed(request, choice)
 

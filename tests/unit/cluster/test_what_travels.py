@@ -1,0 +1,65 @@
+"""What goes to the nodes of a cluster, what must be the same on all, and what is said where Ray is not installed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from model_accuracy_eval.cluster import folder_copy
+from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, shown
+from model_accuracy_eval.cluster.weights_sample import difference, sample
+from model_accuracy_eval.errors import Refused, UsageError
+from model_accuracy_eval.optional import installed
+
+
+def test_a_folder_arrives_as_it_was(tmp_path: Path) -> None:
+    """Modes and links, also those that lead out of it, but nothing of git's."""
+    adapter = tmp_path / "adapter"
+    (adapter / ".git").mkdir(parents=True)
+    (adapter / ".git" / "HEAD").write_text("ref")
+    (adapter / "deploy.sh").write_text("exec serve")
+    (adapter / "deploy.sh").chmod(0o755)
+    (adapter / "there").symlink_to("/etc/hosts")
+    (adapter / "empty").mkdir()
+    folder_copy.unpack(folder_copy.pack(str(adapter)), str(tmp_path / "copy"))
+    copy = tmp_path / "copy"
+    assert sorted(path.name for path in copy.iterdir()) == ["deploy.sh", "empty", "there"]
+    assert ((copy / "deploy.sh").read_text(), os.access(copy / "deploy.sh", os.X_OK)) == ("exec serve", True)
+    assert (copy / "there").readlink() == Path("/etc/hosts")
+
+
+def test_a_folder_with_weights_in_it_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "model.bin").open("wb") as file:
+        file.truncate(300 << 20)
+    with pytest.raises(Refused, match=r"has 314,572,8\d\d bytes.*keep weights elsewhere"):
+        folder_copy.pack(str(tmp_path))
+
+
+def test_other_weights_of_the_same_size_are_noticed(tmp_path: Path) -> None:
+    """Whatever the place of a change: models differ everywhere, and a small file is read whole."""
+    for name, byte in (("first", b"a"), ("second", b"b")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+        (tmp_path / name / "model.bin").write_bytes(b"x" * 2_000_000 + byte * 3_000_000)
+    first, second = sample(str(tmp_path / "first")), sample(str(tmp_path / "second"))
+    assert difference(first, second) == "model.bin"
+    assert difference(first, first) == ""
+    (tmp_path / "first" / "tokenizer.json").touch()
+    assert difference(sample(str(tmp_path / "first")), first) == "tokenizer.json"
+
+
+def test_resources_are_counted() -> None:
+    wanted = amounts(("NPU=2", " CPU = 0.5"))
+    assert wanted == {"NPU": 2.0, "CPU": 0.5}
+    assert shown(wanted) == "NPU=2, CPU=0.5"
+    assert has_room({"NPU": 2.0, "CPU": 1.0}, wanted)
+    assert not has_room({"NPU": 1.0, "CPU": 64.0}, wanted)
+    assert not has_room({"CPU": 64.0}, wanted)
+
+
+@pytest.mark.skipif(installed("ray"), reason="Ray is installed here")
+def test_where_ray_is_not_installed_the_command_is_told() -> None:
+    with pytest.raises(
+        UsageError, match=r"needs ray, which is not installed: pip install 'model-accuracy-eval\[ray\]'"
+    ):
+        RayConnection({}).open()
