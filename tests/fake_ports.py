@@ -5,7 +5,7 @@ report = pipeline.run(plan, ports)
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
@@ -307,11 +307,17 @@ class MemoryStore:
     def append(self, name: str, data: bytes) -> None:
         self.files[name] = self.files.get(name, b"") + data
 
-    def write(self, name: str, data: bytes) -> None:
-        self.files[name] = data
+    def write(self, name: str, data: bytes | Iterable[bytes]) -> None:
+        self.files[name] = data if isinstance(data, bytes) else b"".join(data)
 
     def read(self, name: str) -> bytes | None:
         return self.files.get(name)
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        return iter([self.files[name]] if name in self.files else [])
+
+    def lines_at(self, name: str, places: Iterable[int]) -> Iterator[bytes]:
+        return (self.files[name][place:].partition(b"\n")[0] + b"\n" for place in places)
 
     def lines(self, name: str) -> Iterator[bytes]:
         whole, _, _ = self.files.get(name, b"").rpartition(b"\n")

@@ -67,7 +67,7 @@ def _check_untouched(store: Archive) -> None:
     stated = store.read(manifest.MANIFEST)
     if stated is None:
         raise BadReuse(f"The run '{store.root}' did not come to its end: go on with it by --reuse {store.root}.")
-    found = manifest.differences(manifest.parse(stated), store.names(), store.read)
+    found = manifest.differences(manifest.parse(stated), store.names(), store.parts)
     for name in sorted(found.changed + found.missing):
         if name.startswith(("predictions/", "results/", "configs/")) or name == RUN_FILE:
             raise BadReuse(

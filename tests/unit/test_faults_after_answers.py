@@ -1,6 +1,6 @@
 """Whatever fails after answers were collected: the rest of the report is there, and nobody is asked again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import msgspec
@@ -35,7 +35,7 @@ class FullStore(MemoryStore):
         self.refused = refused
         self._error = error
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes | Iterable[bytes]) -> None:
         if any(part in name for part in self.refused):
             raise self._error(f"{name} cannot be written: No space left on device.")
         super().write(name, data)

@@ -1,6 +1,6 @@
 """Gates on runs that have ended: decided as `run` decides them, and kept in the run's files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -68,7 +68,7 @@ def test_the_verdict_is_the_runs_own_from_then_on() -> None:
     assert "given when the run had ended" in store.files["report.html"].decode()
     assert b"demo_gsm8k: avg@5 &gt;= 90" in store.files["report.html"]
     stated = manifest.parse(store.files["manifest.sha256"])
-    assert manifest.differences(stated, store.names(), store.read).changed == ()
+    assert manifest.differences(stated, store.names(), store.parts).changed == ()
     before = dict(store.files)
     rerender.render(store)
     assert store.files == before
@@ -80,11 +80,11 @@ def test_a_verdict_that_was_not_written_whole_is_none() -> None:
     store = kept()
     written: list[str] = []
 
-    def write(name: str, data: bytes) -> None:
+    def write(name: str, data: bytes | Iterable[bytes]) -> None:
         if name == "run.json":
             raise OSError(28, "No space left on device")
         written.append(name)
-        store.files[name] = data
+        store.files[name] = data if isinstance(data, bytes) else b"".join(data)
 
     verdict = decide(store, "demo_gsm8k: avg@5 >= 90")
     store.write = write  # type: ignore[method-assign]
@@ -157,7 +157,7 @@ def test_a_run_that_was_stopped_passes_nothing() -> None:
     """Its figures are incomplete, however good they look."""
     store = kept()
     store.files["run.json"] = store.files["run.json"].replace(b'"complete"', b'"stopped"', 1)
-    store.files["manifest.sha256"] = manifest.as_text(store.names(), store.read)
+    store.files["manifest.sha256"] = manifest.as_text(store.names(), store.parts)
     with pytest.raises(BadReuse, match="ended as stopped"):
         decide(store, "demo_gsm8k: avg@5 >= 2")
 

@@ -1,6 +1,6 @@
 """The folder of a run: open for writing, or read after the run has ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 
@@ -16,15 +16,22 @@ class Store(Protocol):
     def append(self, name: str, data: bytes) -> None:
         """Adds whole lines at the end, in one write that survives the death of this process."""
 
-    def write(self, name: str, data: bytes) -> None: ...
+    def write(self, name: str, data: bytes | Iterable[bytes]) -> None:
+        """`data`: the whole file, or its parts in turn, so that it need not be in memory."""
 
     def read(self, name: str) -> bytes | None: ...
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        """The file in parts of bounded size; none if it is not there."""
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Yields the complete lines; a last line that a crash cut off is left out.
 
         Raises `NoHonestScore` if what was appended since the store was opened is not there any more as it was.
         """
+
+    def lines_at(self, name: str, places: Iterable[int]) -> Iterator[bytes]:
+        """The lines that begin at these bytes."""
 
     def remove(self, name: str) -> None: ...
 
@@ -44,6 +51,9 @@ class Archive(Protocol):
     def root(self) -> str: ...
 
     def read(self, name: str) -> bytes | None: ...
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        """The file in parts of bounded size; none if it is not there."""
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Yields the complete lines, one at a time; a last line that a crash cut off is left out."""

@@ -24,7 +24,7 @@ def as_bytes(archive: Archive) -> bytes:
         name = results.file(run.label, dataset)
         files[name] = _plain(_results(results.to_compare(dataset, archive.read(name), f"{archive.root}/{name}")))
     encoded = {name: msgspec.json.encode(content) for name, content in files.items()}
-    files[MANIFEST] = manifest.as_text(encoded, encoded.get).decode()
+    files[MANIFEST] = manifest.as_text(encoded, lambda name: (encoded[name],)).decode()
     return ("\n".join(_lines(files)) + "\n").encode()
 
 

@@ -4,10 +4,13 @@ Each answered sample has one line in the journal. Samples without an answer are 
 does it; they are asked again when the run is resumed.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
 
 import msgspec
 
+from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import (
     Attempt,
     EarlierReply,
@@ -289,29 +292,44 @@ def _last_turn(prompt: msgspec.Raw) -> str:
     return turns[-1].prompt if turns else ""
 
 
+def places_by_problem(lines: Iterable[bytes]) -> Iterable[int]:
+    """Where each line begins, by problem and then as they stand: two numbers a line are all that is in memory."""
+    problems, places, place = array("q"), array("q"), 0
+    for source in lines:
+        problems.append(_decode_key(source).id)
+        places.append(place)
+        place += len(source)
+    order = numpy.argsort(numpy.frombuffer(problems, dtype="int64"), kind="stable")
+    return map(int, numpy.frombuffer(places, dtype="int64")[order])
+
+
 def as_view(lines: Iterable[bytes], n: int) -> Iterator[bytes]:
-    """`{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 a list, with null for a missing sample.
+    """Lines by problem → `{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 a list, with null for a missing
+    sample.
 
     Where the options' log-likelihoods were asked for, the prediction is the most likely one, and `loglikelihoods` has
     an entry for each.
     """
-    entries: dict[int, PredictionEntry] = {}
-    predictions: dict[int, list[str | None]] = {}
-    for answer in map(_decode_answer, lines):
-        if answer.id not in entries:
-            predictions[answer.id] = [None] * n
-            entries[answer.id] = PredictionEntry(
-                origin_prompt=answer.origin_prompt.copy(), prediction=None, gold=answer.gold
-            )
-        predictions[answer.id][answer.index] = answer.prediction
-        if answer.loglikelihoods:
-            entries[answer.id].loglikelihoods = [_named(candidate) for candidate in answer.loglikelihoods]
     yield b"{"
-    for place, (problem, entry) in enumerate(sorted(entries.items())):
-        entry.prediction = predictions[problem] if n > 1 else predictions[problem][0]
-        body = msgspec.json.format(msgspec.json.encode(entry), indent=4).replace(b"\n", b"\n    ")
-        yield b'%s\n    "%d": %s' % (b"," if place else b"", problem, body)
+    separator = b""
+    for problem, answers in groupby(map(_decode_answer, lines), key=lambda answer: answer.id):
+        body = msgspec.json.format(msgspec.json.encode(_entry(answers, n)), indent=4).replace(b"\n", b"\n    ")
+        yield b'%s\n    "%d": %s' % (separator, problem, body)
+        separator = b","
     yield b"\n}\n"
+
+
+def _entry(answers: Iterator[AnswerLine], n: int) -> PredictionEntry:
+    """One problem's; of what stands twice the last counts."""
+    first = next(answers)
+    entry = PredictionEntry(origin_prompt=first.origin_prompt.copy(), prediction=None, gold=first.gold)
+    predictions: list[str | None] = [None] * n
+    for answer in chain([first], answers):
+        predictions[answer.index] = answer.prediction
+        if answer.loglikelihoods:
+            entry.loglikelihoods = [_named(candidate) for candidate in answer.loglikelihoods]
+    entry.prediction = predictions if n > 1 else predictions[0]
+    return entry
 
 
 def _named(candidate: Loglikelihood | None) -> JSONObject | None:

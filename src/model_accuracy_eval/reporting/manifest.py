@@ -25,9 +25,13 @@ class Differences(Record, frozen=True, kw_only=True):
             yield from (f"{what}: {name}" for name in names)
 
 
-def as_text(names: Iterable[str], read: Callable[[str], bytes | None]) -> bytes:
+ReadParts = Callable[[str], Iterable[bytes]]
+"""A file's name → its bytes in parts: a journal need not fit into memory."""
+
+
+def as_text(names: Iterable[str], read: ReadParts) -> bytes:
     """The manifest of these files."""
-    return "".join(f"{digest(read(name) or b'')}  {name}\n" for name in names if name != MANIFEST).encode()
+    return "".join(f"{_digest_of_parts(read(name))}  {name}\n" for name in names if name != MANIFEST).encode()
 
 
 def parse(manifest: bytes) -> dict[str, str]:
@@ -36,12 +40,12 @@ def parse(manifest: bytes) -> dict[str, str]:
     return {name: sha256 for sha256, _, name in lines}
 
 
-def differences(stated: Mapping[str, str], names: Iterable[str], read: Callable[[str], bytes | None]) -> Differences:
+def differences(stated: Mapping[str, str], names: Iterable[str], read: ReadParts) -> Differences:
     """Compares the files that are there with those of the manifest."""
     present = set(names) - {MANIFEST}
     common = sorted(present & stated.keys())
     return Differences(
-        changed=tuple(name for name in common if digest(read(name) or b"") != stated[name]),
+        changed=tuple(name for name in common if _digest_of_parts(read(name)) != stated[name]),
         missing=tuple(sorted(stated.keys() - present)),
         added=tuple(sorted(present - stated.keys())),
     )
@@ -54,7 +58,7 @@ def verify(archive: Archive) -> str:
         raise BadReuse(
             f"'{archive.root}' has no {MANIFEST}, so the run did not come to its end; there is nothing to check."
         )
-    found = differences(parse(stated), archive.names(), archive.read)
+    found = differences(parse(stated), archive.names(), archive.parts)
     if found:
         count = len(found.changed) + len(found.missing) + len(found.added)
         raise Altered(
@@ -62,6 +66,13 @@ def verify(archive: Archive) -> str:
             detail="\n".join(found.sentences()),
         )
     return digest(stated)
+
+
+def _digest_of_parts(parts: Iterable[bytes]) -> str:
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(part)
+    return total.hexdigest()
 
 
 def digest(data: bytes) -> str:

@@ -1,5 +1,6 @@
 """`results/<label>/<dataset>.json`: unrounded figures, 0..100, and every problem with its n verdicts."""
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -99,7 +100,11 @@ def file(label: str, dataset: str) -> str:
 
 
 def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
-    """Figures first, as AISBench does it, then the fields of `ResultsFile`."""
+    return b"".join(as_json_parts(result, plan))
+
+
+def as_json_parts(result: DatasetResult, plan: RunPlan) -> Iterator[bytes]:
+    """Figures first, as AISBench does it, then the fields of `ResultsFile`; its problems come one by one."""
     head = ResultsHead(
         intervals={row.metric: row.interval for row in result.rows},
         bounds=summary.bounds(result.rows),
@@ -114,8 +119,14 @@ def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
         part=result.part,
     )
     fields: dict[str, Any] = whole_figures(result.rows) | msgspec.to_builtins(head)
-    fields["details"] = [_details(result.dataset, problem, plan.k) for problem in result.problem_results]
-    return msgspec.json.format(msgspec.json.encode(fields), indent=4) + b"\n"
+    end = b"]\n}"
+    yield msgspec.json.format(msgspec.json.encode(fields | {"details": []}), indent=4).removesuffix(end)
+    separator = b""
+    for problem in result.problem_results:
+        details = msgspec.json.encode(_details(result.dataset, problem, plan.k))
+        yield separator + b"\n        " + msgspec.json.format(details, indent=4).replace(b"\n", b"\n        ")
+        separator = b","
+    yield (b"\n    " if separator else b"") + end + b"\n"
 
 
 def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from model_accuracy_eval.errors import BadData, Defect, EvalError, NoHonestScore
+from model_accuracy_eval.errors import BadData, Defect, NoHonestScore
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.sink import Published, Sink
 from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
@@ -27,8 +27,8 @@ from model_accuracy_eval.reporting.runfile import RUN_FILE
 from model_accuracy_eval.stages import defects
 from model_accuracy_eval.table_files.media_files import MediaFiles
 
-MadeFile = tuple[str, Callable[[], bytes | None]]
-"""A name, and how its content is made; None: the file is left as it is."""
+MadeFile = tuple[str, Callable[[], bytes | Iterable[bytes] | None]]
+"""A name, and how its content is made, in parts where it may be large; None: the file is left as it is."""
 
 
 class RunFiles:
@@ -42,7 +42,7 @@ class RunFiles:
             return published
         failures = list(_write_all(_files(result, folder), result, folder))
         if not failures:
-            manifest_file = (MANIFEST, lambda: manifest.as_text(folder.names(), folder.read))
+            manifest_file = (MANIFEST, lambda: manifest.as_text(folder.names(), folder.parts))
             failures = list(_write_all([manifest_file], result, folder))
         if failures:
             failures.append(
@@ -66,7 +66,10 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
         if prepared.task.name in judged:
             yield picture_lines.file(label, prepared.task.name), functools.partial(_pictures, prepared)
     for dataset_result in report.dataset_results:
-        yield results.file(label, dataset_result.dataset), functools.partial(results.as_json, dataset_result, plan)
+        yield (
+            results.file(label, dataset_result.dataset),
+            functools.partial(results.as_json_parts, dataset_result, plan),
+        )
     questions = {
         prepared.task.name: {problem.id: problem.messages[-1].shown for problem in prepared.problems}
         for prepared in report.datasets
@@ -75,13 +78,14 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
     yield RUN_FILE, functools.partial(runfile.finished, report)
 
 
-def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> bytes | None:
+def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[bytes] | None:
     """None for a journal that somebody changed, which is kept as it is; the outcome says so."""
-    lines = store.lines(journal.file(plan.settings.label, prepared.task.name))
+    name = journal.file(plan.settings.label, prepared.task.name)
     try:
-        return b"".join(journal.as_view(lines, plan.sampling.of(prepared.task).n))
+        places = journal.places_by_problem(store.lines(name))
     except NoHonestScore:
         return None
+    return journal.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)
 
 
 def _pictures(prepared: PreparedDataset) -> bytes | None:
@@ -94,22 +98,24 @@ def _pictures(prepared: PreparedDataset) -> bytes | None:
 def _write_all(files: Iterable[MadeFile], report: Report, folder: Store) -> Iterator[str]:
     """Makes and writes files; yields a sentence for each that fails."""
     for name, make in files:
-        content = defects.attempt(f"the making of {name}", make)
-        if isinstance(content, Defect):
+        failure = defects.attempt(f"the making of {name}", functools.partial(_write, name, make, folder))
+        if isinstance(failure, Defect):
             log = f"logs/defects_{report.plan.stamp}.out"
-            note = f"{name}\n{content.detail}\n".encode()
+            note = f"{name}\n{failure.detail}\n".encode()
             defects.attempt("the note of a defect", functools.partial(folder.append, log, note))
-            reason = content.detail.splitlines()[-1]
+            reason = failure.detail.splitlines()[-1]
             yield (
                 f"{name} could not be made ({reason}), which is a defect of model-accuracy-eval: please report "
                 f"{folder.path(log)}."
             )
-        elif isinstance(content, EvalError):
-            yield content.sentence
-        elif content is not None:
-            written = defects.attempt(f"the writing of {name}", functools.partial(folder.write, name, content))
-            if isinstance(written, EvalError):
-                yield written.sentence
+        elif failure is not None:
+            yield failure.sentence
+
+
+def _write(name: str, make: Callable[[], bytes | Iterable[bytes] | None], folder: Store) -> None:
+    content = make()
+    if content is not None:
+        folder.write(name, content)
 
 
 def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
@@ -118,7 +124,7 @@ def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
     pages = {name: content for name, content in made.items() if content is not None}
     for name, content in pages.items():
         store.write(name, content)
-    store.write(MANIFEST, manifest.as_text(store.names(), store.read))
+    store.write(MANIFEST, manifest.as_text(store.names(), store.parts))
     return list(pages)
 
 

@@ -1,12 +1,23 @@
 """Files on this machine: data files of any size, packed with gzip or not, and task files."""
 
+import contextlib
 import gzip
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from model_accuracy_eval.errors import BadData
+
+PART = 1 << 20
+"""Bytes of a file that are read at once."""
+
+
+def parts(path: Path) -> Iterator[bytes]:
+    """A file of any size in parts; none if it is not there."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), path.open("rb") as file:
+        yield from iter(partial(file.read, PART), b"")
 
 
 def read_lines(path: str) -> Iterator[bytes]:

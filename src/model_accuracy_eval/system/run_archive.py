@@ -4,6 +4,7 @@ import contextlib
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,8 @@ import msgspec
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records.baseline import BaselineFile, is_artifact
+from model_accuracy_eval.system import local_files
+from model_accuracy_eval.system.local_files import PART
 
 _RUN_FILE = "run.json"
 _LARGEST = 4 << 30
@@ -31,6 +34,12 @@ class FolderArchive:
             return (Path(self.root) / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        try:
+            yield from local_files.parts(Path(self.root) / name)
         except OSError as error:
             raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
 
@@ -62,6 +71,15 @@ class ZipArchive:
                 raise BadReuse(f"{name} in '{self.root}' is {entry.file_size} bytes; {_LARGEST} is the most.")
             return archive.read(entry)
         return None
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        with (
+            self._reading(),
+            zipfile.ZipFile(self.root) as archive,
+            contextlib.suppress(KeyError),
+            archive.open(self._prefix + name) as file,
+        ):
+            yield from iter(partial(file.read, PART), b"")
 
     def lines(self, name: str) -> Iterator[bytes]:
         with (
@@ -101,6 +119,10 @@ class BaselineArchive:
         if content is None or isinstance(content, str):
             return None if content is None else content.encode()
         return msgspec.json.encode(content)
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        content = self.read(name)
+        return iter(() if content is None else (content,))
 
     def lines(self, name: str) -> Iterator[bytes]:
         """None: such a file has no replies."""

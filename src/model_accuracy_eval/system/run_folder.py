@@ -6,10 +6,11 @@ What was appended here is checked when it is read again, so that no other progra
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadReuse, BadValue, PublishFailed
+from model_accuracy_eval.system import local_files
 from model_accuracy_eval.system.line_chain import LineChain
 
 
@@ -73,14 +74,15 @@ class RunFolder:
                 chain.add(line)
         return descriptor
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes | Iterable[bytes]) -> None:
         """Writes a temporary file, then renames it, so that the target is never incomplete."""
         with self._writing(name):
             self._close(name)  # else later appends would go to the file that is replaced
             target = Path(self.path(name))
             temporary = target.with_name(f".{target.name}.{os.getpid()}")
             try:
-                temporary.write_bytes(data)
+                with temporary.open("wb") as file:
+                    file.writelines([data] if isinstance(data, bytes) else data)
                 temporary.replace(target)
             finally:
                 temporary.unlink(missing_ok=True)
@@ -89,6 +91,15 @@ class RunFolder:
         with contextlib.suppress(FileNotFoundError):
             return (self._root / name).read_bytes()
         return None
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        return local_files.parts(self._root / name)
+
+    def lines_at(self, name: str, places: Iterable[int]) -> Iterator[bytes]:
+        with (self._root / name).open("rb") as file:
+            for place in places:
+                file.seek(place)
+                yield file.readline()
 
     def lines(self, name: str) -> Iterator[bytes]:
         chain = self._chains.get(name)

@@ -1,6 +1,7 @@
 """What is published at the end: annotations, old figures after a cancelled run, the artifact in the last seconds."""
 
 import itertools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -167,7 +168,7 @@ def test_a_result_that_could_not_be_published_fails_the_step(pull: PullRequest, 
 class FullStore(MemoryStore):
     """A disk without room for the page."""
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes | Iterable[bytes]) -> None:
         if name == "report.html":
             raise PublishFailed("No space is left.")
         super().write(name, data)

@@ -115,7 +115,7 @@ def test_a_run_without_its_results_is_left_out() -> None:
 def test_altered_results_are_left_out() -> None:
     """The manifest says what the run left."""
     store = stored(judged())
-    store.write("manifest.sha256", manifest.as_text(store.names(), store.read))
+    store.write("manifest.sha256", manifest.as_text(store.names(), store.parts))
     assert len(history_lines.of_run(store).lines) == 1
     name = "results/my-model@1.0/demo_arithmetic.json"
     store.write(name, store.files[name].replace(b"right", b"wrong", 1))

@@ -6,6 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
+from tests.fake_ports import MemoryStore
 
 from model_accuracy_eval.records import (
     Attempt,
@@ -137,11 +138,18 @@ def lines(*samples: tuple[int, int, str]) -> list[bytes]:
     ]
 
 
+def view_of(journal_lines: list[bytes], n: int) -> bytes:
+    store = MemoryStore()
+    store.append("journal", b"".join(journal_lines))
+    places = journal.places_by_problem(store.lines("journal"))
+    return b"".join(journal.as_view(store.lines_at("journal", places), n))
+
+
 @given(st.lists(TEXTS, min_size=6, max_size=6), st.permutations(range(6)))
 def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: list[int]) -> None:
     """By problem and by sample; each text at its place."""
     samples = [(place // 3, place % 3, texts[place]) for place in range(6)]
-    view = json.loads(b"".join(journal.as_view(lines(*(samples[place] for place in order)), 3)))
+    view = json.loads(view_of(lines(*(samples[place] for place in order)), 3))
     assert list(view) == ["0", "1"]
     assert [view["0"]["prediction"], view["1"]["prediction"]] == [texts[:3], texts[3:]]
     assert view["0"]["gold"] == "4"
@@ -150,7 +158,7 @@ def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: lis
 
 def test_a_sample_that_is_missing_is_null() -> None:
     """The others keep their places."""
-    view = json.loads(b"".join(journal.as_view(lines((12, 2, "c"), (12, 0, "a"), (3, 1, "x")), 3)))
+    view = json.loads(view_of(lines((12, 2, "c"), (12, 0, "a"), (3, 1, "x")), 3))
     assert {number: entry["prediction"] for number, entry in view.items()} == {
         "3": [None, "x", None],
         "12": ["a", None, "c"],
@@ -160,15 +168,15 @@ def test_a_sample_that_is_missing_is_null() -> None:
 
 def test_one_sample_is_no_list() -> None:
     """n = 1 gives the text alone, as the documented view has it."""
-    view = json.loads(b"".join(journal.as_view(lines((0, 0, "a")), 1)))
+    view = json.loads(view_of(lines((0, 0, "a")), 1))
     assert view["0"]["prediction"] == "a"
-    assert json.loads(b"".join(journal.as_view([], 1))) == {}
+    assert json.loads(view_of([], 1)) == {}
 
 
 def test_the_view_looks_as_it_did() -> None:
     """Indented, in the order of the documented form."""
-    golden_files.check("predictions_n3.json", b"".join(journal.as_view(lines((0, 1, "b"), (1, 0, 'a "q"\n')), 3)))
-    golden_files.check("predictions_n1.json", b"".join(journal.as_view(lines((0, 0, "乙"), (10, 0, "a")), 1)))
+    golden_files.check("predictions_n3.json", view_of(lines((0, 1, "b"), (1, 0, 'a "q"\n')), 3))
+    golden_files.check("predictions_n1.json", view_of(lines((0, 0, "乙"), (10, 0, "a")), 1))
 
 
 def test_the_key_of_a_line_is_a_part_of_the_whole() -> None:

@@ -42,7 +42,7 @@ def edited(store: MemoryStore, name: str, old: bytes, new: bytes) -> MemoryStore
     assert old in store.files[name]
     changed = MemoryStore()
     changed.files = {**store.files, name: store.files[name].replace(old, new)}
-    changed.files[MANIFEST] = manifest.as_text(changed.names(), changed.read)
+    changed.files[MANIFEST] = manifest.as_text(changed.names(), changed.parts)
     return changed
 
 

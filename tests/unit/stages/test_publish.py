@@ -1,5 +1,6 @@
 """Results are published to all sinks in their order; failures come together at the end."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -132,7 +133,7 @@ def test_a_full_disk_leaves_no_manifest(tmp_path: Path) -> None:
     """The manifest says that a run came to its end, so it is not written when a file before it was not."""
 
     class FullStore(MemoryStore):
-        def write(self, name: str, data: bytes) -> None:
+        def write(self, name: str, data: bytes | Iterable[bytes]) -> None:
             if name == "report.html":
                 raise PublishFailed("No space is left.")
             super().write(name, data)
