@@ -94,7 +94,7 @@ def test_a_click_opens_every_reply(fresh: Tab, tmp_path: Path) -> None:
 def test_long_replies_leave_room_for_the_others(fresh: Tab, tmp_path: Path) -> None:
     """Each begins in a box that a click opens; a link opens its own, a search those with the words, paper all."""
     long = "word\n" * 500
-    lines = [answer(0, index, f"{long}the end of {index}") for index in range(40)]
+    lines = [answer(0, index, f"{long}the end of {index}", reasoning="Thought. " * 300) for index in range(40)]
     result = dataset_result((problem_result(0, ("wrong",) * 40, wrong="x"),))
     clipped = f"[...{PANEL}.querySelectorAll('article')].map(sample => !!sample.querySelector('.clipped'))"
     shown(fresh, tmp_path, result, lines)
@@ -115,9 +115,12 @@ def test_long_replies_leave_room_for_the_others(fresh: Tab, tmp_path: Path) -> N
     fresh.click("#explorer tbody a")
     fresh.wait("location.hash === '#sums/0/7'")
     assert fresh.get(clipped) == [index != 7 for index in range(30)]
+    fresh.get("dispatchEvent(new Event('beforeprint'))")
+    assert fresh.get(clipped) == [index != 7 for index in range(40)]
     fresh.call("Emulation.setEmulatedMedia", media="print")
     tall = "[...document.querySelectorAll('article pre.reply')].every(text => text.clientHeight > 4000)"
     assert fresh.get(tall) is True
+    assert fresh.get(f"[...{PANEL}.querySelectorAll('details')].every(one => one.open)") is True
     fresh.call("Emulation.setEmulatedMedia", media="")
 
 

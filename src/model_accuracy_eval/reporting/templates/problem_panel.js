@@ -82,7 +82,7 @@ const likelihoodsOf = (sample) =>
   labelled("Log-likelihoods of the options", make("ol", {}, sample.likelihoods.map((one) =>
     make("li", {}, one ? `${one[0].toFixed(4)}${one[1] ? `, ${one[1]} tokens` : ""}${one[2] ? ", greedy" : ""}` : "the service said nothing"))));
 
-// A long text stands in a box of some lines; a button opens it, and paper has all of it.
+// A long text stands in a box of some lines until a button opens it.
 const LONG = { characters: 1200, lines: 16 };
 const clipped = (text, kind) => {
   const body = block(text, kind);
@@ -216,9 +216,9 @@ const problemPanel = (list, onClose) => {
       article.classList.toggle("chosen", place === state.sample);
       if ((isWhole && place === state.sample) || (list.words && flat(article.textContent).includes(list.words)))
         for (const button of article.querySelectorAll(".unclip")) button.click();
-      if (list.words) for (const details of article.querySelectorAll("details"))
-        details.open ||= flat(details.textContent).includes(list.words);
     }
+    if (list.words) for (const details of dialog.querySelectorAll("details"))
+      details.open ||= flat(details.textContent).includes(list.words);
     markWords(dialog, list.words);
     const chosen = articles[state.sample]?.getBoundingClientRect();
     const top = dialog.querySelector("header").getBoundingClientRect().bottom;
@@ -252,6 +252,12 @@ const problemPanel = (list, onClose) => {
     const place = list.shown.indexOf(state.row);
     onClose();
     if (place >= 0) list.mark(place);
+  });
+  // Paper has no buttons, so all of an open problem is on it.
+  addEventListener("beforeprint", () => {
+    if (!dialog.open) return;
+    drawSamples(Infinity);
+    for (const details of dialog.querySelectorAll("details")) details.open = true;
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   return { open, move, choose, state, close: () => dialog.close(), isOpen: () => dialog.open };
