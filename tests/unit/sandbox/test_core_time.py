@@ -1,11 +1,14 @@
 """Core time is had or waited for; sleep is neither."""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
+from model_accuracy_eval.sandbox.inside import core_time
 
 WATCH = """
 import os, sys, time
@@ -75,6 +78,29 @@ def test_sleep_in_a_rhythm_is_no_waiting() -> None:
     used, waited = shares("rhythm")
     assert used < 0.1
     assert waited < 0.5
+
+
+@pytest.mark.parametrize(("had", "waited"), [(0.02, 0.0), (0.002, 0.9)])
+def test_work_in_children_that_the_kernel_forgets_is_no_waiting(
+    had: float, waited: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look sees another one, which wants a core and has had it for some of its 20 ms; afterwards it is nowhere."""
+    now = itertools.count(100.0, 0.1)
+    numbers = itertools.count(1)
+    for name, found in {
+        "_processes": lambda: [next(numbers)],
+        "_threads": lambda pid: [f"/proc/{pid}/task/{pid}"],
+        "_is_in": lambda *_: True,
+        "_core_seconds": lambda _: had,
+        "_age": lambda _: 0.02,
+        "_used": lambda _: 0.0,
+    }.items():
+        monkeypatch.setattr(core_time, name, found)
+    monkeypatch.setattr("time.monotonic", lambda: next(now))
+    watched = core_time.CoreTime()
+    for _ in range(10):
+        watched.look()
+    assert watched.waited({}) == pytest.approx(waited, abs=0.01)
 
 
 def test_processes_of_one_job_wait_for_each_other_alone() -> None:

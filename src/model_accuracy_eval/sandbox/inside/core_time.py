@@ -3,6 +3,7 @@
 Everything is read from `/proc`, from files that every kernel has: the states of threads now and then, and their times.
 """
 
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -28,7 +29,8 @@ class CoreTime:
 
     def begin(self) -> None:
         """Forgets how long a core was waited for."""
-        self._wanted = 0.0
+        self._wanted = self._had = 0.0
+        self._run: dict[str, float] = {}
         self._last_look = time.monotonic()
 
     def forget_used(self, ended: dict[int, ProcessEnd]) -> None:
@@ -50,7 +52,19 @@ class CoreTime:
         since, late = now - self._last_look, now - self._last_look - 2 * self.gap
         self._last_look = now
         self._looks += 1
-        self._wanted += since if _any_wants_core(self._states) else max(0.0, late)
+        wanting = [thread for pid in _processes() for thread in _threads(pid) if _is_in(self._states, thread)]
+        self._wanted += since if wanting else max(0.0, late)
+        self._had += since * self._largest_share(wanting, since)
+
+    def _largest_share(self, wanting: list[str], since: float) -> float:
+        """Which share of that time one of these threads had a core. The kernel forgets what processes used that nobody
+        waits for, if their parent has said so; so no program looks as if it had waited by doing its work in them."""
+        before, self._run = self._run, {thread: _core_seconds(thread) for thread in wanting}
+        shares = [
+            run - before[thread] if thread in before else run * since / max(_age(thread), since / 1e3)
+            for thread, run in self._run.items()
+        ]
+        return min(1.0, max(shares, default=0.0) / since) if since > 0 else 0.0
 
     def used(self, ended: dict[int, ProcessEnd], *, all_ended: bool = False) -> float:
         """Seconds of all processes, whether they have ended or not."""
@@ -59,7 +73,7 @@ class CoreTime:
 
     def waited(self, ended: dict[int, ProcessEnd]) -> float:
         """Seconds in which the job wanted a core and had none."""
-        return max(0.0, self._wanted - self.used(ended)) if self._wanted else 0.0
+        return max(0.0, self._wanted - max(self._had, self.used(ended))) if self._wanted else 0.0
 
 
 def _processes() -> list[int]:
@@ -73,10 +87,6 @@ def _processes() -> list[int]:
 def _children(pid: int) -> Iterator[int]:
     for thread in _threads(pid):
         yield from map(int, _read(f"{thread}/children").split())
-
-
-def _any_wants_core(states: str) -> bool:
-    return any(_is_in(states, thread) for pid in _processes() for thread in _threads(pid))
 
 
 def _is_in(states: str, thread: str) -> bool:
@@ -97,6 +107,16 @@ def _used(pid: int) -> float:
     """Its own time and that of the children it has waited for."""
     fields = _fields(f"/proc/{pid}/stat").split()
     return sum(map(int, fields[11:15])) / _TICKS
+
+
+def _core_seconds(thread: str) -> float:
+    """That it had a core, on kernels that tell it."""
+    return int((_read(f"{thread}/schedstat").split() or ["0"])[0]) / 1e9
+
+
+def _age(thread: str) -> float:
+    fields = _fields(f"{thread}/stat").split()
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / _TICKS if fields else math.inf
 
 
 def _fields(path: str) -> str:

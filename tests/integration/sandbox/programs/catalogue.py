@@ -3,19 +3,22 @@
 from tests.integration.sandbox.programs.forging import FORGING
 from tests.integration.sandbox.programs.honest import HONEST
 from tests.integration.sandbox.programs.honest_python import HONEST_PYTHON
+from tests.integration.sandbox.programs.honest_tools import HONEST_TOOLS
 from tests.integration.sandbox.programs.honest_use import HONEST_USE
 from tests.integration.sandbox.programs.hostile_neighbour import HOSTILE_NEIGHBOUR
+from tests.integration.sandbox.programs.hostile_talk import FORGING_TALK, HOSTILE_TALK
 from tests.integration.sandbox.programs.hostile_worker import HOSTILE_WORKER
 from tests.integration.sandbox.programs.reaching import REACHING
 from tests.integration.sandbox.programs.sample import Sample
 from tests.integration.sandbox.programs.wrong import WRONG
 
 THEMES = {
-    "honest": {**HONEST, **HONEST_PYTHON, **HONEST_USE},
+    "honest": {**HONEST, **HONEST_PYTHON, **HONEST_USE, **HONEST_TOOLS},
     "wrong": WRONG,
     "forging": FORGING,
     "hostile_worker": HOSTILE_WORKER,
     "hostile_neighbour": HOSTILE_NEIGHBOUR,
+    "hostile_talk": {**FORGING_TALK, **HOSTILE_TALK},
     "reaching": REACHING,
 }
 CATALOGUE: dict[str, Sample] = {
