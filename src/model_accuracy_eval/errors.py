@@ -82,16 +82,20 @@ class UnknownDataset(UnknownName):
         near: Sequence[str] = (),
         kind: str | None = None,
         of_kind: Sequence[str] = (),
+        beginning: Sequence[str] = (),
         prompts: tuple[str, str, Sequence[str]] | None = None,
     ) -> None:
-        """`near`: names that this one is a slip of. `prompts`: the dataset, the unknown prompt, and those it has."""
+        """`near`: names that this one is a slip of. `beginning`: those that it begins. `prompts`: the dataset, the
+        unknown prompt, and those it has."""
         if prompts:
             dataset, prompt, others = prompts
             has = f"there are: {', '.join(others)}" if others else "it has one alone"
             UsageError.__init__(self, f"The dataset '{dataset}' has no prompt called '{prompt}'; {has}.")
             return
         hint = f"; did you mean {' or '.join(near)}?" if near else "."
-        if kind and not near:
+        if beginning and not near:
+            hint += f" These begin so: {', '.join(beginning)}."
+        elif kind and not near:
             hint += f" Of the kind '{kind}' there are {', '.join(of_kind)} and others."
         base = name.partition("@")[0]
         UsageError.__init__(

@@ -1,4 +1,4 @@
-"""Files of conversations, as SmolTalk and nanochat's own JSON have them: a list of messages a row.
+"""Files of conversations, as SmolTalk, ShareGPT and nanochat's own JSON have them: a list of messages a row.
 
 The service gets everything up to the last reply, and its reply is compared with that one. The overlap of their words
 says little by itself; a judge, or a baseline on the same file, says more.
@@ -10,6 +10,21 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _ROLES = ("user", "assistant")
+
+
+_SHARED = "conversations"
+_SHARED_ROLES = {"human": "user", "gpt": "assistant"}
+
+
+def with_messages(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with `messages`, where it has ShareGPT's `conversations` instead: [{"from": "human", "value": "…"}]."""
+    turns = row.get(_SHARED)
+    if "messages" in row or not isinstance(turns, list) or not turns:
+        return row
+    if not all(isinstance(turn, dict) and {"from", "value"} <= turn.keys() for turn in turns):
+        return row
+    messages = [{"role": _SHARED_ROLES.get(turn["from"], turn["from"]), "content": turn["value"]} for turn in turns]
+    return {**row, "messages": messages}
 
 
 def check(where: str, messages: Any) -> None:

@@ -45,14 +45,16 @@ def from_rows(name: str, data: DataFile, rows: list[DataRow], columns: Mapping[s
     """The task of rows, wherever they are from."""
     if not columns and _are_conversations(rows):
         for number, row in enumerate(rows, start=1):
-            conversations.check(f"{data.name}, row {number}", row.get("messages"))
+            conversations.check(f"{data.name}, row {number}", conversations.with_messages(row).get("messages"))
         return replace(conversations.task(name, data.name), data=data)
     return task_of(name, data, understand(data.name, rows, columns))
 
 
 def _are_conversations(rows: list[DataRow]) -> bool:
     answers = {*find_columns.ANSWERS, *find_columns.REPLIES}
-    return "messages" in rows[0] and not any(find_columns.normal(name) in answers for name in rows[0])
+    return "messages" in conversations.with_messages(rows[0]) and not any(
+        find_columns.normal(name) in answers for name in rows[0]
+    )
 
 
 def task_of(name: str, data: DataFile, understood: UnderstoodRows) -> TaskSpec:

@@ -21,6 +21,11 @@ KINDS = {
     "Reading and spelling": ("squad", "reading", "race", "qa", "trivia", "comprehension", "passage", "spell"),
     "Code": ("code", "human", "mbpp", "program", "swe", "sql", "apps", "contest"),
     "Pictures": ("vqa", "chart", "ocr", "image", "vision", "mmmu", "mmstar", "mmbench", "diagram", "picture", "pope"),
+    "Function calls": ("bfcl", "functioncall", "toolcall"),
+    "Graded by a judge": ("hle", "humanity", "harm", "jailbreak", "safety", "toxi"),
+    "Long texts": ("longbench", "longcontext", "leval", "lcr", "infinitebench", "needle", "haystack", "niah"),
+    "Translation": ("flores", "wmt", "translat", "iwslt"),
+    "Sound and video": ("audio", "video", "sound", "speech", "voice"),
     "Base models (CORE)": ("bigbench", "core", "lm"),
 }  # fmt: skip
 """Heading of the table → parts of names that belong under it; the longest that a name has decides."""
@@ -67,9 +72,15 @@ class DatasetNames:
             return UnknownDataset(name, prompts=(of, prompt, others))
         near = [self._known[form] for form in difflib.get_close_matches(normal(name), self._known, 5, _NEAR)]
         slips = [known for known in dict.fromkeys(near) if _may_be_a_slip(normal(name), normal(known))]
+        beginning = [
+            one for form, one in self._known.items() if len(normal(name)) >= 3 and form.startswith(normal(name))
+        ]
+        shortest = sorted(dict.fromkeys(beginning), key=lambda one: (len(one), one))
         heading = self._kind(normal(name))
         of_kind = list({task.data.name: task.name for task in reversed(self.sections.get(heading or "", ()))}.values())
-        return UnknownDataset(name, near=slips[:3], kind=heading, of_kind=of_kind[: -_SHOWN - 1 : -1])
+        return UnknownDataset(
+            name, near=slips[:3], kind=heading, of_kind=of_kind[: -_SHOWN - 1 : -1], beginning=shortest[:_SHOWN]
+        )
 
     def _kind(self, form: str) -> str | None:
         words = [(len(word), heading) for heading, words in KINDS.items() for word in words if word in form]

@@ -212,6 +212,10 @@ def _checked(where: str, row: Any, fields: Sequence[str]) -> DataRow:
         row = {"messages": row}
     if not isinstance(row, dict):
         raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")
+    return _with_fields(where, conversations.with_messages(row) if "messages" in fields else row, fields)
+
+
+def _with_fields(where: str, row: DataRow, fields: Sequence[str]) -> DataRow:
     if "messages" in fields and "messages" in row:
         conversations.check(where, row["messages"])
     for field in fields:

@@ -18,14 +18,25 @@ def lines(*rows: Any) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-@pytest.mark.parametrize("wrapped", [False, True], ids=["lists", "objects"])
-def test_n15_everything_up_to_the_last_reply_is_sent(wrapped: bool) -> None:
+def as_shared(talk: list[dict[str, str]]) -> list[dict[str, str]]:
+    """In ShareGPT's words."""
+    names = {"user": "human", "assistant": "gpt", "system": "system"}
+    return [{"from": names[turn["role"]], "value": turn["content"]} for turn in talk]
+
+
+@pytest.mark.parametrize("form", ["lists", "objects", "ShareGPT"])
+def test_n15_everything_up_to_the_last_reply_is_sent(form: str) -> None:
     """Lists of messages, or objects that hold one: the last reply is the reference, the rest the conversation."""
     talks = [
         [SYSTEM, ASK, SAY, {"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Me."}],
         [ASK, SAY],
     ]
-    data = lines(*({"messages": talk} if wrapped else talk for talk in talks))
+    wrapped: dict[str, list[Any]] = {
+        "lists": list(talks),
+        "objects": [{"messages": talk} for talk in talks],
+        "ShareGPT": [{"id": "1", "conversations": as_shared(talk)} for talk in talks],
+    }
+    data = lines(*wrapped[form])
     task = custom.from_file("talk.jsonl", data)
     problems = preparation.assemble(task, lambda file, fields: parse(file.name, data, fields)).problems
     assert [problem.references for problem in problems] == [("Me.",), ("Yes.",)]
@@ -44,6 +55,7 @@ def test_n15_everything_up_to_the_last_reply_is_sent(wrapped: bool) -> None:
         ([ASK, {"role": "assistant", "content": 7}], "line 2: message 2 has no text as its content"),
         ([ASK, {"role": "assistant"}], "line 2: message 2 has no text as its content"),
         ([{"role": "User", "content": "?"}, SAY], "line 2: message 1 must be of user, but is of 'User'"),
+        ({"conversations": [{"from": "human", "value": "Hi"}, {"from": "bing", "value": "Hi"}]}, "but is of 'bing'"),
         ({"messages": "Hello?"}, "line 2: a conversation is a list of messages with role and content"),
     ],
 )

@@ -104,6 +104,8 @@ def test_an_unknown_dataset_is_answered_with_the_nearest() -> None:
     """Most are typing slips."""
     with pytest.raises(UnknownDataset, match="no dataset called 'gsm8'; did you mean gsm8k"):
         find("gsm8")
+    with pytest.raises(UnknownDataset, match=r"called 'ruler'\. These begin so: ruler_4k, ruler_8k, ruler_16k, "):
+        find("ruler")
     with pytest.raises(UnknownDataset, match=r"called 'zzzzzz'\. `model-accuracy-eval tasks list` shows all"):
         find("zzzzzz")
 

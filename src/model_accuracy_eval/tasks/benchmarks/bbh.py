@@ -158,6 +158,7 @@ _ACCURACY = MetricUse(name="exact", label="accuracy", args={"ignore_blanks": Tru
 
 TASK = TaskSpec(
     name="bbh",
+    aliases=("bbh_cot_fewshot", "big_bench_hard"),
     about="27 hard tasks of BIG-Bench, step by step after three worked examples.",
     home="https://github.com/suzgunmirac/BIG-Bench-Hard",
     licence="MIT",

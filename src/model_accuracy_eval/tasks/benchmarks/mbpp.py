@@ -48,6 +48,7 @@ TASK = TaskSpec(
 SANITIZED = structs.replace(
     TASK,
     name="mbpp_sanitized",
+    aliases=("sanitized_mbpp",),
     about="The tasks of MBPP that its authors checked by hand.",
     data=DataFile(
         name="mbpp/sanitized-mbpp.json",
