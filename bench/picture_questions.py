@@ -5,6 +5,7 @@ import asyncio
 import base64
 import json
 import os
+import random
 import resource
 import sys
 import tempfile
@@ -39,14 +40,17 @@ def write(path: Path, count: int) -> None:
     parquet.write_table(arrow.Table.from_pylist(made), path, row_group_size=100)
 
 
-def ask(path: Path) -> dict[str, float]:
-    """Prepares the dataset and makes the body of every request, as a run does."""
+def ask(path: Path, *, shuffled: bool = False) -> dict[str, float]:
+    """Prepares the dataset and makes the body of every request; shuffled, as a run does that may stop early."""
     begin = cpu()
     table = rows.parse(str(path), TableFile(path=str(path)), TASK.fields)
     dataset = preparation.build(TASK, table, [], None)
     prepared = cpu()
     files, sent = MediaFiles(), 0
-    for problem in dataset.problems:
+    problems = list(dataset.problems)
+    if shuffled:
+        random.Random(1).shuffle(problems)
+    for problem in problems:
         sent += len(wire_format.encode_request("m", Request(messages=problem.messages), files.read))
     return {"prepared": prepared - begin, "asked": cpu() - prepared, "bytes": sent, "peak": peak()}
 
@@ -82,19 +86,25 @@ async def child(*arguments: str) -> dict[str, float]:
 
 async def main(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        found = {}
+        found, mixed = {}, {}
         for number in (count, 5 * count):
             path = Path(folder) / f"{number}.parquet"
             process = await asyncio.create_subprocess_exec(sys.executable, __file__, "--write", str(path), str(number))
             await process.wait()
             found[number] = await child("--ask", str(path))
+            mixed[number] = await child("--ask", str(path), "--shuffled")
         reference = await child("--bare", str(count))
     first, many = found[count], found[5 * count]
     above = first["prepared"] + first["asked"] - reference["asked"]
     print(f"{count:,} pictures of {PICTURE_BYTES:,} bytes")
     print(f"CPU: {first['prepared']:.2f} s to read and prepare, {first['asked']:.2f} s to ask")
     print(f"encoding alone: {reference['asked']:.2f} s, so {above:.2f} s above it (limit 2.00)")
-    print(f"peak memory: {first['peak']:.0f} MB, for {5 * count:,}: {many['peak']:.0f} MB")
+    asked = [mixed[number]["asked"] for number in (count, 5 * count)]
+    print(f"in another order than the file's: {asked[0]:.2f} s, for {5 * count:,}: {asked[1]:.2f} s")
+    print(
+        f"peak memory: {first['peak']:.0f} MB, for {5 * count:,}: {many['peak']:.0f} MB, "
+        f"in another order {mixed[5 * count]['peak']:.0f} MB"
+    )
 
 
 if __name__ == "__main__":
@@ -102,11 +112,12 @@ if __name__ == "__main__":
     parser.add_argument("--pictures", type=int, default=1000)
     parser.add_argument("--write", nargs=2)
     parser.add_argument("--ask", type=Path)
+    parser.add_argument("--shuffled", action="store_true")
     parser.add_argument("--bare", type=Path)
     options = parser.parse_args()
     if options.write:
         write(Path(options.write[0]), int(options.write[1]))
     elif options.ask or options.bare:
-        print(json.dumps(ask(options.ask) if options.ask else bare(options.bare)))
+        print(json.dumps(ask(options.ask, shuffled=options.shuffled) if options.ask else bare(options.bare)))
     else:
         asyncio.run(main(options.pictures))
