@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from model_accuracy_eval.commands import lazy_modules as lazy
-from model_accuracy_eval.commands.run_command import given_settings, setting_options
+from model_accuracy_eval.commands.run_command import given_settings, setting_options, terminal_width
 from model_accuracy_eval.errors import BadValue
 
 GATE_SETTINGS = ("gate", "gate_on", "confidence", "on_undecided")
@@ -40,7 +40,9 @@ def compare(base: str, new: str, as_json: bool, md: str | None, html: str | None
     if html:
         old_run, new_run = lazy.wiring.run_archive(base), lazy.wiring.run_archive(new)
         _write(html, lazy.compare_page.as_html(old_run, new_run, result).decode())
-    click.echo(lazy.comparison.as_json(result, verdict) if as_json else lazy.comparison.as_text(result))
+    click.echo(
+        lazy.comparison.as_json(result, verdict) if as_json else lazy.comparison.as_text(result, terminal_width())
+    )
     if verdict is not None:
         if not as_json:
             click.echo("\n" + "\n".join(lazy.terminal.verdict(verdict)))

@@ -1,6 +1,7 @@
 """`run`, `demo` and `merge`: the commands that end in a report, and so in a verdict."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -17,6 +18,8 @@ _DEMOS = {
     "image-text-to-text": ("weights-digits", "demo_digits"),
 }
 """Task type → the example adapter's weights that can do it, and the dataset that they are asked."""
+_NARROWEST = 60
+"""Columns that tables take at least."""
 
 
 class _Grouped(click.Command):
@@ -155,7 +158,12 @@ def demo(out: str, port: int, task_type: str) -> None:
     _evaluate({**adapter, "datasets": dataset, "out": out, "port": port}, {**os.environ, "PATH": path})
 
 
+def terminal_width() -> int:
+    """Columns of the terminal, 80 where there is none."""
+    return max(_NARROWEST, shutil.get_terminal_size().columns)
+
+
 def _evaluate(values: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> None:
     report = lazy.python_api.evaluate(values, progress="terminal", environ=environ, handle_signals=True)
-    click.echo(lazy.terminal.as_text(report))
+    click.echo(lazy.terminal.as_text(report, terminal_width()))
     sys.exit(report.outcome.exit_code)

@@ -1,13 +1,15 @@
 """`tasks list`, `tasks show`, `tasks check` and `tasks prepare`: what can be evaluated."""
 
 import os
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import click
 
 from model_accuracy_eval.commands import lazy_modules as lazy
-from model_accuracy_eval.commands.run_command import complete_datasets
+from model_accuracy_eval.commands.run_command import complete_datasets, terminal_width
 from model_accuracy_eval.errors import BadValue, UsageError
 
 
@@ -24,10 +26,17 @@ def list_tasks() -> None:
     for heading, section in lazy.tasks.SECTIONS.items():
         click.echo(f"\n{heading}")
         for task in section:
-            click.echo(f"  {task.name.ljust(width)}  {task.about}")
+            _line(task.name, task.about, width)
     click.echo("\nGroups")
     for name, group in groups.items():
-        click.echo(f"  {name.ljust(width)}  {len(group.members)} datasets, {group.members[0]} to {group.members[-1]}.")
+        _line(name, f"{len(group.members)} datasets, {group.members[0]} to {group.members[-1]}.", width)
+
+
+def _line(name: str, about: str, width: int) -> None:
+    """Within the columns of a terminal; one line in a pipe, for `grep`."""
+    room = terminal_width() - width - 4
+    lines = textwrap.wrap(about, room) if sys.stdout.isatty() else [about]
+    click.echo(f"  {name.ljust(width)}  " + f"\n{' ' * (width + 4)}".join(lines))
 
 
 @tasks.command("show")

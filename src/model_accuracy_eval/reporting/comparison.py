@@ -15,7 +15,7 @@ from model_accuracy_eval.records import (
     Speed,
     Spread,
 )
-from model_accuracy_eval.reporting import summary, untrusted_text
+from model_accuracy_eval.reporting import fitted_table, summary, untrusted_text
 from model_accuracy_eval.reporting.runfile import gate_entry
 
 HEAD = ("dataset", "metric", "old", "new", "points", "95 % interval")
@@ -32,9 +32,9 @@ def as_json(comparison: Comparison, verdict: Report | None = None) -> str:
     return msgspec.json.format(msgspec.json.encode(fields), indent=2).decode()
 
 
-def as_text(comparison: Comparison) -> str:
+def as_text(comparison: Comparison, width: int = fitted_table.WIDTH) -> str:
     blocks = [f"Old: {comparison.base}\nNew: {comparison.new}"]
-    blocks += [summary.as_plain([HEAD, *cells(comparison)]) if comparison.changes else _NOTHING]
+    blocks += [fitted_table.fitted([HEAD, *cells(comparison)], width) if comparison.changes else _NOTHING]
     blocks += ["\n".join([f"{change.dataset}:", *(f"  {line}" for line in remarks(change))])
                for change in comparison.changes]  # fmt: skip
     blocks.append("\n".join(run_remarks(comparison)))

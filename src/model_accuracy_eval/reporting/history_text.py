@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from model_accuracy_eval.records import Settings
 from model_accuracy_eval.reporting import summary, untrusted_text
 from model_accuracy_eval.reporting.history import Fall, History, Series, SeriesPoint, SolvedProblems
 from model_accuracy_eval.scoring.regressions import FIRST_RUNS
@@ -32,14 +33,17 @@ def _problem_cells(found: SolvedProblems) -> tuple[str, ...]:
 
 
 def title(series: Series) -> str:
-    what = f"{series.dataset} ({series.version}), {series.metric}, model {series.model or 'unknown'}"
-    return untrusted_text.plain(f"{what}, {circumstances(series)}")
+    """Two lines, so that names of a usual length fit 80 columns."""
+    what = f"{series.dataset} ({series.version}), {series.metric}"
+    model = f"model {series.model or 'unknown'}, {circumstances(series)}"
+    return f"{untrusted_text.plain(what)}\n  {untrusted_text.plain(model)}"
 
 
 def circumstances(series: Series) -> str:
     """What else sets the series apart from others of its dataset and model."""
     drawn = ", ".join(f"{name} {value}" for name, value in series.sampling.items())
-    return f"label {series.label}, {series.problems} problems, {drawn}"
+    label = "" if series.label == Settings().label else f"label {series.label}, "
+    return f"{label}{series.problems} problems, {drawn}"
 
 
 def _table(series: Series) -> list[str]:

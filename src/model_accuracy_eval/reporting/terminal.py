@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, Report, Settings
-from model_accuracy_eval.reporting import advice, comparison, conclusions, next_steps, summary
+from model_accuracy_eval.reporting import advice, comparison, conclusions, fitted_table, next_steps, summary
 from model_accuracy_eval.reporting.service_notes import service_notes
 
 
-def as_text(report: Report) -> str:
-    blocks = (_figures(report), _remarks(report), _baseline(report), verdict(report))
+def as_text(report: Report, width: int = fitted_table.WIDTH) -> str:
+    blocks = (_figures(report, width), _remarks(report), _baseline(report), verdict(report))
     return "\n" + "\n\n".join("\n".join(lines) for lines in map(list, blocks) if lines)
 
 
-def _figures(report: Report) -> Iterator[str]:
+def _figures(report: Report, width: int) -> Iterator[str]:
     if report.dataset_results:
         rows = summary.all_rows(report)
         head, *lines = summary.table(rows, "value")
         limits = [(summary.span(row.interval), summary.if_asked_again(row)) for row in rows]
         cells = [(*line, *more) for line, more in zip(lines, limits, strict=True)]
         yield f"Model: {_model(report)}\n"
-        yield summary.as_plain(_narrow([(*head, "95 % interval", "if asked again"), *cells]))
+        yield fitted_table.fitted(_narrow([(*head, "95 % interval", "if asked again"), *cells]), width)
 
 
 def _model(report: Report) -> str:

@@ -24,7 +24,7 @@ def test_each_figure_stands_beside_the_one_before_and_the_best() -> None:
         ("2026-03-03", 50.0, -25.0, 75.0),
     ]
     assert series.metric == "avg@1"
-    _, _, *lines, _ = history_text.as_text(history.history([*runs(1), past(2, [1] * 120)])).splitlines()
+    _, _, _, *lines, _ = history_text.as_text(history.history([*runs(1), past(2, [1] * 120)])).splitlines()
     assert [line.split()[-1] for line in lines] == ["66.67*", "100.00*"]
 
 
@@ -112,7 +112,7 @@ def test_the_text_fits_a_terminal_and_shows_the_newest_runs() -> None:
         for line in lines
     ]
     text = history_text.as_text(history.history(lines))
-    table = text.splitlines()[1:]
+    table = text.splitlines()[2:]
     assert max(map(len, table)) <= 80
     assert table[1] == "  … 30 earlier runs"
     assert len(table) == 32
@@ -235,7 +235,7 @@ def test_names_from_elsewhere_cannot_draw_on_a_terminal() -> None:
     """A history file may come from anywhere."""
     text = history_text.as_text(history.history([past(1, [1], model="a\x1b[2Jb", dataset="x\r\ny")]))
     assert "\x1b" not in text
-    assert len(text.splitlines()) == 4
+    assert len(text.splitlines()) == 5
 
 
 def test_a_series_survives_its_file() -> None:
