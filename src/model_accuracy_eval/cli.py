@@ -1,5 +1,7 @@
 """The command line. Nothing heavy is imported before a command needs it."""
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -25,6 +27,25 @@ from model_accuracy_eval.errors import Defect, EvalError, StopSignal
 class _Program(click.Group):
     """Turns every error of ours into its sentence, its detail and its exit code."""
 
+    _words: Sequence[str] = ()
+
+    def main(self, args: Sequence[str] | None = None, *more: Any, **settings: Any) -> Any:
+        self._words = sys.argv[1:] if args is None else list(args)
+        return super().main(args, *more, **settings)
+
+    def make_context(self, *about: Any, **settings: Any) -> click.Context:
+        try:
+            return super().make_context(*about, **settings)
+        except click.UsageError as error:
+            if not self._words:
+                raise
+            self._refuse(error)
+            raise click.exceptions.Exit(error.exit_code) from error
+
+    def _refuse(self, error: click.UsageError) -> None:
+        click.echo(f"Error: {error.format_message()}", err=True)
+        click.echo(f"Next: {lazy_modules.next_command.of_parser(error, self._words, self)}", err=True)
+
     def invoke(self, context: click.Context) -> Any:
         try:
             with interrupts.raised():
@@ -36,8 +57,13 @@ class _Program(click.Group):
             click.echo(f"Error: {error.sentence}", err=True)
             if error.detail:
                 click.echo(error.detail, err=True)
-            if command := lazy_modules.next_steps.of_error(error, f"model-accuracy-eval {context.invoked_subcommand}"):
+            if command := lazy_modules.next_command.of_error(error, self._words):
                 click.echo(f"Next: {command}", err=True)
+            context.exit(error.exit_code)
+        except click.UsageError as error:
+            if not self._words or isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+                raise
+            self._refuse(error)
             context.exit(error.exit_code)
         except (click.exceptions.ClickException, click.exceptions.Exit, click.exceptions.Abort):
             raise

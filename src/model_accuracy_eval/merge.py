@@ -44,8 +44,7 @@ class ShardFolder:
 def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
     """Fills the new run's folder from checked shards: their journals, the plan of the whole run and its `run.json`."""
     shards = sorted(shards, key=lambda each: each.shard.index)
-    asked = [each for each in shards if (run := each.run()) and run.service] or shards
-    plan = msgspec.structs.replace(_whole_plan(asked[0].plan), run_id=run_id, absent_shards=_absent(shards))
+    asked, plan = _asked(shards), merged_plan(shards, run_id)
     names = [name(plan.settings.label, task.name) for task in plan.tasks for name in _JOURNALS]
     for name in names:
         lines = chain.from_iterable(each.store.lines(name) for each in shards)
@@ -55,6 +54,18 @@ def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
     if run_file is not None:
         store.write(RUN_FILE, run_file)
     store.write(f"configs/{plan.stamp}_merged.py", saved_plan.dump(plan).encode())
+
+
+def merged_plan(shards: Sequence[ShardFolder], run_id: str) -> RunPlan:
+    """The plan of the whole run, as a shard that asked somebody had it."""
+    plan = _whole_plan(_asked(shards)[0].plan)
+    return msgspec.structs.replace(plan, run_id=run_id, absent_shards=_absent(shards))
+
+
+def _asked(shards: Sequence[ShardFolder]) -> Sequence[ShardFolder]:
+    """Those that asked somebody, the first one first; else all."""
+    shards = sorted(shards, key=lambda each: each.shard.index)
+    return [each for each in shards if (run := each.run()) and run.service] or shards
 
 
 def check(shards: Sequence[ShardFolder], given: Collection[str] = (), *, allow_missing: bool = False) -> None:

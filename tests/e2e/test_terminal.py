@@ -99,15 +99,20 @@ def test_a_run_shows_its_figure_and_its_table_within_the_columns(columns: int, t
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence", "next_step"),
     [
-        (("run", "--endpoint", "http://127.0.0.1:{port}", "--datasets", "demo_gsm8k"), 4, "nobody listens", "doctor"),
         (
-            ("run", "--endpoint", "http://127.0.0.1:{port}", "--datasets", "gsm9k"),
-            2,
-            "did you mean gsm8k",
-            "tasks list",
+            ("run", "--endpoint", "http://127.0.0.1:{port}", "--datasets", "demo_gsm8k"),
+            4,
+            "Nobody answers",
+            "--ready-timeout",
         ),
-        (("run", "--datasets", "demo_gsm8k"), 2, "", "model-accuracy-eval "),
-        (("run", "--endpoit", "x"), 2, "--endpoint", "model-accuracy-eval run --endpoint"),
+        (
+            ("run", "--endpoint", "http://x.test", "--datasets", "demo_gms8k"),
+            2,
+            "did you mean demo_gsm8k",
+            "--datasets demo_gsm8k",
+        ),
+        (("run", "--datasets", "demo_gsm8k"), 2, "Nothing to evaluate", "run --datasets demo_gsm8k --out"),
+        (("run", "--endpoit", "x"), 2, "--endpoint", "model-accuracy-eval run --endpoint x"),
         (("histroy",), 2, "history", "model-accuracy-eval history"),
     ],
 )

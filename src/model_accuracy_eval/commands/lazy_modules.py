@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from model_accuracy_eval import size_plan as size_plan
     from model_accuracy_eval import tasks as tasks
     from model_accuracy_eval import wiring as wiring
+    from model_accuracy_eval.commands import next_command as next_command
     from model_accuracy_eval.reporting import baseline_file as baseline_file
     from model_accuracy_eval.reporting import comparison as comparison
     from model_accuracy_eval.reporting import history as history
@@ -54,6 +55,7 @@ _PACKAGES = {
         "tasks",
         "wiring",
     ),
+    ".commands": ("next_command",),
     ".reporting": (
         "baseline_file",
         "comparison",

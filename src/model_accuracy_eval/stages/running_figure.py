@@ -115,6 +115,6 @@ def _why_none(plan: RunPlan, prepared: PreparedDataset) -> str:
     if any(metric(pipelines_of_runs(part, n)[0].metrics[0].name).asks for part in prepared.tasks):
         return "judged afterwards"
     first = followed_figures(task, n, plan.k).get(next(iter(figure_units(task, n, plan.k))))
-    if first is None or not first.is_mean_of_samples or prepared.problems[0].follow_ups:
+    if first is None or not first.is_mean_of_samples or any(each.follow_ups for each in prepared.problems[:1]):
         return "judged at the end"
     return ""

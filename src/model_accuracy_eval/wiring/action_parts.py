@@ -218,7 +218,7 @@ class ActionStep:
             given = {name: value for name, value in values.items() if name != "mode"}
             if not shards:
                 raise BadReuse(f"'{folder}' has no shards to merge: name the folder of their artifacts as shards-path.")
-            fields = [name.replace("-", "_") for name in given]
+            fields = {name.replace("-", "_"): value for name, value in given.items()}
             merged = merge_parts.merged(shards, out, fields, allow_missing=action_inputs.allow_missing)
             return {**given, "mode": "eval", "reuse": merged}
         if folder and "shard" in values and (earlier := shard_parts.earlier_attempt(folder, values["shard"], out)):

@@ -1,9 +1,10 @@
 """Opens the folders and zips for `merge`."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from model_accuracy_eval import merge, wiring
 from model_accuracy_eval.errors import BadReuse
@@ -13,7 +14,7 @@ from model_accuracy_eval.system.run_folder import RunFolder
 from model_accuracy_eval.wiring import plan_parts
 
 
-def merged(runs: Sequence[str], out: str, given: Collection[str] = (), *, allow_missing: bool = False) -> str:
+def merged(runs: Sequence[str], out: str, given: Mapping[str, Any], *, allow_missing: bool = False) -> str:
     """Makes a new run folder with the replies of all shards, each a folder or a zip of one; returns its path.
 
     `given`: settings that are not taken from the shards. `allow_missing`: some of these may be missing.
@@ -23,7 +24,13 @@ def merged(runs: Sequence[str], out: str, given: Collection[str] = (), *, allow_
     with ExitStack() as open_stores:
         shards = [_shard(run, open_stores) for run in runs]
         merge.check(shards, given, allow_missing=allow_missing)
-        store = RunFolder(str(Path(out) / run_id))
+        folder = str(Path(out) / run_id)
+        # What cannot be judged so is refused before there is a folder, which would be left unfinished.
+        values = {"mode": "eval", "reuse": folder, **given}
+        plan = plan_parts.plan(values, os.environ, previous=merge.merged_plan(shards, run_id))
+        if plan.settings.baseline:
+            wiring.run_archive(plan.settings.baseline)
+        store = RunFolder(folder)
         open_stores.callback(store.close)
         merge.gather(shards, store, run_id=run_id)
         return store.root

@@ -39,20 +39,22 @@ def plan(
     adapter_tree: str = "",
     check: Callable[[], object] = _ignore,
     say: Callable[[str], object] = _ignore,
+    previous: RunPlan | None = None,
 ) -> RunPlan:
     """The plan for settings by name; `config` names a YAML file, and all other values win over what it says.
 
     `source` is what errors call the place where the values were given. `trust_file`: whether the YAML file may decide
     everything, as it may for the user who names a file of their own. `adapter_tree`: hash of an adapter's files
     that were checked out, which says more than their folder. `check` and `say` are for fetching datasets
-    that are named by their address: what is asked depends on their columns.
+    that are named by their address: what is asked depends on their columns. `previous`: the plan of the run that is
+    to be reused, where its folder has not been made yet.
     """
     flags = {name: value for name, value in values.items() if name != "config"}
     from_file = _file_layer(values.get("config"))
     if not trust_file:
         inputs.refuse_workflow_settings(from_file, str(values["config"]) if "config" in values else "")
     layer = {**from_file, **inputs.read(flags, source)}
-    previous = saved(layer["reuse"]) if layer.get("reuse") else None
+    previous = previous or (saved(layer["reuse"]) if layer.get("reuse") else None)
     settings = inputs.merge(_inherited(previous, layer["reuse"], layer.get("mode")) if previous else {}, layer)
     resolved = resolve(
         settings,

@@ -1,0 +1,230 @@
+"""The command to type after one that could not be carried out: as it was typed, with what was wrong put right.
+
+Words in capitals stand for what only the user knows.
+"""
+
+import difflib
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.commands import mending_options
+from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, UnknownDataset, UsageError
+
+_PROGRAM = "model-accuracy-eval"
+_EXTRA = re.compile(r"unexpected extra arguments? \((.*)\)")
+_RUNS = {"", "--reuse", "--baseline"}
+"""Options and arguments whose values are runs."""
+_SHORT = {"--num-return-sequences": "-n"}
+_DATA = (".jsonl", ".json", ".csv", ".tsv", ".yaml", ".yml", ".parquet", ".gz")
+_PLACEHOLDERS = {
+    "run": "outputs/latest",
+    "base": "OLD-RUN",
+    "new": "outputs/latest",
+    "shards": "SHARD SHARD",
+    "names": "gsm8k",
+    "name": "gsm8k",
+    "files": "REPLIES.jsonl",
+    "file": "QUESTIONS.jsonl",
+    "folder": "FOLDER",
+}
+"""Argument of a command → what can be typed for it."""
+
+
+def of_error(error: EvalError, words: Sequence[str]) -> str:
+    """`words`: the command as it was typed, without the program."""
+    if error.next_step:
+        return error.next_step
+    if error.mistyped and (right := _without_slip(words, *error.mistyped)):
+        return right
+    if mended := mending_options.mended(error.sentence, words):
+        return mended if isinstance(mended, str) else retyped(words, mended)
+    return _by_kind(error, words)
+
+
+def _by_kind(error: EvalError, words: Sequence[str]) -> str:
+    if isinstance(error, MissingData):
+        return _of_missing_file(words)
+    if isinstance(error, BadReuse):
+        return _of_runs(words)
+    file = next((word for word in _values(words) if _is_data(word)), "")
+    if isinstance(error, UsageError) and not isinstance(error, UnknownDataset) and file:
+        return _of_file(error, file, words)
+    return lazy.next_steps.of_error(error, shlex.join([_PROGRAM, *_commands(words)]))
+
+
+def retyped(words: Sequence[str], changes: Mapping[str, str]) -> str:
+    """The same command with other values of these options."""
+    line = list(words)
+    for option, value in changes.items():
+        spellings = {option, _SHORT.get(option, option)}
+        places = [at for at, word in enumerate(line) if word.partition("=")[0] in spellings]
+        place = max(places, key=lambda at: _likeness(line[at : at + 2], value), default=None)
+        if place is not None:
+            del line[place : place + (1 if "=" in line[place] or not value else 2)]
+        line[len(line) if place is None else place : place or len(line)] = [option, value] if value else [option]
+    return shlex.join([_PROGRAM, *line])
+
+
+def _likeness(words: Sequence[str], value: str) -> float:
+    """Of several gates, the one that the new value is like is meant."""
+    return difflib.SequenceMatcher(None, " ".join(words), value).ratio()
+
+
+def of_parser(error: click.UsageError, words: Sequence[str], program: click.Group) -> str:
+    """For what click refuses: unknown commands and options, missing arguments, values that are not allowed."""
+    path, command = _command(words, program)
+    return _of_option(error, words, command) or _of_words(error, words, path, command)
+
+
+def _of_option(error: click.UsageError, words: Sequence[str], command: click.Command) -> str:
+    """Empty: it is not about an option or an argument that the command has, or one that is like it."""
+    if isinstance(error, click.NoSuchOption):
+        known = [name for each in command.params for name in each.opts]
+        near = difflib.get_close_matches(error.option_name, known, n=1, cutoff=0.6)
+        return _line(*(_with_option(word, error.option_name, near[0]) for word in words)) if near else ""
+    if isinstance(error, click.MissingParameter):
+        return _with_missing(error, words)
+    if isinstance(error, click.BadOptionUsage):
+        option = next((each for each in command.params if error.option_name in each.opts), None)
+        return _line(*words, _allowed(option) if isinstance(option, click.Option) else "VALUE")
+    if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
+        return retyped(words, {error.param.opts[0]: _allowed(error.param)})
+    return ""
+
+
+def _of_words(error: click.UsageError, words: Sequence[str], path: Sequence[str], command: click.Command) -> str:
+    """The nearest command; without words that are too many; else the help of what is known."""
+    if extra := _EXTRA.search(error.message):
+        return _line(*(word for word in words if word not in extra[1].split()))
+    names = list(command.commands) if isinstance(command, click.Group) else []
+    near = difflib.get_close_matches(words[len(path)], names, n=1) if len(words) > len(path) else []
+    return _line(*path, *near, *words[len(path) + 1 :]) if near else _line(*path, "--help")
+
+
+def _line(*words: str) -> str:
+    return shlex.join([_PROGRAM, *words])
+
+
+def _command(words: Sequence[str], program: click.Group) -> tuple[list[str], click.Command]:
+    """The command that was meant, as far as it is known, and the words that name it."""
+    path: list[str] = []
+    command: click.Command = program
+    for word in words:
+        if not isinstance(command, click.Group) or word not in command.commands:
+            break
+        path.append(word)
+        command = command.commands[word]
+    return path, command
+
+
+def _without_slip(words: Sequence[str], wrong: str, right: str) -> str:
+    """The command with the right name; the line of the file that has the wrong one."""
+    token = re.compile(rf"(?<![\w-]){re.escape(wrong)}(?![\w-])")
+    if any(token.search(word) for word in words):
+        return shlex.join([_PROGRAM, *(token.sub(lambda _: right, word) for word in words)])
+    file = next((word for word in _values(words) if _is_data(word)), "")
+    return shlex.join(["grep", "-n", wrong, file]) if file else ""
+
+
+def _with_option(word: str, wrong: str, right: str) -> str:
+    name, equals, value = word.partition("=")
+    return f"{right}{equals}{value}" if name == wrong else word
+
+
+def _with_missing(error: click.MissingParameter, line: Sequence[str]) -> str:
+    parameter = error.param
+    if isinstance(parameter, click.Option):
+        return shlex.join([_PROGRAM, *line, parameter.opts[0], _allowed(parameter)])
+    name = (parameter.name if parameter else None) or "VALUE"
+    placeholder = _PLACEHOLDERS.get(name) or (parameter.metavar if parameter else None) or name.upper()
+    return f"{shlex.join([_PROGRAM, *line])} {placeholder}"
+
+
+_VALUES = {"gate": "DATASET: METRIC >= NUMBER", "endpoint": "http://127.0.0.1:8000", "datasets": "demo_gsm8k"}
+
+
+def _allowed(option: click.Option) -> str:
+    """A value that the option takes."""
+    if option.name in _VALUES:
+        return _VALUES[option.name]
+    if isinstance(option.type, click.Choice):
+        return str(option.default if option.default in option.type.choices else option.type.choices[0])
+    if isinstance(option.default, int | float | str):
+        return str(option.default)
+    return "10" if isinstance(option.type, click.types.IntParamType) else (option.name or "value").upper()
+
+
+def _of_missing_file(words: Sequence[str]) -> str:
+    """A file of a similar name, or what there is in the folder where it was looked for."""
+    for option, value in _pairs(words):
+        for name in value.split(","):
+            path = Path(name)
+            if path.exists() or not path.suffix:
+                continue
+            there = sorted(file.name for file in path.parent.iterdir()) if path.parent.is_dir() else []
+            near = difflib.get_close_matches(path.name, there, n=1)
+            if near and option:
+                return retyped(words, {option: value.replace(name, str(path.parent / near[0]), 1)})
+            return shlex.join(["ls", str(next(each for each in (path.parent, *path.parent.parents) if each.is_dir()))])
+    return f"{_PROGRAM} tasks list"
+
+
+def _of_runs(words: Sequence[str]) -> str:
+    """The newest run in place of what is none; where there is none at all, the command that makes one."""
+    named = [value for option, value in _pairs(words)[1:] if option in _RUNS]
+    wrong = next((value for value in named if not Path(value, "run.json").is_file()), "")
+    folders = [folder for folder in dict.fromkeys([*Path(wrong).parents, Path("outputs")]) if _newest(folder)]
+    if not folders:
+        return f"{_PROGRAM} demo"
+    if words[0] in {"history", "view"}:
+        return shlex.join([_PROGRAM, words[0], str(folders[0])])
+    latest = str(folders[0] / "latest")
+    if not wrong or latest in named:
+        return shlex.join([_PROGRAM, "history", str(folders[0])])
+    return shlex.join([_PROGRAM, *(latest if word == wrong else word for word in words)])
+
+
+def _newest(folder: Path) -> bool:
+    return (folder / "latest" / "run.json").is_file()
+
+
+def _of_file(error: EvalError, file: str, words: Sequence[str]) -> str:
+    """The check of a file of questions, to be typed when it is mended; the beginning of any other."""
+    if isinstance(error, BadData) and words[:1] == ["rescore"]:
+        return shlex.join(["head", "-c", "600", file])
+    return shlex.join([_PROGRAM, "tasks", "check", file])
+
+
+def _commands(words: Sequence[str]) -> Sequence[str]:
+    """`run`, or `tasks show`."""
+    return words[: 2 if words[:1] == ["tasks"] else 1]
+
+
+def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Every value with its option; arguments have none."""
+    pairs: list[tuple[str, str]] = []
+    option = ""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word.startswith("-") and not equals:
+            option = word
+            continue
+        pairs.append((name, value) if equals and word.startswith("-") else (option, word))
+        option = ""
+    return pairs
+
+
+def _values(words: Sequence[str]) -> list[str]:
+    return [value for _, value in _pairs(words)]
+
+
+def _is_data(word: str) -> bool:
+    """Whether it is a file of questions, of replies or of a task."""
+    return Path(word).is_file() and word.endswith(
+        (".jsonl", ".json", ".csv", ".tsv", ".yaml", ".yml", ".parquet", ".gz")
+    )
