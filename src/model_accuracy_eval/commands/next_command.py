@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
 from model_accuracy_eval.commands import mending_options
 from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, UnknownDataset, UsageError
+from model_accuracy_eval.reporting import next_steps
 
 _PROGRAM = "model-accuracy-eval"
 _EXTRA = re.compile(r"unexpected extra arguments? \((.*)\)")
@@ -54,7 +54,7 @@ def _by_kind(error: EvalError, words: Sequence[str]) -> str:
     file = next((word for word in _values(words) if _is_data(word)), "")
     if isinstance(error, UsageError) and not isinstance(error, UnknownDataset) and file:
         return _of_file(error, file, words)
-    return lazy.next_steps.of_error(error, shlex.join([_PROGRAM, *_commands(words)]))
+    return next_steps.of_error(error, shlex.join([_PROGRAM, *_commands(words)]))
 
 
 def retyped(words: Sequence[str], changes: Mapping[str, str]) -> str:
