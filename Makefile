@@ -24,7 +24,7 @@ test: $(READY)  ## what a change is tested with: everything that runs in minutes
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY) parity references oldest ray  ## every test: simulator, engines, references and parity too
-	$(PYTEST) -m slow --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py
+	$(PYTEST) -m slow --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py --ignore tests/e2e/test_ray.py
 
 check: $(READY)  ## types, lint, format
 	$(BIN)/ruff check

@@ -52,8 +52,9 @@ ONE_AT_A_TIME = {
     "simulator": "engine",
     "integration/image": "engine",
     "integration/container": "engine",
+    "e2e/test_ray.py": "ray",
 }
-"""Tests that use all cores, share what takes long to build, or want port 8000; and the group that one worker runs."""
+"""Tests that use all cores, share what takes long to build or start, or want port 8000; and the group that one worker runs."""
 
 
 @pytest.fixture(autouse=True)

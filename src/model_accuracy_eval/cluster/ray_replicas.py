@@ -7,6 +7,7 @@
 A replica whose deploy.sh failed is not started elsewhere: that is a finding about the adapter or that node.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,13 +110,13 @@ class RayReplicas:
     def end(self) -> None:
         begun = [each for each in self._replicas if each.state in ("starting", "serving", "troubled")]
         ends = {each.number: each.actor.end.remote() for each in begun}
-        self._ray.wait_all([*ends.values()], _END_SECONDS)
+        under_way = [each.news for each in begun if each.news is not None]
+        self._ray.wait_all([*under_way, *ends.values()], _END_SECONDS)
         for each in begun:
-            if self._ray.is_done(ends[each.number]):
-                try:
+            with contextlib.suppress(ActorLost):
+                self._take_news(each)
+                if self._ray.is_done(ends[each.number]):
                     self._write(each, self._ray.result(ends[each.number]))
-                except ActorLost:
-                    continue
         for each in self._replicas:
             self._ray.kill(each.actor)
         self._replicas = []
@@ -165,23 +166,24 @@ class RayReplicas:
 
     def _hear(self, replica: _Replica) -> None:
         """Asks for news now and then, which also shows that the node is there."""
-        if replica.state not in ("starting", "serving"):
+        if replica.news is not None:
+            self._take_news(replica)
+        elif replica.state in ("starting", "serving") and self._clock.elapsed() >= replica.news_due:
+            replica.news = replica.actor.news.remote()
+
+    def _take_news(self, replica: _Replica) -> None:
+        if replica.news is None or not self._ray.is_done(replica.news):
             return
-        if replica.news is None:
-            if self._clock.elapsed() >= replica.news_due:
-                replica.news = replica.actor.news.remote()
-            return
-        if self._ray.is_done(replica.news):
-            reference, replica.news = replica.news, None
-            replica.news_due = self._clock.elapsed() + _NEWS_SECONDS
-            news = self._ray.result(reference)
-            self._write(replica, news.output)
-            lines = news.output.decode(errors="replace").splitlines() if self._plan.settings.debug else []
-            for sentence in (*news.sentences, *lines):
-                self._say(f"{replica.where}: {sentence}")
-            trouble = news.trouble or (NodeTrouble(sentence=replica.dismissed) if replica.dismissed else None)
-            if trouble is not None and replica.state == "serving":
-                self._note(replica, trouble)
+        reference, replica.news = replica.news, None
+        replica.news_due = self._clock.elapsed() + _NEWS_SECONDS
+        news = self._ray.result(reference)
+        self._write(replica, news.output)
+        lines = news.output.decode(errors="replace").splitlines() if self._plan.settings.debug else []
+        for sentence in (*news.sentences, *lines):
+            self._say(f"{replica.where}: {sentence}")
+        trouble = news.trouble or (NodeTrouble(sentence=replica.dismissed) if replica.dismissed else None)
+        if trouble is not None and replica.state == "serving":
+            self._note(replica, trouble)
 
     def _write(self, replica: _Replica, output: bytes) -> None:
         with Path(self._log(replica.number)).open("ab") as file:
