@@ -82,6 +82,8 @@ class DataFile(Record, frozen=True, kw_only=True):
     """File inside the package, for this project's own datasets."""
     more: "tuple[DataFile, ...]" = ()
     """Files with further rows, which follow those of this one."""
+    total: int | None = None
+    """How many rows it has with all of `more`, as the dataset's authors say; None: they do not."""
     hub: str | None = None
     """Pinned address for downloading, such as `github:openai/grade-school-math@<commit>/<path>`."""
     sha256: str | None = None

@@ -41,8 +41,7 @@ def read(
 
     if file.recipe and file.recipe.loader:
         return make_rows(file.recipe, [], rows_of)
-    other = file.in_folders
-    if other and data_dir and not hub.lies_in(file, data_dir) and hub.lies_in(other, data_dir):
+    if other := _in_folders(file, data_dir, hub):
         return read(other, fields, data_dir, hub, make_rows, note=note)
     try:
         own = () if file.recipe else [field for field in fields if field not in file.adds]
@@ -61,7 +60,25 @@ def read(
         rows = [{**row, **file.adds} for row in rows]
     for other in file.more:
         rows += read(other, fields, data_dir, hub, make_rows, note=note)
+    _check_total(file, places[0], len(rows))
     return rows
+
+
+def _in_folders(file: DataFile, data_dir: str | None, hub: DataHub) -> DataFile | None:
+    """Where other tools' folders have the rows, if --data-dir is such a folder and lacks the file itself."""
+    other = file.in_folders
+    if other is None or not data_dir or hub.lies_in(file, data_dir):
+        return None
+    return other if hub.lies_in(other, data_dir) else None
+
+
+def _check_total(file: DataFile, place: str, count: int) -> None:
+    if file.total not in (None, count):
+        others = f" and the {len(file.more)} files beside it have" if file.more else " has"
+        raise BadData(
+            f"{place}{others} {count:,} rows, but the dataset has {file.total:,}: some are missing, or it is another "
+            "revision. Remove what is there to have the known rows fetched."
+        )
 
 
 def _read_instead(

@@ -90,6 +90,11 @@ def test_folders_of_opencompass_are_the_same_questions(tmp_path: Path, name: str
         built(task, theirs)
     (theirs / task.data.name).unlink()
     if name == "mmlu":
+        put(theirs, "mmlu/test/anatomy_test.csv", b"What?,1,2,3,4,B\n")
+        with pytest.raises(
+            BadData, match="and the 56 files beside it have 13,908 rows, but the dataset has 14,042: some"
+        ):
+            built(task, theirs)
         put(theirs, "mmlu/test/anatomy_test.csv", b"What?,1,2,3,4\n")
         with pytest.raises(BadData, match=r"anatomy_test\.csv, row 1: a question, four options and one of the letters"):
             built(task, theirs)

@@ -8,6 +8,8 @@ Asked: in Chinese, for a letter as the reply, in our words or in EvalScope's or 
 Judged: the option. Every subject and every area has a row of its own.
 """
 
+from msgspec import structs
+
 from model_accuracy_eval.records import DataFile, Grouping, HubSplit
 from model_accuracy_eval.tasks import prompt_parts
 from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
@@ -67,7 +69,7 @@ _QUESTIONS = OptionQuestions(
     spec={
         "home": "https://cevalbenchmark.com",
         "licence": "CC-BY-NC-SA-4.0",
-        "data": _data(_FIRST, *map(_data, _OTHERS)),
+        "data": structs.replace(_data(_FIRST, *map(_data, _OTHERS)), total=1346),
         "fields": ("subject", "chinese", "question", "A", "B", "C", "D", "answer"),
         "key": ("subject", "id"),
         "category": "subject",
