@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData, MissingData
-from model_accuracy_eval.hubs import local_copies
+from model_accuracy_eval.hubs import local_copies, zip_files
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedSplit
 from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
 from model_accuracy_eval.ports import RowPins
@@ -58,7 +58,7 @@ class FileHub:
 
     def shards(self, file: DataFile, data_dir: str | None) -> tuple[DataFile, ...]:
         split = file.split
-        if split is None or any(path.is_file() for path in self._paths(file, data_dir)):
+        if split is None or any(map(_is_there, self._paths(file, data_dir))):
             return (file,)
         if data_dir and (copies := local_copies.files_of(split, Path(data_dir))):
             return copies
@@ -76,12 +76,14 @@ class FileHub:
         for path in self._paths(file, data_dir):
             if self._fetch and path == self._cached(file):
                 self.prepare(file)
-            if path.is_file():
+            if _is_there(path):
                 if self._guard and not file.bundled:
                     self._close_cache()
-                    self._guard(str(path))
+                    self._guard(str(zip_files.zip_of(path) or path))
                 data = _verified(path, file)
                 return structs.replace(data, source=file.hub) if file.hub and path == self._cached(file) else data
+        if zip_files.is_zip(Path(file.name)):
+            raise zip_files.which(Path(file.name))
         if file.hub is None and not _has_ending(file.name):
             raise MissingData(
                 f"There are no rows for '{file.name}' on this machine: put them under --data-dir as {file.name}.jsonl "
@@ -106,7 +108,7 @@ class FileHub:
 
     def lies_in(self, file: DataFile, folder: str) -> bool:
         own = self._cached(file)
-        return any(path != own and path.is_file() for path in self._paths(structs.replace(file, hub=None), folder))
+        return any(path != own and _is_there(path) for path in self._paths(structs.replace(file, hub=None), folder))
 
     def prepare(self, file: DataFile) -> str:
         """Fetches the file, or the files of a split, if the cache has no good copy; returns the path."""
@@ -166,9 +168,13 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get("MODEL_ACCURACY_EVAL_CACHE") or f"{home}/model-accuracy-eval")
 
 
+def _is_there(path: Path) -> bool:
+    return path.is_file() or zip_files.has(path)
+
+
 def _unpacked(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        data = path.read_bytes() if path.is_file() else zip_files.read(path)
         return gzip.decompress(data) if path.name.endswith(".gz") else data
     except (OSError, EOFError, zlib.error) as error:
         raise BadData(f"{path} cannot be read: {error}.") from error
@@ -176,7 +182,7 @@ def _unpacked(path: Path) -> bytes:
 
 def _verified(path: Path, file: DataFile) -> DataBytes:
     content: bytes | TableFile
-    if path.name.endswith(table_rows.ENDINGS):
+    if path.name.endswith(table_rows.ENDINGS) and path.is_file():
         content, size = TableFile(path=str(path)), path.stat().st_size
         digest = hash_of(path, file) if pinned_hash(file) else None
     else:

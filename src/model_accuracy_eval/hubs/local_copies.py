@@ -6,17 +6,18 @@
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.hubs import split_choice, split_layout
+from model_accuracy_eval.errors import BadData, BadValue
+from model_accuracy_eval.hubs import split_choice, split_layout, zip_files
 from model_accuracy_eval.records import DataFile, HubSplit
 
 
 def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
     """The files of the split in the first copy that has it; none if no copy has it."""
     for root in _roots(split, folder):
-        paths = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+        paths = sorted(path.relative_to(root).as_posix() for path in _files(root))
         if any(split_layout.has_script(name, paths) for name in (split.hf, split.ms)):
             continue  # the files are what its script reads, not its rows
         card = root / "README.md"
@@ -31,6 +32,16 @@ def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
         if found:
             return tuple(DataFile(name=str(root / path)) for path in found.files)
     return ()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """All files, those inside of zip files included; of a zip file that is damaged, nothing."""
+    for path in root.rglob("*"):
+        if zip_files.is_zip(path):
+            with suppress(BadData):
+                yield from [path / name for name in zip_files.members(path)]
+        elif path.is_file():
+            yield path
 
 
 def _roots(split: HubSplit, folder: Path) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from model_accuracy_eval.tasks.own_questions.question_shape import QuestionShape
 from model_accuracy_eval.tasks.own_questions.understand import UnderstoodRows, understand
 from model_accuracy_eval.tasks.rows import DataRow, parse
 
-_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".xls", ".ods", *table_rows.ENDINGS)
+_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xlsx", ".xls", ".ods", *table_rows.ENDINGS)
 _LISTED = (
     "{% if choices %}\n"
     "{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}\n\n"
