@@ -73,7 +73,9 @@ def test_the_page_shows_the_changed_problems_side_by_side(runs: tuple[Path, Path
         assert tab.get(status) == f"Worse: {len(worse)} of 100"
         tab.click("#explorer tbody a")
         tab.wait("document.querySelector('dialog').open")
-        verdicts = tab.get("[...document.querySelectorAll('dialog .verdict-line b')].map(line => line.textContent)")
+        verdicts = tab.get(
+            "[...document.querySelectorAll('dialog .chosen .verdict-line b')].map(line => line.textContent)"
+        )
         assert len(verdicts) == 2
         assert verdicts[0] != verdicts[1]
         assert tab.troubles() == []
@@ -96,7 +98,7 @@ def test_two_runs_are_compared_by_clicks(runs: tuple[Path, Path], tmp_path: Path
         tab.click("#explorer tbody a")
         tab.wait("document.querySelector('dialog').open")
         assert tab.get("origin") == "null"
-        assert tab.get("document.querySelectorAll('dialog .verdict-line').length") == 1
+        assert tab.get("document.querySelectorAll('dialog .chosen .verdict-line').length") == 1
 
 
 def test_a_baseline_file_has_no_replies_to_show(runs: tuple[Path, Path], tmp_path: Path) -> None:

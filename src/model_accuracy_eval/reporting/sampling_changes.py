@@ -1,8 +1,9 @@
 """Whether two runs drew their samples in the same way: figures of different samplers answer different questions."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from model_accuracy_eval.records import RunPlan, Samplers, SamplingSetting, Service
+from model_accuracy_eval.records import RunPlan, Samplers, Sampling, SamplingSetting, Service
 from model_accuracy_eval.reporting.service_notes import listed, own_samplers
 
 
@@ -24,6 +25,23 @@ def sampling_change(old: SamplingFacts, new: SamplingFacts) -> str:
     ):
         return ""
     return f"Samples were drawn differently: before with {_shown(old)}, now with {_shown(new)}."
+
+
+def setting_changes(old: Sampling | None, new: Sampling | None) -> Iterator[str]:
+    """A sentence on temperature, number of samples and the like, if these differ and are known."""
+    if old is None or new is None:
+        return
+    names = ("n", "temperature", "top_p", "max_tokens")
+    pairs = [(name, _set(getattr(old, name)), _set(getattr(new, name))) for name in names]
+    fields = {**old.extra, **new.extra}
+    pairs += [(name, str(old.extra.get(name, "not sent")), str(new.extra.get(name, "not sent"))) for name in fields]
+    changed = [f"{name} {was} then, {now} now" for name, was, now in pairs if was != now]
+    if changed:
+        yield f"The runs were asked in different ways: {'; '.join(changed)}."
+
+
+def _set(value: float | None) -> str:
+    return "as each dataset says" if value is None else f"{value:g}"
 
 
 def _values(samplers: Samplers) -> tuple[dict[str, float], dict[str, float]]:

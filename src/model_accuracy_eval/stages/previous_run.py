@@ -17,7 +17,12 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.reporting import manifest, results, runfile
 from model_accuracy_eval.reporting.manifest import MANIFEST
 from model_accuracy_eval.reporting.runfile import RUN_FILE
-from model_accuracy_eval.reporting.sampling_changes import SamplingFacts, sampling_change, sampling_facts
+from model_accuracy_eval.reporting.sampling_changes import (
+    SamplingFacts,
+    sampling_change,
+    sampling_facts,
+    setting_changes,
+)
 from model_accuracy_eval.scoring import comparison_statistics
 from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome
 
@@ -63,7 +68,12 @@ def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
         (base.run.run_id, base.run.judged),
         (new.run.run_id, new.run.judged),
         lambda name: comparison_statistics.compare(base.side(name), new.side(name)),
-        (*base.doubts(), *new.doubts(), *_sampling_note(base.run.sampling_facts, new.run.sampling_facts)),
+        (
+            *base.doubts(),
+            *new.doubts(),
+            *_sampling_note(base.run.sampling_facts, new.run.sampling_facts),
+            *setting_changes(base.run.drawn, new.run.drawn),
+        ),
     )
 
 
@@ -147,7 +157,10 @@ def against(
         (base.run_id, base.datasets),
         (plan.run_id, list(sides)),
         lambda name: comparison_statistics.compare(base.sides[name], sides[name]),
-        _sampling_note(base.sampling_facts, sampling_facts(plan, service)),
+        (
+            *_sampling_note(base.sampling_facts, sampling_facts(plan, service)),
+            *setting_changes(base.drawn, plan.sampling),
+        ),
     )
 
 

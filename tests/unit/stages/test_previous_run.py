@@ -148,6 +148,23 @@ def test_without_a_gate_another_version_is_only_noted() -> None:
     assert "Version ffffff then" in report.comparison.changes[0].notes[0]
 
 
+def test_what_was_set_otherwise_is_said() -> None:
+    """Of a baseline and in `compare` alike; figures at two temperatures are no silent comparison. The seed is none."""
+    _, base = evaluate(plan(), right)
+    report, _ = after(base)
+    assert report.comparison is not None
+    assert report.comparison.notes == ()
+    asked = plan().with_settings(baseline="base")
+    sampling = msgspec.structs.replace(asked.sampling, temperature=1.5, seed=7, extra={"top_k": 20})
+    hotter, store = evaluate(msgspec.structs.replace(asked, sampling=sampling), half_right, base)
+    assert hotter.comparison is not None
+    (note,) = hotter.comparison.notes
+    assert note.endswith(
+        "in different ways: temperature as each dataset says then, 1.5 now; top_k not sent then, 20 now."
+    )
+    assert hotter.comparison == previous_run.compare(previous_run.PreviousRun(base), previous_run.PreviousRun(store))
+
+
 def test_a_baseline_that_was_edited_is_refused() -> None:
     """One right sample less in its results, or a kinder temperature in run.json: both would move the line."""
     _, base = evaluate(plan(), right)
