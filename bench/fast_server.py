@@ -22,6 +22,9 @@ import uvloop
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\n%b\r\n"
 LENGTH = re.compile(rb"\ncontent-length: *(\d+)", re.IGNORECASE)
 CHOICES = re.compile(rb'"n"\s*:\s*(\d+)')  # never inside a message: there the quotes are escaped
+LIMIT = re.compile(rb'"max_tokens"\s*:\s*(\d+)')
+WANTED = re.compile(rb"answer in (\d+) tokens")
+"""What a question may say, where answers are to have different lengths."""
 ENDING = ("####", " 42")
 
 
@@ -73,12 +76,14 @@ class Ticker:
         self.streams: dict[Connection, Iterator[bytes]] = {}
         self.most = self.ticks = 0
         self.busy = self.began = self.due = 0.0
+        self.tokens = 0
 
     def add(self, connection: "Connection", pieces: tuple[bytes, ...]) -> None:
         if not self.streams:
             self.began = self.due = time.perf_counter()
             self.schedule()
         self.streams[connection] = iter(pieces)
+        self.tokens += len(pieces)
         self.most = max(self.most, len(self.streams))
 
     def schedule(self) -> None:
@@ -117,6 +122,9 @@ class Server:
             "requests": self.requests,
             "max_in_flight": self.ticker.most,
             "pace": self.ticker.pace(),
+            "ticks": self.ticker.ticks,
+            "tokens": self.ticker.tokens,
+            "busy_seconds": round(self.ticker.busy, 3),
             "cpu_seconds": round(time.process_time() - self.spent, 3),
         }
 
@@ -125,9 +133,13 @@ class Server:
             self.requests += 1
             match = CHOICES.search(body)
             n = int(match[1]) if match else 1
+            wanted = WANTED.search(body)
+            limit = LIMIT.search(body)
+            tokens = int(wanted[1]) if wanted else self.tokens
+            tokens = min(tokens, int(limit[1])) if limit else tokens
             if not self.ticker.delay:
-                return connection.write(complete_answer(self.tokens, n))
-            opening, pieces = answer(self.tokens, n)
+                return connection.write(complete_answer(tokens, n))
+            opening, pieces = answer(tokens, n)
             connection.write(opening)
             return self.ticker.add(connection, pieces)
         listing = {"object": "list", "data": [{"id": "bench", "object": "model"}]}

@@ -5,7 +5,7 @@ import os
 import signal
 from types import FrameType
 
-_NEW_OBJECTS = 50_000
+_NEW_OBJECTS = 200_000
 """After so many more objects than were there, Python looks for cycles that nobody uses; usually after 700."""
 
 

@@ -233,7 +233,8 @@ class _DatasetJudge:
 
     def _judge_the_rest(self, *, partial: bool) -> None:
         """Judges the problems that lack samples or, when the run ended early, counts their samples."""
-        unjudged = [number for number in self._problems if number not in self._results | self._defects]
+        done = {*self._results, *self._defects}
+        unjudged = [number for number in self._problems if number not in done]
         left_out = []
         for number in unjudged:
             answered = self._unjudged.get(number, {})
