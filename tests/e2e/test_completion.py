@@ -1,6 +1,7 @@
 """What the shell is told when somebody presses the tabulator."""
 
 import pytest
+from click.shell_completion import split_arg_string
 from tests.e2e import command
 
 
@@ -13,11 +14,17 @@ from tests.e2e import command
         ("run --reuse outp", "file,outp"),
         ("tasks show demo_gs", "plain,demo_gsm8k"),
         ("tas", "plain,tasks"),
+        ("run --datasets gsm8k -n 3 --only avg", "plain,avg@3"),
+        ("run --datasets squad -n 1 --only exact,f", "plain,exact,f1"),
+        ("run --datasets gsm8k,squad --gate sq", "plain,squad:"),
+        ("run --gate 'squad: f", "plain,squad: f1 (5 runs average) >="),
+        ("run --gate 'scenario: bal", "plain,scenario: balanced"),
+        ("history --dataset demo_gs", "plain,demo_gsm8k"),
     ],
 )
 def test_names_and_files_are_completed(typed: str, offered: str) -> None:
     """In bash, as the line in the documentation makes it ask."""
-    words = ["model-accuracy-eval", *typed.split()]
-    asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    words = ["model-accuracy-eval", *split_arg_string(typed)]
+    asked = {"COMP_WORDS": f"model-accuracy-eval {typed}", "COMP_CWORD": str(len(words) - 1)}
     done = command.run(_MODEL_ACCURACY_EVAL_COMPLETE="bash_complete", **asked)
     assert offered in done.out.splitlines(), done.out + done.err

@@ -4,15 +4,18 @@ import click
 import msgspec
 
 from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.commands.completions import complete_datasets, complete_figures_of_runs
 from model_accuracy_eval.errors import BadReuse
 
 
 @click.command(short_help="Show trends over runs, and where a figure has fallen.")
 @click.argument("places", nargs=-1)
-@click.option("--dataset", help="Show this dataset alone.")
+@click.option("--dataset", help="Show this dataset alone.", shell_complete=complete_datasets)
 @click.option("--label", help="Show this label alone.")
 @click.option("--model", help="Show this model alone.")
-@click.option("--metric", help="Show this figure; default: each dataset's first.")
+@click.option(
+    "--metric", help="Show this figure; default: each dataset's first.", shell_complete=complete_figures_of_runs
+)
 @click.option("--since", metavar="RUN|DATE", help="Begin with this run, or with the first one of this day or later.")
 @click.option("--append", metavar="FILE", help="Add the runs to this history file, and show all that it holds.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 while a regression stands.")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from model_accuracy_eval.rescoring import tables as tables
     from model_accuracy_eval.rescoring.shapes import field_map as field_map
     from model_accuracy_eval.scoring import contracts as contracts
+    from model_accuracy_eval.scoring import gate_lines as gate_lines
+    from model_accuracy_eval.scoring import scorecard as scorecard
     from model_accuracy_eval.stages import previous_run as previous_run
     from model_accuracy_eval.wiring import action_parts as action_parts
     from model_accuracy_eval.wiring import batch_parts as batch_parts
@@ -69,7 +71,7 @@ _PACKAGES = {
     ),
     ".rescoring": ("tables",),
     ".rescoring.shapes": ("field_map",),
-    ".scoring": ("contracts",),
+    ".scoring": ("contracts", "gate_lines", "scorecard"),
     ".stages": ("previous_run",),
     ".wiring": (
         "action_parts",

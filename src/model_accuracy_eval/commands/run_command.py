@@ -7,9 +7,14 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.commands.completions import (
+    complete_datasets,
+    complete_figures,
+    complete_files,
+    complete_gates,
+)
 from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 
@@ -38,21 +43,10 @@ class _Grouped(click.Command):
                 formatter.write_dl(records)
 
 
-def complete_datasets(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Names of datasets and groups after the last comma, and files of the shell's own finding."""
-    done, comma, begun = typed.rpartition(",")
-    names = sorted(name for name in (*lazy.tasks.TASKS, *lazy.tasks.GROUPS) if name.startswith(begun))
-    files = [] if comma else [CompletionItem(typed, type="file")]
-    return [*(CompletionItem(f"{done}{comma}{name}") for name in names), *files]
-
-
-def complete_files(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Files and folders, as the shell finds them."""
-    return [CompletionItem(typed, type="file")]
-
-
 _COMPLETIONS = {
     "datasets": complete_datasets,
+    "gate": complete_gates,
+    "only": complete_figures,
     **dict.fromkeys(("model", "reuse", "baseline", "data_dir", "tasks_path", "out"), complete_files),
 }
 """Setting → what a shell is told that can be typed there."""

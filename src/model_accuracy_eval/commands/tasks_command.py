@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from model_accuracy_eval.commands import lazy_modules as lazy
-from model_accuracy_eval.commands.run_command import complete_datasets, terminal_width
+from model_accuracy_eval.commands.completions import complete_datasets
+from model_accuracy_eval.commands.run_command import terminal_width
 from model_accuracy_eval.errors import BadValue, UsageError
 
 
