@@ -92,6 +92,20 @@ def test_nothing_is_tagged_that_was_not_tried_on_both_machines() -> None:
     assert (attest["subject-digest"], attest["push-to-registry"]) == ("${{ steps.index.outputs.digest }}", True)
 
 
+def test_images_of_the_sandbox_are_built_and_looked_into_on_both_machines() -> None:
+    """Each folder of docker/ with a recipe; the index of both is made when all are there, and its digest is shown."""
+    found = jobs("sandbox-images.yml")
+    matrix = found["build"]["strategy"]["matrix"]
+    recipes = {file.parent.name for file in (ROOT / "docker").glob("*/Dockerfile")}
+    assert recipes == set(matrix["image"]) == set(found["index"]["strategy"]["matrix"]["image"])
+    assert {(row["platform"], row["runner"]) for row in matrix["machine"]} == {
+        ("amd64", "ubuntu-latest"),
+        ("arm64", "ubuntu-24.04-arm"),
+    }
+    assert found["index"]["needs"] == "build"
+    assert "$GITHUB_STEP_SUMMARY" in found["index"]["steps"][-1]["run"]
+
+
 class Release:
     """A clone with a remote, and `docker` and `gh` that only note what they were asked."""
 
