@@ -384,3 +384,14 @@ def test_mmlu_files_without_a_header_are_read() -> None:
     paper = built("law_test.csv", b"First?,w,x,y,z,B\nSecond?,w,x,y,z,D\n")
     assert [problem.references for problem in paper.problems] == [("B",), ("D",)]
     assert paper.problems[0].messages[-1].content.startswith("First?\n\nA. w\nB. x\n")
+
+
+def test_a_column_that_nobody_has_is_a_slip() -> None:
+    """With those that there are; a path into an object is a column, and so is one that most rows leave empty."""
+    rows = jsonl({"q": {"text": "1?"}, "a": None}, {"q": {"text": "2?"}, "a": "2", "hint": "two"})
+    with pytest.raises(BadData, match="there is no column 'b', which --columns answer=b names; there are: q, a, hint"):
+        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "b"})
+    with pytest.raises(BadData, match="there is no column 'clue', which --columns context=hint"):
+        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint+clue"})
+    with pytest.raises(BadData, match="row 1: the field 'a' is empty"):
+        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint"})

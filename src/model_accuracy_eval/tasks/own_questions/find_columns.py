@@ -55,6 +55,9 @@ MEDIA = ("image", "images", "picture", "pictures", "audio", "video", "figure", "
 
 _OPTION = re.compile(r"(?:option|choice|opt|op|answer|ans|sol|solution|ending|选项)(\d{1,2}|[a-z])", re.IGNORECASE)
 
+_SEVERAL = ("context", "choices")
+"""Roles that several columns may have together, written as `A+B`."""
+
 
 def normal(name: str) -> str:
     """A name without regard to case, blanks, `_` and `-`."""
@@ -70,6 +73,7 @@ def find_columns(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) 
     """What each column is; `given`: what the user has said, by role."""
     names = [name for name in names_of(rows) if name not in given.values()]
     columns = _given(given)
+    _refuse_unknown(where, rows, given)
     nested = next((name for name in names if normal(name) == "question" and _is_nested(rows, name)), None)
     if nested and not columns.question:  # as in ARC's and CommonsenseQA's own files
         columns = replace(columns, question=f"{nested}.stem", choices=columns.choices or (f"{nested}.choices",))
@@ -103,8 +107,19 @@ def _given(given: Mapping[str, str]) -> Columns:
     for role in given:
         if role not in roles:
             raise UnknownName("role of a column", role, roles)
-    several = {role: tuple(given[role].split("+")) for role in ("context", "choices") if role in given}
+    several = {role: tuple(given[role].split("+")) for role in _SEVERAL if role in given}
     return Columns(**{**given, **several})  # type: ignore[arg-type]
+
+
+def _refuse_unknown(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) -> None:
+    """Refuses a column that no row has: most are slips of the keyboard."""
+    for role, value in given.items():
+        for column in value.split("+") if role in _SEVERAL else [value]:
+            if not any(column in row or cells.value_at(row, column) is not None for row in rows):
+                raise BadData(
+                    f"{where}: there is no column '{column}', which --columns {role}={value} names; there are: "
+                    f"{', '.join(names_of(rows))}."
+                )
 
 
 def _is_nested(rows: Sequence[DataRow], name: str) -> bool:
