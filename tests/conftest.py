@@ -28,6 +28,7 @@ LONG_SUITES = {
     "e2e/test_ray.py": "starts the nodes of a Ray cluster",
     "e2e/test_replicas.py": "evaluates whole runs of several services",
     "e2e/test_shards.py": "evaluates whole runs in parts, and merges them",
+    "e2e/test_named_hub_datasets.py": "fetches three datasets by name, killed, twice at once and offline",
     "e2e/test_kill.py": "starts a run twenty-two times",
     "e2e/test_mistakes.py": "makes seventy mistakes, each in a process of its own",
     "e2e/test_code_contests.py": "runs contest programs through every step, a dozen times",

@@ -199,6 +199,24 @@ def problem_dates(prepared: PreparedDataset) -> Iterator[str]:
         )
 
 
+def groups_in_part(prepared: PreparedDataset) -> Iterator[str]:
+    """A sentence for each figure of groups of rows that leaves some out, because not all of their rows are asked."""
+    uses = [use for task in prepared.tasks for pipeline in task.pipelines for use in pipeline.metrics]
+    for use in uses:
+        if use.name != "whole_group":
+            continue
+        found = [problem.extras.get(use.args.get("group", "group")) for problem in prepared.problems]
+        groups = [one for one in found if isinstance(one, dict)]
+        sizes = {one["name"]: one["rows"] for one in groups}
+        asked = Counter(one["name"] for one in groups)
+        partial = sum(number < sizes[name] for name, number in asked.items())
+        if partial:
+            yield (
+                f"{use.label or use.name} leaves out {partial:,} of {len(asked):,} groups of rows, because a limit or "
+                "a shard takes only a part of them."
+            )
+
+
 def shared_program_notes(programs: Counter[str]) -> tuple[str, ...]:
     """A sentence if some samples hold the same program; `programs` counts the samples of each."""
     if programs.total() == len(programs):

@@ -21,7 +21,14 @@ from model_accuracy_eval.records.exchange import GENERATING_METHODS, FaultKind
 from model_accuracy_eval.reporting import journal, summary
 from model_accuracy_eval.scoring import loglikelihood_methods, rejections, tools
 from model_accuracy_eval.scoring.following import Following, PrefixReader
-from model_accuracy_eval.scoring.notes import cropped, notes, of_sources, problem_dates, without_finish_reason
+from model_accuracy_eval.scoring.notes import (
+    cropped,
+    groups_in_part,
+    notes,
+    of_sources,
+    problem_dates,
+    without_finish_reason,
+)
 from model_accuracy_eval.scoring.readings import reading_notes
 from model_accuracy_eval.scoring.replica_statistics import PaceRecorder
 from model_accuracy_eval.scoring.scorecard import Scorecard
@@ -166,6 +173,7 @@ class _DatasetJudge:
                 ),
                 *custom.notes(self._prepared.task),
                 *problem_dates(self._prepared),
+                *groups_in_part(self._prepared),
                 *(found.sentence for found in [*self._defects.values()][:1]),
                 *rejections.notes(self._faults("rejected", problem_results)),
                 *rejections.failure_notes(self._faults("failed", problem_results)),

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 from tests.dataset_fixtures import prepared
 
 from model_accuracy_eval.records import Attempt, Fault, SummaryRow
+from model_accuracy_eval.scoring.notes import groups_in_part
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.tasks import find
 
@@ -37,6 +39,14 @@ def test_a_limit_leaves_no_half_question() -> None:
     rows = scored("mmbench@circular", ["B", "B", "A", "A", "B", "A"], limit=2)
     assert (rows["circular accuracy"].value, rows["accuracy"].value) == (100, 100)
     assert scored("mmbench@circular", ["no"] + ["B"] * 5, limit=2)["circular accuracy"].value == 0
+
+
+def test_what_is_left_out_is_told() -> None:
+    """A limit, or a shard, may cut a question's rotations apart."""
+    ready = prepared(find("mmbench@circular"))
+    assert list(groups_in_part(ready)) == []
+    (sentence,) = groups_in_part(replace(ready, problems=ready.problems[:2]))
+    assert sentence.startswith("circular accuracy leaves out 1 of 2 groups of rows, because a limit or a shard")
 
 
 def test_a_lost_row_has_limits() -> None:
