@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from docs import generate
+from docs import generate, take_pictures
 from tests.e2e import command
 from tests.waiting import free_port
 
@@ -43,6 +43,14 @@ def test_pictures_are_small_and_shown() -> None:
     for picture in (ROOT / "docs" / "pictures").iterdir():
         assert picture.stat().st_size < 150_000, picture.name
         assert f"pictures/{picture.name})" in text
+
+
+def test_the_picture_of_a_comment_is_of_its_markdown() -> None:
+    """Tables and folded parts become what a pull request's page makes of them."""
+    html = take_pictures.as_github_shows((ROOT / "tests/golden/many/comment.md").read_text())
+    assert html.count("<table>") == 1
+    assert html.count("<details>") == 2
+    assert "| --- |" not in html
 
 
 def shown(page: Path) -> Iterator[list[str]]:
