@@ -230,6 +230,14 @@ def test_the_verdict_of_merged_shards_never_hangs_on_their_order(tmp_path: Path,
         assert (f"--gate '{high}'" in done.err) == (free not in {first, second})
         assert "merge --gate" in done.err
         assert not out.exists()
+    for wrong in (
+        ("--gate", "lengths avg"),
+        ("--gate", "lengths: f9 >= 3"),
+        ("--gate", low, "--baseline", tmp_path / "no"),
+    ):
+        done = command.run("merge", zero, one, "--out", out, *wrong)
+        assert done.code == 2, done.out
+        assert not out.exists(), "a folder that nobody asked for"
     for gate, code in ((low, 0), (high, 1)):
         done = command.run("merge", one, zero, "--out", tmp_path / str(code), "--gate", gate)
         assert done.code == code, done.err

@@ -8,8 +8,21 @@ from model_accuracy_eval.reporting.service_notes import service_notes
 
 
 def as_text(report: Report, width: int = fitted_table.WIDTH) -> str:
+    if _asked_nobody(report):
+        planned = sum(result.counts.planned for result in report.dataset_results)
+        return "\n" + "\n".join(
+            [f"None of the {planned:,} samples was answered, so there is no figure.\n", *verdict(report)]
+        )
     blocks = (_figures(report, width), _remarks(report), _baseline(report), verdict(report))
     return "\n" + "\n\n".join("\n".join(lines) for lines in map(list, blocks) if lines)
+
+
+def _asked_nobody(report: Report) -> bool:
+    """Whether a table would be of dashes alone, above the one sentence that matters."""
+    results = report.dataset_results
+    return bool(results) and all(
+        not result.counts.answered and all(row.value is None for row in result.rows) for result in results
+    )
 
 
 def _figures(report: Report, width: int) -> Iterator[str]:

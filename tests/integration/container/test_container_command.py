@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.e2e import command
 from tests.integration.container.tools import ADAPTER_IMAGE
-from tests.waiting import free_port, until
+from tests.waiting import free_port, free_ports, until
 
 from model_accuracy_eval.system.container_labels import MARK
 
@@ -28,6 +28,24 @@ def test_what_a_killed_run_leaves_behind_is_removed_by_the_next(client: "DockerC
     done = command.run(*asked)
     assert done.code == 0, done.err
     assert not owned(client, first.pid)
+
+
+def test_each_replica_has_a_container_of_its_own(client: "DockerClient", tmp_path: Path) -> None:
+    """With its port and its log; both answer, and both are gone at the end."""
+    first, _ = ports = free_ports(2)
+    process = command.start(
+        "run", command.ADAPTER, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--out", tmp_path,
+        "--runtime", "container", "--adapter-image", ADAPTER_IMAGE, "--devices", "none", "--port", first, "--replicas", 2,
+    )  # fmt: skip
+    done = command.finish(process)
+    assert done.code == 0, done.err
+    folder = command.only_run(tmp_path)
+    replicas = command.facts(folder)["replicas"]
+    assert {each["replica"] for each in replicas} == {f"127.0.0.1:{port}" for port in ports}
+    assert min(each["samples"] for each in replicas) > 0
+    assert (folder / "logs/deploy.log").is_file()
+    assert (folder / "logs/deploy_1.log").is_file()
+    assert not owned(client, process.pid)
 
 
 def owned(client: "DockerClient", pid: int) -> list[str]:
