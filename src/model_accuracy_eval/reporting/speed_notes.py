@@ -18,7 +18,7 @@ def tokens(result: DatasetResult) -> str:
 def tail(report: Report) -> Iterator[str]:
     """How much of the asking the last answers took, while no other question was left."""
     asked, seconds = report.seconds.get("infer", 0.0), report.tail_seconds
-    if seconds is None or not asked:
+    if not seconds or not asked:
         return
     share = 100 * min(1.0, seconds / asked)
     yield (

@@ -43,8 +43,9 @@ def test_a_sum_of_tokens_says_which_requests_it_lacks() -> None:
         ),
         ({"infer": 50.0}, None, []),
         ({}, 1.0, []),
+        ({"infer": 0.1}, 0.0, []),
     ],
-    ids=["short", "all", "unknown", "nothing-asked"],
+    ids=["short", "all", "unknown", "nothing-asked", "all-was-there"],
 )
 def test_the_tail_is_told_as_a_share_of_the_asking(
     seconds: dict[str, float], tail: float | None, said: list[str]
