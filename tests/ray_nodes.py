@@ -1,6 +1,7 @@
 """A Ray cluster whose nodes are all on this machine, each with NPUs that are only said to be there."""
 
 import os
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -74,6 +75,8 @@ class RayNodes:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.address = f"127.0.0.1:{free_ports(1)[0]}"
+        # A path of sockets may not be longer than 107 bytes.
+        self._session = f"/tmp/ray-test-{self.address.partition(':')[2]}"
         self._nodes: list[Node] = []
 
     def __enter__(self) -> "RayNodes":
@@ -84,13 +87,13 @@ class RayNodes:
         for node in reversed(self._nodes):
             if node.process.poll() is None:
                 node.lose()
+        shutil.rmtree(self._session, ignore_errors=True)
 
     def start(self, *, npus: int = 2, cpus: int = 1) -> Node:
         """Begins to start another node. Of two that start at the same time on one machine, one fails."""
         log = self._folder / f"node-{len(self._nodes)}.log"
         port = self.address.partition(":")[2]
-        # A path of sockets may not be longer than 107 bytes.
-        head = ["--head", f"--port={port}", f"--temp-dir=/tmp/ray-test-{port}", "--include-dashboard=false"]
+        head = ["--head", f"--port={port}", f"--temp-dir={self._session}", "--include-dashboard=false"]
         where = [f"--address={self.address}"] if self._nodes else head
         resources = f'--resources={{"NPU": {npus}}}'
         command = [str(ENVIRONMENT / "ray"), "start", "--block", *where, f"--num-cpus={cpus}", resources]

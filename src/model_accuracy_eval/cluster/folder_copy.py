@@ -1,18 +1,27 @@
 """The adapter's folder as bytes, which travel to nodes that share no disk with this machine."""
 
+import contextlib
+import fcntl
 import io
+import shutil
 import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from model_accuracy_eval.errors import Refused
 
 _LARGEST = 256 << 20
+_PREFIX, _LOCK = "replica-", ".in-use"
 _LEFT_OUT = {".git", "__pycache__"}
 
 
 def pack(folder: str) -> bytes:
     """Files, links and modes, without what git and Python keep for themselves."""
-    size = sum(path.lstat().st_size for path in Path(folder).rglob("*") if not _LEFT_OUT & set(path.parts))
+    root = Path(folder)
+    sent = (path for path in root.rglob("*") if not _LEFT_OUT & set(path.relative_to(root).parts))
+    size = sum(path.lstat().st_size for path in sent)
     if size > _LARGEST:
         raise Refused(
             f"The adapter's folder '{folder}' has {size:,} bytes, and more than {_LARGEST:,} are not copied to the "
@@ -34,3 +43,20 @@ def unpack(packed: bytes, folder: str) -> None:
         # It is the user's own folder, so links may lead anywhere. The newest Pythons want to be told.
         archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
         archive.extractall(folder)  # noqa: S202
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """A temporary folder; removed at the end, or by the next call on this machine if the process was killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
+        with contextlib.suppress(OSError), left.open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    try:
+        with (folder / "lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (folder / "lock").rename(folder / _LOCK)  # nobody finds it before it is locked
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,6 @@ import asyncio
 import io
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -75,10 +74,10 @@ class ReplicaNode:
 
     def _start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService:
         with self._starting:
-            folder = self._at_end.enter_context(tempfile.TemporaryDirectory(prefix="replica-"))
-            self._media = Path(folder, "media")
+            folder = self._at_end.enter_context(folder_copy.own_folder())
+            self._media = folder / "media"
             self._media.mkdir()
-            copy = Path(folder, Path(plan.settings.adapter or "").absolute().name or "adapter")
+            copy = folder / (Path(plan.settings.adapter or "").absolute().name or "adapter")
             copy.mkdir()
             folder_copy.unpack(adapter, str(copy))
             plan = plan.with_settings(
@@ -92,7 +91,7 @@ class ReplicaNode:
             limit = plan.settings.max_weight_size
             source.measure(weights, limit)
             path = source.fetch(weights, limit)
-            store = RunFolder(str(Path(folder, "run")))
+            store = RunFolder(str(folder / "run"))
             self._log = Path(store.path(deploy.LOG))
             # When the process has ended and its files are still there.
             self._at_end.callback(lambda: self._last_output.append(self._output()))
