@@ -1,0 +1,189 @@
+"""What becomes of replicas on nodes that come, fail and go, told by a cluster that is only played here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fake_ports import fake_ports
+
+from model_accuracy_eval import __version__
+from model_accuracy_eval.cluster.ray_connection import ActorLost
+from model_accuracy_eval.cluster.ray_replicas import RayReplicas
+from model_accuracy_eval.errors import AdapterFailed
+from model_accuracy_eval.records import ClientLimits, RunPlan, Service
+from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
+
+
+@dataclass(eq=False)
+class Call:
+    """The result of a method of an actor; None until it is there."""
+
+    result: Any = None
+
+
+@dataclass(eq=False)
+class PlayedActor:
+    """Every method can be called with `remote`; `calls` has what each last call waits for."""
+
+    calls: dict[str, Call] = field(default_factory=dict)
+    killed: bool = False
+
+    def __getattr__(self, method: str) -> Any:
+        def remote(*_: object) -> Call:
+            self.calls[method] = Call()
+            return self.calls[method]
+
+        return type("Method", (), {"remote": staticmethod(remote)})
+
+
+class PlayedCluster:
+    """Implements what `RayReplicas` needs of a `RayConnection`."""
+
+    def __init__(self, *nodes: dict[str, float]) -> None:
+        self.actors: list[PlayedActor] = []
+        self._nodes = list(nodes)
+
+    def open(self) -> None: ...
+
+    def nodes(self) -> list[dict[str, float]]:
+        return self._nodes
+
+    def share(self, data: bytes) -> bytes:
+        return data
+
+    def place(self, _actor: type, _wanted: object) -> PlayedActor:
+        self.actors.append(PlayedActor())
+        return self.actors[-1]
+
+    def is_done(self, call: Call) -> bool:
+        return call.result is not None
+
+    def result(self, call: Call) -> Any:
+        if isinstance(call.result, ActorLost):
+            raise call.result
+        return call.result
+
+    def wait_all(self, calls: list[Call], _seconds: float) -> None:
+        for call in calls:
+            call.result = call.result or b"the end\n"
+
+    def kill(self, actor: PlayedActor) -> None:
+        actor.killed = True
+
+
+@dataclass
+class Play:
+    """A run's replicas, and what was said."""
+
+    cluster: PlayedCluster
+    replicas: RayReplicas
+    said: list[str]
+    folder: Path
+
+    def tell(self, at: int, method: str, result: object) -> None:
+        """What the call of an actor comes to; the replicas hear of it."""
+        self.cluster.actors[at].calls[method].result = result
+        self.replicas.poll()
+
+    def serve(self, at: int, weights: str = "w") -> None:
+        self.tell(at, "facts", NodeFacts(address=f"node-{at}", version=__version__))
+        url = f"http://node-{at}:8000"
+        self.tell(at, "start", NodeService(service=Service(base_url=url, model="m"), weights={"model.bin": weights}))
+
+    def ready(self) -> list[str]:
+        return [service.base_url for service in self.replicas.take_ready()]
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Callable[..., Play]:
+    def begin(replicas: int = 2, *nodes: dict[str, float]) -> Play:
+        (tmp_path / "adapter").mkdir()
+        cluster, said, ports = PlayedCluster(*(nodes or ({"NPU": 8.0},))), list[str](), fake_ports()
+        on_nodes = RayReplicas(cluster, object, clock=ports.clock, say=said.append, otherwise=ports.connect)  # type: ignore[arg-type]
+        plan = RunPlan(run_id="0", stamp="s", tasks=(), client_limits=ClientLimits(gone_after=0.01)).with_settings(
+            adapter=str(tmp_path / "adapter"), replicas=replicas, resources=("NPU=2",), engine="ray"
+        )
+        on_nodes.begin(plan, "/weights", lambda at: str(tmp_path / f"deploy_{at}.log"))
+        return Play(cluster, on_nodes, said, tmp_path)
+
+    return begin
+
+
+def test_each_is_ready_when_its_service_is(play: Callable[..., Play]) -> None:
+    played = play(2, {"NPU": 2.0}, {"CPU": 8.0})
+    assert "The cluster's nodes have room for 1 of them; the others begin when nodes join." in played.said
+    assert played.ready() == []
+    played.serve(1)
+    assert played.ready() == ["http://node-1:8000"]
+    played.serve(0)
+    assert (played.ready(), played.ready()) == (["http://node-0:8000"], [])
+
+
+def test_one_that_is_lost_is_replaced_at_any_time(play: Callable[..., Play]) -> None:
+    """Before it has a node, while deploy.sh starts, and while it serves; what is lost is killed, if it is there still."""
+    played = play(3)
+    played.tell(0, "facts", ActorLost("gone"))
+    played.tell(1, "facts", NodeFacts(address="node-1", version=__version__))
+    played.tell(1, "start", ActorLost("gone"))
+    played.serve(2)
+    played.tell(2, "news", ActorLost("gone"))
+    assert [actor.killed for actor in played.cluster.actors] == [True] * 3 + [False] * 3
+    assert [line for line in played.said if "is lost" in line] == [
+        "Replica 1 is lost (gone); another waits for room.",
+        "Replica 2 on node-1 is lost (gone); another waits for room.",
+        "Replica 3 on node-2 is lost (gone); another waits for room.",
+    ]
+
+
+def test_actors_that_are_lost_again_and_again_end_the_run(play: Callable[..., Play]) -> None:
+    played = play(1)
+    with pytest.raises(AdapterFailed, match="It was the last of 10 that were lost before one served"):
+        for at in range(20):
+            played.tell(at, "facts", ActorLost("gone"))
+    assert len(played.cluster.actors) == 10
+
+
+def test_a_deploy_sh_that_fails_is_not_started_elsewhere(play: Callable[..., Play]) -> None:
+    played = play(2)
+    for at in range(2):
+        played.tell(at, "facts", NodeFacts(address=f"node-{at}", version=__version__))
+    trouble = NodeTrouble(sentence="deploy.sh exited with code 3.", detail="no card")
+    played.tell(0, "start", trouble)
+    with pytest.raises(AdapterFailed, match="Replica 1 on node-0: .* So none of the 2 replicas serves") as error:
+        played.tell(1, "start", trouble)
+    assert (error.value.detail, len(played.cluster.actors)) == ("no card", 2)
+
+
+def test_other_weights_and_another_version_are_not_mixed(play: Callable[..., Play]) -> None:
+    played = play(3)
+    played.tell(2, "facts", NodeFacts(address="node-2", version="0.0.1"))
+    assert any("model-accuracy-eval is 0.0.1 there and " in line for line in played.said)
+    played.serve(0)
+    with pytest.raises(AdapterFailed, match="are not the same on node-0 and on node-1: model.bin differs"):
+        played.serve(1, weights="others")
+
+
+def test_one_whose_requests_fail_is_no_replica_any_more(play: Callable[..., Play]) -> None:
+    """It may be lost, and then there will be another; if it is there, the run ends when it was the last."""
+    played = play(2)
+    played.serve(0)
+    played.serve(1)
+    for service in played.replicas.take_ready():
+        played.replicas.dismiss(service, "it failed 3 requests in a row")
+    played.tell(0, "news", ActorLost("gone"))
+    assert len(played.cluster.actors) == 3
+    played.tell(1, "news", NodeNews())
+    assert played.said[-1] == "Replica 2 on node-1 serves no more: it failed 3 requests in a row"
+
+
+def test_what_was_printed_until_the_end_is_in_the_log(play: Callable[..., Play]) -> None:
+    """Also the news that were on their way by then."""
+    played = play(1)
+    played.serve(0)
+    played.cluster.actors[0].calls["news"].result = NodeNews(output=b"begun\n", sentences=("It loads.",))
+    played.replicas.end()
+    assert (played.folder / "deploy_0.log").read_bytes() == b"begun\nthe end\n"
+    assert "node-0: It loads." in played.said
+    assert played.cluster.actors[0].killed
