@@ -83,13 +83,14 @@ def main() -> None:
         with (folder / "journal.jsonl").open("rb") as lines:
             packed = {"sums": page_replies.pack(whole.dataset_results[0], lines, [], [])}
         (folder / page.PAGE).write_bytes(page.as_html(whole, {}, packed))
-        beside = page.replies_page(whole, {}, packed)
+        parts = page.replies_page(whole, {}, packed)
         print(
             f"made in (processor)         {time.process_time() - began:8.1f} s, with {memory() - before} MB more memory"
         )
         print(f"{page.PAGE}                 {size(folder / page.PAGE):>8}")
-        if beside is not None:
-            (folder / page.REPLIES_PAGE).write_bytes(beside)
+        if parts is not None:
+            with (folder / page.REPLIES_PAGE).open("wb") as file:
+                file.writelines(parts)
             print(f"{page.REPLIES_PAGE}                {size(folder / page.REPLIES_PAGE):>8}")
         with opened(find_chromium(), folder) as tab:
             browse(tab, folder, problems)

@@ -5,7 +5,7 @@ content security policy lets no other script run. Without JavaScript the replies
 """
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -56,8 +56,8 @@ def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedRe
     return render("page.html.j2", data)
 
 
-def replies_page(report: Report, questions: Questions, replies: Mapping[str, PackedReplies]) -> bytes | None:
-    """The page beside it, if the replies do not fit into that one."""
+def replies_page(report: Report, questions: Questions, replies: Mapping[str, PackedReplies]) -> Iterator[bytes] | None:
+    """The page beside it in parts, if the replies do not fit into that one."""
     if size(replies) <= LARGEST:
         return None
     data = {
@@ -65,7 +65,7 @@ def replies_page(report: Report, questions: Questions, replies: Mapping[str, Pac
         "index": explorer.index(_sections(report, questions), replies),
         "chunks": [each.chunks for each in _in_order(report, replies)],
     }
-    return render("replies.html.j2", data)
+    return _render_parts("replies.html.j2", data)
 
 
 def size(replies: Mapping[str, PackedReplies]) -> int:
@@ -84,6 +84,16 @@ def render(
     scripts: Sequence[str] = _SCRIPTS,
 ) -> bytes:
     """A page from its template, with these styles and scripts in it."""
+    return b"".join(_render_parts(template, values, styles=styles, scripts=scripts))
+
+
+def _render_parts(
+    template: str,
+    values: Mapping[str, object],
+    *,
+    styles: Sequence[str] = ("page.css",),
+    scripts: Sequence[str] = _SCRIPTS,
+) -> Iterator[bytes]:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("model_accuracy_eval.reporting"),
         autoescape=True,
@@ -96,13 +106,13 @@ def render(
     # One function around them all, so that no name of theirs is a name of the page's.
     parts = "\n".join(map(_asset, scripts))
     script = f'"use strict";\n(() => {{\n{parts}}})();\n'
-    page = environment.get_template(template).render(
+    page = environment.get_template(template).generate(
         values,
         style=markupsafe.Markup("".join(map(_asset, styles))),
         script=markupsafe.Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
-    return page.encode("utf-8", "replace")
+    return (part.encode("utf-8", "replace") for part in page)
 
 
 def _asset(name: str) -> str:
