@@ -6,13 +6,14 @@ BIN    := $(VENV)/bin
 LM_EVAL := .venv-lm-eval-0.4 .venv-lm-eval-0.5
 OLDEST := .venv-oldest
 RAY    := .venv-ray
+LIVE   := .venv-live-vllm .venv-live-transformers .venv-live-llamacpp
 READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
 PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test test-all check format bench parity references oldest ray bigcodebench docs golden lock clean
+.PHONY: help demo test test-all check format bench parity references oldest ray bigcodebench live docs golden lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
@@ -24,7 +25,7 @@ test: $(READY)  ## what a change is tested with: everything that runs in minutes
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY) parity references oldest ray  ## every test: simulator, engines, references and parity too
-	$(PYTEST) -m slow --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py --ignore tests/e2e/test_ray.py
+	$(PYTEST) -m slow --ignore tests/live --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py --ignore tests/e2e/test_ray.py
 
 check: $(READY)  ## types, lint, format
 	$(BIN)/ruff check
@@ -60,6 +61,9 @@ bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: h
 ray: $(READY) $(RAY)/.ready  ## runs on a Ray cluster of three nodes on this machine
 	RAY=required $(BIN)/python -m pytest tests/e2e/test_ray.py
 
+live: $(READY) $(LIVE:%=%/.ready)  ## vLLM, transformers serve and llama.cpp on CPUs: figures, log-likelihoods, pictures, kills (6 GB, half an hour)
+	LIVE=required $(BIN)/python -m pytest --timeout 1800 --durations 10 tests/live
+
 docs: $(READY)  ## write the reference pages anew from the tables they describe
 	$(BIN)/python -m docs.generate
 
@@ -72,7 +76,12 @@ lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra ifeval --output-file requirements-image.lock $(LOCKING)
 
 clean:
-	rm -rf $(VENV) $(LM_EVAL) $(OLDEST) $(RAY) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LM_EVAL) $(OLDEST) $(RAY) $(LIVE) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv-live-%/.ready: tests/live/requirements-%.txt tests/live/install_server.py
+	@echo "Making the environment of $* in $(@D) …"
+	@$(PYTHON) tests/live/install_server.py $* $(@D)
+	@touch $@
 
 .venv-lm-eval-%/.ready: tests/parity/requirements-%.txt
 	@echo "Making lm-eval's environment in $(@D) …"

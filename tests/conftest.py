@@ -14,6 +14,7 @@ from model_accuracy_eval.scoring.function_paths import LOADER
 HERE = Path(__file__).parent
 
 LONG_SUITES = {
+    "live/": "starts vLLM, transformers serve and llama.cpp, in environments of their own",
     "parity/": "compares with lm-eval itself, in environments of its own",
     "simulator/": "builds the image and plays whole workflow runs before a real engine",
     "integration/image/": "builds the image",

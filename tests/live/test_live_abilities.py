@@ -1,0 +1,114 @@
+"""What some engines can do besides answering: pictures, tools and thoughts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.e2e import command
+from tests.live.conftest import Models
+from tests.live.demo_answers import SECONDS, DemoAnswers, evaluate, far_apart
+from tests.live.live_servers import LiveServer, serving
+
+from model_accuracy_eval.cli import main
+
+pytestmark = pytest.mark.timeout(1800)
+
+TASK = """
+name: {name}
+data: {file}
+fields: [question, answer]
+prompt: {{question: "{{{{ question }}}}"}}
+reference: "{{{{ answer }}}}"
+{more}
+repeats: 2
+pipelines: [{{filters: [number_answer], metrics: [{{name: number, label: accuracy}}]}}]
+"""
+
+
+def task(folder: Path, name: str, question: str, answer: str, more: str = "") -> Path:
+    data, file = folder / f"{name}.jsonl", folder / f"{name}.yaml"
+    data.write_text(json.dumps({"question": question, "answer": answer}) + "\n")
+    file.write_text(TASK.format(name=name, file=data, more=more))
+    return file
+
+
+def journal_lines(folder: Path, name: str) -> list[dict[str, Any]]:
+    lines = (folder / f"predictions/{command.LABEL}/{name}.jsonl").read_bytes().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+TOOLS = {"vllm": ["--enable-auto-tool-choice", "--tool-call-parser", "hermes"], "llamacpp": []}
+"""llama.cpp reads calls by the chat template. vLLM is not given both parsers at once: an answer without a thought would
+be one to its parser of thoughts."""
+
+
+def ask_greedily(server: LiveServer, file: Path, out: Path) -> Path:
+    """The folder of a run whose answers are the likeliest."""
+    asked = ["--endpoint", server.url, "--datasets", file, "--temperature", 0, "--out", out]
+    done = command.finish(command.start("run", *asked), SECONDS)
+    assert done.code == 0, done.out + done.err
+    folder = command.only_run(out)
+    (facts,) = command.facts(folder)["datasets"].values()
+    assert set(facts["metrics"].values()) == {100.0}
+    return folder
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_calls_that_the_engine_parses_are_worked_out_and_told_back(name: str, models: Models, tmp_path: Path) -> None:
+    """The model knows the conversation by heart: it calls the calculator, is told 408, and says so."""
+    file = task(tmp_path, "worked_out", "What is 12*34?", "408", "tools: [calculator]")
+    with serving(name, models.written("speaking", name), tmp_path / "server.log", TOOLS[name]) as server:
+        folder = ask_greedily(server, file, tmp_path / "out")
+    for line in journal_lines(folder, "worked_out"):
+        (first,) = line["rounds"]
+        (use,) = first["uses"]
+        assert json.loads(use["call"]["arguments"]) == {"expression": "12*34"}
+        assert (use["call"]["name"], use["result"]) == ("calculator", "408")
+        assert line["prediction"].strip() == "#### 408"
+    (facts,) = command.facts(folder)["datasets"].values()
+    assert facts["counts"]["used_tools"] == facts["counts"]["answered"]
+
+
+@pytest.mark.parametrize("parser", [True, False])
+def test_thoughts_are_no_part_of_the_answer(parser: bool, models: Models, tmp_path: Path) -> None:
+    """Parsed by vLLM they stand beside it; llama.cpp leaves them in the text, and the figure is the same."""
+    file = task(tmp_path, "thought", "Think: what is 6*7?", "42")
+    name, options = ("vllm", ["--reasoning-parser", "qwen3"]) if parser else ("llamacpp", [])
+    with serving(name, models.written("speaking", name), tmp_path / "server.log", options) as server:
+        folder = ask_greedily(server, file, tmp_path / "out")
+    for line in journal_lines(folder, "thought"):
+        text, reasoning = line["prediction"].strip(), line.get("reasoning", "").strip()
+        if parser:
+            assert (text, reasoning) == ("#### 42", "six times seven")
+        else:
+            assert text == "<think>\nsix times seven\n</think>\n\n#### 42"
+
+
+def test_pictures_are_read_on_vllm_as_by_the_numpy_server(numpy_digits: DemoAnswers, tmp_path: Path) -> None:
+    """The example adapter's weights that see: the figure is that of its own server within the error."""
+    with serving("vllm", command.ADAPTER / "weights-digits", tmp_path / "server.log") as server:
+        asked = ["--endpoint", server.url, "--task-type", "image-text-to-text", "--datasets", "demo_digits", "-n", 20]
+        found = evaluate(tmp_path / "out", *asked)
+    assert far_apart(found, numpy_digits) < 4, (found.avg, numpy_digits.avg)
+
+
+def test_a_random_model_that_sees_is_told_from_one_that_does_not(models: Models, tmp_path: Path) -> None:
+    """Qwen2-VL of random weights gets its pictures, by the tokens that they take; the same questions then run."""
+    with serving("vllm", models.written("seeing", "vllm"), tmp_path / "server.log") as server:
+        output = CliRunner().invoke(main, ["doctor", "--endpoint", server.url]).output
+        asked = ["--endpoint", server.url, "--task-type", "image-text-to-text", "--datasets", "demo_digits"]
+        more = ["-n", 2, "--limit", 10, "--max-tokens", 8, "--out", tmp_path / "out"]
+        done = command.finish(command.start("run", *asked, *more), SECONDS)
+    assert "reach the model" in output, output
+    assert done.code == 0, done.out + done.err
+    assert len(command.journal(command.only_run(tmp_path / "out"), "demo_digits")) == 20
+
+
+def test_transformers_serve_is_told_what_it_lacks(models: Models, tmp_path: Path) -> None:
+    """One choice a request, and no log-likelihoods but letters in free answers."""
+    with serving("transformers", models.adding("transformers"), tmp_path / "server.log") as server:
+        output = CliRunner().invoke(main, ["doctor", "--endpoint", server.url]).output
+    assert "WARN  n                1 sample of 5 requested" in output, output
+    assert "Runs use extracted, which compares the letters of options" in output, output
