@@ -1,13 +1,16 @@
 """The figure of a dataset while it is asked, for people who watch.
 
 Nothing that is decided or reported rests on it: the run is judged when it is complete. All of them may cost a
-two-hundredth of the time that this process computes; problems for which there is no time are left out.
+two-hundredth of the time that this process computes, and a thousandth of the time that it waits for the service, when
+it has nothing else to do; problems for which there is no time are left out.
 """
 
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from math import isfinite
 
+from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Attempt, FigureSoFar, Pipeline, PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.scoring import judging
 from model_accuracy_eval.scoring.figure_so_far import BeginningMean
@@ -19,6 +22,7 @@ from model_accuracy_eval.stages import defects
 
 _SHARE = 0.005
 """Of this process's computing time."""
+_SHARE_OF_WAITING = 0.001
 _ALLOWED = 0.005
 """Seconds of it in any case."""
 _UNKNOWN = (0.0, 1.0)
@@ -29,11 +33,15 @@ class SpareTime:
 
     def __init__(self) -> None:
         self._began = time.process_time()
+        self._begun = time.monotonic()
         self._spent: float | None = None
         """None: nothing was judged, so the modules for it may not be loaded, which has to be done once in any case."""
 
     def is_left(self) -> bool:
-        return (self._spent or 0.0) <= _ALLOWED + _SHARE * (time.process_time() - self._began)
+        if self._spent is None:
+            return True
+        computed, passed = time.process_time() - self._began, time.monotonic() - self._begun
+        return self._spent <= _ALLOWED + _SHARE * computed + _SHARE_OF_WAITING * passed
 
     @contextmanager
     def spending(self) -> Iterator[None]:
@@ -97,11 +105,16 @@ class RunningFigure:
 
     def so_far(self) -> FigureSoFar | str | None:
         """The figure, or why there is none; None: too few problems are complete."""
-        return self.why_none or self._figure.figure()
+        if self.why_none:
+            return self.why_none
+        figure = defects.attempt("a running figure", self._figure.figure)
+        return None if isinstance(figure, EvalError) else figure
 
 
 def _sample_ends(value: object) -> tuple[float, float]:
-    return (min(max(float(value), 0.0), 1.0),) * 2 if isinstance(value, int | float) else _UNKNOWN
+    """What is no number may be worth anything."""
+    known = isinstance(value, int | float) and isfinite(value)
+    return (min(max(float(value), 0.0), 1.0),) * 2 if known else _UNKNOWN  # type: ignore[arg-type]
 
 
 def _why_none(plan: RunPlan, prepared: PreparedDataset) -> str:
