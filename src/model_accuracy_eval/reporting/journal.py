@@ -292,6 +292,10 @@ def _last_turn(prompt: msgspec.Raw) -> str:
     return turns[-1].prompt if turns else ""
 
 
+_MANY_LINES = 100_000
+"""From here on NumPy is worth loading, which takes as long as sorting so many in Python."""
+
+
 def places_by_problem(lines: Iterable[bytes]) -> Iterable[int]:
     """Where each line begins, by problem and then as they stand: two numbers a line are all that is in memory."""
     problems, places, place = array("q"), array("q"), 0
@@ -299,6 +303,8 @@ def places_by_problem(lines: Iterable[bytes]) -> Iterable[int]:
         problems.append(_decode_key(source).id)
         places.append(place)
         place += len(source)
+    if len(problems) < _MANY_LINES:
+        return [places[line] for line in sorted(range(len(problems)), key=problems.__getitem__)]
     order = numpy.argsort(numpy.frombuffer(problems, dtype="int64"), kind="stable")
     return map(int, numpy.frombuffer(places, dtype="int64")[order])
 

@@ -3,6 +3,7 @@
 import json
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
@@ -154,6 +155,16 @@ def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: lis
     assert [view["0"]["prediction"], view["1"]["prediction"]] == [texts[:3], texts[3:]]
     assert view["0"]["gold"] == "4"
     assert view["0"]["origin_prompt"][1] == {"role": "HUMAN", "prompt": "1+1?"}
+
+
+@given(st.lists(st.integers(0, 5), max_size=20))
+def test_many_lines_are_sorted_as_few_are(problems: list[int]) -> None:
+    """NumPy is loaded for many alone, and keeps the order within a problem too."""
+    written = lines(*((problem, place, "x" * place) for place, problem in enumerate(problems)))
+    few = list(journal.places_by_problem(written))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journal, "_MANY_LINES", 0)
+        assert list(journal.places_by_problem(written)) == few
 
 
 def test_a_sample_that_is_missing_is_null() -> None:
