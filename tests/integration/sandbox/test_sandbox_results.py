@@ -1,6 +1,7 @@
 """What a sandbox tells: limits that were asked for, output, conditions; and what one program leaves for the next."""
 
 import asyncio
+import secrets
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,8 @@ from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.system.concurrency import run
 
+NAME = f"planted{secrets.token_hex(4)}"
+"""Of these tests alone: where programs see the machine, they see what another one's tests have planted there."""
 PLANTS = {
     "file": ("open('/tmp/planted', 'w').write('x')", "os.path.exists('/tmp/planted')"),
     "hidden folder": (
@@ -45,11 +48,12 @@ def command(pid):
 @pytest.mark.parametrize("what", PLANTS)
 def test_a_program_finds_nothing_of_an_earlier_one(what: str, kind: str, run_all: RunAll) -> None:
     """What one plants, whether it succeeds or not, the next on the same worker does not see."""
-    plant, find = PLANTS[what]
+    plant, find = (text.replace("planted", NAME) for text in PLANTS[what])
     if kind == "none" and ("/tmp/" in plant or "/dev/shm/" in plant):
         pytest.skip("the isolation none does not keep programs from the machine's own folders")
-    planting = Program(code=f"{HEAD}\ndef f(): {plant}", tests="f()")
-    finding = Program(code=f"{HEAD}\ndef f(): return {find}", tests="assert f() == False")
+    head = HEAD.replace("planted", NAME)
+    planting = Program(code=f"{head}\ndef f(): {plant}", tests="f()")
+    finding = Program(code=f"{head}\ndef f(): return {find}", tests="assert f() == False")
     run_all([planting])
     assert run_all([finding])[0].verdict == "passed"
 
