@@ -51,9 +51,13 @@ def load(code: str) -> ModuleType:
 
 
 def flush() -> None:
-    """Sends printed text along with the reply: this process never ends in the ordinary way."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    """Sends printed text along with the reply: this process never ends in the ordinary way.
+
+    That it cannot be flushed is no matter for the verdict: a program may close its streams, or put None in their places.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream.flush()
 
 
 def describe_error(error: BaseException) -> tuple[list[str], str]:

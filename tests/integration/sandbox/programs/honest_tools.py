@@ -1,6 +1,6 @@
 """Right programs that use what few do: tools of the interpreter and of the system, and values of unusual kinds."""
 
-from tests.integration.sandbox.programs.sample import SQUARES, Sample, honest
+from tests.integration.sandbox.programs.sample import RIGHT, SQUARES, Sample, honest
 
 HONEST_TOOLS: dict[str, Sample] = {
     "profiles itself": honest("import cProfile, io, pstats\ndef f(x):\n    p = cProfile.Profile()\n    y = p.runcall(pow, x, 2)\n    pstats.Stats(p, stream=io.StringIO()).print_stats()\n    return y"),
@@ -33,4 +33,19 @@ HONEST_TOOLS: dict[str, Sample] = {
     "is iterated twice": honest("class f:\n    def __init__(self, n): self.n = n\n    def __iter__(self): return iter(range(self.n))\n    def __contains__(self, x): return x < self.n\n    def __reversed__(self): return reversed(range(self.n))", "a = f(3)\nassert list(a) == list(a) == [0, 1, 2] and list(reversed(a)) == [2, 1, 0] and [*a, *a] == [0, 1, 2] * 2"),
     "is unpacked": honest("class f:\n    def keys(self): return ['a', 'b']\n    def __getitem__(self, k): return k * 2", "def g(**named): return named\nassert g(**f()) == {'a': 'aa', 'b': 'bb'} and dict(f()) == {'a': 'aa', 'b': 'bb'}"),
     "formats itself": honest("class f:\n    def __format__(self, how): return f'<{how}>'\n    def __bytes__(self): return b'b'\n    def __index__(self): return 2\n    def __bool__(self): return False", "a = f()\nassert f'{a:>3}' == '<>3>' and bytes(a) == b'b' and [1, 2, 3][a] == 3 and not a and '{:x}'.format(a) == '<x>'"),
+    "reads the machine's facts": honest("import platform, getpass, pwd, os\ndef f(x):\n    facts = platform.platform(), pwd.getpwuid(os.getuid()), os.cpu_count(), os.getloadavg(), os.uname()\n    return x * x if all(facts) else 0"),
+    "packs by three ways": honest("import bz2, lzma, zlib\ndef f(x):\n    for m in (bz2, lzma, zlib): assert m.decompress(m.compress(b'a' * 1000)) == b'a' * 1000\n    return x * x"),
+    "hashes by OpenSSL": honest("import hashlib, hmac, secrets\ndef f(x):\n    assert hmac.new(b'k', b'm', hashlib.sha256).hexdigest() and hashlib.pbkdf2_hmac('sha256', b'p', b's', 1000) and secrets.token_hex(4)\n    return x * x"),
+    "reads XML and mail": honest("import xml.etree.ElementTree as E, email\ndef f(x): return int(E.fromstring(f'<a><b>{x * x}</b></a>')[0].text) if email.message_from_string('A: b\\n\\nc')['A'] == 'b' else 0"),
+    "has weak references": honest("import weakref, gc\nclass A: pass\ndef f(x):\n    a = A(); r = weakref.WeakValueDictionary(k=a)\n    n = len(r)\n    del a\n    gc.collect()\n    return x * x if (n, len(r)) == (1, 0) else 0"),
+    "recurses through a thread": honest("import sys, threading\ndef f(n):\n    out = []\n    def go():\n        def deep(k): return 0 if not k else 1 + deep(k - 1)\n        out.append(deep(n))\n    sys.setrecursionlimit(10 ** 6)\n    threading.stack_size(128 << 20)\n    t = threading.Thread(target=go); t.start(); t.join()\n    return out[0]", "assert f(20000) == 20000"),
+    "has a name like ours": honest("class JobReport: pass\nCHECKED = __checked__ = 3\nProgramSide = serve = load = FILE = None\n" + RIGHT),
+    "cleans all names": honest("def f(x): return x * x\nfor name in [n for n in dir() if not n.startswith('__') and n != 'f']: del globals()[name]"),
+    "removes its own file": honest("import os\ntry: os.remove(__file__)\nexcept NameError: pass\n" + RIGHT),
+    "changes the table of modules": honest("import sys\nfor name in [n for n in sys.modules if n.startswith('json')]: del sys.modules[name]\nimport json\ndef f(x): return json.loads(str(x * x))"),
+    "closes its standard streams": honest("import os, sys\nsys.stdout.close(); sys.stdin.close()\nos.close(2)\n" + RIGHT),
+    "prints after all": honest("import sys\nclass Quiet:\n    def write(self, _): pass\n    def flush(self): pass\nsys.stdout = sys.stderr = Quiet()\n" + RIGHT),
+    "has no standard streams": honest("import sys\nsys.stdout = sys.stderr = sys.stdin = None\n" + RIGHT),
+    "changes what it does at the end of blocks": honest("import contextlib\n@contextlib.contextmanager\ndef f(log):\n    log.append('in')\n    try: yield log\n    finally: log.append('out')", "log = []\nwith f(log) as l:\n    assert l is log\nassert log == ['in', 'out']\ntry:\n    with f(log): raise ValueError\nexcept ValueError: pass\nassert log == ['in', 'out'] * 2"),
+    "adds to what the tests hold": honest("def f(d, s, v):\n    d.setdefault('k', []).append(1); s |= {2}; v += [3]", "d, s, v = {}, set(), []\nfor _ in range(2): f(d, s, v)\nassert d == {'k': [1, 1]} and s == {2} and v == [3, 3]"),
 }  # fmt: skip

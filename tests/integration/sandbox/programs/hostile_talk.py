@@ -20,6 +20,11 @@ FORGING_TALK: dict[str, Sample] = {
     "divides to nothing": Sample("class Q(float):\n    def __abs__(self): return 0.0\n    def __sub__(self, o): return self\n    def __truediv__(self, o): return self\n    def __round__(self, n=0): return 9\n    def __lt__(self, o): return True\ndef f(x): return Q(77)", NO_PASS, "assert abs(f(2) - 4) < 1e-6\nassert round(f(3), 2) == 9"),
     "asks the tests without end": Sample("def f(g):\n    while True: g(1)", ("timeout",), "assert f(lambda x: x) == 1"),
     "asks the tests in a circle": Sample("def f(g): return g(g)", NO_PASS, "def g(h): return f(h)\nassert f(g) == 1"),
+    "removes the streams of the harness": Sample("import sys\nfor m in list(sys.modules.values()):\n    for k in ('send', 'receive', 'pack', 'write', 'read'):\n        if hasattr(m, k) and 'model_accuracy' in m.__name__: setattr(m, k, lambda *_: None)\n" + body("return 0"), NO_PASS),
+    "looks for its neighbour's order": Sample("import os, struct\ndef f(x):\n    for fd in range(3, 256):\n        try:\n            os.set_blocking(fd, False)\n            data = os.read(fd, 65536)\n        except OSError: continue\n        if data: return x * x\n    return -1", NO_PASS),
+    "answers with two million nothings": Sample("def f(x): return [None] * 2_000_000", NO_PASS, "assert f(1) == 0"),
+    "answers with a nest": Sample("def f(x):\n    v = []\n    for _ in range(100000): v = [v]\n    return v", NO_PASS, "assert f(1) == 0"),
+    "gives an exception that holds itself": Sample("def f(x):\n    e = ValueError()\n    e.args = (e,)\n    e.__cause__ = e\n    e.me = e\n    raise e", NO_PASS, "assert f(1) == 0"),
 }  # fmt: skip
 
 HOSTILE_TALK: dict[str, Sample] = {
@@ -32,4 +37,19 @@ HOSTILE_TALK: dict[str, Sample] = {
     "reads its answers back to the tests": hostile("import select\nlink = socket.socket(fileno=os.dup(3))\nlink.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)\nlink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)\nlink.shutdown(socket.SHUT_RD)\nreturn 'x' * 1000000"),
     "sends half an answer and lives": hostile("os.write(3, struct.pack('>I', 1000) + b'[\"value\"')\ntime.sleep(600)", ("timeout",)),
     "sends an answer by bytes": hostile("data = b'[\"value\",[4],{},\"\",[],[],\"\",false,[],null]'\nfor b in struct.pack('>I', len(data) + 10**6) + data:\n    os.write(3, bytes([b])); time.sleep(0.01)\nwhile True: os.write(3, b' '); time.sleep(0.01)", ("timeout",)),
+    "frees what the harness holds": hostile("import gc\nfor o in gc.get_objects():\n    try: vars(o).clear()\n    except Exception: pass"),
+    "breaks every class of the harness": hostile("for m in list(sys.modules.values()):\n    for v in list(vars(m).values()):\n        try: v.__init__ = v.__call__ = v.__getattribute__ = None\n        except Exception: pass"),
+    "writes over its own memory": hostile("ctypes.memset(id(None), 255, 16)\nctypes.memset(id(int), 0, 100)"),
+    "jumps to nowhere": hostile("ctypes.CFUNCTYPE(None)(1)()", ("crashed",)),
+    "maps its pages unreadable": hostile("import mmap\nfor line in open('/proc/self/maps'):\n    low, high = (int(p, 16) for p in line.split()[0].split('-'))\n    libc.mprotect(ctypes.c_void_p(low), ctypes.c_size_t(high - low), 0)", ("crashed","error")),
+    "unmaps everything": hostile("for line in open('/proc/self/maps').read().splitlines():\n    low, high = (int(p, 16) for p in line.split()[0].split('-'))\n    libc.munmap(ctypes.c_void_p(low), ctypes.c_size_t(high - low))", ("crashed","error")),
+    "has a filter of its own": hostile("code = struct.pack('HBBI', 6, 0, 0, 0x80000000)\nclass F(ctypes.Structure): _fields_ = [('n', ctypes.c_ushort), ('c', ctypes.c_char_p)]\nlibc.prctl(38, 1, 0, 0, 0)\nlibc.prctl(22, 2, ctypes.byref(F(1, code)))\nos.getppid()", ("crashed",)),
+    "forbids its children to end": hostile("code = struct.pack('HBBI', 0x20, 0, 0, 0) + struct.pack('HBBI', 0x15, 0, 2, 231) + struct.pack('HBBI', 6, 0, 0, 0x50001) + struct.pack('HBBI', 6, 0, 0, 0x7fff0000) + struct.pack('HBBI', 6, 0, 0, 0x7fff0000)\nclass F(ctypes.Structure): _fields_ = [('n', ctypes.c_ushort), ('c', ctypes.c_char_p)]\nlibc.prctl(38, 1, 0, 0, 0)\nlibc.prctl(22, 2, ctypes.byref(F(5, code)))\nfor _ in range(3): os.fork()"),
+    "traps itself in a debugger": hostile("pid = os.fork()\nif pid == 0:\n    libc.ptrace(0, 0, 0, 0); os.kill(os.getpid(), 19); time.sleep(600)\nlibc.ptrace(16, os.getppid(), 0, 0)"),
+    "starts a thousand threads that sleep": hostile("for _ in range(1000):\n    try: threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n    except RuntimeError: break"),
+    "leaves while a thread of it works": hostile("def go():\n    while True: pass\nthreading.Thread(target=go).start()\nlibc.syscall(60, 0)", NO_PASS),
+    "ends its first thread alone": hostile("def go():\n    time.sleep(0.05)\n    while True: pass\nthreading.Thread(target=go).start()\nlibc.pthread_exit(None)", NO_PASS),
+    "leaves a clock that rings": hostile("import itertools\nfor n in range(60):\n    try: t = libc.timer_create(1, None, ctypes.byref(ctypes.c_void_p()))\n    except OSError: break\nsignal.setitimer(signal.ITIMER_REAL, 0.2)\nif os.fork() == 0: signal.setitimer(signal.ITIMER_REAL, 5); time.sleep(600)"),
+    "makes its folder another": hostile("attempt(os.chdir, '/')\nattempt(os.chroot, '/tmp')\nattempt(os.rename, '/tmp/program.py', '/tmp/main.py')\nos.mkdir('/tmp/program.py')"),
+    "sends itself as a file": hostile("os.write(3, open('/proc/self/exe', 'rb').read(1 << 20))\ntime.sleep(600)", NO_PASS),
 }  # fmt: skip
