@@ -53,7 +53,7 @@ def load(code: str) -> ModuleType:
 def flush() -> None:
     """Sends printed text along with the reply: this process never ends in the ordinary way.
 
-    That it cannot be flushed is no matter for the verdict: a program may close its streams, or put None in their places.
+    That it cannot be flushed is no matter for the verdict: a program may close them, or put None in their places.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
