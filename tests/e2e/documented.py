@@ -55,7 +55,10 @@ def follow(text: str, folder: Path, stands_for: Mapping[str, str], **environment
             cwd=folder, env=command.environment(**environment),
         )  # fmt: skip
         code, typed_commands = done.returncode, typed_commands + 1
-        check(typed, shown, done.stdout.replace(f"{folder}/", ""))
+        printed = done.stdout.replace(f"{folder}/", "")
+        for words, others in stands_for.items():
+            printed = printed.replace(others, words)
+        check(typed, shown, printed)
     return typed_commands
 
 
