@@ -18,7 +18,11 @@ def program() -> None:
     gc.set_threshold(_NEW_OBJECTS)
     from model_accuracy_eval.cli import main  # noqa: PLC0415 - a stop may come while it is imported
 
-    main(complete_var="_MODEL_ACCURACY_EVAL_COMPLETE")
+    try:
+        main(complete_var="_MODEL_ACCURACY_EVAL_COMPLETE")
+    finally:
+        # Nor is there anything to be found when all of it goes, where Python looks several times.
+        gc.freeze()
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:
