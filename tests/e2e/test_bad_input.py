@@ -31,6 +31,9 @@ USAGE = {
     ),
     "adapter without weights": ([command.ADAPTER, "--datasets", "demo_gsm8k"], "give their path with --model"),
     "data file that is not there": ([*ENDPOINT, "--datasets", "no/such.jsonl"], "There is no data file 'no/such.jsonl'"),
+    "folder of data that is not there": (
+        [*ENDPOINT, "--datasets", "demo_gsm8k", "--data-dir", "no/such"], "There is no folder 'no/such', where --data-dir",
+    ),
     "rows that must be fetched first": ([*ENDPOINT, "--datasets", "gsm8k", "--offline"], "tasks prepare"),
     "reuse of what is no run": (["--reuse", "docs"], "'docs' is not a run that could be reused"),
     "configuration file that is not there": (["--config", "no.yaml"], "The configuration file no.yaml cannot be read"),

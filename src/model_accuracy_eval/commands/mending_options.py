@@ -90,6 +90,7 @@ _RULES: tuple[_Rule, ...] = (
     (r"judge the replies again with (--mode eval --reuse \S+)\.$", _run),
     (r"(\S+), line (\d+): this is no JSON", lambda match, _words: shlex.join(["sed", "-n", f"{match[2]}p", match[1]])),
     (r"adapter folder '([^']*)' (?:is not there|has no deploy\.sh)", _look),
+    (r"There is no folder '([^']+)', where --data-dir", _look),
     (r"^The weights '([^']*)' are not there", _look),
     (r"^The configuration file (\S+) cannot be read", _look),
     (r"^The weights are ([\d.,]+) (\w+).*max-weight-size", _weights_limit),

@@ -105,6 +105,8 @@ def library(
 
     `data`: where rows come from; None: from this machine alone.
     """
+    if data_dir and not Path(data_dir).is_dir():
+        raise BadValue(f"There is no folder '{data_dir}', where --data-dir says that data files lie.")
     if trusted:
         LOADER.set(TrustedFunctions(environment))
     source = data or hub(environment)

@@ -31,6 +31,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     # What a plan is resolved from has to exist.
     "datasets": ("demo_gsm8k,demo_arithmetic", ("demo_gsm8k", "demo_arithmetic")),
     "tasks-path": (HERE, (HERE,)),
+    "data-dir": (HERE, HERE),
     "prompt-strategy": ("cgo", "cgo"),
     "k": ("1,2", (1, 2)),
     "gate": ("demo_gsm8k: avg@5 >= 60", ("demo_gsm8k: avg@5 >= 60",)),
