@@ -36,7 +36,7 @@ ROWS = [
 
 def task() -> TaskSpec:
     own = find("mbpp")
-    return msgspec.structs.replace(own, slice=Slice(), data=msgspec.structs.replace(own.data, sha256=None))
+    return msgspec.structs.replace(own, slice=Slice(), data=msgspec.structs.replace(own.data, sha256=None, rows=None))
 
 
 def run(sandbox: ScriptedSandbox, seen: list[int], out: Path, sinks: Sequence[Sink] = FILES) -> Report:
