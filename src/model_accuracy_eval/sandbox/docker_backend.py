@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.optional import docker
 from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
@@ -34,10 +34,20 @@ _CPU_SHARES = {"1": 2048}
 """By the version of control groups: there, a container counts as one process beside those that are in no container, and
 a worker is two or three. In the second version every process is in a group."""
 _STDERR = 2
+_BUILT_FROM = {"mae-bigcodebench": "docker/bigcodebench", "mae-humaneval-x": "docker/humaneval_x"}
+"""Images with what some datasets need, by the names that the guide gives them: no registry has them."""
 PRELOAD = f"{MARK}.preload"
 """The label in which an image names the modules that are imported before the first program, separated by blanks."""
 _STREAM_HEAD = struct.Struct(">BxxxI")
 """In front of each piece of output, where there is no terminal: which stream, how many bytes."""
+
+
+def _refuse_unbuilt(image: str) -> None:
+    if folder := _BUILT_FROM.get(image.partition(":")[0]):
+        raise Refused(
+            f"The engine has no image {image}, and no registry has: it is built from {folder} of this repository.",
+            next_step=f"docker build -t {image} {folder}",
+        )
 
 
 class DockerBackend:
@@ -56,6 +66,7 @@ class DockerBackend:
         self._client = docker_engine.connect(environment, timeout=START_LIMIT)
         try:
             if not docker_engine.has_image(self._client, image):
+                _refuse_unbuilt(image)
                 with contextlib.closing(docker_engine.connect(environment)) as patient:
                     docker_engine.pull(patient, image, say, check)
             with docker_engine.engine_errors(f"The image {image} could not be looked up"):

@@ -87,6 +87,14 @@ def test_a_registry_that_refuses_is_told(kind: str, absent: Served, monkeypatch:
         open_sandbox(kind, os.environ, image=image, workers=1, labels=LABELS)
 
 
+def test_an_image_that_is_built_is_not_pulled() -> None:
+    """No registry has it; the command that builds it is named."""
+    image = "mae-humaneval-x:never-built"
+    with pytest.raises(Refused, match="no registry has") as refusal:
+        open_sandbox("auto", os.environ, image=image, labels=LABELS, say=pytest.fail)
+    assert refusal.value.next_step == f"docker build -t {image} docker/humaneval_x"
+
+
 def test_a_pull_can_be_given_up(absent: Served) -> None:
     """What `check` raises ends the waiting, and `auto` does not take it for a reason to try another sandbox."""
 
