@@ -120,7 +120,7 @@ def test_a_model_that_does_not_see_gets_no_figure(
     )  # fmt: skip
     assert done.code == code, done.out + done.err
     assert sentence in done.out
-    assert "0 of 500 samples answered" in done.out
+    assert "None of the 500 samples was answered" in done.out
     assert not is_open(port)
 
 

@@ -21,6 +21,11 @@ def raised() -> Iterator[None]:
     previous = {number: signal.signal(number, _raise) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
+    except RuntimeError as error:
+        # Python before 3.12 wraps whatever is raised while a class gets its attributes, as during an import.
+        if isinstance(error.__cause__, StopSignal):
+            raise error.__cause__ from None
+        raise
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

@@ -57,18 +57,14 @@ def margin(size: PlannedSize, problems: int, share: float) -> float:
     return 100 * normal_quantile(_TWO_SIDED_95) * sqrt(share * (1 - share) * (of_problems + of_samples))
 
 
-def best(requests: int, problems: int, least: int) -> PlannedSize | None:
-    """As many problems as can be, each with as few samples as its figures need; what is left goes into more samples.
-    None: not one problem can be asked."""
-    if requests < least:
-        return None
-    asked = min(problems, requests // least)
-    return PlannedSize(asked, max(least, requests // problems))
-
-
 def alternatives(requests: int, problems: int, least: int) -> Iterator[PlannedSize]:
-    """The best size, and others that cost no more."""
-    first = best(requests, problems, least)
-    sizes = [first] if first else []
-    sizes += [PlannedSize(min(problems, requests // n), n) for n in _COMPARED if least <= n <= requests]
-    yield from dict.fromkeys(sizes)
+    """Sizes that cost no more, the one that misses least first; none if not one problem can be asked.
+
+    That is one of two: all problems, or as many as can be, with as few samples as their figures need; or a sample more
+    of fewer problems, where the first would leave many requests unused.
+    """
+    whole = max(least, requests // problems)
+    sizes = [PlannedSize(min(problems, requests // n), n) for n in {least, whole, whole + 1} if n <= requests]
+    first = sorted(sizes, key=lambda size: margin(size, problems, 0.5))[:1]
+    others = [PlannedSize(min(problems, requests // n), n) for n in _COMPARED if least <= n <= requests]
+    yield from dict.fromkeys(first + others)

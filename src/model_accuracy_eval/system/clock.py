@@ -82,7 +82,7 @@ class SignalClock:
         try:
             self.check()  # after the flag is set, so that no signal is missed in between
             yield
-        except StopSignal:
+        except (StopSignal, RuntimeError):  # Python before 3.12 wraps it while a class gets its attributes
             self.check()
             raise
         finally:

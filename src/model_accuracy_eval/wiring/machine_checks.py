@@ -15,7 +15,7 @@ from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.docker_engine import connect
 
-_EXTRAS = ("uvloop", "sacrebleu", "langdetect", "jieba", "docker")
+_EXTRAS = ("uvloop", "sacrebleu", "langdetect", "jieba", "docker", "ray")
 """One library of each extra."""
 
 _DRIVER = Path("/usr/local/Ascend/driver/version.info")

@@ -1,0 +1,37 @@
+"""A signal ends a command as one, wherever it arrives."""
+
+import signal
+
+import pytest
+
+from model_accuracy_eval.commands import interrupts
+from model_accuracy_eval.errors import Stopped, StopSignal
+from model_accuracy_eval.system.clock import SignalClock
+
+
+class _Signalled:
+    """An attribute that is put into its class when the signal comes. Python before 3.12 wraps what is raised there."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def make_class() -> None:
+    type("Made", (), {"attribute": _Signalled()})
+
+
+def test_a_stop_during_an_import_is_a_stop() -> None:
+    with pytest.raises(StopSignal) as stop, interrupts.raised():
+        make_class()
+    assert stop.value.exit_code == 143
+
+
+def test_a_stop_during_an_import_of_a_run_is_one_too() -> None:
+    clock = SignalClock()
+    with clock.listening(), pytest.raises(Stopped, match="SIGTERM"), clock.interruptible():
+        make_class()
+
+
+def test_other_errors_stay() -> None:
+    with pytest.raises(RuntimeError, match="of its own"), interrupts.raised():
+        raise RuntimeError("of its own")
