@@ -57,7 +57,7 @@ def test_a18_history_tells_changes_and_the_best_so_far(tmp_path: Path) -> None:
     assert points == {"/weights": [(50, None, 50), (100, 50, 100), (70, -30, 100)], "/other": [(20, None, 20)]}
     assert [each["reason"] for each in found["left_out"]] == ["it was broken: The service was gone."]
     shown = command.run("history", tmp_path, "--model", "/weights").out.splitlines()
-    assert [line.split()[-1].endswith("*") for line in shown[2:5]] == [True, True, False]
+    assert [line.split()[-1].endswith("*") for line in shown[3:6]] == [True, True, False]
     assert shown[-1].endswith("it was broken: The service was gone.")
     assert command.run("history", tmp_path / "nothing").code == 2
 

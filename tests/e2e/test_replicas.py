@@ -80,9 +80,12 @@ def test_a_replica_that_answers_worse_is_named_with_its_interval(tmp_path: Path,
 def test_what_a_dead_replica_was_asked_the_others_answer(tmp_path: Path, questions: Path) -> None:
     """Nobody listens on its port from the twentieth request on: none is lost, none is there twice."""
 
+    ends: list[Thread] = []
+
     def dies(request: JSON) -> list[str]:
-        if len(dying.requests) == 20:
-            Thread(target=dying.stop, daemon=True).start()
+        if len(dying.requests) >= 20 and not ends:
+            ends.append(Thread(target=dying.stop, daemon=True))
+            ends[0].start()
         return answer(request)
 
     with FaultServer(answer) as living, FaultServer(dies, style=Style(delay=0.002)) as dying:
