@@ -1,6 +1,7 @@
 """`plan`: what a run will be able to show, before anything is asked."""
 
 from collections.abc import Iterator
+from math import ceil
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import Ports
@@ -70,8 +71,8 @@ def _budget(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -> It
         sizes = [*planned_sizes.alternatives(own, here, least)]
         if not sizes:
             raise BadValue(
-                f"{requests:,} requests leave {own:,} for {name}, whose figures need {least:,} samples of a problem: "
-                "give more requests, or fewer datasets."
+                f"{requests:,} requests leave {own:,} for {name}, whose figures need {least:,} samples of a problem. "
+                f"Give a --budget of {ceil(least * problems / here):,} or more, or fewer datasets."
             )
         share = next((gate.threshold for gate in plan.gates if gate.dataset == name and gate.threshold > 0), None)
         share = (share or _UNKNOWN_SHARE) / 100

@@ -60,7 +60,7 @@ def test_a_missed_gate_is_exit_code_1(tmp_path: Path) -> None:
         *adapter_arguments(tmp_path, free_port(), "--limit", 5, "--gate", "demo_arithmetic: cons@5 > 100")
     )
     assert done.code == 1, done.err
-    assert "FAILED (exit code 1): demo_arithmetic: cons@5 > 100 failed" in done.out
+    assert "Failed (exit code 1): demo_arithmetic: cons@5 > 100 failed" in done.out
 
 
 def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_stop_ends_everything_and_leaves_a_partial_report(number: signal.Signa
     done = command.finish(process)
     assert time.monotonic() - asked_at < 5
     assert done.code == 128 + number, done.err
-    assert f"STOPPED (exit code {128 + number})" in done.out
+    assert f"Cancelled (exit code {128 + number})" in done.out
     assert not [one for one in below if one.is_running()]
     assert not is_open(port)
     facts = command.facts(command.only_run(out))

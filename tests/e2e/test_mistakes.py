@@ -81,7 +81,7 @@ def test_a_mistake_ends_with_a_sentence_a_code_and_a_command(mistake: Mistake, t
     done = happened(mistake, tmp_path, run)
     assert done.returncode == mistake.code, done.stdout + done.stderr
     told = (done.stdout + done.stderr).splitlines()
-    pattern = r"(?:Error: |[A-Z]+ \(exit code \d+\): )(.*)"
+    pattern = r"(?:Error: |[A-Z][a-z, ]+ \(exit code \d+\): )(.*)"
     (sentence,) = [found[1] for line in told if (found := re.fullmatch(pattern, line))]
     steps = [line.removeprefix("Next: ") for line in told if line.startswith("Next: ")]
     # The parser of the command line has a line of its own for it.

@@ -80,7 +80,7 @@ def test_a_service_that_never_answers_the_probe(tmp_path: Path) -> None:
         process = command.start("run", "--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", tmp_path)
         assert server.wait_for(lambda one: bool(one.requests), 30)
         done = stopped(process)
-    assert "STOPPED (exit code 130)" in done.out
+    assert "Cancelled (exit code 130)" in done.out
     with FaultServer() as server:
         done = command.run("run", "--reuse", command.only_run(tmp_path), "--endpoint", server.url)
     assert done.code == 0, done.err

@@ -46,7 +46,8 @@ class RayConnection:
         if "://" in self._address:
             raise UsageError(
                 f"RAY_ADDRESS is {self._address}, the address for clients outside of a cluster, but replies are taken "
-                "in on a node of it: run the command there, or as a job (docs/how-to/ray.md), or set HOST:PORT."
+                "in on a node of it: run the command there, or as a job (docs/how-to/ray.md), or set HOST:PORT.",
+                next_step="export RAY_ADDRESS=HEAD-NODE:6379",
             )
         self._refuse_silence()
         in_main_thread = threading.current_thread() is threading.main_thread()

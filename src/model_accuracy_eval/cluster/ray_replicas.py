@@ -225,7 +225,8 @@ class RayReplicas:
         if self._clock.elapsed() - self._idle_since > limit and not self._room():
             raise AdapterFailed(
                 f"No replica has a node: for {limit:g} s no node of the Ray cluster has been up that has "
-                f"{shown(self._wanted)}. Start one (ray start --address …), or wait longer with --ready-timeout."
+                f"{shown(self._wanted)}. Start one (ray start --address …) and go on with --reuse, or wait longer with "
+                "--ready-timeout."
             )
 
     def _raise_first_trouble(self) -> None:

@@ -1,6 +1,7 @@
 """`init`: the files with which an adapter's repository is evaluated, on a pull request and by hand."""
 
 import json
+import shlex
 from pathlib import Path
 
 import click
@@ -64,7 +65,10 @@ def init(folder: str, model: str, datasets: str, gate: str, image: str) -> None:
     if not (root / "deploy.sh").is_file():
         raise BadValue(f"'{folder}' is no adapter: it has no deploy.sh.", next_step="model-accuracy-eval init FOLDER")
     if there := [name for name in files if (root / name).exists()]:
-        raise BadValue(f"In '{folder}' there is already {' and '.join(there)}; nothing was written.")
+        raise BadValue(
+            f"In '{folder}' there is already {' and '.join(there)}; nothing was written.",
+            next_step=f"cat {shlex.join(str(root / name) for name in there)}",
+        )
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")

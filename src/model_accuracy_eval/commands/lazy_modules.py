@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from model_accuracy_eval.reporting import history_page as history_page
     from model_accuracy_eval.reporting import history_text as history_text
     from model_accuracy_eval.reporting import manifest as manifest
-    from model_accuracy_eval.reporting import next_steps as next_steps
     from model_accuracy_eval.reporting import runfile as runfile
     from model_accuracy_eval.reporting import terminal as terminal
     from model_accuracy_eval.rescoring import tables as tables
@@ -65,7 +64,6 @@ _PACKAGES = {
         "history_page",
         "history_text",
         "manifest",
-        "next_steps",
         "runfile",
         "terminal",
     ),

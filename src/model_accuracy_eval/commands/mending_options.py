@@ -17,7 +17,29 @@ _Rule = tuple[str, Callable[[re.Match[str], Sequence[str]], Mended]]
 
 _SERVICE = "http://127.0.0.1:8000"
 _EXAMPLES = {"int": "5", "float": "0.7", "bool": "true", "dict": "{}"}
-_PROGRAM = "model-accuracy-eval"
+
+
+def command_line(*words: str) -> str:
+    return shlex.join(["model-accuracy-eval", *words])
+
+
+def pairs(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Every value with its option; arguments have none."""
+    found: list[tuple[str, str]] = []
+    option = ""
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word.startswith("-") and not equals:
+            option = word
+            continue
+        found.append((name, value) if equals and word.startswith("-") else (option, word))
+        option = ""
+    return found
+
+
+def listing(folder: Path) -> str:
+    """Shows what there is in the nearest folder that exists."""
+    return shlex.join(["ls", str(next(each for each in (folder, *folder.parents, Path()) if each.is_dir()))])
 
 
 def _option(match: re.Match[str], _words: Sequence[str]) -> Mended:
@@ -35,13 +57,34 @@ def _command(match: re.Match[str], _words: Sequence[str]) -> Mended:
 
 
 def _run(match: re.Match[str], _words: Sequence[str]) -> Mended:
-    return f"{_PROGRAM} run {match[1]}"
+    return f"{command_line('run')} {match[1]}"
 
 
 def _look(match: re.Match[str], _words: Sequence[str]) -> Mended:
-    """What there is in the nearest folder that exists."""
-    path = Path(match[1])
-    return shlex.join(["ls", str(next(each for each in (path, *path.parents, Path()) if each.is_dir()))])
+    return listing(Path(match[1]))
+
+
+def _beside(match: re.Match[str], _words: Sequence[str]) -> Mended:
+    """What there is in the folder of that file."""
+    return listing(Path(match[1]).parent)
+
+
+def _left_out(match: re.Match[str], words: Sequence[str]) -> Mended:
+    """The command without the option that is the group of the pattern."""
+    return command_line(*_without(words, match[1]))
+
+
+def _without(words: Sequence[str], option: str) -> list[str]:
+    """The words without an option and its value, wherever it stands."""
+    is_switch = any(f"--{setting.name}" == option and setting.type is bool for setting in table())
+    left: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word.partition("=")[0] != option:
+            left.append(word)
+        elif word == option and not is_switch:
+            next(rest, None)
+    return left
 
 
 def _setting(match: re.Match[str], _words: Sequence[str]) -> Mended:
@@ -56,8 +99,7 @@ def _setting(match: re.Match[str], _words: Sequence[str]) -> Mended:
 
 
 def _value(words: Sequence[str], option: str, otherwise: str) -> str:
-    place = words.index(option) + 1 if option in words[:-1] else None
-    return words[place] if place else otherwise
+    return next((value for name, value in pairs(words) if name == option), otherwise)
 
 
 def _gate(match: re.Match[str], words: Sequence[str]) -> Mended:
@@ -73,6 +115,20 @@ def _address(match: re.Match[str], _words: Sequence[str]) -> Mended:
     return {"--judge-endpoint" if match[1] else "--endpoint": f"http://{match[2]}"}
 
 
+def _endpoints(match: re.Match[str], words: Sequence[str]) -> Mended:
+    once = {address.rstrip("/"): address for address in match[1].split(", ")}.values()
+    return command_line(*_without(words, "--endpoint"), *(word for address in once for word in ("--endpoint", address)))
+
+
+def _one_more_judge(_match: re.Match[str], words: Sequence[str]) -> Mended:
+    return {"--judge-panel": f"{_value(words, '--judge-panel', '')},MODEL".lstrip(",")}
+
+
+def _fewer_replicas(match: re.Match[str], _words: Sequence[str]) -> Mended:
+    each, devices = int(match[1]), match[2].count(",") + 1
+    return {"--replicas": str(devices // each)} if devices >= each else {"--devices-per-replica": str(devices)}
+
+
 def _weights_limit(match: re.Match[str], _words: Sequence[str]) -> Mended:
     size, unit = float(match[1].replace(",", "")), match[2]
     return {"--max-weight-size": f"{ceil(size)}{'B' if unit.startswith('byte') else unit}"}
@@ -82,9 +138,9 @@ _RULES: tuple[_Rule, ...] = (
     (r"which is not installed: (.+)\.$", _command),
     (r"then type: (.+)$", _command),
     (r"convert it with `(sed -i [^`]*) deploy\.sh`", lambda match, words: f"{match[1]} {words[1]}/deploy.sh"),
-    (r"^Name the datasets to prepare", lambda _match, _words: f"{_PROGRAM} tasks prepare gsm8k"),
+    (r"^Name the datasets to prepare", lambda _match, _words: command_line("tasks", "prepare", "gsm8k")),
     (r"`model-accuracy-eval tasks prepare` beforehand", lambda _match, words: _prepare(words)),
-    (r"asked something else", lambda _match, words: f"{_PROGRAM} run --reuse {_value(words, '--reuse', 'RUN')}"),
+    (r"asked something else", lambda _match, words: command_line("run", "--reuse", _value(words, "--reuse", "RUN"))),
     (r"go on with (?:it|this run) by (--reuse \S+)\.$", _run),
     (r"\brun ((?:--mode eval )?--reuse \S+)(?: judges| asks|\.$| --gate)", _run),
     (r"judge the replies again with (--mode eval --reuse \S+)\.$", _run),
@@ -94,14 +150,14 @@ _RULES: tuple[_Rule, ...] = (
     (r"^The weights '([^']*)' are not there", _look),
     (r"^The configuration file (\S+) cannot be read", _look),
     (r"^The weights are ([\d.,]+) (\w+).*max-weight-size", _weights_limit),
-    (r"^Port (\d+) is already in use", lambda match, _words: {"--port": str(int(match[1]) + 1)}),
+    (r"Give (--port) (\d+),", _option),
     (r"set task-type to ([\w-]+) ", lambda match, _words: {"--task-type": match[1]}),
     (r"(requirements\.txt), line (\d+), would", lambda match, words: f"sed -n {match[2]}p {words[1]}/{match[1]}"),
-    (r"such as (--datasets) (\w+)\.$", _option),
+    (r"such as (--[\w-]+) ([^\s;]+?)\.?$", _option),
     (r"^Nothing to evaluate", _given(endpoint=_SERVICE)),
     (r"^deploy\.sh needs weights", _given(model="WEIGHTS")),
     (r"^The (judge's )?endpoint must be an .* but is '([^', ]*)", _address),
-    (r"is judged by a model: name it", _given(judge_endpoint="http://127.0.0.1:8001", judge_model="MODEL")),
+    (r"judged by a model: name it", _given(judge_endpoint="http://127.0.0.1:8001", judge_model="MODEL")),
     (r"^k = (\d+) needs at least", lambda match, _words: {"--num-return-sequences": match[1]}),
     (r"^The setting '([\w-]+)' cannot be", _setting),
     (r"can never be decided|is not a gate: write", _gate),
@@ -120,11 +176,53 @@ _RULES: tuple[_Rule, ...] = (
     (r"its image is not known: give adapter-image", _given(adapter_image="IMAGE")),
     (r"say (--resources) (NPU=\d+),", _option),
     (r"add (--engine) (ray),", _option),
+    (r"^Resources are written as", _given(resources="NPU=1")),
+    (r"replicas with (\d+) NPUs each need more than the devices ([\d,]+)\.$", _fewer_replicas),
+    (r"^An endpoint is named twice: (.+)\. Each", _endpoints),
+    (r"^A shard decides no gate, so (--stop-when-decided)", _left_out),
+    (r"^(--only|--stop-when-decided) judges replies as they come", _left_out),
+    (r"^Give an adapter folder or (--endpoint), not both", _left_out),
+    (r"^(--replicas) starts deploy\.sh several times", _left_out),
+    (r"^(--engine) ray starts deploy\.sh on a cluster", _left_out),
+    (r"^(--columns) says what the columns .* leave it out\.$", _left_out),
+    (r"needs (.+), and (--only) (.+) leaves it out", lambda match, _words: {match[2]: f"{match[3]},{match[1]}"}),
+    (r"leave (--[\w-]+) out\.$", _left_out),
+    (r"has no prompt strategy '.*'; it has ([\w-]+)(?:,|\.$)", lambda match, _words: {"--prompt-strategy": match[1]}),
+    (
+        r"has no prompt strategy '.*'; it has the",
+        lambda _match, words: command_line(*_without(words, "--prompt-strategy")),
+    ),
+    (r"^The shard must be r/W .* such as (\d+/\d+),", lambda match, _words: {"--shard": match[1]}),
+    (r"Name an odd number of them with --judge-model and --judge-panel\.$", _one_more_judge),
+    (
+        r"^([\w-]+) is '.*'; it takes (?:a number with a unit, such as )?(\w+)",
+        lambda match, _words: {f"--{match[1]}": match[2]},
+    ),
+    (r"^([\w-]+) '.*' is (?:not a size|less than one byte)", lambda match, _words: {f"--{match[1]}": "100GB"}),
+    (r"^--map ", _given(map="id=task_id,prediction=response")),
+    (r"^(--columns) says what a column is, as in (\S+),", _option),
+    (r"^The sandbox \w+ has no images: take (--sandbox) (docker)", _option),
+    (r"could never be decided: the baseline", _given(baseline="outputs/latest")),
+    (r"^--diff would write over", _given(diff="DIFFERENCES.jsonl")),
+    (r"is no dataset of a hub: write", _given(datasets="hf:openai/gsm8k:main:test")),
+    (r"^Port \d+ on .* give another one by --port", _given(port="0")),
+    (r"^(\S+) is '.*', which is not a proxy: write (\S+),", lambda match, _words: f"export {match[1]}={match[2]}"),
+    (r"^(\S+) (?:is not YAML|must hold settings)", lambda match, _words: shlex.join(["cat", match[1]])),
+    (r"^(?:The folder |The history )?(\S+) (?:for the run )?cannot be (?:written|created): ", _beside),
+    (
+        r"^Model '[^']*' (?:is of an unknown kind|has no name of the form)|^The model is not given",
+        _given(model="hf:OWNER/NAME"),
+    ),
+    (r"is not NAME=OWNER/DATASET.*such as (\S+)\.$", lambda match, _words: {"--hub-dataset": match[1]}),
+    (r"(--data-dir|--task), such as (\S+)\.$", _option),
+    (r"Give a (--budget) of ([\d,]+) or more", _option),
+    (r"does not say how fast the service is", _given(baseline="outputs/latest")),
+    (r"^These answers are programs, and there is no place", lambda _match, _words: command_line("doctor")),
 )
 
 
 def _prepare(words: Sequence[str]) -> str:
-    return f"{_PROGRAM} tasks prepare {shlex.join(_value(words, '--datasets', 'gsm8k').split(','))}"
+    return command_line("tasks", "prepare", *_value(words, "--datasets", "gsm8k").split(","))
 
 
 def mended(sentence: str, words: Sequence[str]) -> Mended | None:

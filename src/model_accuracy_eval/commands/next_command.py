@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
+from model_accuracy_eval import tasks
 from model_accuracy_eval.commands import mending_options
-from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, UnknownDataset, UsageError
-from model_accuracy_eval.reporting import next_steps
+from model_accuracy_eval.commands.mending_options import command_line, listing, pairs
+from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, Refused, UnknownDataset, UsageError
 
-_PROGRAM = "model-accuracy-eval"
 _EXTRA = re.compile(r"unexpected extra arguments? \((.*)\)")
 _RUNS = {"", "--reuse", "--baseline"}
 """Options and arguments whose values are runs."""
@@ -51,10 +51,26 @@ def _by_kind(error: EvalError, words: Sequence[str]) -> str:
         return _of_missing_file(words)
     if isinstance(error, BadReuse):
         return _of_runs(words)
+    if isinstance(error, UnknownDataset | Refused):
+        return command_line(*(["doctor"] if isinstance(error, Refused) else ["tasks", "list"]))
+    if error.exit_code != EvalError.exit_code:
+        return ""
     file = next((word for word in _values(words) if _is_data(word)), "")
-    if isinstance(error, UsageError) and not isinstance(error, UnknownDataset) and file:
+    if isinstance(error, UsageError) and file:
         return _of_file(error, file, words)
-    return next_steps.of_error(error, shlex.join([_PROGRAM, *_commands(words)]))
+    return _of_sentence(error.sentence, words)
+
+
+def _of_sentence(sentence: str, words: Sequence[str]) -> str:
+    """What shows the dataset or the option that the sentence names; else the help."""
+    typed = [name for value in _values(words) for name in value.split(",")]
+    said = {*re.findall(r"[\w.-]+", sentence)}
+    for name, _, form in (each.partition("@") for each in typed):
+        if name in tasks.TASKS and {name, form} & said:
+            return command_line("tasks", "show", name)
+    shown = command_line(*_commands(words), "--help")
+    option = re.search(r"--[a-z][a-z-]+", sentence)
+    return f"{shown} | grep -A 3 -e {option[0]}" if option else shown
 
 
 def retyped(words: Sequence[str], changes: Mapping[str, str]) -> str:
@@ -67,7 +83,7 @@ def retyped(words: Sequence[str], changes: Mapping[str, str]) -> str:
         if place is not None:
             del line[place : place + (1 if "=" in line[place] or not value else 2)]
         line[len(line) if place is None else place : place or len(line)] = [option, value] if value else [option]
-    return shlex.join([_PROGRAM, *line])
+    return command_line(*line)
 
 
 def _likeness(words: Sequence[str], value: str) -> float:
@@ -86,12 +102,12 @@ def _of_option(error: click.UsageError, words: Sequence[str], command: click.Com
     if isinstance(error, click.NoSuchOption):
         known = [name for each in command.params for name in each.opts]
         near = difflib.get_close_matches(error.option_name, known, n=1, cutoff=0.6)
-        return _line(*(_with_option(word, error.option_name, near[0]) for word in words)) if near else ""
+        return command_line(*(_with_option(word, error.option_name, near[0]) for word in words)) if near else ""
     if isinstance(error, click.MissingParameter):
         return _with_missing(error, words)
     if isinstance(error, click.BadOptionUsage):
         option = next((each for each in command.params if error.option_name in each.opts), None)
-        return _line(*words, _allowed(option) if isinstance(option, click.Option) else "VALUE")
+        return command_line(*words, _allowed(option) if isinstance(option, click.Option) else "VALUE")
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
         return retyped(words, {error.param.opts[0]: _allowed(error.param)})
     return ""
@@ -100,14 +116,10 @@ def _of_option(error: click.UsageError, words: Sequence[str], command: click.Com
 def _of_words(error: click.UsageError, words: Sequence[str], path: Sequence[str], command: click.Command) -> str:
     """The nearest command; without words that are too many; else the help of what is known."""
     if extra := _EXTRA.search(error.message):
-        return _line(*(word for word in words if word not in extra[1].split()))
+        return command_line(*(word for word in words if word not in extra[1].split()))
     names = list(command.commands) if isinstance(command, click.Group) else []
     near = difflib.get_close_matches(words[len(path)], names, n=1) if len(words) > len(path) else []
-    return _line(*path, *near, *words[len(path) + 1 :]) if near else _line(*path, "--help")
-
-
-def _line(*words: str) -> str:
-    return shlex.join([_PROGRAM, *words])
+    return command_line(*path, *near, *words[len(path) + 1 :]) if near else command_line(*path, "--help")
 
 
 def _command(words: Sequence[str], program: click.Group) -> tuple[list[str], click.Command]:
@@ -126,7 +138,7 @@ def _without_slip(words: Sequence[str], wrong: str, right: str) -> str:
     """The command with the right name; the line of the file that has the wrong one."""
     token = re.compile(rf"(?<![\w-]){re.escape(wrong)}(?![\w-])")
     if any(token.search(word) for word in words):
-        return shlex.join([_PROGRAM, *(token.sub(lambda _: right, word) for word in words)])
+        return command_line(*(token.sub(lambda _: right, word) for word in words))
     file = next((word for word in _values(words) if _is_data(word)), "")
     return shlex.join(["grep", "-n", wrong, file]) if file else ""
 
@@ -139,10 +151,10 @@ def _with_option(word: str, wrong: str, right: str) -> str:
 def _with_missing(error: click.MissingParameter, line: Sequence[str]) -> str:
     parameter = error.param
     if isinstance(parameter, click.Option):
-        return shlex.join([_PROGRAM, *line, parameter.opts[0], _allowed(parameter)])
+        return command_line(*line, parameter.opts[0], _allowed(parameter))
     name = (parameter.name if parameter else None) or "VALUE"
     placeholder = _PLACEHOLDERS.get(name) or (parameter.metavar if parameter else None) or name.upper()
-    return f"{shlex.join([_PROGRAM, *line])} {placeholder}"
+    return f"{command_line(*line)} {placeholder}"
 
 
 _VALUES = {"gate": "DATASET: METRIC >= NUMBER", "endpoint": "http://127.0.0.1:8000", "datasets": "demo_gsm8k"}
@@ -161,7 +173,7 @@ def _allowed(option: click.Option) -> str:
 
 def _of_missing_file(words: Sequence[str]) -> str:
     """A file of a similar name, or what there is in the folder where it was looked for."""
-    for option, value in _pairs(words):
+    for option, value in pairs(words):
         for name in value.split(","):
             path = Path(name)
             if path.exists() or not path.suffix:
@@ -170,23 +182,23 @@ def _of_missing_file(words: Sequence[str]) -> str:
             near = difflib.get_close_matches(path.name, there, n=1)
             if near and option:
                 return retyped(words, {option: value.replace(name, str(path.parent / near[0]), 1)})
-            return shlex.join(["ls", str(next(each for each in (path.parent, *path.parent.parents) if each.is_dir()))])
-    return f"{_PROGRAM} tasks list"
+            return listing(path.parent)
+    return command_line("tasks", "list")
 
 
 def _of_runs(words: Sequence[str]) -> str:
     """The newest run in place of what is none; where there is none at all, the command that makes one."""
-    named = [value for option, value in _pairs(words)[1:] if option in _RUNS]
+    named = [value for option, value in pairs(words)[1:] if option in _RUNS]
     wrong = next((value for value in named if not Path(value, "run.json").is_file()), "")
     folders = [folder for folder in dict.fromkeys([*Path(wrong).parents, Path("outputs")]) if _newest(folder)]
     if not folders:
-        return f"{_PROGRAM} demo"
+        return command_line("demo")
     if words[0] in {"history", "view"}:
-        return shlex.join([_PROGRAM, words[0], str(folders[0])])
+        return command_line(words[0], str(folders[0]))
     latest = str(folders[0] / "latest")
     if not wrong or latest in named:
-        return shlex.join([_PROGRAM, "history", str(folders[0])])
-    return shlex.join([_PROGRAM, *(latest if word == wrong else word for word in words)])
+        return command_line("history", str(folders[0]))
+    return command_line(*(latest if word == wrong else word for word in words))
 
 
 def _newest(folder: Path) -> bool:
@@ -197,7 +209,7 @@ def _of_file(error: EvalError, file: str, words: Sequence[str]) -> str:
     """The check of a file of questions, to be typed when it is mended; the beginning of any other."""
     if isinstance(error, BadData) and words[:1] == ["rescore"]:
         return shlex.join(["head", "-c", "600", file])
-    return shlex.join([_PROGRAM, "tasks", "check", file])
+    return command_line("tasks", "check", file)
 
 
 def _commands(words: Sequence[str]) -> Sequence[str]:
@@ -205,26 +217,10 @@ def _commands(words: Sequence[str]) -> Sequence[str]:
     return words[: 2 if words[:1] == ["tasks"] else 1]
 
 
-def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Every value with its option; arguments have none."""
-    pairs: list[tuple[str, str]] = []
-    option = ""
-    for word in words:
-        name, equals, value = word.partition("=")
-        if word.startswith("-") and not equals:
-            option = word
-            continue
-        pairs.append((name, value) if equals and word.startswith("-") else (option, word))
-        option = ""
-    return pairs
-
-
 def _values(words: Sequence[str]) -> list[str]:
-    return [value for _, value in _pairs(words)]
+    return [value for _, value in pairs(words)]
 
 
 def _is_data(word: str) -> bool:
     """Whether it is a file of questions, of replies or of a task."""
-    return Path(word).is_file() and word.endswith(
-        (".jsonl", ".json", ".csv", ".tsv", ".yaml", ".yml", ".parquet", ".gz")
-    )
+    return Path(word).is_file() and word.endswith(_DATA)

@@ -80,7 +80,10 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         ]
         first = self.environment.get("MODEL_ACCURACY_EVAL_HUB") or "hf"
         if first not in ("hf", "ms"):
-            raise BadValue(f"MODEL_ACCURACY_EVAL_HUB names the hub that is asked first, hf or ms, not '{first}'.")
+            raise BadValue(
+                f"MODEL_ACCURACY_EVAL_HUB names the hub that is asked first, hf or ms, not '{first}'.",
+                next_step="export MODEL_ACCURACY_EVAL_HUB=hf",
+            )
         named = [reference for reference in both if reference.name]
         return sorted(named, key=lambda reference: reference.source != first)
 

@@ -7,10 +7,11 @@ its description that there was no gate.
 
 from typing import get_args
 
-from model_accuracy_eval.errors import EvalError, Refused, Stopped, UsageError
+from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
 from model_accuracy_eval.records import Conclusion, Decision, Outcome, Record, Report
 from model_accuracy_eval.records.github import CheckConclusion, StatusState
 from model_accuracy_eval.reporting import summary, untrusted_text
+from model_accuracy_eval.scoring import groups
 
 
 class ConclusionText(Record, frozen=True, kw_only=True):
@@ -31,6 +32,10 @@ CONCLUSIONS: dict[Conclusion, ConclusionText] = {
     "broken": ConclusionText(mark="💥", words="Infrastructure failure, no verdict", check="failure", status="error"),
     "stopped": ConclusionText(mark="⏹️", words="Cancelled", check="cancelled", status="error"),
 }
+
+
+_NOT_OF_THE_INFRASTRUCTURE = {UsageError.exit_code, Defect.exit_code}
+"""Exit codes of runs without a verdict that ended by what they were given, or by a defect of this program."""
 
 
 def is_verdict(conclusion: str) -> bool:
@@ -63,6 +68,8 @@ def outcome(result: Report | Outcome) -> Outcome:
 def words(result: Report | Outcome) -> str:
     """How the run ended, in the words of every heading; a run without a gate says what it came to instead."""
     ending = outcome(result)
+    if ending.conclusion == "broken" and ending.exit_code in _NOT_OF_THE_INFRASTRUCTURE:
+        return "No verdict"
     if ending.conclusion != "complete" or not isinstance(result, Report):
         return CONCLUSIONS[ending.conclusion].words
     if result.plan.shard is not None:
@@ -73,17 +80,20 @@ def words(result: Report | Outcome) -> str:
 
 
 def _without_gate(report: Report) -> str:
-    results = report.dataset_results
+    results, title = report.dataset_results, ""
+    rows = results[0].rows if results else ()
     if len(results) > 1:
-        return f"Complete: {len(results)} datasets, no gate"
-    known = [(place, row) for place, row in enumerate(results[0].rows if results else ()) if row.value is not None]
+        title = groups.of_all(report.plan.groups, [result.dataset for result in results])
+        rows = tuple(row for row in groups.all_rows(report.plan.groups, results) if row.dataset == title)
+    known = [(place, row) for place, row in enumerate(rows) if row.value is not None]
     if not known:
-        return CONCLUSIONS["complete"].words
+        several = f"Complete: {title or f'{len(results)} datasets'}, no gate"
+        return several if len(results) > 1 else CONCLUSIONS["complete"].words
     place, row = known[0]
     # A figure other than a dataset's first one, or one that is no share, is not known by its number alone.
     name = f"{row.metric} " if place or not row.share else ""
     lost = f", {row.bounds.samples:,} without a verdict" if row.bounds is not None else ""
-    return f"Complete: {name}{summary.with_unit(row)}{lost}, no gate"
+    return f"Complete: {f'{title} ' * bool(title)}{name}{summary.with_unit(row)}{lost}, no gate"
 
 
 def title(result: Report | Outcome, longest: int = 255) -> str:

@@ -1,6 +1,6 @@
-"""The one command to type after an ending that is not good: an error's own, else the one for its kind."""
+"""The one command to type after a run that did not end well: that of its error, else the one for its kind."""
 
-from model_accuracy_eval.errors import BadReuse, EvalError, MissingData, Refused, UnknownDataset
+from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Counts, Outcome, Report, RunPlan
 
 _MENDED_BY_GOING_ON = {5, 70}
@@ -29,21 +29,10 @@ def of_report(report: Report) -> str:
 def _look(plan: RunPlan, outcome: Outcome) -> str:
     if plan.settings.endpoint:
         return f"model-accuracy-eval doctor --endpoint {plan.settings.endpoint[0]}"
+    if plan.settings.engine == "ray" and outcome.about is None:  # it is the cluster's nodes, and not deploy.sh
+        return f"model-accuracy-eval run --reuse {outcome.folder}"
     return f"less {outcome.folder}/logs/deploy.log"
 
 
 def _lost(counts: Counts) -> int:
     return counts.failed + counts.missing
-
-
-def of_error(error: EvalError, command: str) -> str:
-    """`command`: the one that was typed, without its arguments."""
-    if error.next_step:
-        return error.next_step
-    if isinstance(error, UnknownDataset | MissingData):
-        return "model-accuracy-eval tasks list"
-    if isinstance(error, BadReuse):
-        return "model-accuracy-eval history"
-    if isinstance(error, Refused):
-        return "model-accuracy-eval doctor"
-    return f"{command} --help" if error.exit_code == EvalError.exit_code else ""

@@ -26,11 +26,11 @@ class DatasetProgress(Record, frozen=True, kw_only=True):
     """As far as there is one."""
 
 
-def title(stage: str, datasets: Mapping[str, DatasetProgress]) -> str:
-    """One line without markup."""
+def title(stage: str, datasets: Mapping[str, DatasetProgress], group: str = "") -> str:
+    """One line without markup. `group`: what all datasets are of."""
     if stage != "infer" or not datasets:
         return _STAGES.get(stage, stage.capitalize())
-    name = next(iter(datasets)) if len(datasets) == 1 else f"{len(datasets)} datasets"
+    name = group or (next(iter(datasets)) if len(datasets) == 1 else f"{len(datasets)} datasets")
     sums = {
         field: sum(getattr(progress.counts, field) for progress in datasets.values())
         for field in Counts.__struct_fields__

@@ -81,7 +81,7 @@ def verdict(report: Report) -> Iterator[str]:
     for gate in report.gates:
         yield f"Gate {gate.sentence}"
     outcome = report.outcome
-    ending = conclusions.words(report) if outcome.conclusion == "complete" else outcome.conclusion.upper()
+    ending = conclusions.words(report)
     yield f"{ending} (exit code {outcome.exit_code}){'.' if ':' in ending else ':'} {outcome.sentence}"
     if outcome.detail:
         yield outcome.detail

@@ -1,7 +1,7 @@
 """Parts of a dataset, groups of datasets, and figures that count from the level of guessing."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 
 import msgspec
@@ -195,6 +195,14 @@ def datasets(group: TaskGroup, groups: Mapping[str, TaskGroup]) -> tuple[str, ..
                 visited.add(name)
                 pending.append(groups[name])
     return tuple(members)
+
+
+def of_all(task_groups: Sequence[TaskGroup], names: Collection[str]) -> str:
+    """The group that stands for all of these datasets, which is what was named; empty: there is none."""
+    by_name = {group.name: group for group in task_groups}
+    inside = {name for group in task_groups for name in group.members}
+    outer = [group for group in task_groups if group.name not in inside]
+    return outer[0].name if len(outer) == 1 and {*names} <= {*datasets(outer[0], by_name)} else ""
 
 
 def _group_rows(name: str, mean: GroupMean, results: Sequence[DatasetResult | None]) -> Iterator[SummaryRow]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped
 from model_accuracy_eval.ports import Clock
 from model_accuracy_eval.records import DatasetResult, Decision, Gate, GateResult, Outcome, RunPlan
+from model_accuracy_eval.scoring import groups
 
 _DECISIONS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
 """What gates decide, the worst first, and the exit code of each."""
@@ -42,7 +43,7 @@ def conclude(
             return Outcome(
                 conclusion=decision, exit_code=exit_code, stage="gates", sentence=" ".join(sentences), folder=folder
             )
-    sentence = _without_gate(judged)
+    sentence = _without_gate(plan, judged)
     if plan.settings.mode == "infer":
         sentence = "Every sample was asked; judge them with --mode eval --reuse."
     if plan.shard:
@@ -50,14 +51,16 @@ def conclude(
     return Outcome(conclusion="complete", exit_code=0, stage="done", sentence=sentence, folder=folder)
 
 
-def _without_gate(judged: Sequence[DatasetResult]) -> str:
-    """What a run without a gate leaves open, and the gate that would answer it."""
-    results = [result for result in judged if result.rows]
-    if not results:
+def _without_gate(plan: RunPlan, judged: Sequence[DatasetResult]) -> str:
+    """What a run without a gate leaves open, and the gate that would answer it: on the group, if all are of one."""
+    group = groups.of_all(plan.groups, [result.dataset for result in judged])
+    rows = [row for row in groups.all_rows(plan.groups, judged) if row.dataset == group]
+    rows = rows or next((list(result.rows) for result in judged if result.rows), [])
+    if not rows:
         return "No gate says whether that is good enough."
-    metrics = [row.metric for row in results[0].rows if row.value is not None]
+    metrics = [row.metric for row in rows if row.value is not None]
     metric = next((name for name in metrics if name.startswith("avg@")), metrics[0] if metrics else "accuracy")
-    gate = Gate(dataset=results[0].dataset, metric=metric, comparison=">=", threshold=0)
+    gate = Gate(dataset=rows[0].dataset, metric=metric, comparison=">=", threshold=0)
     return f"Whether that is good enough, a gate would say: --gate '{str(gate).removesuffix('0')}NUMBER'."
 
 

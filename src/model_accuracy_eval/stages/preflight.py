@@ -31,6 +31,7 @@ _NEEDED: dict[MediaKind, int] = {"image": 1, "audio": 2, "video": 2}
 """Position of the first type whose models are asked about such."""
 
 _PORT = re.compile(rb"\bPORT\b")
+_PORTS_TRIED = 100
 
 
 def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> PreflightResult:
@@ -158,10 +159,25 @@ def _reads_port(folder: Path) -> bool:
 def _port(plan: RunPlan, ports: Ports) -> list[str]:
     if plan.settings.engine != "local":
         return []
-    numbers = range(plan.settings.port, plan.settings.port + plan.settings.replicas)
-    owners = ((port, ports.launcher.port_owner(port)) for port in numbers)
-    return [
+    first, count = plan.settings.port, plan.settings.replicas
+    owners = ((port, ports.launcher.port_owner(port)) for port in range(first, first + count))
+    findings = [
         f"Port {port} is already in use by {owner}, so the adapter could not serve on it."
         for port, owner in owners
         if owner
     ]
+    free = _free_ports(first + 1, count, ports) if findings else None
+    if free:
+        rest = "which is free" if count == 1 else f"from which on {count} ports are free"
+        findings.append(f"Give --port {free}, {rest}.")
+    return findings
+
+
+def _free_ports(wished: int, count: int, ports: Ports) -> int | None:
+    """The next port from which on so many are free."""
+    free = 0
+    for port in range(wished, min(65536, wished + count + _PORTS_TRIED)):
+        free = 0 if ports.launcher.port_owner(port) else free + 1
+        if free == count:
+            return port - count + 1
+    return None

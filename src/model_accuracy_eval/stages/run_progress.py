@@ -71,13 +71,18 @@ class RunProgress:
     def __init__(self, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
         self.stage = "prepare"
+        self.group = ""
         self.counts: dict[str, Counts] = {}
         self.began: dict[str, tuple[float, int]] = {}
         """Dataset → when it began, and how many of its samples an earlier run had answered."""
         self.activities: dict[str, Activity | None] = {}
 
-    def watch(self, display: ProgressDisplay) -> ProgressDisplay:
-        """Returns a display that notes everything here and shows it on the given one."""
+    def watch(self, display: ProgressDisplay, *, group: str = "") -> ProgressDisplay:
+        """Returns a display that notes everything here and shows it on the given one.
+
+        `group`: what all datasets are of.
+        """
+        self.group = group
         return _WatchedDisplay(display, self)
 
     def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
@@ -91,7 +96,7 @@ class RunProgress:
             name: DatasetProgress(counts=counts, rate=self._rate(name, counts), figure=self._figure(name))
             for name, counts in [*self.counts.items()]
         }
-        return progress.title(self.stage, datasets), progress.summary(self.stage, datasets)
+        return progress.title(self.stage, datasets, self.group), progress.summary(self.stage, datasets)
 
     def _figure(self, dataset: str) -> str:
         activity = self.activities.get(dataset)

@@ -23,14 +23,19 @@ _CONTROL_CHARACTERS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)
 
 
 def progress_display(
-    stream: TextIO, elapsed: Callable[[], float], *, plain: bool = False, environ: Mapping[str, str] = os.environ
+    stream: TextIO,
+    elapsed: Callable[[], float],
+    *,
+    group: str = "",
+    plain: bool = False,
+    environ: Mapping[str, str] = os.environ,
 ) -> "TerminalProgress | PlainProgress":
-    """Bars on a terminal; lines in a file, in a CI log and on a simple terminal."""
+    """Bars on a terminal; lines in a file, in a CI log and on a simple terminal. `group`: what all datasets are of."""
     # Some CI systems provide a terminal; redrawn bars would fill their log.
     simple = environ.get("TERM", "") in {"", "dumb"} or bool(environ.get("CI"))
     if plain or simple or not stream.isatty():
-        return PlainProgress(stream, elapsed)
-    return TerminalProgress(stream, elapsed)
+        return PlainProgress(stream, elapsed, group)
+    return TerminalProgress(stream, elapsed, group)
 
 
 class _IgnoringErrors:
@@ -56,9 +61,10 @@ class _IgnoringErrors:
 class PlainProgress:
     """Implements `ports.ProgressDisplay` with whole lines and no escape codes."""
 
-    def __init__(self, stream: TextIO, elapsed: Callable[[], float]) -> None:
+    def __init__(self, stream: TextIO, elapsed: Callable[[], float], group: str = "") -> None:
         self._stream = _IgnoringErrors(stream)
         self._elapsed = elapsed
+        self._whole = f"{group}, all" if group else "all"
         self._pace = RunPace()
         self._told: dict[str, Counts] = {}
         """Datasets that were said to be done, and with what."""
@@ -102,7 +108,8 @@ class PlainProgress:
             self.say(f"{name}: {pace.line(now)}{left}")
         if several:
             more = f" ({len(active)} of them being asked)" if len(active) > _LINES else ""
-            self.say(f"all {len(self._pace.datasets)} datasets{more}: {self._pace.line(now)}, {self._pace.left(now)}")
+            datasets = f"{self._whole} {len(self._pace.datasets)} datasets{more}"
+            self.say(f"{datasets}: {self._pace.line(now)}, {self._pace.left(now)}")
 
     def end(self, dataset: str, counts: Counts) -> None:
         pace = self._pace.datasets.get(dataset)
@@ -127,9 +134,10 @@ class PlainProgress:
 class TerminalProgress:
     """Implements `ports.ProgressDisplay` with one live bar for each dataset. Updates change numbers; a timer draws."""
 
-    def __init__(self, stream: TextIO, elapsed: Callable[[], float]) -> None:
+    def __init__(self, stream: TextIO, elapsed: Callable[[], float], group: str = "") -> None:
         self._elapsed = elapsed
         self._pace = RunPace()
+        self._group = f"{group}, " if group else ""
         # A terminal that is closed must not end the run; rich would end the process.
         file: Any = _IgnoringErrors(stream)
         self._console = rich.console.Console(file=file, highlight=False, markup=False, emoji=False, force_terminal=True)
@@ -186,7 +194,7 @@ class TerminalProgress:
         if not every:
             return rich.console.Group(table)
         left = "" if all(one.ended is not None for _, one in every) else f", {pace.left(now)}"
-        several = f"{pace.finished} of {len(every)} datasets done: " if len(every) > 1 else ""
+        several = f"{self._group}{pace.finished} of {len(every)} datasets done: " if len(every) > 1 else ""
         lost = rich.text.Text(f"{pace.lost:,} failed, " if pace.lost else "", style="red")
         whole = rich.text.Text(several) + lost + rich.text.Text(f"{pace.speed(now)}{left}")
         return rich.console.Group(table, whole)

@@ -28,6 +28,7 @@ from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, C
 from model_accuracy_eval.records import RunPlan, Settings
 from model_accuracy_eval.records.baseline import is_artifact
 from model_accuracy_eval.records.github import OpenCheck
+from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.stages.github_sinks import STATE_CHECK, STATE_CLOSED
 from model_accuracy_eval.stages.run_progress import RunProgress
 from model_accuracy_eval.system import planted_variables
@@ -269,7 +270,9 @@ class ActionStep:
             private_folder=True,
             model_token=self._tokens["model-token"] or None,
             labels=_labels(plan, context),
-            wrap_display=run_progress.watch,
+            wrap_display=partial(
+                run_progress.watch, group=groups.of_all(plan.groups, [task.name for task in plan.tasks])
+            ),
         )
 
     def _open_archive(self, place: str, context: ActionContext, github: GitHubRest, folder: Path) -> Archive:

@@ -19,6 +19,7 @@ from model_accuracy_eval.hubs.hub_weights import HubWeights
 from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, ServiceRole
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
+from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.system import latest_run, proxies
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.concurrency import run
@@ -96,7 +97,8 @@ def ports(
     as on this machine; None: as we do. `private_folder`: others use the same home: nobody else may look into the run's
     folder, which holds the right answers, and a lock file in the cache is not believed.
     """
-    display = wrap_display(progress_display(progress, clock.elapsed))
+    group = groups.of_all(plan.groups, [task.name for task in plan.tasks])
+    display = wrap_display(progress_display(progress, clock.elapsed, group=group))
     keys, word = api_keys.of_run(plan.settings, environment)
     if word and plan.settings.mode != "eval":
         display.say(word)

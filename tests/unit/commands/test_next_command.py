@@ -61,11 +61,61 @@ def test_no_command_at_all_is_help() -> None:
             ["run", "--runtime", "pod"],
             "run --runtime process",
         ),
+        (
+            "Give an adapter folder or --endpoint, not both: one is deployed, the other already runs.",
+            ["run", "mine", "--endpoint", "http://a:1", "--limit", "3", "--endpoint=http://b:1"],
+            "run mine --limit 3",
+        ),
+        (
+            "A shard decides no gate, so --stop-when-decided and --shard 0/2 exclude each other.",
+            ["run", "--stop-when-decided", "--shard", "0/2"],
+            "run --shard 0/2",
+        ),
+        (
+            "An endpoint is named twice: http://a:1, http://b:1, http://a:1/. Each replica is to be named once.",
+            ["run", "--endpoint", "http://a:1", "--endpoint", "http://b:1", "--endpoint", "http://a:1/", "-n", "1"],
+            "run -n 1 --endpoint http://a:1/ --endpoint http://b:1",
+        ),
+        (
+            "4 replicas with 2 NPUs each need more than the devices 0,1,2,3,4.",
+            ["run", "--replicas", "4", "--devices-per-replica", "2"],
+            "run --replicas 2 --devices-per-replica 2",
+        ),
+        (
+            "The gate 'a: pass@5 >= 6' needs pass@5, and --only avg@5 leaves it out: add it to --only, or leave --only out.",
+            ["run", "--only", "avg@5"],
+            "run --only avg@5,pass@5",
+        ),
+        (
+            "Port 8001 is already in use by x, … Give --port 8003, from which on 3 ports are free.",
+            ["run", "--port", "8000", "--replicas", "3"],
+            "run --port 8003 --replicas 3",
+        ),
+        ("The run x has its own limit: leave --limit out.", ["rescore", "x", "--limit", "3"], "rescore x"),
+        ("devices is 'two'; it takes auto, all, none, or …", ["run", "--devices", "two"], "run --devices auto"),
     ],
 )
 def test_what_a_sentence_asks_for_is_in_the_command(sentence: str, typed: list[str], step: str) -> None:
     """In the place of what was typed, of several gates in that of the one that is meant."""
     assert next_command.of_error(BadValue(sentence), typed) == f"model-accuracy-eval {step}"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "typed", "step"),
+    [
+        ("The rows of gsm8k have no date.", "run --datasets arc_easy,gsm8k@2025-01..", "tasks show gsm8k"),
+        (
+            "The time 2025-02..2025-01 ends before it begins.",
+            "run --datasets gsm8k@2025-02..2025-01",
+            "tasks show gsm8k",
+        ),
+        ("Nothing of --retries is known here.", "run --datasets gsm8k", "run --help | grep -A 3 -e --retries"),
+        ("Nothing is known.", "tasks show gsm8k", "tasks show --help"),
+    ],
+)
+def test_what_nobody_can_mend_is_shown(sentence: str, typed: str, step: str) -> None:
+    """The dataset or the option that the sentence names; all options only where it names neither."""
+    assert next_command.of_error(BadValue(sentence), typed.split()) == f"model-accuracy-eval {step}"
 
 
 def test_commands_in_sentences_are_taken_as_they_are() -> None:

@@ -25,7 +25,7 @@ from tests.unit.reporting.fixed_report import many, single
 from tests.unit.reporting.rendered import UNSEEN, live, render
 
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
-from model_accuracy_eval.records import Conclusion, Counts, FigureBounds, Report, Shard
+from model_accuracy_eval.records import Conclusion, Counts, FigureBounds, GroupMean, Report, Shard, TaskGroup
 from model_accuracy_eval.reporting import (
     comment,
     comment_figures,
@@ -81,6 +81,12 @@ def test_conclusions_are_shown_on_github(conclusion: Conclusion, check: str, wor
     assert words in found.summary
 
 
+@pytest.mark.parametrize("code", [2, 70])
+def test_what_is_no_fault_of_the_infrastructure_is_not_called_so(code: int) -> None:
+    """Python of a task that raises, and a defect of this program."""
+    assert conclusions.title(replace(ended("broken"), exit_code=code)) == "No verdict: A sentence."
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -92,6 +98,8 @@ def test_conclusions_are_shown_on_github(conclusion: Conclusion, check: str, wor
             "Complete: 66.67 %, 2 without a verdict, no gate",
         ),
         (lambda report: replace(report, dataset_results=report.dataset_results * 2), "Complete: 2 datasets, no gate"),
+        (lambda report: in_group(report, "accuracy"), "Complete: both 66.67 %, no gate"),
+        (lambda report: in_group(report, "chrF"), "Complete: both, no gate"),
         (lambda report: replace(report, dataset_results=()), "Complete, no gate"),
         (lambda report: replace(report, plan=report.plan.with_settings(mode="infer")), "Complete: asked, not judged"),
         (
@@ -106,6 +114,16 @@ def test_a_run_without_a_gate_says_what_it_came_to(change: Callable[[Report], Re
     shown = (comment.as_check(report).title, comment.as_comment(report, key=KEY), terminal.as_text(report))
     assert all(words in text and "passed" not in text.lower() for text in shown)
     assert f'<h1 id="verdict-title">{words}</h1>' in page.as_html(report, {}).decode()
+
+
+def in_group(report: Report, metric: str) -> Report:
+    """Two datasets of one group, of which a mean of that figure is taken."""
+    (result,) = report.dataset_results
+    row = replace(result.rows[0], metric="accuracy")
+    results = tuple(replace(result, dataset=name, rows=(replace(row, dataset=name),)) for name in ("a", "b"))
+    inner = TaskGroup(name="inner", members=("b",))
+    group = TaskGroup(name="both", members=("a", "inner"), means=(GroupMean(metric=metric, weight_by_size=False),))
+    return replace(report, dataset_results=results, plan=replace(report.plan, groups=(group, inner)))
 
 
 def with_row(report: Report, **changes: Any) -> Report:

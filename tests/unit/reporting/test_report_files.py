@@ -21,7 +21,7 @@ from tests.unit.reporting.fixed_report import (
 )
 
 from model_accuracy_eval.errors import BadReuse
-from model_accuracy_eval.records import DatasetResult, FigureBounds, Report, VerdictReason
+from model_accuracy_eval.records import DatasetResult, FigureBounds, Outcome, Report, VerdictReason
 from model_accuracy_eval.reporting import results, runfile, summary, terminal
 from model_accuracy_eval.scoring import comparison_statistics
 from model_accuracy_eval.scoring.comparison_statistics import ProblemOutcome
@@ -200,7 +200,7 @@ def test_the_terminal_shows_what_went_missing() -> None:
     assert "gsm8k: 0 of 5 samples answered; 5 missing." in text
     assert "1.25..18.50" in text
     assert "Gate demo_gsm8k: avg@5 >= 60 failed: avg@5 is 5.60." in text
-    assert "FAILED (exit code 1): 1 of 2 gates failed." in text
+    assert "Failed (exit code 1): 1 of 2 gates failed." in text
     assert "Report: /runs/ee9480acbbac4d4aa190a124d5ddf39c" in text
 
 
@@ -208,7 +208,26 @@ def test_a_refused_run_has_no_table() -> None:
     """Only how it ended."""
     text = terminal.as_text(report(()))
     assert "dataset" not in text
-    assert "FAILED" in text
+    assert "Failed" in text
+
+
+@pytest.mark.parametrize(
+    ("about", "step"),
+    [(None, "model-accuracy-eval run --reuse /runs/a"), (("deploy.sh", 1), "less /runs/a/logs/deploy.log")],
+)
+def test_a_cluster_without_nodes_is_no_matter_of_deploy_sh(about: tuple[str, int] | None, step: str) -> None:
+    """The run goes on when there is one; where deploy.sh failed, its log says more."""
+    outcome = Outcome(
+        conclusion="broken",
+        exit_code=4,
+        stage="deploy",
+        sentence="No replica has a node.",
+        folder="/runs/a",
+        about=about,
+    )
+    ended = msgspec.structs.replace(report(()), outcome=outcome)
+    ended = msgspec.structs.replace(ended, plan=ended.plan.with_settings(engine="ray"))
+    assert terminal.as_text(ended).splitlines()[-1] == f"Next: {step}"
 
 
 def test_run_json_says_how_it_ended() -> None:
