@@ -59,7 +59,7 @@ _NO_PROBLEM = Problem(id=-1, messages=(), references=())
 
 
 def is_number(answer: str) -> bool:
-    """Whether an answer is a number that is read as itself in a reply: of 1e5 another one would be read."""
+    """Whether an answer is a number that is read as itself in a reply: of 10^5 another one would be read."""
     value = as_number(answer)
     return value is not None and value == as_number(number_answer(answer, _NO_PROBLEM) or "")
 

@@ -11,6 +11,16 @@ _SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of "pag
 _DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
 _NUMBER = re.compile(_SIGN + _DIGITS)
 _MARKED = re.compile(rf"####[\s:=*_$\\(]*{_SIGN}{_DIGITS}")
+_HAS_EXPONENT = re.compile(r"[0-9][eE][-−+0-9]")
+_HAS_POWER = re.compile(r"10\s*[\^*⁰¹²³⁴-⁹⁺⁻]")
+_TIMES = r"\s*(?:[×·*xX]|\\times|\\cdot)\s*"
+_EXPONENT = r"[-−+]?\d{1,3}"
+_SCIENTIFIC = re.compile(
+    rf"(?<![\w.,^])(?:(\d+(?:\.\d+)?|\.\d+)[eE]({_EXPONENT})(?!\d)"
+    rf"|(?:(\d+(?:\.\d+)?|\.\d+){_TIMES})?10\s*(?:(?:\^|\*\*)\s*(?:[{{(]\s*({_EXPONENT})\s*[}})]|({_EXPONENT})(?!\w))"
+    r"|([⁺⁻]?[⁰¹²³⁴-⁹]{1,3})))"
+)
+_PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
 _IN_NUMBERS = frozenset("-−+\\$€£¥,.")
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
 _STATED = re.compile(
@@ -23,7 +33,10 @@ _DIGITS_OF_DECIMALS = Context(prec=40)
 
 def last_number(text: str, problem: Problem) -> str | None:
     """The last number of the text, with commas and sign: "… is $1,234.50." gives 1,234.50, "-$5" gives -5."""
-    text = _without_latex_commas(text)
+    return _last_number(_without_powers(_without_latex_commas(text)))
+
+
+def _last_number(text: str) -> str | None:
     end = next((place for place in range(len(text) - 1, -1, -1) if text[place].isdecimal()), None)
     if end is None:
         return None
@@ -38,20 +51,33 @@ def _without_latex_commas(text: str) -> str:
     return _LATEX_COMMA.sub(",", text) if "\\" in text or "{,}" in text else text
 
 
+def _without_powers(text: str) -> str:
+    """Numbers in scientific notation, such as 1.2e-3 and 6.02 × 10²³, with all their digits: the last digits of a text
+    would be an exponent, which is no answer."""
+    has_any = _HAS_POWER.search(text) or _HAS_EXPONENT.search(text)  # Two fast searches; most texts have none.
+    return _SCIENTIFIC.sub(_digits_of, text) if has_any else text
+
+
+def _digits_of(scientific: re.Match[str]) -> str:
+    short, its_exponent, mantissa, *exponents = scientific.groups("")
+    exponent = "".join((its_exponent, *exponents)).translate(_PLAIN)
+    return f"{Decimal(f'{short or mantissa or 1}e{exponent}'):f}"
+
+
 def number_answer(text: str, problem: Problem) -> str | None:
     r"""The number right after the last `####`, else in the last `\boxed{…}`, else the last number of the text.
 
     "#### Step 2: …" is a Markdown heading, and its 2 is not an answer. A box with a fraction or a calculation has its
     value; one with several values or with a formula has no number.
     """
-    text = _without_latex_commas(text)
+    text = _without_powers(_without_latex_commas(text))
     marked = _MARKED.findall(text) if "####" in text else []
     if marked:
         return "".join(marked[-1])
     boxed = maths.last_box(text) if "box" in text else None
     if boxed is not None and (number := _NUMBER.search(boxed)):
         return _value(boxed, "".join(number.groups("")))
-    return last_number(text, problem)
+    return _last_number(text)
 
 
 def _value(formula: str, first_number: str) -> str | None:

@@ -48,6 +48,17 @@ NUMBERS = {
     "#### **42**": "42",
     "#### 18 dollars, for 3 boxes": "18",
     "#### -7": "-7",
+    # scientific notation, whose last digits are an exponent
+    "#### 1e5": "100000",
+    "That is -1.2e3 N.": "-1200",
+    "2.50E-4 mol": "0.000250",
+    "about 6.02 × 10^23 atoms": "602" + "0" * 21,
+    "6.02·10²³": "602" + "0" * 21,
+    r"\(3 \times 10^{-2}\)": "0.03",
+    "7e2kg": "700",
+    "the answer is 10^3": "1000",
+    "3 x 10^2 = 300": "300",
+    "commit 0x1e5": "5",
     "#### −7": "-7",
     "####\n12": "12",
     "#### \\$9.50": "9.50",
@@ -127,6 +138,15 @@ def test_thousands_keep_their_thousands() -> None:
     """1,000 is a thousand and not the 000 behind its comma."""
     assert last_number("In all 1,000.", PLAIN) == "1,000"
     assert as_number("1,000") == 1000
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["{!r}", "{:e}", "{:.3E} m/s", "**{:g}**"]))
+def test_any_float_is_read_back_as_python_writes_it(number: float, form: str) -> None:
+    """With an exponent where it has one."""
+    written = form.format(number)
+    answer = number_answer(f"In 3 steps: {written}", PLAIN)
+    assert answer is not None
+    assert float(answer) == float(written.strip("*").partition(" ")[0])
 
 
 @given(st.integers(-(10**12), 10**12), st.sampled_from(["{}", "{:,}", "{}.", "${:,}.", "**{}**", "{:,} eggs", "={}"]))

@@ -3,6 +3,7 @@
 import html
 import re
 import unicodedata
+from decimal import Decimal
 from math import isnan
 from typing import Any
 
@@ -44,14 +45,19 @@ def text_of(where: str, column: str, value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, (int, float)):
+    if isinstance(value, float):
+        return _as_decimal(value)
+    if isinstance(value, int):
         return str(value)
     raise BadData(
         f"{where}: '{column}' holds {_noun(value)} where a text is needed: {short(value)}. Name what holds the text "
         f"with --columns, as in --columns question={column}.{_first_text(value)}."
     )
+
+
+def _as_decimal(value: float) -> str:
+    """All digits of a number: Python writes 0.00001 as 1e-05, as nobody else does."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{Decimal(str(value)):f}"
 
 
 def _noun(value: Any) -> str:
