@@ -35,6 +35,7 @@ from model_accuracy_eval.stages import (
 )
 from model_accuracy_eval.stages.code_trials import TRIED_FILE
 from model_accuracy_eval.stages.early_stop import EarlyStop
+from model_accuracy_eval.stages.infer import Asked
 from model_accuracy_eval.stages.publish import Publisher
 from model_accuracy_eval.stages.run_files import FILES
 from model_accuracy_eval.stages.run_progress import StageTimer
@@ -78,7 +79,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
     if preflight_result.tried:
         store.write(TRIED_FILE, msgspec.json.encode(preflight_result.tried))
     store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
-    trouble, service, tail_seconds = _infer(plan, preflight_result, store, ports, timer, stop=stop)
+    trouble, asked = _infer(plan, preflight_result, store, ports, timer, stop=stop)
     with timer.stage("score"):
         judging = datasets if plan.settings.mode != "infer" else ()
         dataset_results, unjudged = score.judge_each(
@@ -86,7 +87,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         )
     trouble = trouble or outcome.stopped(ports.clock) or unjudged or outcome.too_many_lost(plan, dataset_results)
     judged = () if trouble else dataset_results
-    verdict = defects.attempt("the comparison", lambda: _verdict(plan, service, baseline, judged, stop))
+    verdict = defects.attempt("the comparison", lambda: _verdict(plan, asked.service, baseline, judged, stop))
     if isinstance(verdict, EvalError):
         trouble, verdict = trouble or verdict, (None, ())
     comparison, gate_results = verdict
@@ -97,9 +98,10 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         dataset_results=dataset_results,
         gates=gate_results,
         comparison=comparison,
-        service=service,
+        service=asked.service,
         seconds=timer.seconds,
-        tail_seconds=tail_seconds,
+        tail_seconds=asked.tail_seconds,
+        answered_before=asked.answered_before,
         started=timer.started,
         finished=timer.now(),
         environment={**resume.kept_facts(plan, store), **ports.facts, **_weights_facts(preflight_result.weights)},
@@ -123,12 +125,11 @@ def _verdict(
 
 def _infer(
     plan: RunPlan, preflight_result: PreflightResult, store: Store, ports: Ports, timer: StageTimer, *, stop: EarlyStop
-) -> tuple[EvalError | None, Service | None, float | None]:
-    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, who answered, and how long
-    the tail was."""
-    service, tail_seconds = resume.kept_service(store), None
+) -> tuple[EvalError | None, Asked]:
+    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, and what is known then."""
+    asked = Asked(resume.kept_service(store))
     if plan.settings.mode == "eval":
-        return None, service, None
+        return None, asked
     try:
         weights = ""
         if preflight_result.weights is not None:
@@ -136,9 +137,10 @@ def _infer(
                 weights = ports.weights_source.fetch(preflight_result.weights.reference, plan.settings.max_weight_size)
         with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
             service = resume.note_service(plan, preflight_result.datasets, live.service, store, timer.started)
+            asked = Asked(service)
             with timer.stage("infer"):
                 picture_probe.check(plan, preflight_result.datasets, live, ports)
-                service, tail_seconds = infer.collect(
+                asked = infer.collect(
                     plan,
                     preflight_result.datasets,
                     live.answering_as(service),
@@ -150,10 +152,10 @@ def _infer(
     except UsageError:
         raise
     except EvalError as trouble:
-        return trouble, service, tail_seconds
+        return trouble, asked
     except Exception as error:  # noqa: BLE001 - the answers until then are judged and reported
-        return defects.defect("the asking", error), service, tail_seconds
-    return None, service, tail_seconds
+        return defects.defect("the asking", error), asked
+    return None, asked
 
 
 def _weights_facts(weights_info: WeightsInfo | None) -> dict[str, str]:

@@ -42,6 +42,7 @@ def kept_report(store: Archive) -> Report:
         service=run.service,
         seconds=run.seconds,
         tail_seconds=None if run.tail_seconds is msgspec.UNSET else run.tail_seconds,
+        answered_before=run.answered_before or 0,
         started=run.started,
         finished=run.finished,
         environment=run.environment,

@@ -4,9 +4,10 @@ A shard has every W-th problem of each dataset, so all take about the same time,
 """
 
 from collections.abc import Mapping
-from math import ceil, fsum
+from math import ceil
 
 from model_accuracy_eval.records import Record
+from model_accuracy_eval.reporting import earlier_pace
 from model_accuracy_eval.reporting.runfile import RunFile
 
 
@@ -47,22 +48,7 @@ def shard_plan(
     samples = sum(size.samples for size in sizes.values())
     largest = max((size.problems for size in sizes.values()), default=1)
     most = max(1, min(most, largest))
-    seconds = _seconds(sizes, last, concurrency) if last else None
+    pace = earlier_pace.of_run(last) if last else None
+    seconds = pace.seconds({name: size.samples for name, size in sizes.items()}, concurrency) if pace else None
     count = most if seconds is None else min(most, max(1, ceil(seconds / (60 * minutes))))
     return ShardPlan(count=count, samples=samples, seconds=seconds)
-
-
-def _seconds(sizes: Mapping[str, DatasetSize], last: RunFile, concurrency: int) -> float | None:
-    """Seconds of answers at the earlier run's lengths, divided by how many were under way at a time."""
-    lengths = {
-        name: (entry.speed.e2e.mean, entry.counts.answered)
-        for name, entry in last.datasets.items()
-        if entry.speed and entry.speed.e2e and entry.counts and entry.counts.answered
-    }
-    busy = fsum(mean * count for mean, count in lengths.values())
-    if not busy:
-        return None
-    asked = last.seconds.get("infer", 0.0)
-    width = busy / asked if asked else concurrency
-    usual = busy / sum(count for _, count in lengths.values())
-    return fsum(size.samples * lengths.get(name, (usual, 0))[0] for name, size in sizes.items()) / width

@@ -6,7 +6,7 @@ from math import ceil
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import Gate, PreparedDataset, RunPlan
-from model_accuracy_eval.reporting import runfile
+from model_accuracy_eval.reporting import earlier_pace, runfile
 from model_accuracy_eval.scoring import gates, planned_sizes
 from model_accuracy_eval.scoring.followed_figures import followed_figures
 from model_accuracy_eval.scoring.planned_sizes import PlannedSize
@@ -26,11 +26,10 @@ def requests(plan: RunPlan, ports: Ports, number: float, is_minutes: bool) -> in
         )
     archive = ports.open_archive(plan.settings.baseline)
     last = runfile.read(archive.read(runfile.RUN_FILE), archive.root)
-    answered = sum(entry.counts.answered for entry in last.datasets.values() if entry.counts)
-    seconds = last.seconds.get("infer", 0.0)
-    if not answered or not seconds:
-        raise BadValue(f"'{archive.root}' does not say how fast the service is: it has no answers of its own.")
-    return int(60 * number * answered / seconds)
+    pace = earlier_pace.of_run(last)
+    if pace is None or pace.rate is None:
+        raise BadValue(f"'{archive.root}' does not say how fast the service is: its last part has no answers.")
+    return int(60 * number * pace.rate)
 
 
 def lines(plan: RunPlan, ports: Ports, requests: int | None) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The whole story on fake ports: every ending has its conclusion, its exit code and its report."""
 
+import json
 import re
 from pathlib import Path
 
@@ -367,6 +368,15 @@ def test_a_service_that_never_answers_runs_into_the_limit(tmp_path: Path) -> Non
     report, _ = evaluate(plan(adapter=str(tmp_path)), always_refused())
     assert report.outcome.exit_code == 4
     assert "within 1800 s; the last try said: connection refused" in report.outcome.sentence
+
+
+def test_a_run_that_goes_on_says_what_was_answered_before() -> None:
+    """The time in `seconds` is not that of these answers."""
+    whole, store = evaluate(plan(), right)
+    assert "answered_before" not in json.loads(store.files["run.json"])
+    evaluate(plan(), right, open_store=lambda _root: store)
+    answered = sum(result.counts.answered for result in whole.dataset_results)
+    assert json.loads(store.files["run.json"])["answered_before"] == answered > 0
 
 
 def test_a_run_whose_adapter_never_came_up_can_be_resumed(tmp_path: Path) -> None:

@@ -49,6 +49,21 @@ def test_a_merged_run_does_not_say_how_long_it_asked() -> None:
     assert shard_plan(SIZES, merged, minutes=60, most=8, concurrency=64).seconds == pytest.approx(1_000)
 
 
+def test_a_run_that_went_on_counts_the_answers_of_its_last_part() -> None:
+    """Its seconds are of that part alone; of one that broke off it is not known how many answers these are."""
+    went_on = replace(LAST, seconds={"infer": 20.0}, answered_before=495)
+    assert shard_plan(SIZES, went_on, minutes=60, most=8, concurrency=1).seconds == pytest.approx(2_000)
+    for unclear in (replace(went_on, answered_before=550), replace(LAST, status="stopped")):
+        assert shard_plan(SIZES, unclear, minutes=60, most=8, concurrency=64).seconds == pytest.approx(1_000)
+
+
+def test_log_likelihoods_take_what_they_took_together() -> None:
+    """None of them is timed by itself."""
+    untimed = DatasetEntry(version="v", questions="q", problems=100, counts=Counts(planned=100, answered=100))
+    last = replace(LAST, datasets={"short": untimed})
+    assert shard_plan(SIZES, last, minutes=60, most=8, concurrency=1).seconds == pytest.approx(5_500 * 2.0)
+
+
 def test_without_a_pace_there_are_as_many_as_are_allowed() -> None:
     """But no more than the largest dataset has problems, and one at least."""
     for last in (None, replace(LAST, datasets={})):

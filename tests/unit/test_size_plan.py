@@ -44,6 +44,7 @@ def test_too_few_requests_are_refused() -> None:
     code, lines = planned("--datasets", "demo_arithmetic", "--budget", "3", "--gate", "demo_arithmetic: cons@5 >= 70")
     assert code == 2
     assert any("need 5 samples of a problem" in line for line in lines)
+    assert any("--budget 5 " in line for line in lines if line.startswith("Next: "))
 
 
 def test_minutes_are_requests_at_the_pace_of_an_earlier_run(tmp_path: Path) -> None:
@@ -54,6 +55,10 @@ def test_minutes_are_requests_at_the_pace_of_an_earlier_run(tmp_path: Path) -> N
     arguments = ["--datasets", "demo_arithmetic", "--baseline", str(tmp_path), "--budget"]
     _, lines = planned(*arguments, "2.5 min")
     assert f"{5 * answered} requests for demo_arithmetic are best spent on" in " ".join(lines)
+    went_on = {**run, "seconds": {"infer": 30.0}, "answered_before": answered - 2}
+    (tmp_path / "run.json").write_text(json.dumps(went_on))
+    _, lines = planned(*arguments, "60 min")
+    assert "240 requests for demo_arithmetic are best spent on" in " ".join(lines)
     (tmp_path / "run.json").write_text(json.dumps({**run, "seconds": {"score": 1000.0}}))
     code, lines = planned(*arguments, "2.5m")
     assert (code, "does not say how fast the service is" in " ".join(lines)) == (2, True)

@@ -156,6 +156,8 @@ class Report(Record, frozen=True, kw_only=True):
     """Stage → wall seconds."""
     tail_seconds: float | None = None
     """Of the asking: how long fewer requests were under way than may be, because none was left; None: unknown."""
+    answered_before: int = 0
+    """Samples that the asking of `seconds` found answered."""
     started: str
     finished: str
     environment: dict[str, str] = {}

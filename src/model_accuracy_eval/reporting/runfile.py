@@ -127,6 +127,8 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     finished: str = ""
     seconds: dict[str, float] = {}
     tail_seconds: float | msgspec.UnsetType = msgspec.UNSET
+    answered_before: int | msgspec.UnsetType = msgspec.UNSET
+    """Samples that an earlier part of the run had answered, whose time `seconds` does not have."""
     n: int = 0
     drawn: Sampling | None = None
     """How the samples were drawn; runs of older versions do not say."""
@@ -205,6 +207,7 @@ def finished(report: Report) -> bytes:
         finished=report.finished,
         seconds=report.seconds,
         tail_seconds=msgspec.UNSET if report.tail_seconds is None else report.tail_seconds,
+        answered_before=report.answered_before or msgspec.UNSET,
         n=plan.sampling.n,
         drawn=plan.sampling,
         k=plan.k,

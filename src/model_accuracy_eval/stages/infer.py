@@ -38,10 +38,12 @@ _REPLICA_GONE_AFTER = 5.0
 class Asked(NamedTuple):
     """What is known when everything was asked."""
 
-    service: Service
-    """As its replies have shown it."""
-    tail_seconds: float
-    """How long fewer requests were under way than may be, because none was left."""
+    service: Service | None
+    """As its replies have shown it; None: none came up."""
+    tail_seconds: float | None = None
+    """How long fewer requests were under way than may be, because none was left; None: it did not come to that."""
+    answered_before: int = 0
+    """Samples that were in the journals already."""
 
 
 def collect(
@@ -95,6 +97,7 @@ class _Inference:
         self._tail_began: float | None = None
         """When the first worker found nothing left to ask."""
         self._tail_seconds = 0.0
+        self._answered_before = 0
         self._silences = Silences(plan.client_limits.concurrency)
 
     async def run(self, judge: BackgroundJudge) -> Asked:
@@ -107,7 +110,8 @@ class _Inference:
             await judge.close()
             for follower in filter(None, (each.follower for each in self._collectors)):
                 await follower.close()
-        return Asked(replace(service, sends_finish_reasons=chat.sends_finish_reasons), round(self._tail_seconds, 3))
+        service = replace(service, sends_finish_reasons=chat.sends_finish_reasons)
+        return Asked(service, round(self._tail_seconds, 3), self._answered_before)
 
     def _connect(self) -> ReplicaPool:
         share = self._plan.client_limits.concurrency / self._plan.settings.replicas
@@ -142,6 +146,7 @@ class _Inference:
         """Asks for everything, then again for what was taken for complete before the first finish_reason came."""
         known = chat.sends_finish_reasons is True
         opened = [await each.needed(each.open(drop_unfinished=known)) for each in self._collectors]
+        self._answered_before = sum(each.counts.answered for each in self._collectors)
         requests = [item for of_dataset in opened for item in of_dataset]
         await self._ask_all(longest_first(requests, self._plan, self._store, self._ports), chat)
         if chat.sends_finish_reasons and not known:
