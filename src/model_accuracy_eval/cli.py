@@ -43,7 +43,7 @@ class _Program(click.Group):
             raise click.exceptions.Exit(error.exit_code) from error
 
     def _refuse(self, error: click.UsageError) -> None:
-        click.echo(f"Error: {error.format_message()}", err=True)
+        click.echo(f"Error: {lazy_modules.next_command.parser_sentence(error, self._words, self)}", err=True)
         click.echo(f"Next: {lazy_modules.next_command.of_parser(error, self._words, self)}", err=True)
 
     def invoke(self, context: click.Context) -> Any:

@@ -97,12 +97,22 @@ def of_parser(error: click.UsageError, words: Sequence[str], program: click.Grou
     return _of_option(error, words, command) or _of_words(error, words, path, command)
 
 
+def parser_sentence(error: click.UsageError, words: Sequence[str], program: click.Group) -> str:
+    """What click says is wrong; of options, it names the nearest in the alphabet's order, and some that are far."""
+    if isinstance(error, click.NoSuchOption):
+        near = _near_options(error.option_name, _command(words, program)[1])
+        return click.NoSuchOption(error.option_name, possibilities=near).format_message()
+    return error.format_message()
+
+
 def _of_option(error: click.UsageError, words: Sequence[str], command: click.Command) -> str:
     """Empty: it is not about an option or an argument that the command has, or one that is like it."""
     if isinstance(error, click.NoSuchOption):
-        known = [name for each in command.params for name in each.opts]
-        near = difflib.get_close_matches(error.option_name, known, n=1, cutoff=0.6)
-        return command_line(*(_with_option(word, error.option_name, near[0]) for word in words)) if near else ""
+        wrong = error.option_name
+        if any(isinstance(each, click.Argument) and each.name == wrong.strip("-") for each in command.params):
+            return command_line(*(word.removeprefix(f"{wrong}=") for word in words if word != wrong))
+        near = _near_options(wrong, command)
+        return command_line(*(_with_option(word, wrong, near[0]) for word in words)) if near else ""
     if isinstance(error, click.MissingParameter):
         return _with_missing(error, words)
     if isinstance(error, click.BadOptionUsage):
@@ -111,6 +121,14 @@ def _of_option(error: click.UsageError, words: Sequence[str], command: click.Com
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
         return retyped(words, {error.param.opts[0]: _allowed(error.param)})
     return ""
+
+
+def _near_options(wrong: str, command: click.Command) -> list[str]:
+    """The option of which the wrong one is a slip of the hand, if any; the dashes, which all have, say nothing."""
+    letters = wrong.strip("-")
+    names = [name.removeprefix("--") for each in command.params for name in each.opts if name.startswith("--")]
+    swapped = [name for name in names if sorted(name) == sorted(letters)]
+    return [f"--{name}" for name in swapped[:1] or difflib.get_close_matches(letters, names, n=1, cutoff=0.7)]
 
 
 def _of_words(error: click.UsageError, words: Sequence[str], path: Sequence[str], command: click.Command) -> str:
@@ -190,19 +208,17 @@ def _of_runs(words: Sequence[str]) -> str:
     """The newest run in place of what is none; where there is none at all, the command that makes one."""
     named = [value for option, value in pairs(words)[1:] if option in _RUNS]
     wrong = next((value for value in named if not Path(value, "run.json").is_file()), "")
-    folders = [folder for folder in dict.fromkeys([*Path(wrong).parents, Path("outputs")]) if _newest(folder)]
+    places = dict.fromkeys([*Path(wrong).parents, Path("outputs")])
+    folders = [folder for folder in places if (folder / "latest" / "run.json").is_file()]
     if not folders:
-        return command_line("demo")
+        with_runs = [folder for folder in places if folder != Path() and next(folder.glob("*/run.json"), None)]
+        return command_line("history", str(with_runs[0])) if with_runs else command_line("demo")
     if words[0] in {"history", "view"}:
         return command_line(words[0], str(folders[0]))
     latest = str(folders[0] / "latest")
     if not wrong or latest in named:
         return command_line("history", str(folders[0]))
     return command_line(*(latest if word == wrong else word for word in words))
-
-
-def _newest(folder: Path) -> bool:
-    return (folder / "latest" / "run.json").is_file()
 
 
 def _of_file(error: EvalError, file: str, words: Sequence[str]) -> str:

@@ -15,6 +15,11 @@ from model_accuracy_eval.errors import BadData, BadReuse, BadValue, MissingData,
     [
         ("run --endpoit http://x:1 --dataset gsm8k", "run --endpoint http://x:1 --dataset gsm8k"),
         ("run --endpoit=http://x:1", "run --endpoint=http://x:1"),
+        ("run --modle x", "run --model x"),
+        ("run --foo x", "run --help"),
+        ("rescore a.jsonl --out x", "rescore --help"),
+        ("view --folder x", "view x"),
+        ("view --folder=x", "view x"),
         ("histroy --json", "history --json"),
         ("tasks shwo gsm8k", "tasks show gsm8k"),
         ("tasks nonsense", "tasks --help"),
@@ -178,3 +183,19 @@ def test_what_is_no_run_is_replaced_by_the_newest_one(tmp_path: Path, monkeypatc
 def test_a_refusal_of_another_kind_has_the_check_of_the_machine() -> None:
     """As before."""
     assert next_command.of_error(Refused("No place to run code."), ["run"]) == "model-accuracy-eval doctor"
+
+
+def test_the_sentence_names_the_option_that_the_command_has() -> None:
+    """Not the first of all that are a little like it."""
+    done = CliRunner().invoke(main, ["run", "--modle", "x"])
+    assert done.output.splitlines()[0] == "Error: No such option '--modle'. Did you mean '--model'?"
+    done = CliRunner().invoke(main, ["run", "--foo", "x"])
+    assert done.output.splitlines()[0] == "Error: No such option '--foo'."
+
+
+def test_runs_beside_a_latest_that_is_gone_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "run.json").write_text("{}")
+    (tmp_path / "latest").symlink_to("gone")
+    words = ["compare", str(tmp_path / "latest"), "b"]
+    assert next_command.of_error(BadReuse("There is no run."), words) == f"model-accuracy-eval history {tmp_path}"

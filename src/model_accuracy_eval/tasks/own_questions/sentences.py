@@ -29,7 +29,8 @@ def about(
     ids = Counter(row.get("id", "") for row in read)
     if repeated := [(name, count) for name, count in ids.items() if name and count > 1]:
         name, count = repeated[0]
-        yield f"An id stands in several rows: '{name}' in {count} of them ({len(repeated)} such ids)."
+        others = f", and {len(repeated) - 1} more such ids" if len(repeated) > 1 else ""
+        yield f"An id stands in several rows: '{name}' in {count} of them{others}."
     if unused := decisions.unused(raw, shape.columns):
         yield f"Not used: {', '.join(unused)}."
 
