@@ -117,9 +117,12 @@ def _has_name(value: Any) -> bool:
 
 
 def _is_common(kind: type) -> bool:
-    """Types that a program may name to the tests: those that plain data is made of, and exceptions of Python's own."""
+    """Types that a program may name to the tests: those that plain data is made of, and exceptions of Python's own.
+
+    What makes classes is none of them: their objects would live in the tests' process, and compare as they like.
+    """
     if kind.__module__ == "builtins":
-        return getattr(builtins, kind.__name__, None) is kind
+        return getattr(builtins, kind.__name__, None) is kind and kind not in (type, super)
     if kind in FORMS:
         return True
     return issubclass(kind, BaseException) and kind.__module__.partition(".")[0] not in _STEERING and _has_name(kind)

@@ -30,6 +30,7 @@ class Conversation:
         self._connection = connection
         self._lock = threading.RLock()
         self._shown: set[int] = set()
+        self._differences: set[int] = set()
         self.compared_objects = False
         self.shared = SharedValues(step)
         self.codec = Codec(self.shared, ClassCodec(self, self.shared))
@@ -39,7 +40,12 @@ class Conversation:
         with self._lock:
             self.send_values(self.question(action)._replace(name=name), values, kwargs or {})
             while (message := self.receive()).kind not in ANSWERS:
-                self.answer(message)
+                # Other threads may ask meanwhile: the other side waits for this answer, and answers until it comes.
+                self._lock.release()
+                try:
+                    self.answer(message)
+                finally:
+                    self._lock.acquire()
             return self.result(message)
 
     def question(self, action: str) -> ObjectMessage:
@@ -54,19 +60,24 @@ class Conversation:
     def reply(self, kind: str) -> ObjectMessage:
         return ObjectMessage(kind)
 
+    def told(self, error: BaseException) -> None:
+        """Called with what the other side is told to be raised."""
+
     def describe(self, error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"[:2000]
 
     def answer(self, message: ObjectMessage) -> None:
         """Does what the other side asks. What is raised, an answer that cannot be sent included, is the answer then."""
         try:
-            values, kwargs = self.read_values(message)
+            with self._lock:
+                values, kwargs = self.read_values(message)
             value = self.actions[message.kind](self, values, kwargs, message.name)
             del values, kwargs
             held = getrefcount(value) > _ALONE
             with self._lock:
                 self.send_values(self.reply("value"), [value], held=held)
         except BaseException as error:  # noqa: BLE001 - the other side is told
+            self.told(error)
             self._send_raised(error)
 
     def read_values(self, message: ObjectMessage) -> tuple[list[Any], dict[str, Any]]:
@@ -115,6 +126,16 @@ class Conversation:
 
     def mark_as_shown(self, mirror: object) -> None:
         self._shown.add(self.shared.number(mirror) or 0)
+
+    def is_difference(self, mirror: object) -> bool:
+        return self.shared.number(mirror) in self._differences
+
+    def mark_as_difference(self, mirror: object) -> None:
+        self._differences.add(self.shared.number(mirror) or 0)
+
+    def is_named(self, kind: type) -> bool:
+        """Whether this side has asked for the class, or one that it is below, by its name."""
+        return False
 
     def subclass(self, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> type:
         raise NotImplementedError

@@ -3,7 +3,10 @@
 - No object is compared by its own word. Equal are the same object, and objects of one class with equal attributes;
   where the class has an equality of its own, which may see it differently, to compare others is an error.
 - An operator may show an object a number or text of the tests, which may be what they expect. No plain data comes of
-  that, and none of the object that came of it: `abs(f(2) - 4.0) < 1e-6` would let the program decide.
+  that, and none of the object that came of it: `abs(f(2) - 4.0) < 1e-6` would let the program decide. Neither do the
+  attributes of a difference: `(f(2) - date(2020, 1, 1)).days == 0`.
+- Where a text or a set is expected, its questions (`startswith`, `issubset`) are asked of what was given instead only
+  if the tests know its class by name.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +18,7 @@ from model_accuracy_eval.sandbox.inside.special_methods import (
     CHANGING,
     COMPARING,
     CONTAINS,
+    DIFFERENCES,
     ORDERING,
     READING,
     SPECIAL,
@@ -54,6 +58,14 @@ class OtherSide(Protocol):
 
     def mark_as_shown(self, mirror: object) -> None: ...
 
+    def is_difference(self, mirror: object) -> bool:
+        """Whether it says how something differs from a value of the tests."""
+
+    def mark_as_difference(self, mirror: object) -> None: ...
+
+    def is_named(self, kind: type) -> bool:
+        """Whether tests know the class by its name, and so ask its objects what they are made to answer."""
+
 
 def methods_of(side: OtherSide, traits: ClassTraits, *, is_plain: bool) -> dict[str, Any]:
     """`is_plain`: whether the objects are made of plain data."""
@@ -91,6 +103,8 @@ def _forwarding(side: OtherSide, name: str) -> Callable[..., Any]:
         if not side.is_mirror(result):
             raise ProgramWouldDecide(f"plain data of {name} with a value of the tests")
         side.mark_as_shown(result)
+        if shown and name in DIFFERENCES:
+            side.mark_as_difference(result)
         return result
 
     if name == "__call__":

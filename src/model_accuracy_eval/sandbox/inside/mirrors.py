@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from model_accuracy_eval.sandbox.inside.mirror_methods import ClassTraits, OtherSide, ProgramWouldDecide, methods_of
-from model_accuracy_eval.sandbox.inside.special_methods import AWAIT, EQUALITIES
+from model_accuracy_eval.sandbox.inside.special_methods import AWAIT, EQUALITIES, QUESTIONS
 from model_accuracy_eval.sandbox.inside.value_forms import form_of
 
 _READABLE = frozenset(
@@ -59,7 +59,7 @@ class Mirror:
 
     def __getattr__(self, name: str) -> Any:
         side = _side(self)
-        if side.guarded and name in EQUALITIES:
+        if side.guarded and _decides(side, self, name):
             raise ProgramWouldDecide(f"{name} of an object of the program's own type {type(self).__name__}")
         return side.ask("get", self, name=_readable(name))
 
@@ -137,6 +137,13 @@ def _known_class(traits: ClassTraits) -> type | None:
 
 def _lowest(traits: ClassTraits) -> type[Mirror]:
     return MirrorCoroutine if AWAIT in traits.methods else Mirror
+
+
+def _decides(side: OtherSide, mirror: object, name: str) -> bool:
+    """Whether that name of the object may be the tests' verdict."""
+    if name in EQUALITIES:
+        return True
+    return (name in QUESTIONS or side.is_difference(mirror)) and not side.is_named(type(mirror))
 
 
 def _side(mirror: object) -> OtherSide:

@@ -1,29 +1,20 @@
 """The tests' side of the conversation with a program.
 
 Only plain data comes from the program, and it is compared here. What the program may ask of the tests' own objects is
-what it needs to use those that it was given: to call them, and to read what they show; nothing leads from there to the
-tests.
+in `use_of_tests`.
 """
 
 import select
-import types
 from collections.abc import Mapping
+from types import TracebackType
 from typing import Any
 
 from model_accuracy_eval.sandbox.inside.captured_streams import TestStreams
-from model_accuracy_eval.sandbox.inside.conversation import Action, Conversation
+from model_accuracy_eval.sandbox.inside.conversation import Conversation
 from model_accuracy_eval.sandbox.inside.messages import Gone, ObjectMessage, TooLarge, receive
+from model_accuracy_eval.sandbox.inside.mirrors import MirrorClass
 from model_accuracy_eval.sandbox.inside.random_state import SeededGenerators
-from model_accuracy_eval.sandbox.inside.special_methods import SPECIAL, use
-
-_CLOSED = (
-    types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, types.FrameType, types.CodeType,
-    types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
-)  # fmt: skip
-"""Objects that a program may use and not look into: what they hold leads to the tests."""
-
-_SHOWN = frozenset({"__name__", "__qualname__", "send", "close"})
-"""What they all may be asked for."""
+from model_accuracy_eval.sandbox.inside.use_of_tests import ACTIONS
 
 _NOT_RAISED = (AssertionError, KeyboardInterrupt, GeneratorExit)
 """What Python and tests raise themselves; of a program it means nothing."""
@@ -47,6 +38,8 @@ class ProgramConnection(Conversation):
         self._streams = TestStreams()
         self._generators: SeededGenerators | None = None
         self.calls = 0
+        self._named_classes: list[MirrorClass] = []
+        self._unmet: tuple[AssertionError, TracebackType | None] | None = None
 
     def follow_seeds(self) -> None:
         """From now on, what the tests seed is seeded in the program's process, too."""
@@ -60,7 +53,21 @@ class ProgramConnection(Conversation):
         found = self.ask("name", name=name)
         if type(found) is not list or len(found) != 1:
             raise KeyError(name)
+        if isinstance(found[0], MirrorClass):
+            self._named_classes.append(found[0])
         return found[0]
+
+    def is_named(self, kind: type) -> bool:
+        return any(named in kind.__mro__ for named in self._named_classes)
+
+    def told(self, error: BaseException) -> None:
+        if isinstance(error, AssertionError) and self._unmet is None:
+            self._unmet = error, error.__traceback__
+
+    def unmet_check(self) -> AssertionError | None:
+        """What a check of the tests has raised in a function of theirs that the program called and that no test has
+        seen since, so that the program has kept it to itself."""
+        return self._unmet and self._unmet[0].with_traceback(self._unmet[1])
 
     def ask(self, action: str, *values: object, name: str = "", kwargs: Mapping[str, object] | None = None) -> Any:
         if self._generators and action == "call" and (state := self._generators.news()) is not None:
@@ -113,6 +120,8 @@ class ProgramConnection(Conversation):
     def _exception(self, values: list[Any], text: str) -> BaseException:
         """An AssertionError of the program is not one of the tests."""
         error = values[0] if values else None
+        if self._unmet and error is self._unmet[0]:
+            self._unmet = None
         if not isinstance(error, BaseException) or (isinstance(error, _NOT_RAISED) and not self.shared.is_own(error)):
             error = ProgramError(text)
         error.__dict__["program_text"] = text
@@ -121,29 +130,3 @@ class ProgramConnection(Conversation):
 
 def _unreadable(error: Exception) -> ProgramError:
     return ProgramError(f"an answer that cannot be read: {error}")
-
-
-def _get(value: Any, name: str) -> object:
-    if name not in _SHOWN and (isinstance(value, _CLOSED) or name.startswith("__")):
-        raise AttributeError(f"{name} of the tests' {type(value).__name__} is theirs alone")
-    return getattr(value, name)
-
-
-def _set(value: Any, name: str, content: object) -> None:
-    if type(value).__module__ not in ("tests", "types") or name.startswith("__"):
-        raise AttributeError(f"{name} of the tests' {type(value).__name__} cannot be set")
-    setattr(value, name, content)
-
-
-def _special(value: Any, name: str, args: list[object]) -> object:
-    if name not in SPECIAL:
-        raise AttributeError(name)
-    return use(value, name, args)
-
-
-ACTIONS: dict[str, Action] = {
-    "call": lambda side, values, named, name: values[0](*values[1:], **named),
-    "special": lambda side, values, named, name: _special(values[0], name, values[1:]),
-    "get": lambda side, values, named, name: _get(values[0], name),
-    "set": lambda side, values, named, name: _set(values[0], name, values[1]),
-}

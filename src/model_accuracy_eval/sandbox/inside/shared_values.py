@@ -58,6 +58,10 @@ class SharedValues:
     def is_own(self, value: object) -> bool:
         return self.numbers.get(id(value), 0) * self._step > 0
 
+    def is_exposed(self, value: object) -> bool:
+        """Whether it is an object of this side that the other side was given to use."""
+        return self.numbers.get(id(value)) in self._exposed
+
     def value(self, number: object) -> Any:
         if type(number) is not int or number not in self._values:
             raise ValueError(f"{number!r} stands for nothing")

@@ -7,6 +7,16 @@ BINARY = frozenset(f"__{sign}{name}__" for name in [*_BINARY, "lshift", "rshift"
 EQUALITIES = frozenset({"equals", "equal", "eq", "identical", "almost_equals", "array_equal", "allclose", "isclose"})
 """Methods by which objects of libraries are compared: they are given what is expected, and answer with the verdict."""
 
+QUESTIONS = frozenset(
+    {"startswith", "endswith", "issubset", "issuperset", "isdisjoint", "is_relative_to", "is_integer"}
+    | {name for name in dir(str) if name.startswith("is")}
+)
+"""What plain data is asked whether it is so."""
+
+DIFFERENCES = frozenset(
+    f"__{sign}{name}__" for name in ("sub", "truediv", "floordiv", "mod", "divmod", "xor") for sign in ("", "r")
+)
+
 ORDERING = frozenset({"__lt__", "__le__", "__gt__", "__ge__"})
 COMPARING = ORDERING | {"__eq__", "__ne__", "__hash__"}
 CONTAINS = "__contains__"

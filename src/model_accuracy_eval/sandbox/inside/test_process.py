@@ -100,10 +100,29 @@ def judge(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> J
         return JobReport("error", f"The tests pass on {error}, which cannot leave their process.")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the tests did not end well
         return JobReport("error", _sentence(error), failed_check=failed_check(error, source))
-    if not connection.calls:
-        return JobReport("failed", "The tests ended without a call of the program.")
+    if objection := _objection(connection, source):
+        return objection
     made = "" if tests.compiled else pack_code(code)
     return JobReport("passed", skipped, checks, compared_objects=connection.compared_objects, compiled=made)
+
+
+def _objection(connection: ProgramConnection, source: str) -> JobReport | None:
+    """Why tests that have ended well are not passed."""
+    if not connection.calls:
+        return JobReport("failed", "The tests ended without a call of the program.")
+    unmet = connection.unmet_check()
+    if unmet is None or _is_raised_on_purpose(unmet, check := failed_check(unmet, source)):
+        return None
+    where = "It failed in a function that the program called, and the program went on."
+    return JobReport("failed", f"{_sentence(unmet, check)}. {where}", failed_check=check)
+
+
+def _is_raised_on_purpose(error: AssertionError, check: ComparedSides | None) -> bool:
+    """Whether tests have raised it by themselves, to see what the program makes of it."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    return not (check and check.check) and trace is not None and trace.tb_frame.f_code.co_filename == "<tests>"
 
 
 def _code(tests: Tests) -> CodeType:

@@ -1,6 +1,8 @@
 """All programs by their names: honest, wrong, and hostile to their tests, their worker or their neighbours."""
 
 from tests.integration.sandbox.programs.forging import FORGING
+from tests.integration.sandbox.programs.forging_answers import FORGING_ANSWERS
+from tests.integration.sandbox.programs.forging_asks import FORGING_ASKS
 from tests.integration.sandbox.programs.honest import HONEST
 from tests.integration.sandbox.programs.honest_python import HONEST_PYTHON
 from tests.integration.sandbox.programs.honest_tools import HONEST_TOOLS
@@ -20,6 +22,8 @@ THEMES = {
     "hostile_neighbour": HOSTILE_NEIGHBOUR,
     "hostile_talk": {**FORGING_TALK, **HOSTILE_TALK},
     "reaching": REACHING,
+    "forging_answers": FORGING_ANSWERS,
+    "forging_asks": FORGING_ASKS,
 }
 CATALOGUE: dict[str, Sample] = {
     f"{theme}: {name}": sample for theme, samples in THEMES.items() for name, sample in samples.items()
