@@ -25,10 +25,10 @@ REACHING = {
     "the first process's limits": reaching("resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0)) is not None"),
     "the first process's punctuality": reaching("os.write(os.open('/proc/1/timerslack_ns', os.O_WRONLY), b'1000000000')"),
     "the first process's priority": reaching(
-        "os.setpriority(os.PRIO_PROCESS, 1, 19) or os.getpriority(os.PRIO_PROCESS, 1) > 0"
+        "os.setpriority(os.PRIO_PROCESS, 1, 19) or os.getpriority(os.PRIO_PROCESS, 1) == 19"
     ),
-    "its group's priority": reaching("os.setpriority(os.PRIO_PGRP, 0, 19) or os.getpriority(os.PRIO_PGRP, 0) > 0"),
-    "its user's priority": reaching("os.setpriority(os.PRIO_USER, 0, 19) or os.getpriority(os.PRIO_PROCESS, 1) > 0"),
+    "its group's priority": reaching("os.setpriority(os.PRIO_PGRP, 0, 19) or os.getpriority(os.PRIO_PGRP, 0) == 19"),
+    "its user's priority": reaching("os.setpriority(os.PRIO_USER, 0, 19) or os.getpriority(os.PRIO_PROCESS, 1) == 19"),
     "the first process's cores": reaching(
         "os.sched_setaffinity(1, {min(os.sched_getaffinity(0))}) or len(os.sched_getaffinity(1)) < len(os.sched_getaffinity(0))"
     ),
