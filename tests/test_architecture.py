@@ -33,6 +33,7 @@ NEIGHBOURS = {
     ("reporting", "scoring"): "tables and pages show what estimators and intervals computed",
     ("tasks", "scoring"): "a task names the filters and metrics that it is judged by",
     ("github", "system"): "work that may be given up runs in a background thread; one rule for waits between tries",
+    ("system", "reporting"): "bars and lines show the pace that a check shows",
     ("hubs", "system"): "tokens are secrets; weights are fetched on an event loop; one rule for waits between tries",
     ("client", "system"): "one rule for waits between tries",
     ("deployment", "system"): "the container engine, and labels that say whose a container is",

@@ -83,9 +83,8 @@ class RayReplicas:
 
     def connect(self, service: Service, limits: ClientLimits, *, role: ServiceRole) -> Chat:
         """Implements `ports.Connect`."""
-        for each in self._replicas:
-            if each.service is not None and each.service.base_url == service.base_url and role == "model":
-                return RemoteChat(self._ray, each.actor, each.where, limits)
+        if role == "model" and (replica := self._of(service)):
+            return RemoteChat(self._ray, replica.actor, replica.where, limits)
         return self._otherwise(service, limits, role=role)
 
     def take_ready(self) -> list[Service]:
@@ -94,9 +93,16 @@ class RayReplicas:
 
     def dismiss(self, service: Service, reason: str) -> None:
         """What becomes of it shows when it is asked for news: it may be lost, and then there will be another."""
-        for each in self._replicas:
-            if each.service is not None and each.service.base_url == service.base_url and each.state == "serving":
-                each.dismissed = reason
+        replica = self._of(service)
+        if replica is not None and replica.state == "serving":
+            replica.dismissed = reason
+
+    def _of(self, service: Service) -> _Replica | None:
+        """The newest replica at that address: one that was lost may have had it before."""
+        for each in reversed(self._replicas):
+            if each.service is not None and each.service.base_url == service.base_url:
+                return each
+        return None
 
     def poll(self) -> None:
         for each in [*self._replicas]:

@@ -198,7 +198,7 @@ _RULES: tuple[_Rule, ...] = (
         r"^([\w-]+) is '.*'; it takes (?:a number with a unit, such as )?(\w+)",
         lambda match, _words: {f"--{match[1]}": match[2]},
     ),
-    (r"^([\w-]+) '.*' is (?:not a size|less than one byte)", lambda match, _words: {f"--{match[1]}": "100GB"}),
+    (r"^max-weight-size '.*' is (?:not a size|less than one byte)", _given(max_weight_size="100GB")),
     (r"^--map ", _given(map="id=task_id,prediction=response")),
     (r"^(--columns) says what a column is, as in (\S+),", _option),
     (r"^The sandbox \w+ has no images: take (--sandbox) (docker)", _option),

@@ -13,17 +13,17 @@ _UNITS = {
 _SIZE = re.compile(r"\s*(?P<number>[0-9]{1,18}(?:\.[0-9]{1,12})?)\s*(?P<unit>[A-Za-z]*)\s*")
 
 
-def parse_size(text: str, name: str = "max-weight-size") -> int:
+def parse_size(text: str) -> int:
     """`100GB`, `93.1 GiB`, `1TB` or plain bytes → bytes, exactly."""
     parts = _SIZE.fullmatch(text)
     if parts is None or parts["unit"].lower() not in _UNITS:
         raise BadValue(
-            f"{name} '{text}' is not a size: write a number and one of B, kB, MB, GB, TB (powers of 1000) "
+            f"max-weight-size '{text}' is not a size: write a number and one of B, kB, MB, GB, TB (powers of 1000) "
             "or KiB, MiB, GiB, TiB (powers of 1024), such as 100GB."
         )
     size = Fraction(parts["number"]) * _UNITS[parts["unit"].lower()]
     if size < 1:
-        raise BadValue(f"{name} '{text}' is less than one byte, so nothing would fit.")
+        raise BadValue(f"max-weight-size '{text}' is less than one byte, so nothing would fit.")
     return int(size)
 
 

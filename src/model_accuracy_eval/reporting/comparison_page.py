@@ -9,7 +9,6 @@ from model_accuracy_eval.reporting import comparison, explorer, page, sections, 
 from model_accuracy_eval.reporting.page import Questions
 from model_accuracy_eval.reporting.page_replies import PackedReplies
 
-States = Mapping[str, Mapping[int, str]]
 """Dataset → problem → better, worse or same."""
 
 

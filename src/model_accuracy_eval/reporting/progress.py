@@ -1,9 +1,8 @@
 """The progress of a run as its check shows it: a title for the list of checks, a summary for the check's page."""
 
-from collections.abc import Mapping
-
-from model_accuracy_eval.records import Counts, Record
+from model_accuracy_eval.records import Counts
 from model_accuracy_eval.reporting import untrusted_text
+from model_accuracy_eval.reporting.run_pace import RunPace
 from model_accuracy_eval.reporting.summary import count_remarks
 
 _STAGES = {
@@ -16,34 +15,20 @@ _STAGES = {
 }
 
 
-class DatasetProgress(Record, frozen=True, kw_only=True):
-    """The samples of one dataset so far."""
-
-    counts: Counts
-    rate: float = 0.0
-    """Samples a second, those of an earlier run not counted."""
-    figure: str = ""
-    """As far as there is one."""
-
-
-def title(stage: str, datasets: Mapping[str, DatasetProgress], group: str = "") -> str:
+def title(stage: str, pace: RunPace, group: str = "") -> str:
     """One line without markup. `group`: what all datasets are of."""
-    if stage != "infer" or not datasets:
+    if stage != "infer" or not pace.datasets:
         return _STAGES.get(stage, stage.capitalize())
-    name = group or (next(iter(datasets)) if len(datasets) == 1 else f"{len(datasets)} datasets")
-    sums = {
-        field: sum(getattr(progress.counts, field) for progress in datasets.values())
-        for field in Counts.__struct_fields__
-    }
-    return f"{untrusted_text.valid_unicode(name)}: {_answered(Counts(**sums))}"
+    name = group or (next(iter(pace.datasets)) if len(pace.datasets) == 1 else f"{len(pace.datasets)} datasets")
+    return f"{untrusted_text.valid_unicode(name)}: {_answered(pace.counts)}"
 
 
-def summary(stage: str, datasets: Mapping[str, DatasetProgress]) -> str:
+def summary(stage: str, pace: RunPace, now: float) -> str:
     """Every dataset, with its rate."""
     lines = [
-        f"- {untrusted_text.text(name, 100)}: {_answered(progress.counts)}, {progress.rate:,.1f}/s"
-        + (f", {untrusted_text.text(progress.figure, 200)}" if progress.figure else "")
-        for name, progress in datasets.items()
+        f"- {untrusted_text.text(name, 100)}: {_answered(one.counts)}, {one.rate(now)}"
+        + (f", {untrusted_text.text(figure, 200)}" if (figure := one.figure()) else "")
+        for name, one in list(pace.datasets.items())
     ]
     return "\n".join([f"The evaluation is under way. Stage: {stage}.\n", *lines])
 

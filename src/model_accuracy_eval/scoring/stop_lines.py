@@ -6,13 +6,11 @@ that is decided early is wrong no more often than one that is decided at the end
 
 from collections.abc import Callable
 from math import sqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from model_accuracy_eval.records import Decision, Gate
 from model_accuracy_eval.scoring.distributions import normal_quantile, share_limits, t_quantile
 from model_accuracy_eval.scoring.gates import GateRule, holds
-
-Side = Literal["above", "below"]
 
 
 class BaselineFigure(NamedTuple):

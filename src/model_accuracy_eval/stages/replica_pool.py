@@ -56,8 +56,7 @@ class ReplicaPool:
         for the next one when all are lost. None: these replicas are all."""
         self._replicas = [*replicas]
         self._say = say
-        self._share = share
-        self._slots = None if share is None else _Slots(share * len(replicas))
+        self._slots = None if share is None else _Slots(share, len(replicas))
         self._detection: tuple[LoglikelihoodSetting, JSONObject, RequestMethod] | None = None
         self._last: tuple[object, Replica] | None = None
         """What was asked last, and whom."""
@@ -65,8 +64,8 @@ class ReplicaPool:
     def add(self, replica: Replica) -> None:
         """Lets another replica answer from now on."""
         self._replicas.append(replica)
-        if self._slots is not None and self._share is not None:
-            self._slots.add(self._share)
+        if self._slots is not None:
+            self._slots.open()
 
     async def ask(self, request: Request) -> Reply:
         return await self._ask_any(lambda replica: replica.chat.ask(request), request.messages)
@@ -177,34 +176,38 @@ class ReplicaPool:
         """A request that another replica answered is the fault of those that did not."""
         for replica in failed:
             replica.lost_in_a_row += 1
-            if replica.lost_in_a_row >= _LOST_IN_A_ROW and not replica.given_up:
+            if replica.lost_in_a_row >= _LOST_IN_A_ROW:
                 self._give_up(replica, f"it failed {replica.lost_in_a_row} requests in a row that others answered")
 
     def _give_up(self, replica: Replica, reason: str) -> None:
-        if not replica.given_up and replica.name:
-            left = sum(not each.given_up for each in self._replicas) - 1
-            self._say(f"The replica {replica.name} is asked no more, {left} are left: {reason.rstrip('.')}.")
-        if not replica.given_up and self._slots is not None and self._share is not None:
-            self._slots.take_back(self._share)
-        if not replica.given_up:
-            replica.dismiss(reason)
+        if replica.given_up:
+            return
         replica.given_up = True
+        if replica.name:
+            left = sum(not each.given_up for each in self._replicas)
+            self._say(f"The replica {replica.name} is asked no more, {left} are left: {reason.rstrip('.')}.")
+        if self._slots is not None:
+            self._slots.close()
+        replica.dismiss(reason)
 
 
 class _Slots:
-    """Requests that may be under way, of a number that changes; those that wait are served in their order."""
+    """Requests that may be under way, so many for each replica; those that wait are served in their order."""
 
-    def __init__(self, count: int) -> None:
-        self._free = asyncio.Semaphore(count)
+    def __init__(self, share: int, replicas: int) -> None:
+        self._share = share
+        self._free = asyncio.Semaphore(share * replicas)
         self._owed = 0
         """Slots that are taken back as soon as they are given back."""
 
-    def add(self, count: int) -> None:
-        for _ in range(count):
+    def open(self) -> None:
+        """A replica has come."""
+        for _ in range(self._share):
             self._give_back()
 
-    def take_back(self, count: int) -> None:
-        self._owed += count
+    def close(self) -> None:
+        """One has gone."""
+        self._owed += self._share
 
     async def __aenter__(self) -> None:
         await self._free.acquire()

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.ports import Activity, Clock, Ports, ProgressDisplay, Store
-from model_accuracy_eval.records import Counts, FigureSoFar, RunPlan
+from model_accuracy_eval.records import Counts, RunPlan
 from model_accuracy_eval.reporting import progress
-from model_accuracy_eval.reporting.progress import DatasetProgress
+from model_accuracy_eval.reporting.run_pace import DatasetPace, RunPace
 
 
 class StageTimer:
@@ -72,10 +72,7 @@ class RunProgress:
         self._elapsed = elapsed
         self.stage = "prepare"
         self.group = ""
-        self.counts: dict[str, Counts] = {}
-        self.began: dict[str, tuple[float, int]] = {}
-        """Dataset → when it began, and how many of its samples an earlier run had answered."""
-        self.activities: dict[str, Activity | None] = {}
+        self._pace = RunPace()
 
     def watch(self, display: ProgressDisplay, *, group: str = "") -> ProgressDisplay:
         """Returns a display that notes everything here and shows it on the given one.
@@ -85,28 +82,18 @@ class RunProgress:
         self.group = group
         return _WatchedDisplay(display, self)
 
-    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
-        self.began[dataset] = (self._elapsed(), counts.answered)
-        self.counts[dataset] = counts
-        self.activities[dataset] = activity
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None) -> None:
+        self._pace.datasets[dataset] = DatasetPace(self._elapsed(), counts, counts.answered, activity)
+
+    def update(self, dataset: str, counts: Counts, *, ended: bool = False) -> None:
+        if pace := self._pace.datasets.get(dataset):
+            pace.counts = counts
+            pace.ended = self._elapsed() if ended else None
 
     def newest(self) -> tuple[str, str]:
         """Returns title and summary; any thread may call it."""
-        datasets = {
-            name: DatasetProgress(counts=counts, rate=self._rate(name, counts), figure=self._figure(name))
-            for name, counts in [*self.counts.items()]
-        }
-        return progress.title(self.stage, datasets, self.group), progress.summary(self.stage, datasets)
-
-    def _figure(self, dataset: str) -> str:
-        activity = self.activities.get(dataset)
-        so_far = activity.so_far() if activity else None
-        return so_far.text if isinstance(so_far, FigureSoFar) else so_far or ""
-
-    def _rate(self, dataset: str, counts: Counts) -> float:
-        began, answered_before = self.began[dataset]
-        count = counts.answered + counts.rejected + counts.failed - answered_before
-        return count / max(self._elapsed() - began, 1e-9)
+        title = progress.title(self.stage, self._pace, self.group)
+        return title, progress.summary(self.stage, self._pace, self._elapsed())
 
 
 class _WatchedDisplay:
@@ -131,11 +118,11 @@ class _WatchedDisplay:
         self._display.tick()
 
     def update(self, dataset: str, counts: Counts) -> None:
-        self._run_progress.counts[dataset] = counts
+        self._run_progress.update(dataset, counts)
         self._display.update(dataset, counts)
 
     def end(self, dataset: str, counts: Counts) -> None:
-        self._run_progress.counts[dataset] = counts
+        self._run_progress.update(dataset, counts, ended=True)
         self._display.end(dataset, counts)
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from model_accuracy_eval.optional import rich
 from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Counts
-from model_accuracy_eval.system.run_pace import DatasetPace, RunPace
+from model_accuracy_eval.reporting.run_pace import DatasetPace, RunPace
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -27,13 +27,12 @@ def progress_display(
     elapsed: Callable[[], float],
     *,
     group: str = "",
-    plain: bool = False,
     environ: Mapping[str, str] = os.environ,
 ) -> "TerminalProgress | PlainProgress":
     """Bars on a terminal; lines in a file, in a CI log and on a simple terminal. `group`: what all datasets are of."""
     # Some CI systems provide a terminal; redrawn bars would fill their log.
     simple = environ.get("TERM", "") in {"", "dumb"} or bool(environ.get("CI"))
-    if plain or simple or not stream.isatty():
+    if simple or not stream.isatty():
         return PlainProgress(stream, elapsed, group)
     return TerminalProgress(stream, elapsed, group)
 

@@ -11,6 +11,7 @@ from tests.fake_ports import fake_ports
 from model_accuracy_eval import __version__
 from model_accuracy_eval.cluster.ray_connection import ActorLost
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas
+from model_accuracy_eval.cluster.remote_chat import RemoteChat
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
 from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
@@ -87,9 +88,10 @@ class Play:
         self.cluster.actors[at].calls[method].result = result
         self.replicas.poll()
 
-    def serve(self, at: int, weights: str = "w") -> None:
-        self.tell(at, "facts", NodeFacts(address=f"node-{at}", version=__version__))
-        url = f"http://node-{at}:8000"
+    def serve(self, at: int, weights: str = "w", *, node: int | None = None) -> None:
+        node = at if node is None else node
+        self.tell(at, "facts", NodeFacts(address=f"node-{node}", version=__version__))
+        url = f"http://node-{node}:8000"
         self.tell(at, "start", NodeService(service=Service(base_url=url, model="m"), weights={"model.bin": weights}))
 
     def ready(self) -> list[str]:
@@ -135,6 +137,19 @@ def test_one_that_is_lost_is_replaced_at_any_time(play: Callable[..., Play]) -> 
         "Replica 2 on node-1 is lost (gone); another waits for room.",
         "Replica 3 on node-2 is lost (gone); another waits for room.",
     ]
+
+
+def test_one_that_takes_the_address_of_a_lost_one_is_asked(play: Callable[..., Play]) -> None:
+    """Its process had ended, and not its node, so the port was free again."""
+    played = play(1)
+    played.serve(0)
+    played.ready()
+    played.tell(0, "news", ActorLost("gone"))
+    played.serve(1, node=0)
+    (service,) = played.replicas.take_ready()
+    chat = played.replicas.connect(service, ClientLimits(), role="model")
+    assert isinstance(chat, RemoteChat)
+    assert chat._actor is played.cluster.actors[1]
 
 
 def test_actors_that_are_lost_again_and_again_end_the_run(play: Callable[..., Play]) -> None:

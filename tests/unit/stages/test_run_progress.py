@@ -3,6 +3,7 @@
 from tests.fake_ports import ManualClock, RecordingProgress
 
 from model_accuracy_eval.records import Counts
+from model_accuracy_eval.stages.dataset_activity import DatasetActivity
 from model_accuracy_eval.stages.run_progress import RunProgress
 
 
@@ -36,6 +37,31 @@ def test_several_datasets_are_summed_in_the_title() -> None:
     title, summary = watch.newest()
     assert title == "2 datasets: 1,800 of 2,000 answered, 2 failed"
     assert [line.partition(":")[0] for line in summary.splitlines()[2:]] == ["- one", "- two"]
+
+
+def test_a_rate_is_that_of_the_asking() -> None:
+    """A dataset waits for others, and what follows its last answer is no time of its own."""
+    clock = ManualClock()
+    watch = RunProgress(clock.elapsed)
+    screen = watch.watch(RecordingProgress())
+    activity = DatasetActivity(clock.elapsed, lambda: None, may_end_early=False)
+    screen.begin("second", Counts(planned=500), activity)
+    clock.sleep(1000)
+    activity.begin_request()
+    clock.sleep(10)
+    screen.end("second", Counts(planned=500, answered=500))
+    clock.sleep(1000)
+    assert watch.newest()[1].endswith("- second: 500 of 500 answered, 50.0/s")
+
+
+def test_a_group_is_told_by_its_name() -> None:
+    """Who asked for it has not named its datasets."""
+    watch = RunProgress(ManualClock().elapsed)
+    screen = watch.watch(RecordingProgress(), group="arc")
+    screen.enter("infer")
+    for name in ("arc_easy", "arc_challenge"):
+        screen.begin(name, Counts(planned=1000))
+    assert watch.newest()[0] == "arc: 0 of 2,000 answered"
 
 
 def test_other_stages_are_told_by_what_is_done() -> None:

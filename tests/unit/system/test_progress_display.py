@@ -240,6 +240,20 @@ def test_terminal_that_hangs_up(watch: Watch, terminal: Terminal) -> None:
         terminal.stream.close()
 
 
+def test_a_group_is_named_where_all_are_told(watch: Watch, terminal: Terminal) -> None:
+    """In the lines of a log, and below the bars."""
+    log = io.StringIO()
+    for display in (PlainProgress(log, watch, "arc"), TerminalProgress(terminal.stream, watch, "arc")):
+        watch.now = 0.0
+        for name in ("arc_easy", "arc_challenge"):
+            display.begin(name, Counts(planned=2), Asked(0.0))
+        watch.now = 20.0
+        display.tick()
+        display.close()
+    assert log.getvalue().splitlines()[-1].startswith("arc, all 2 datasets: 0 of 4 answered, ")
+    assert "arc, 0 of 2 datasets done: " in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.read())
+
+
 def test_bars_on_a_terminal(watch: Watch, terminal: Terminal) -> None:
     """Each dataset has its bar with counts and figure; below them failures, rates and the time left of all of them."""
     shown = TerminalProgress(terminal.stream, watch)
@@ -290,12 +304,11 @@ def test_update_costs_little(watch: Watch, terminal: Terminal) -> None:
 
 
 def test_choice(terminal: Terminal, tmp_path: Path, watch: Watch) -> None:
-    """Bars are for a terminal that can draw them, outside of CI, unless plain lines are asked for."""
+    """Bars are for a terminal that can draw them, outside of CI."""
     able = {"TERM": "xterm"}
     with (tmp_path / "log").open("w") as file:
         assert isinstance(progress_display(file, watch, environ=able), PlainProgress)
     assert isinstance(progress_display(terminal.stream, watch, environ=able), TerminalProgress)
-    assert isinstance(progress_display(terminal.stream, watch, environ=able, plain=True), PlainProgress)
     for unable in ({"TERM": "dumb"}, {}, {"TERM": "xterm", "CI": "true"}):
         assert isinstance(progress_display(terminal.stream, watch, environ=unable), PlainProgress)
 

@@ -63,11 +63,12 @@ class DatasetPace:
             return f"{so_far.value:.1f} % ({so_far.low:.0f}..{so_far.high:.0f})" if short else so_far.text
         return so_far or ""
 
+    def rate(self, now: float) -> str:
+        return _rate(self.done_now, self.seconds(now))
+
     def line(self, now: float, *, figure: bool = True) -> str:
-        counted = [f"{self.counts.answered:,} of {self.counts.planned:,} answered"]
-        lost = {"rejected": self.counts.rejected, "failed": self.counts.failed}
-        counted += [f"{number:,} {what}" for what, number in lost.items() if number]
-        return ", ".join([*counted, *filter(None, [self.figure() if figure else ""]), speed(self, now)])
+        speed = _speed(self.done_now, self.tokens, self.seconds(now))
+        return ", ".join([*_counted(self.counts), *filter(None, [self.figure() if figure else ""]), speed])
 
 
 @dataclass(slots=True)
@@ -90,13 +91,13 @@ class RunPace:
     def finished(self) -> int:
         return sum(pace.is_done or pace.ended is not None for pace in self._all())
 
+    @property
+    def counts(self) -> Counts:
+        names = Counts.__struct_fields__
+        return Counts(**{name: sum(getattr(pace.counts, name) for pace in self._all()) for name in names})
+
     def line(self, now: float) -> str:
-        names = ("planned", "answered", "rejected", "failed")
-        counts = Counts(**{name: sum(getattr(pace.counts, name) for pace in self._all()) for name in names})
-        counted = [f"{counts.answered:,} of {counts.planned:,} answered"]
-        lost = {"rejected": counts.rejected, "failed": counts.failed}
-        counted += [f"{number:,} {what}" for what, number in lost.items() if number]
-        return ", ".join([*counted, self.speed(now)])
+        return ", ".join([*_counted(self.counts), self.speed(now)])
 
     def speed(self, now: float) -> str:
         """Of samples and of tokens, and how long it has been."""
@@ -122,12 +123,20 @@ class RunPace:
         return f"{'at most ' if most else ''}about {duration(cost * wall / took)} left"
 
 
-def speed(pace: DatasetPace, now: float) -> str:
-    return _speed(pace.done_now, pace.tokens, pace.seconds(now))
+def _counted(counts: Counts) -> list[str]:
+    lost = {"rejected": counts.rejected, "failed": counts.failed}
+    return [
+        f"{counts.answered:,} of {counts.planned:,} answered",
+        *(f"{number:,} {what}" for what, number in lost.items() if number),
+    ]
+
+
+def _rate(samples: int, seconds: float) -> str:
+    return f"{samples / seconds if seconds > 0 else 0.0:,.1f}/s"
 
 
 def _speed(samples: int, tokens: int, seconds: float) -> str:
-    rates = [f"{samples / seconds if seconds > 0 else 0.0:,.1f}/s"]
+    rates = [_rate(samples, seconds)]
     if tokens and seconds > 0:
         rates.append(f"{tokens / seconds:,.0f} tokens/s")
     return ", ".join([*rates, f"{duration(seconds)} elapsed"])
