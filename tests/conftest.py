@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.in_process import load_in_process
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -61,8 +62,8 @@ ONE_AT_A_TIME = {
 
 @pytest.fixture(autouse=True)
 def own_loader() -> Iterator[None]:
-    """What a test's run loads functions with does not stay for the next test."""
-    before = LOADER.set(LOADER.get())
+    """Functions are loaded into this process; what a test's run loads them with does not stay for the next test."""
+    before = LOADER.set(load_in_process)
     yield
     LOADER.reset(before)
 

@@ -53,7 +53,9 @@ def test_a_judge_model_decides_and_is_asked_once(tmp_path: Path) -> None:
         assert [chat["model"] for chat in judging.chats] == ["wise", "wise"]
         assert "50.00" in done.out
         run = command.only_run(tmp_path / "out")
-        again = command.run("run", "--mode", "eval", "--reuse", run, **KEYS)
+        untold = command.run("run", "--mode", "eval", "--reuse", run, **KEYS)
+        assert (untold.code, f"type it again: --judge-endpoint {judging.url}." in untold.err) == (2, True), untold.err
+        again = command.run("run", "--mode", "eval", "--reuse", run, "--judge-endpoint", judging.url, **KEYS)
         assert (again.code, len(judging.chats)) == (0, 2), again.err
         assert "50.00" in again.out
     assert not [path for path in run.rglob("*") if path.is_file() and b"marker-" in path.read_bytes()]

@@ -134,9 +134,15 @@ def _weights_limit(match: re.Match[str], _words: Sequence[str]) -> Mended:
     return {"--max-weight-size": f"{ceil(size)}{'B' if unit.startswith('byte') else unit}"}
 
 
+def _typed_again(match: re.Match[str], words: Sequence[str]) -> Mended:
+    """The same command, with these words right behind its name, where an argument is the first one."""
+    return shlex.join([_PROGRAM, words[0], *shlex.split(match[1]), *words[1:]])
+
+
 _RULES: tuple[_Rule, ...] = (
     (r"which is not installed: (.+)\.$", _command),
     (r"then type: (.+)$", _command),
+    (r"type it again: (.+)\.$", _typed_again),
     (r"convert it with `(sed -i [^`]*) deploy\.sh`", lambda match, words: f"{match[1]} {words[1]}/deploy.sh"),
     (r"^Name the datasets to prepare", lambda _match, _words: command_line("tasks", "prepare", "gsm8k")),
     (r"`model-accuracy-eval tasks prepare` beforehand", lambda _match, words: _prepare(words)),

@@ -104,6 +104,7 @@ RESCORE_SETTINGS = (
     "workers",
     "judge_endpoint",
     "judge_model",
+    "judge_panel",
     "score_reasoning",
     "concurrency",
 )

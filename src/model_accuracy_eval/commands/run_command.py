@@ -118,7 +118,7 @@ def run(**values: Any) -> None:
 @click.option("--out", default="outputs", show_default=True, help="Folder under which the merged run's folder is made.")
 @click.option("--data-dir", help="Folder that is searched for data files; default: as the shards had it.")
 @click.option("--allow-missing", is_flag=True, help="Count the samples of missing shards as lost.")
-@setting_options((*SCORING_SETTINGS, *VERDICT_SETTINGS))
+@setting_options((*SCORING_SETTINGS, *VERDICT_SETTINGS, "trust_python", "sandbox"))
 def merge(shards: tuple[str, ...], out: str, *, allow_missing: bool, **values: Any) -> None:
     """Make one report of the runs of all shards (`run --shard r/W`): equal to that of a single run.
 

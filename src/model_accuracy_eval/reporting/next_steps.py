@@ -2,6 +2,7 @@
 
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Counts, Outcome, Report, RunPlan
+from model_accuracy_eval.reporting import going_on
 
 _MENDED_BY_GOING_ON = {5, 70}
 """Exit codes of runs that go on when their cause is mended."""
@@ -16,10 +17,10 @@ def of_report(report: Report) -> str:
     if outcome.next_step:
         return outcome.next_step
     if outcome.folder and (stopped or (outcome.conclusion == "undecided" and lost)):
-        return f"model-accuracy-eval run --reuse {outcome.folder}"
+        return going_on.command(report.plan.settings, outcome.folder)
     asked = "infer" in report.seconds or report.plan.settings.mode == "eval"
     if outcome.folder and outcome.exit_code == EvalError.exit_code and asked:
-        return f"model-accuracy-eval run --mode eval --reuse {outcome.folder}"  # what was asked is kept
+        return going_on.command(report.plan.settings, outcome.folder, asks=False)  # what was asked is kept
     if outcome.exit_code == _NEVER_SERVED:
         return _look(report.plan, outcome)
     gated = outcome.conclusion in {"failed", "undecided"}

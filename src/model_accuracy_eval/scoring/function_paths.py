@@ -1,7 +1,5 @@
 """The user's own functions, named by their paths: `package.module:function`, or `folder/file.py:function`."""
 
-import importlib
-import importlib.util
 import inspect
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +7,6 @@ from contextvars import ContextVar
 from functools import cache, partial
 from hashlib import sha256
 from importlib.machinery import SourceFileLoader
-from pathlib import PurePath
 from typing import Any
 
 from model_accuracy_eval.errors import BadValue
@@ -45,7 +42,7 @@ def by_content(path: str) -> str:
 
 
 def load(path: str) -> Any:
-    """The function at the path. Loading runs its module, so a run only does this for files that its user trusts."""
+    """The function at the path. Loading runs its module."""
     return _loaded(LOADER.get(), path)
 
 
@@ -54,25 +51,8 @@ def _loaded(loader: Callable[[str], Any], path: str) -> Any:
     return loader(path)
 
 
-def load_in_process(path: str) -> Any:
-    """The function, loaded into this process."""
-    place, _, attribute = path.rpartition(":")
-    try:
-        module = _file(place) if place.endswith(".py") else importlib.import_module(place)
-    except Exception as error:
-        raise BadValue(f"'{path}' cannot be loaded: {type(error).__name__}: {error}.") from error
-    if not hasattr(module, attribute):
-        raise BadValue(f"'{path}' cannot be loaded: {place} has no '{attribute}'.")
-    return getattr(module, attribute)
-
-
-def _file(place: str) -> Any:
-    spec = importlib.util.spec_from_file_location(PurePath(place).stem, place)
-    if spec is None or spec.loader is None:
-        raise BadValue(f"{place} is not a Python file.")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _refused(path: str) -> Any:
+    raise BadValue(f"'{path}' is Python of a task file, which runs only where the user trusts it: --trust-python.")
 
 
 def takes(function: Callable[..., Any], names: Iterable[str]) -> bool:
@@ -104,5 +84,5 @@ def check_arguments(kind: str, name: str, function: Callable[..., Any], argument
         raise BadValue(f"The {kind} '{name}' needs the argument '{missing[0]}'.")
 
 
-LOADER: ContextVar[Callable[[str], Any]] = ContextVar("LOADER", default=load_in_process)
-"""How functions are loaded. A run loads and calls them in a separate process."""
+LOADER: ContextVar[Callable[[str], Any]] = ContextVar("LOADER", default=_refused)
+"""How functions are loaded: where the user trusts them, in a separate process, which also calls them."""

@@ -66,8 +66,9 @@ def _programs(form: str, run: str, folder: str, environment: Mapping[str, str], 
     store = wiring.run_folder(run)
     try:
         plan = plan_parts.saved(run)
-        if data_dir:
-            plan = replace(plan, settings=replace(plan.settings, data_dir=data_dir))
+        # The folder may be anybody's, so it does not say what may run.
+        own = replace(plan.settings, trust_python=False, data_dir=data_dir or plan.settings.data_dir)
+        plan = replace(plan, settings=own)
         tasks = [task for task in plan.tasks if sample_export.fits(form, task.name)]
         if not tasks:
             taken, has = ", ".join(sample_export.FORMS[form].datasets), ", ".join(task.name for task in plan.tasks)

@@ -1,6 +1,7 @@
 """What the user gave, to a command, a function or the action → the plan of a run."""
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
@@ -15,7 +16,7 @@ from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.ports import Archive, DataHub
 from model_accuracy_eval.records import DataFile, JSONObject, RunPlan, Settings
-from model_accuracy_eval.reporting import runfile
+from model_accuracy_eval.reporting import going_on, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE
 from model_accuracy_eval.scoring.function_paths import LOADER
 from model_accuracy_eval.system.local_files import TaskFiles
@@ -23,6 +24,7 @@ from model_accuracy_eval.system.run_archive import FolderArchive
 from model_accuracy_eval.tasks import rows
 from model_accuracy_eval.tasks.library import Library, columns_by_role
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
+from model_accuracy_eval.wiring import api_keys
 from model_accuracy_eval.wiring.run_parts import hub
 
 
@@ -55,7 +57,9 @@ def plan(
         inputs.refuse_workflow_settings(from_file, str(values["config"]) if "config" in values else "")
     layer = {**from_file, **inputs.read(flags, source)}
     previous = previous or (saved(layer["reuse"]) if layer.get("reuse") else None)
-    settings = inputs.merge(_inherited(previous, layer["reuse"], layer.get("mode")) if previous else {}, layer)
+    settings = inputs.merge(_inherited(previous, layer) if previous else {}, layer)
+    if previous:
+        refuse_untold(settings, layer, environment)
     resolved = resolve(
         settings,
         run_id=Path(layer["reuse"]).resolve().name if previous else os.urandom(16).hex(),
@@ -152,12 +156,30 @@ def stopped_early(folder: Path) -> bool:
     return run is not None and any(entry.part for entry in run.datasets.values())
 
 
-def _inherited(previous: RunPlan, folder: str, mode: str | None) -> JSONObject:
+def _inherited(previous: RunPlan, layer: Mapping[str, Any]) -> JSONObject:
     """The settings that continuing a run starts from. Its mode and its reuse belonged to that one command, and who
     goes on with a run that stopped when it was decided wants the rest."""
+    folder = Path(layer["reuse"])
     settings = msgspec.structs.asdict(previous.settings)
     own = {"mode", "reuse"} | (
-        {"stop_when_decided", "only"} if mode != "eval" and stopped_early(Path(folder)) else set()
+        {"stop_when_decided", "only"} if layer.get("mode") != "eval" and stopped_early(folder) else set()
     )
     inherited = {name: value for name, value in settings.items() if name not in own}
-    return {**inherited, "out": str(Path(folder).resolve().parent)}
+    return {**inherited, "out": str(folder.resolve().parent)}
+
+
+def refuse_untold(settings: Settings, layer: Mapping[str, Any], environment: Mapping[str, str]) -> None:
+    """Refuses to start what only the folder of a run names; `layer`: what was typed."""
+    keys, _ = api_keys.of_run(settings, environment)
+    untold = going_on.to_be_typed(
+        settings,
+        layer,
+        asks=settings.mode != "eval",
+        model_key=bool(keys.of("model")),
+        judge_key=bool(keys.of("judge")),
+    )
+    if words := list(untold):
+        raise BadReuse(
+            "What starts programs or gets a key is never taken from the folder of a run, which may be anybody's. If "
+            f"you trust what it names, type it again: {shlex.join(words)}."
+        )

@@ -114,7 +114,7 @@ def _batches(paths: Sequence[str], given: RescoreOptions, environment: Mapping[s
     others: list[ReplyFile] = []
     for path in reply_parts.without_later_parts(paths):
         if (run := _own_run(path)) is not None:
-            yield _of_run(run, path, named, given)
+            yield _of_run(run, path, named, given, environment)
         else:
             others.append(_other_file(path, named, given))
     if others:
@@ -141,7 +141,9 @@ def _own_run(path: str) -> Path | None:
     return folder if is_run and (place.is_dir() or place.parents[1].name == "predictions") else None
 
 
-def _of_run(folder: Path, path: str, named: NamedTasks, given: RescoreOptions) -> _Batch:
+def _of_run(
+    folder: Path, path: str, named: NamedTasks, given: RescoreOptions, environment: Mapping[str, str]
+) -> _Batch:
     """All datasets of the run, or the one that the path is a file of."""
     if fixed := sorted({"limit", "num_return_sequences"} & given.settings.keys()):
         raise BadValue(
@@ -153,7 +155,8 @@ def _of_run(folder: Path, path: str, named: NamedTasks, given: RescoreOptions) -
             f"The gates of the run '{folder}' were decided before everything was asked, so it has no figures of the "
             f"whole: run --mode eval --reuse {folder} judges it again, run --reuse {folder} asks for the rest."
         )
-    settings = msgspec.structs.replace(plan.settings, **given.settings, baseline=None)
+    settings = msgspec.structs.replace(plan.settings, **given.settings, baseline=None, mode="eval")
+    plan_parts.refuse_untold(settings, given.settings, environment)
     k = tuple(sorted(set(settings.k))) if "k" in given.settings else plan.k
     plan = replace(plan, settings=settings, k=k)
     chosen = _chosen(plan, path, named)

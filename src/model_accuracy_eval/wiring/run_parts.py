@@ -12,13 +12,13 @@ from model_accuracy_eval import __version__
 from model_accuracy_eval.client.chat import StreamingChat, connect
 from model_accuracy_eval.client.proxied_transport import proxy_for
 from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
-from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.hubs.file_hub import FileHub, cache_folder
 from model_accuracy_eval.hubs.hub_weights import HubWeights
 from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, ServiceRole
 from model_accuracy_eval.ports.sandbox_port import Sandbox
-from model_accuracy_eval.records import ClientLimits, RunPlan, Service
+from model_accuracy_eval.records import ClientLimits, JSONObject, Recipe, RunPlan, Service
 from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.system import latest_run, proxies
 from model_accuracy_eval.system.clock import SignalClock
@@ -62,6 +62,13 @@ def fetching_hub(
 def trusted_python(environment: Mapping[str, str]) -> MakeRows:
     """Runs the Python of task files that the user trusts."""
     return TrustedRows(environment, {"UltraEval.tasks.postprocess": "model_accuracy_eval.tasks.ultraeval.postprocess"})
+
+
+def _refuse_python(recipe: Recipe, rows: object, read: object) -> list[JSONObject]:
+    """What a run's folder has as a task need not come from a task file, which is refused when it is read."""
+    raise BadValue(
+        f"Rows are made by Python in {recipe.folder}, which runs only where the user trusts it: --trust-python."
+    )
 
 
 def connect_service(
@@ -112,7 +119,7 @@ def ports(
             lock=plan.settings.data_lock,
             keep_lock=not private_folder,
         ),
-        make_rows=trusted_python(environment),
+        make_rows=trusted_python(environment) if plan.settings.trust_python else _refuse_python,
         open_sandbox=lambda: _open_sandbox(plan, environment, labels, display.say, clock.check),
         weights_source=HubWeights(
             environment,

@@ -117,14 +117,21 @@ def test_it_arrives_by_every_way(name: str, tmp_path: Path) -> None:
         assert saved_plan.load(saved_plan.dump(plan), "here") == plan
 
 
+ANEW = {"adapter", "adapter-image", "trust-python"}
+"""What a run's folder is not believed, because it starts programs."""
+
+
 @pytest.mark.parametrize("name", GIVEN)
 def test_going_on_with_a_run_keeps_it(name: str, tmp_path: Path) -> None:
-    """The plan is the same again, but for its stamp, its folder, its mode and the name of the run that it goes on."""
-    plan = by_command_line(texts_for(name))
+    """The plan is the same again, but for its stamp, its folder, its mode and the name of the run that it goes on; what
+    starts programs is typed again."""
+    texts = texts_for(name)
+    plan = by_command_line(texts)
     configs = tmp_path / plan.run_id / "configs"
     configs.mkdir(parents=True)
     (configs / f"{plan.stamp}_1.py").write_text(saved_plan.dump(plan))
-    again = by_command_line({"reuse": str(configs.parent)})
+    anew = {each: text for each, text in texts.items() if each in ANEW}
+    again = by_command_line({"reuse": str(configs.parent), **anew})
     assert again.settings.reuse == str(configs.parent)
     assert again.settings.mode == "all"
     assert again.settings.out == str(tmp_path)

@@ -8,7 +8,7 @@ import msgspec
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Attempt, DatasetResult, ProblemResult, Report
-from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.reporting import going_on, journal
 
 JSON = dict[str, Any]
 NamedFile = tuple[str, bytes]
@@ -39,7 +39,7 @@ class ExportedRun(NamedTuple):
     @property
     def next_step(self) -> str:
         """The command that completes the run."""
-        return f"model-accuracy-eval run --reuse {self.report.outcome.folder}"
+        return going_on.command(self.report.plan.settings, self.report.outcome.folder)
 
     @property
     def model(self) -> str:
