@@ -136,7 +136,7 @@ def _weights_limit(match: re.Match[str], _words: Sequence[str]) -> Mended:
 
 def _typed_again(match: re.Match[str], words: Sequence[str]) -> Mended:
     """The same command, with these words right behind its name, where an argument is the first one."""
-    return shlex.join([_PROGRAM, words[0], *shlex.split(match[1]), *words[1:]])
+    return command_line(words[0], *shlex.split(match[1]), *words[1:])
 
 
 _RULES: tuple[_Rule, ...] = (

@@ -31,7 +31,7 @@ def _look(plan: RunPlan, outcome: Outcome) -> str:
     if plan.settings.endpoint:
         return f"model-accuracy-eval doctor --endpoint {plan.settings.endpoint[0]}"
     if plan.settings.engine == "ray" and outcome.about is None:  # it is the cluster's nodes, and not deploy.sh
-        return f"model-accuracy-eval run --reuse {outcome.folder}"
+        return going_on.command(plan.settings, outcome.folder)
     return f"less {outcome.folder}/logs/deploy.log"
 
 
