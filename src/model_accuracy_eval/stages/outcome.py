@@ -1,5 +1,6 @@
 """How a run ended: what went wrong, or what its gates decided."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped
@@ -59,7 +60,8 @@ def _without_gate(plan: RunPlan, judged: Sequence[DatasetResult]) -> str:
     if not rows:
         return "No gate says whether that is good enough."
     metrics = [row.metric for row in rows if row.value is not None]
-    metric = next((name for name in metrics if name.startswith("avg@")), metrics[0] if metrics else "accuracy")
+    # The first figure, or its mean over the samples, which alone has no name beside it: "avg@5(…)" is another figure's.
+    metric = next((name for name in metrics if re.fullmatch(r"avg@\d+", name)), metrics[0] if metrics else "accuracy")
     gate = Gate(dataset=rows[0].dataset, metric=metric, comparison=">=", threshold=0)
     return f"Whether that is good enough, a gate would say: --gate '{str(gate).removesuffix('0')}NUMBER'."
 
