@@ -7,7 +7,7 @@ from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadData, BadValue, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataFile, TaskSpec
-from model_accuracy_eval.tasks import custom, preparation, rows, sample_judgements, task_file
+from model_accuracy_eval.tasks import custom, preparation, row_pins, rows, sample_judgements, task_file
 from model_accuracy_eval.tasks.library import Library
 
 
@@ -40,17 +40,23 @@ def prepare(names: tuple[str, ...], hub: DataHub, library: Library) -> Iterator[
     """For each file one line with its name and its place on this machine."""
     for task in [task for name in names for task in library.find(name).tasks]:
         for file in _files(task):
-            yield f"{task.name}: {file.name} is at {_place(file, hub)}"
+            yield f"{task.name}: {file.name} is at {_place(task, file, hub)}"
 
 
-def _place(file: DataFile, hub: DataHub) -> str:
-    """Where the file is now, or the one that has the same rows elsewhere."""
+def _place(task: TaskSpec, file: DataFile, hub: DataHub) -> str:
+    """Where the file is now, or the one that has the same rows elsewhere. The rows of a split are noted, or compared
+    with what is noted of them, as a run would do it."""
     try:
-        return hub.prepare(file)
+        place = hub.prepare(file)
     except Unfetched:
         if file.instead is None:
             raise
-        return hub.prepare(file.instead)
+        return _place(task, file.instead, hub)
+    if file.split:
+        fields = () if file.recipe else [field for field in task.fields if field not in file.adds]
+        places, found, is_known = rows.whole(file, fields, None, hub)
+        row_pins.check(file, found, fields, places, hub.pins, is_known=is_known)
+    return place
 
 
 def with_a_source() -> tuple[str, ...]:
