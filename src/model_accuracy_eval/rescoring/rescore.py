@@ -215,7 +215,7 @@ def _judged(
                     filtered=filtered and bool(reply.metrics),
                 )
                 attempts.write(store, plan, prepared, problem, attempt)
-        (result,) = score.judge(plan, (prepared,), store, ports, partial=False)
+        result = score.judge(plan, prepared, store, ports, partial=False)
         disagreements = claims.disagreements(file.name, result)
         listed = disagreements.listed(lambda: attempts.read(store, plan, prepared))
         shown = list(islice(listed, _SHOWN))

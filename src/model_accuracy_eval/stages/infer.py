@@ -6,19 +6,18 @@ All datasets go through one pool of workers, so that the slow last answers of on
 import asyncio
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
-from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, Store
+from model_accuracy_eval.ports import LoglikelihoodClient, Ports, Store
 from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan, Service
-from model_accuracy_eval.scoring import loglikelihood_methods, rejections
+from model_accuracy_eval.scoring import rejections
 from model_accuracy_eval.scoring.following import Following
-from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.scorers import metric_uses
+from model_accuracy_eval.stages.agreed_loglikelihoods import agreed_loglikelihoods
 from model_accuracy_eval.stages.background_judge import BackgroundJudge
 from model_accuracy_eval.stages.cancellable import run_checked, run_workers
 from model_accuracy_eval.stages.deploy import LiveService
@@ -159,7 +158,7 @@ class _Inference:
             requests = [part for request in requests for part in request.halves()]
         collectors = list(dict.fromkeys(request.collector for request in requests if request.by_loglikelihood))
         if collectors:
-            self._loglikelihoods = await _loglikelihood_client(self._plan, collectors, chat, self._ports)
+            self._loglikelihoods = await agreed_loglikelihoods(self._plan, collectors, chat, self._ports)
         stream, self._tail_began = iter(requests), None
         await run_workers(lambda: self._worker(stream, chat), self._plan.client_limits.concurrency)
         if requests and self._tail_began is not None:
@@ -271,43 +270,3 @@ class _Inference:
                 f"{rejections.next_step(fault.sentence)}",
                 next_step=f"model-accuracy-eval doctor --endpoint {settings.endpoint[0]}" if settings.endpoint else "",
             )
-
-
-async def _loglikelihood_client(
-    plan: RunPlan, collectors: Sequence[SampleCollector], chat: Chat, ports: Ports
-) -> LoglikelihoodClient:
-    """Returns the client for the method that the run began with, else for the one of the settings."""
-    first_method = next((collector.first_method for collector in collectors if collector.first_method), None)
-    try:
-        extra = {**plan.sampling.neutral, **plan.sampling.extra}
-        client = await chat.loglikelihood_client(first_method or plan.settings.loglikelihood, extra)
-    except NoHonestScore as error:
-        if first_method is None:
-            raise
-        raise NoHonestScore(
-            f"The run has taken log-likelihoods by {first_method} until now, and methods are not mixed. {error}"
-        ) from error
-    for collector in collectors:
-        for finding in client.findings:
-            collector.log.write(f"log-likelihoods by {finding}")
-    ports.progress.say(f"Log-likelihoods are taken by {client.findings[-1] if client.findings else client.method}")
-    if objections := [line for collector in collectors for line in _objections(collector.prepared, client.method)]:
-        raise NoHonestScore(" ".join(objections), detail="\n".join(client.findings))
-    return client
-
-
-def _objections(prepared: PreparedDataset, method: RequestMethod) -> Iterator[str]:
-    """Says why a method cannot evaluate a dataset."""
-    for task in prepared.tasks:
-        names = {measure.name for measure in metric_uses(task) if metric(measure.name).reads == "likelihoods"}
-        missing = loglikelihood_methods.unavailable_metrics(task, method)
-        if task.kind != "generate" and names and names == set(missing):
-            yield f"{task.name} cannot be evaluated by {method}: {loglikelihood_methods.unavailable_note(missing)}"
-            return
-    for problem in prepared.problems:
-        if loglikelihood_methods.too_many_options(problem, method):
-            yield (
-                f"{prepared.task.name} cannot be evaluated by {method}: "
-                f"problem {problem.id} has {len(problem.choices)} options, and there are 26 letters."
-            )
-            return

@@ -32,6 +32,7 @@ from model_accuracy_eval.stages.background_judge import OnSample
 from model_accuracy_eval.stages.counted_tokens import counts_one_choice, without_partial_count
 from model_accuracy_eval.stages.dataset_activity import DatasetActivity
 from model_accuracy_eval.stages.early_stop import Follower
+from model_accuracy_eval.stages.reply_samples import reply_samples
 from model_accuracy_eval.stages.run_progress import DatasetLog
 from model_accuracy_eval.stages.running_figure import RunningFigure, SpareTime
 
@@ -258,7 +259,7 @@ class SampleCollector:
         if counts_one_choice(reply):
             self.log.write(f"problem {request.problem.id}: the service counts the tokens of one choice alone: left out")
             reply = without_partial_count(reply)
-        attempts = [_scored(request, reply, method)] if reply.loglikelihoods else _generated(request, reply, method)
+        attempts = reply_samples(request.problem, request.indexes, request.seed, reply, method)
         now = self._ports.clock.now()
         lines = b"".join(journal.line(self.prepared, request.problem, attempt, now) for attempt in attempts)
         self._store.append(self._journal, lines)
@@ -290,42 +291,3 @@ class SampleCollector:
     def _count(self, **increments: int) -> None:
         self.counts = self.counts.plus(**increments)
         self._ports.progress.update(self.prepared.task.name, self.counts)
-
-
-def _generated(request: SampleRequest, reply: Reply, method: RequestMethod) -> list[Attempt]:
-    return [
-        Attempt(
-            problem=request.problem.id,
-            index=request.indexes[choice.index],
-            text=choice.text,
-            reasoning=choice.reasoning,
-            finish_reason=choice.finish_reason,
-            rounds=choice.rounds,
-            earlier=choice.earlier,
-            method=method,
-            timings=choice.timings,
-            usage=reply.usage,
-            request=reply.id,
-            replica=reply.replica,
-            seed=None if request.seed is None else request.seed + choice.index,
-            tries=reply.tries,
-        )
-        for choice in reply.choices
-    ]
-
-
-def _scored(request: SampleRequest, reply: Reply, method: RequestMethod) -> Attempt:
-    """The text is the option that the service finds likeliest, for people to read."""
-    choices = request.problem.choices
-    likelihoods = enumerate(reply.loglikelihoods[: len(choices)])
-    ranking = [(likelihood.logprob, -place) for place, likelihood in likelihoods if likelihood is not None]
-    return Attempt(
-        problem=request.problem.id,
-        index=request.indexes[0],
-        text=choices[-max(ranking)[1]] if ranking else "",
-        method=method,
-        loglikelihoods=reply.loglikelihoods,
-        request=reply.id,
-        replica=reply.replica,
-        tries=reply.tries,
-    )

@@ -14,15 +14,13 @@ from model_accuracy_eval.records import (
     DatasetResult,
     PreparedDataset,
     ProblemResult,
-    RequestMethod,
     RunPlan,
 )
-from model_accuracy_eval.records.exchange import GENERATING_METHODS, FaultKind
+from model_accuracy_eval.records.exchange import FaultKind
 from model_accuracy_eval.reporting import journal, summary
-from model_accuracy_eval.scoring import loglikelihood_methods, rejections, tools
+from model_accuracy_eval.scoring import rejections, tools
 from model_accuracy_eval.scoring.following import Following, PrefixReader
 from model_accuracy_eval.scoring.notes import (
-    cropped,
     groups_in_part,
     notes,
     of_sources,
@@ -30,9 +28,8 @@ from model_accuracy_eval.scoring.notes import (
     without_finish_reason,
 )
 from model_accuracy_eval.scoring.readings import reading_notes
-from model_accuracy_eval.scoring.replica_statistics import PaceRecorder
+from model_accuracy_eval.scoring.reply_tally import ReplyTally
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.scoring.speed import Stopwatch
 from model_accuracy_eval.stages import ask_store, defects, early_stop
 from model_accuracy_eval.stages.ask_store import AskStore
 from model_accuracy_eval.stages.asked_part import PartJudge
@@ -41,19 +38,6 @@ from model_accuracy_eval.stages.early_stop import NO_STOP, EarlyStop
 from model_accuracy_eval.stages.judging_progress import JudgingProgress
 from model_accuracy_eval.stages.run_progress import DatasetLog
 from model_accuracy_eval.tasks import custom
-
-_MODES: dict[RequestMethod, str] = {"chat": "gen", "text": "gen"}
-"""AISBench's word for figures of generated texts; figures of log-likelihoods name their method instead."""
-
-
-def judge(
-    plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store, ports: Ports, *, partial: bool
-) -> tuple[DatasetResult, ...]:
-    """Returns one result for each dataset.
-
-    `partial`: the run ended early, so only problems with all their samples are judged.
-    """
-    return tuple(_judge_dataset(plan, prepared, store, ports, partial=partial) for prepared in datasets)
 
 
 def judge_each(
@@ -65,13 +49,13 @@ def judge_each(
     partial: bool,
     stop: EarlyStop = NO_STOP,
 ) -> tuple[tuple[DatasetResult, ...], EvalError | None]:
-    """Does the same, but goes on where a dataset cannot be judged; the first such error comes with the results.
+    """Goes on where a dataset cannot be judged; the first such error comes with the results.
 
     `stop`: the datasets of which not all samples may have been needed.
     """
     results, errors = [], []
     for prepared in datasets:
-        judge_one = functools.partial(_judge_dataset, plan, prepared, store, ports, partial=partial, stop=stop)
+        judge_one = functools.partial(judge, plan, prepared, store, ports, partial=partial, stop=stop)
         result = defects.attempt(f"the judging of {prepared.task.name}", judge_one)
         if isinstance(result, EvalError):
             errors.append(result)
@@ -81,9 +65,10 @@ def judge_each(
     return tuple(results), next(iter(errors), None)
 
 
-def _judge_dataset(
+def judge(
     plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports, *, partial: bool, stop: EarlyStop = NO_STOP
 ) -> DatasetResult:
+    """Judges one dataset. `partial`: the run ended early, so only problems with all their samples are judged."""
     name = prepared.task.name
     findings = ask_store.answer_asks(plan, prepared, store, ports)
     judge = _DatasetJudge(plan, prepared, store, ports, findings)
@@ -117,15 +102,7 @@ class _DatasetJudge:
         self._defects: dict[int, Defect] = {}
         self._lost = Counts()
         """The samples of problems without a result."""
-        self._methods: Counter[RequestMethod] = Counter()
-        self._without_letter = 0
-        self._cropped: Counter[int] = Counter()
-        self._texts_differ = self._several_texts = False
-        self._reasoning_only = self._used_tools = self._unfinished = 0
-        self._endings: Counter[str | None] = Counter()
-        """Finish reasons of generated answers, but for those that a stop string may have given here."""
-        self._stopwatch = Stopwatch()
-        self._pace = PaceRecorder()
+        self._tally = ReplyTally(prepared)
 
     def _new_card(self) -> Scorecard:
         return Scorecard(
@@ -154,7 +131,7 @@ class _DatasetJudge:
         self._judge_the_rest(partial=partial)
         problem_results = tuple(self._results[problem] for problem in self._problems if problem in self._results)
         counts = self._counts(planned, problem_results)
-        rows = self._card.rows(self._prepared.version, _MODES.get(self._method(), self._method()))
+        rows = self._card.rows(self._prepared.version, self._tally.mode)
         readings = self._card.readings()
         part = self._card.part() if isinstance(self._card, PartJudge) else None
         dataset_result = DatasetResult(
@@ -169,7 +146,7 @@ class _DatasetJudge:
                 *self._ask_store.notes(),
                 *notes(
                     self._plan, self._sampling, counts, problem_results,
-                    problems=len(self._problems) - len(self._defects), all_equal=self._all_equal(),
+                    problems=len(self._problems) - len(self._defects), all_equal=self._tally.all_equal,
                 ),
                 *custom.notes(self._prepared.task),
                 *problem_dates(self._prepared),
@@ -177,16 +154,16 @@ class _DatasetJudge:
                 *(found.sentence for found in [*self._defects.values()][:1]),
                 *rejections.notes(self._faults("rejected", problem_results)),
                 *rejections.failure_notes(self._faults("failed", problem_results)),
-                *without_finish_reason(self._endings),
+                *without_finish_reason(self._tally.endings),
                 *tools.notes(self._prepared.tasks, counts),
-                *self._loglikelihood_notes(),
+                *self._tally.loglikelihood_notes(),
                 *of_sources(self._prepared.sources),
                 *reading_notes(readings, rows),
             ),
-            speed=self._stopwatch.speed(),
+            speed=self._tally.stopwatch.speed(),
             ran=self._ask_store.ran(),
             readings=readings,
-            paces=self._pace.paces(),
+            paces=self._tally.pace.paces(),
         )  # fmt: skip
         self._log(dataset_result)
         return dataset_result
@@ -210,24 +187,14 @@ class _DatasetJudge:
             return
         samples = self._unjudged.setdefault(attempt.problem, {})
         samples[attempt.index] = attempt
-        self._methods[attempt.method] += 1
-        self._without_letter += any(attempt.loglikelihoods) and None in attempt.loglikelihoods
-        self._cropped.update({item.cropped_to for item in attempt.loglikelihoods if item and item.cropped_to})
-        self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
-        self._used_tools += bool(attempt.rounds)
-        self._unfinished += attempt.finish_reason == tools.UNFINISHED
-        if attempt.method in GENERATING_METHODS and not (attempt.finish_reason == "stop" and self._prepared.task.stop):
-            self._endings[attempt.finish_reason] += 1
-        self._stopwatch.add(attempt)
-        self._pace.add(attempt.replica, attempt.timings.gap_mean if attempt.timings else None)
+        self._tally.add(attempt)
         if len(samples) == len(self._indexes(attempt.problem)):
             self._judge(attempt.problem)
 
     def _judge(self, number: int) -> None:
         answered = self._unjudged.pop(number, {})
         samples = [answered.get(index) or self._failed.get((number, index)) for index in self._indexes(number)]
-        self._several_texts |= len(answered) > 1
-        self._texts_differ |= len({hash((sample.text, sample.reasoning)) for sample in answered.values()}) > 1
+        self._tally.add_problem(answered.values())
         problem = self._problems[number]
         result = defects.attempt(f"the judging of problem {number}", lambda: self._card.judge(problem, samples))
         if isinstance(result, Defect):
@@ -281,12 +248,9 @@ class _DatasetJudge:
             missing=reasons["missing"],
             cut=sum(problem_result.cut for problem_result in problem_results),
             empty=reasons["empty"],
-            reasoning_only=self._reasoning_only,
             not_found=reasons["not found"],
             unjudged=reasons["unjudged"],
-            cropped=self._cropped.total(),
-            used_tools=self._used_tools,
-            unfinished=self._unfinished,
+            **self._tally.counts(),
         )
 
     def _faults(self, kind: FaultKind, problem_results: tuple[ProblemResult, ...]) -> list[str]:
@@ -297,26 +261,6 @@ class _DatasetJudge:
             for sample in self._failed.values()
             if sample.problem in judged and sample.fault is not None and sample.fault.kind == kind
         ]
-
-    def _loglikelihood_notes(self) -> tuple[str, ...]:
-        """Says what a reader has to know about figures of log-likelihoods."""
-        methods = [method for method, _ in self._methods.most_common() if method not in _MODES]
-        tasks = [task for task in self._prepared.tasks if task.kind != "generate"]
-        method_notes = (
-            note
-            for method in methods
-            for task in tasks
-            for note in loglikelihood_methods.notes(task, method, self._without_letter)
-        )
-        return (*cropped(self._cropped), *dict.fromkeys(method_notes))
-
-    def _method(self) -> RequestMethod:
-        """Returns the method of most samples."""
-        return next((method for method, _ in self._methods.most_common(1)), "chat")
-
-    def _all_equal(self) -> bool:
-        """Says whether all samples of every problem have the same text, which means that sampling had no effect."""
-        return self._several_texts and not self._texts_differ
 
     def _log(self, dataset_result: DatasetResult) -> None:
         counts = dataset_result.counts

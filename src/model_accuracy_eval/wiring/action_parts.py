@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,7 +16,6 @@ from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
 from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadReuse, BadValue, Refused
-from model_accuracy_eval.github import pull_requests
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
 from model_accuracy_eval.github.check_progress import CheckProgress
@@ -37,12 +35,8 @@ from model_accuracy_eval.system.container_labels import Labels, sweep
 from model_accuracy_eval.system.secret import Secret
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
 from model_accuracy_eval.wiring import merge_parts, shard_parts
-from model_accuracy_eval.wiring.adapter_checkout import (
-    GITHUB,
-    AdapterCheckout,
-    Commits,
-)
-from model_accuracy_eval.wiring.history_parts import HISTORY_SUFFIX
+from model_accuracy_eval.wiring.action_context import action_context
+from model_accuracy_eval.wiring.adapter_checkout import AdapterCheckout
 from model_accuracy_eval.wiring.run_parts import lacks_npus
 from model_accuracy_eval.wiring.sinks import action_sinks
 from model_accuracy_eval.wiring.temporary_folder import STATE_FOLDER, remove, temporary_folder
@@ -52,7 +46,6 @@ _INPUTS = "the action's inputs"
 _MAY_BE_EMPTY = ("artifact-name",)
 """Inputs whose empty value means something; any other that is empty was not given."""
 _STATE_RUN = "run"
-_HISTORY_FILE = "accuracy-history.jsonl"
 _PROGRESS_TIMEOUT = 5.0
 """Seconds for a request of the thread that shows progress, which is not worth a long wait."""
 
@@ -87,7 +80,15 @@ class ActionStep:
                 # Only the merged run has a verdict.
                 action_inputs = replace(action_inputs, comment=False, check=False, status="false")
             action_inputs = replace(action_inputs, admit_only=action_inputs.admit_only or admit_only)
-            context = self._context(action_inputs, first_settings.label, adapter, adapter.commits(event, github), event)
+            context = action_context(
+                action_inputs,
+                adapter.repository,
+                adapter.commits(event, github),
+                event,
+                self._environment,
+                label=first_settings.label,
+                model=self.step.input("model"),
+            )
             run_progress = RunProgress(self._clock.elapsed)
             open_archive = partial(self._open_archive, context=context, github=github, folder=Path(folder))
             # The ports of the run depend on the plan, and the plan on the adapter's folder, so both are made later.
@@ -146,49 +147,6 @@ class ActionStep:
         return {
             name: text for name, text in texts.items() if text or (name in _MAY_BE_EMPTY and self.step.is_set(name))
         }
-
-    def _context(
-        self,
-        action_inputs: ActionInputs,
-        label: str,
-        adapter: AdapterCheckout,
-        commits: Commits,
-        event: Mapping[str, Any],
-    ) -> ActionContext:
-        environment = self._environment
-        repository = environment.get("GITHUB_REPOSITORY", "")
-        if not repository:
-            raise BadValue("GITHUB_REPOSITORY is not set: `action` and `admit` run as a step of a workflow.")
-        server = environment.get("GITHUB_SERVER_URL", GITHUB)
-        run = environment.get("GITHUB_RUN_ID", "0")
-        attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
-        return ActionContext(
-            repository=repository,
-            actor=pull_requests.actor(environment, event),
-            event=environment.get("GITHUB_EVENT_NAME", ""),
-            pull=commits.pull,
-            commit=commits.reported,
-            adapter_repository=adapter.repository,
-            adapter_ref=action_inputs.adapter_ref,
-            adapter_commit=commits.adapter,
-            objections=(*planted_variables.objections(environment), *commits.objections),
-            adapter_path=action_inputs.adapter_path,
-            hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
-            model=self.step.input("model"),
-            allowed_models=action_inputs.allowed_models,
-            admit_only=action_inputs.admit_only,
-            label=label,
-            key=f"{run}-{attempt}-{environment.get('GITHUB_JOB', '')}-{label}",
-            run_url=f"{server}/{repository}/actions/runs/{run}",
-            comment=action_inputs.comment,
-            check=action_inputs.check,
-            status=action_inputs.status,
-            artifact_name=action_inputs.artifact_name,
-            retention_days=action_inputs.retention_days,
-            history_file=_history_file(action_inputs),
-            history_branch=action_inputs.history_branch,
-            workspace=environment.get("GITHUB_WORKSPACE", ""),
-        )
 
     def _check_out(self, context: ActionContext, adapter: AdapterCheckout) -> CheckedOut:
         checked_out = adapter.check_out(context.adapter_commit)
@@ -305,16 +263,6 @@ class ActionStep:
         with self._github() as github:
             sentence = "The step was ended before it could report how the evaluation went."
             github.complete_check(check, conclusion="cancelled", title="Cancelled", summary=sentence)
-
-
-def _history_file(action_inputs: ActionInputs) -> str:
-    path = action_inputs.history_file or (_HISTORY_FILE if action_inputs.history_branch else "")
-    if path and (not path.endswith(HISTORY_SUFFIX) or ".." in path.split("/") or path.startswith("/")):
-        raise BadValue(
-            f"The input 'history-file' is '{path}': give a path below the workspace, or on the branch, that ends with "
-            f"{HISTORY_SUFFIX}, such as {_HISTORY_FILE}."
-        )
-    return path
 
 
 def _adapter_user(plan: RunPlan, *, allow_unsafe: bool) -> UnprivilegedUser | None:

@@ -14,7 +14,7 @@ from tests.unit.reporting.history_samples import past
 from model_accuracy_eval.config.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.reporting import history, history_lines
-from model_accuracy_eval.wiring.action_parts import _history_file
+from model_accuracy_eval.wiring.action_context import _history_file
 
 NIGHTLY = msgspec.structs.replace(JOB, event="schedule", pull=None, history_file="h.jsonl")
 

@@ -81,7 +81,7 @@ def evaluate(
         **parts,
     )
     infer.collect(PLAN, datasets, LiveService(Service(base_url=server.url, model="hash"), None), store, ports)
-    return score.judge(PLAN, datasets, store, ports, partial=False)
+    return tuple(score.judge(PLAN, each, store, ports, partial=False) for each in datasets)
 
 
 def figures(dataset_result: DatasetResult) -> dict[str, float | None]:

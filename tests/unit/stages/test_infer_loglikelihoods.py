@@ -52,8 +52,7 @@ def evaluate(chat: ScriptedChat, asked: PreparedDataset, sampling: Sampling | No
     plan = RunPlan(run_id="r", stamp="s", tasks=(), sampling=sampling or Sampling(), k=(1,))
     ports, store = fake_ports(chat=chat), MemoryStore()
     infer.collect(plan, (asked,), LiveService(Service(base_url="http://x"), None), store, ports)
-    (dataset_result,) = score.judge(plan, (asked,), store, ports, partial=False)
-    return dataset_result
+    return score.judge(plan, asked, store, ports, partial=False)
 
 
 def chat(method: RequestMethod = "echo") -> ScriptedChat:
@@ -171,7 +170,7 @@ def test_n20_contexts_that_lost_their_beginning_are_counted_and_told() -> None:
         assert journal.attempt(line).loglikelihoods == weighed
         assert (b"4095" in line) == bool(problem.id)
         store.append(journal.file(PLAN.settings.label, "options"), line)
-    (dataset_result,) = score.judge(PLAN, (asked,), store, fake_ports(), partial=False)
+    dataset_result = score.judge(PLAN, asked, store, fake_ports(), partial=False)
     assert dataset_result.counts.cropped == 3
     told = "3 contexts were longer than the 4,095 tokens that the model reads at once, and lost their beginning."
     assert told in dataset_result.notes
