@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.browser import Tab, find_chromium, opened
 from tests.unit.reporting.test_comparison_page import compared
 from tests.unit.reporting.test_page import HOSTILE, MIXED, QUESTIONS, dataset_result, problem_result, report, weighed
@@ -135,6 +136,34 @@ def test_back_leads_to_the_list_as_it_was(fresh: Tab, tmp_path: Path) -> None:
     assert fresh.wait(f"{STATUS} === 'Wrong: 2 of 4'")
     fresh.get("history.forward()")
     fresh.wait(f"{PANEL}.open")
+
+
+def test_a_part_shows_its_problems(fresh: Tab, tmp_path: Path) -> None:
+    """A click on its name filters the list, beside the other filters; the address has it, and a click ends it."""
+    names = ("physics", "a & b=c/#<i>", "law")
+    whys: tuple[tuple[VerdictReason, ...], ...] = (("right", "right"), ("wrong", "wrong"))
+    results = tuple(
+        replace(problem_result(number, whys[number % 2]), category=names[number % 3]) for number in range(12)
+    )
+    shown(fresh, tmp_path, dataset_result(results), [])
+    assert fresh.get("document.querySelector('.filter .part').checkVisibility()") is False
+    awkward = "[...document.querySelectorAll('#parts th a')].find(link => link.textContent.startsWith('a &'))"
+    fresh.get(f"{awkward}.setAttribute('id', 'awkward')")
+    fresh.click("#awkward")
+    fresh.wait(f"{STATUS} === 'All: 4 of 4'")
+    assert sorted(fresh.get(ROWS)) == [1, 4, 7, 10]
+    assert fresh.get("document.querySelector('.filter .part').textContent") == "a & b=c/#<i> ✕"
+    fresh.wait("document.getElementById('problems').getBoundingClientRect().top < 200")
+    fresh.click("#explorer button[value=wrong]")
+    assert sorted(fresh.get(ROWS)) == [1, 7]
+    address = fresh.get("location.hash")
+    fresh.click(".filter .part")
+    assert (fresh.get(STATUS), fresh.get("location.hash")) == ("Wrong: 6 of 12", "#show=wrong&in=sums")
+    shown(fresh, tmp_path, dataset_result(results), [], address)
+    assert fresh.wait(f"{STATUS}.startsWith('Wrong') && {STATUS}") == "Wrong: 2 of 4"
+    shown(fresh, tmp_path, dataset_result(results), [], "#in=sums&part=nowhere")
+    assert fresh.wait(f"{STATUS}.startsWith('All') && {STATUS}") == "All: 12 of 12"
+    assert fresh.troubles() == []
 
 
 def test_deep_link_opens_the_sample(fresh: Tab, tmp_path: Path) -> None:

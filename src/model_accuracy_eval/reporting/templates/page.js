@@ -15,7 +15,10 @@ const start = async () => {
     const row = id === undefined ? undefined : list.all.find((one) => one.dataset === dataset && String(one.id) === id);
     if (row && row.chunk >= 0) return panel.open(row, Number(sample) || 0, { push: false });
     if (panel.isOpen()) panel.close();
-    return hash.includes("=") || hash === "" ? list.setView(new URLSearchParams(hash)) : undefined;
+    if (!hash.includes("=") && hash !== "") return undefined;
+    const view = new URLSearchParams(hash);
+    if (view.has("part")) document.getElementById("problems").scrollIntoView();
+    return list.setView(view);
   };
 
   const KEYS = {
@@ -37,6 +40,10 @@ const start = async () => {
   await list.setView(new URLSearchParams());
   document.getElementById("first").hidden = true;
   document.getElementById("explorer").hidden = false;
+  for (const cell of document.querySelectorAll("#parts [data-part]")) {
+    const address = new URLSearchParams({ in: cell.dataset.dataset, part: cell.dataset.part });
+    cell.replaceChildren(make("a", { href: `#${address}`, title: "Show its problems" }, [...cell.childNodes]));
+  }
   addEventListener("hashchange", fromAddress);
   addEventListener("popstate", fromAddress);
   await fromAddress();

@@ -57,17 +57,19 @@ const problemList = (index, open) => {
   const [choices, field] = [explorer.querySelector(".choices"), explorer.querySelector("input")];
   const [status, body, more] = ["[role=status]", "tbody", ".more"].map((what) => explorer.querySelector(what));
   const datasets = explorer.querySelector("select");
+  const partButton = explorer.querySelector(".part");
   const all = rowsOf(index);
   const several = index.datasets.length > 1;
   const list = { all, shown: all, marked: -1, words: "" };
   const usual = index.filters[0][0];
   let show = usual;
+  let part = ""; // the one part of a dataset that is looked at, such as a subject
   let drawn = 0;
   let search = 0;
 
   const address = (row) =>
     `${row.chunk < 0 ? index.elsewhere : ""}#${[row.dataset, row.id, 0].map(encodeURIComponent).join("/")}`;
-  const inDataset = (row) => datasets.value === "" || row.dataset === datasets.value;
+  const inScope = (row) => (datasets.value === "" || row.dataset === datasets.value) && (part === "" || row.part === part);
 
   const draw = () => {
     const rows = list.shown.slice(drawn, drawn + STEP);
@@ -79,11 +81,14 @@ const problemList = (index, open) => {
 
   const say = (searching = "") => {
     const name = index.filters.find(([value]) => value === show)[1];
-    const total = all.filter(inDataset).length;
+    partButton.hidden = part === "";
+    partButton.replaceChildren(said(part), " ✕");
+    partButton.setAttribute("aria-label", `Only ${part}: show all parts`);
+    const total = all.filter(inScope).length;
     const [counted, found] = [whole(list.shown.length), list.words ? " found" : ""];
     status.textContent = `${name}: ${counted} of ${whole(total)}${found}${searching}`;
     for (const button of choices.children) {
-      const count = all.filter((row) => inDataset(row) && fitsFilter(row, button.value)).length;
+      const count = all.filter((row) => inScope(row) && fitsFilter(row, button.value)).length;
       button.lastChild.textContent = ` ${whole(count)}`;
       button.hidden = !count && button.value !== show && button.value !== usual;
       button.setAttribute("aria-pressed", String(button.value === show));
@@ -102,7 +107,7 @@ const problemList = (index, open) => {
   // The rows answer at once, the texts of the chunks as they are opened; a newer search ends this one.
   const apply = async () => {
     const mine = (search += 1);
-    const rows = all.filter((row) => inDataset(row) && fitsFilter(row, show));
+    const rows = all.filter((row) => inScope(row) && fitsFilter(row, show));
     list.words = flat(field.value.trim());
     if (!list.words) {
       put(rows);
@@ -135,10 +140,13 @@ const problemList = (index, open) => {
     show = index.filters.some(([value]) => value === view.get("show")) ? view.get("show") : usual;
     field.value = view.get("find") || "";
     datasets.value = index.datasets.some(({ name }) => name === view.get("in")) ? view.get("in") : "";
+    const wanted = view.get("part");
+    part = "";
+    if (wanted && all.some((row) => inScope(row) && row.part === wanted)) part = wanted;
     return apply();
   };
   const view = () => {
-    const wanted = { show: show === usual ? "" : show, in: datasets.value, find: field.value };
+    const wanted = { show: show === usual ? "" : show, in: datasets.value, part, find: field.value };
     return new URLSearchParams(Object.entries(wanted).filter(([, value]) => value)).toString();
   };
   const mark = (place) => {
@@ -159,7 +167,8 @@ const problemList = (index, open) => {
   datasets.append(make("option", { value: "" }, "All datasets"),
     ...index.datasets.map(({ name }) => make("option", { value: name }, name)));
   datasets.hidden = !several;
-  datasets.addEventListener("change", changed);
+  datasets.addEventListener("change", () => { part = ""; changed(); });
+  partButton.addEventListener("click", () => { part = ""; changed(); });
   field.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(changed, 150); });
   more.append("");
   more.addEventListener("click", draw);
