@@ -6,18 +6,18 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from statistics import median
 
-from measure import Cost, Line, ServerRun, report, run, serving, spread
+from measure import HERE, PROGRAM, Cost, Line, ServerRun, report, run, serving, spread
 
-HERE = Path(__file__).parent
-PROGRAM = [sys.executable, "-m", "model_accuracy_eval"]
 QUESTION = (
     "A farmer has {0} baskets with 42 apples each. He gives away all baskets but one, and counts "
     "its apples twice, to be sure, before the sun sets on day {0} of the harvest. How many apples are left?"
 )
+CPU, WALL = attrgetter("cpu"), attrgetter("wall")
 TICK_MS = 5.0
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 """Tokens of answers where they differ: each length is half as frequent as the one before, as wrong answers of models
@@ -60,7 +60,7 @@ def whole_command(count: int, rounds: int) -> list[Line]:
             costs.append(evaluate(rows(size), Path(folder))[0])
         clients.append(client_alone(size))
     del costs[0], clients[0]  # they compiled the modules
-    cpu, wall, peers = ([pick(cost) for cost in of] for of, pick in ((costs, _cpu), (costs, _wall), (clients, _cpu)))
+    cpu, wall, peers = ([pick(cost) for cost in of] for of, pick in ((costs, CPU), (costs, WALL), (clients, CPU)))
     what = f"whole command, {count:,} problems"
     return [
         Line(
@@ -74,14 +74,6 @@ def whole_command(count: int, rounds: int) -> list[Line]:
         Line(f"{what}: wall", spread(wall, " s"), "", "", "", None),
         Line(f"{what}: peak memory", f"{max(cost.rss_mb for cost in costs):.0f} MB", "", "", "", None),
     ]
-
-
-def _cpu(cost: Cost) -> float:
-    return cost.cpu
-
-
-def _wall(cost: Cost) -> float:
-    return cost.wall
 
 
 def against_the_service(count: int, rounds: int) -> list[Line]:
@@ -149,10 +141,7 @@ def start(rounds: int) -> list[Line]:
     for _ in range(rounds):
         passes.append(run([sys.executable, "-c", "pass"]))
         helps.append(run([*PROGRAM, "--help"]))
-    lines = []
-    for name, pick in (("wall", lambda cost: cost.wall), ("CPU", lambda cost: cost.cpu)):
-        lines.append(compare(name, pick, helps, passes))
-    return lines
+    return [compare(name, pick, helps, passes) for name, pick in (("wall", WALL), ("CPU", CPU))]
 
 
 def compare(name: str, pick: Callable[[Cost], float], helps: list[Cost], passes: list[Cost]) -> Line:

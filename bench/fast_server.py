@@ -76,14 +76,12 @@ class Ticker:
         self.streams: dict[Connection, Iterator[bytes]] = {}
         self.most = self.ticks = 0
         self.busy = self.began = self.due = 0.0
-        self.tokens = 0
 
     def add(self, connection: "Connection", pieces: tuple[bytes, ...]) -> None:
         if not self.streams:
             self.began = self.due = time.perf_counter()
             self.schedule()
         self.streams[connection] = iter(pieces)
-        self.tokens += len(pieces)
         self.most = max(self.most, len(self.streams))
 
     def schedule(self) -> None:
@@ -123,7 +121,6 @@ class Server:
             "max_in_flight": self.ticker.most,
             "pace": self.ticker.pace(),
             "ticks": self.ticker.ticks,
-            "tokens": self.ticker.tokens,
             "busy_seconds": round(self.ticker.busy, 3),
             "cpu_seconds": round(time.process_time() - self.spent, 3),
         }

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 import measure
+from measure import PROGRAM
 
-PROGRAM = [sys.executable, "-m", "model_accuracy_eval"]
 SHARDS, N = 4, 10
 QUESTION = "A train leaves the station at noon, and its cars hold as many people as the hall. " * 3
 WORDS = (Path(__file__).parent.parent / "README.md").read_text().split()

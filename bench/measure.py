@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
+PROGRAM = [sys.executable, "-m", "model_accuracy_eval"]
 LIMIT = 180.0
 """Seconds after which a program that hangs is ended."""
 

@@ -10,14 +10,11 @@ import argparse
 import json
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
-from measure import run
+from measure import HERE, PROGRAM, run
 
-HERE = Path(__file__).parent
-PROGRAM = [sys.executable, "-m", "model_accuracy_eval", "run"]
 SERVER = HERE.parent / "tests" / "servers" / "seeded_server.py"
 EACH = 8
 """Requests that a replica has at a time."""
@@ -43,7 +40,7 @@ def rate(folder: Path, replicas: int, seconds: float, waves: int) -> float:
     data.write_text("".join(rows))
     words = [str(served), "--model", str(served), "--datasets", str(data), "-n", "1", "--out", str(out)]
     words += ["--engine", "ray", "--replicas", str(replicas), "--concurrency", str(replicas * EACH)]
-    run([*PROGRAM, *words], quiet=True)
+    run([*PROGRAM, "run", *words], quiet=True)
     (facts,) = (json.loads(path.read_bytes()) for path in out.glob("*/run.json") if not path.parent.is_symlink())
     return float(count / facts["seconds"]["infer"])
 

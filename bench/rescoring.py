@@ -7,9 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import Cost, Line, report, run
+from measure import PROGRAM, Cost, Line, report, run
 
-PROGRAM = [sys.executable, "-m", "model_accuracy_eval", "rescore"]
 BARE = "import json, sys\nfor line in open(sys.argv[1], 'rb'): json.loads(line)"
 SAMPLES = 5
 REPLY = "Let me think about it for a while. " + "One thing follows from the other. " * 6
@@ -32,7 +31,7 @@ def write(path: Path, problems: int) -> None:
 def measured(problems: int, folder: Path) -> tuple[Cost, Cost]:
     path = folder / f"numbers_{problems}.jsonl"
     write(path, problems)
-    ours, bare = run([*PROGRAM, str(path)]), run([sys.executable, "-c", BARE, str(path)])
+    ours, bare = run([*PROGRAM, "rescore", str(path)]), run([sys.executable, "-c", BARE, str(path)])
     if "80.00" not in ours.output:
         raise SystemExit(f"the figure is wrong:\n{ours.output}")
     path.unlink()

@@ -23,11 +23,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.servers.fault_server import FaultServer
 
+from measure import PROGRAM
+
 PROBLEMS, SAMPLES = 200, 5
 SHAPE = (0.7, 0.3)
 """The beta distribution of the chances: easy and hard problems, samples of one correlated by .5, mean .7."""
 DISTANCES = (-2, 0, 2)
-PROGRAM = [sys.executable, "-m", "model_accuracy_eval"]
 VERDICTS = {0: "passed", 1: "failed", 7: "undecided"}
 
 

@@ -97,7 +97,8 @@ class RayConnection:
         raise Refused(
             f"No node of the Ray cluster has {shown(wanted)}, which --resources asks for each replica. Its "
             f"{len(nodes)} nodes have: {known}. Start a node with them (ray start --address … --resources "
-            f"'{{\"NPU\": 8}}'), or wait for one with --ready-timeout SECONDS."
+            f"'{{\"NPU\": 8}}'), or wait for one with --ready-timeout SECONDS.",
+            next_step="ray status",
         )
 
     def place(self, actor: type, wanted: Mapping[str, float]) -> Any:

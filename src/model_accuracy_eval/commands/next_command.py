@@ -14,12 +14,12 @@ import click
 from model_accuracy_eval import tasks
 from model_accuracy_eval.commands import mending_options
 from model_accuracy_eval.commands.mending_options import command_line, listing, pairs
+from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, Refused, UnknownDataset, UsageError
 
 _EXTRA = re.compile(r"unexpected extra arguments? \((.*)\)")
 _RUNS = {"", "--reuse", "--baseline"}
 """Options and arguments whose values are runs."""
-_SHORT = {"--num-return-sequences": "-n"}
 _DATA = (".jsonl", ".json", ".csv", ".tsv", ".yaml", ".yml", ".parquet", ".gz")
 _PLACEHOLDERS = {
     "run": "outputs/latest",
@@ -77,7 +77,7 @@ def retyped(words: Sequence[str], changes: Mapping[str, str]) -> str:
     """The same command with other values of these options."""
     line = list(words)
     for option, value in changes.items():
-        spellings = {option, _SHORT.get(option, option)}
+        spellings = {option, *(setting.short for setting in table() if f"--{setting.name}" == option)}
         places = [at for at, word in enumerate(line) if word.partition("=")[0] in spellings]
         place = max(places, key=lambda at: _likeness(line[at : at + 2], value), default=None)
         if place is not None:
