@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.integration.sandbox.conftest import RunAll, runner
+from tests.integration.sandbox.programs.scripts import HONEST_SCRIPTS, HOSTILE_SCRIPTS
 
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records.code import CaseKind, CaseProgram, Execution, Limits
@@ -38,6 +39,7 @@ HONEST = {
     "noise on standard error": f"import sys\nsys.stderr.write('debugging')\n{ADD}",
     "a process that stays behind": f"import os, sys, time\n{ADD}sys.stdout.flush()\nif os.fork() == 0:\n    time.sleep(60)",
     "output that is closed early": f"import os, sys\n{ADD}sys.stdout.flush()\nos.close(1)\nsys.stdout = None",
+    **HONEST_SCRIPTS,
 }
 
 _LOOK = r"""
@@ -93,6 +95,7 @@ HOSTILE = {
     "reading the process that feeds it": ("print(open(f'/proc/{__import__(\"os\").getppid()}/mem', 'rb'))", "error"),
     "an end of the process that feeds it": ("import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(9)", "crashed"),
     "an end of all": ("import os, time\nos.kill(-1, 9)\ntime.sleep(9)", "error"),
+    **HOSTILE_SCRIPTS,
 }
 
 WAITING = {

@@ -8,6 +8,7 @@ import pytest
 from tests.integration.sandbox.conftest import RunAll, opened, runner
 from tests.integration.sandbox.programs.catalogue import CATALOGUE, THEMES
 from tests.integration.sandbox.programs.forging import FORGING
+from tests.integration.sandbox.programs.forging_tests import FORGING_TESTS
 from tests.integration.sandbox.programs.hostile_shell import HOSTILE_SHELL
 from tests.integration.sandbox.programs.probe import PROBE
 from tests.integration.sandbox.programs.sample import NO_PASS, PASSED, RIGHT, SHARE_THE_MACHINE, SQUARES, Sample
@@ -62,10 +63,9 @@ def test_every_program_gets_its_verdict_and_harms_nobody(
         assert seen(run_all([NEXT])[0]) == seen_on_a_fresh_worker(kind)
 
 
-@pytest.mark.parametrize("name", FORGING)
-def test_cheats_do_not_pass_beside_their_tests_either(name: str, strongest: RunAll) -> None:
+@pytest.mark.parametrize("sample", [*FORGING.values(), *FORGING_TESTS.values()], ids=[*FORGING, *FORGING_TESTS])
+def test_cheats_do_not_pass_beside_their_tests_either(sample: Sample, strongest: RunAll) -> None:
     """In one process with the tests, where forging is possible, the control run gives the usual cheats away."""
-    sample = FORGING[name]
     done = strongest([program(sample, "shared")])[0]
     assert done.verdict in sample.wants, done
     assert strongest([PLAIN])[0].verdict == "passed"

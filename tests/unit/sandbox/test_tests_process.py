@@ -16,13 +16,13 @@ from model_accuracy_eval.sandbox.inside.test_process import ProgramNames, judge
 
 FUNCTION_CLASS: Json = ["class", -1, "function", "builtins", "identity", ["__call__"]]
 FUNCTION = ObjectMessage("value", [["list", 0, ["object", -2, FUNCTION_CLASS]]])
-ASSERTION: Json = ["exception", -3, ["type", "builtins", "AssertionError"], ["tuple", 0, "no"], ["dict", 0]]
+ASSERTION: Json = ["exception", -3, ["type", "builtins", "AssertionError"], ["tuple", 0, "no"], ["dict", 0], None]
 MALFORMED: list[Json] = [
     ["int"], ["no such tag", 1], [["list"], 1], ["fraction", 1, 0], ["type", "builtins", "print"], ["ref", 99], ["ref", "x"],
     ["type", "unittest.case", "SkipTest"], ["type", "unittest.mock", "ANY"], ["function", "os", "system"], ["module", "os"],
     ["object", -9, ["type", "builtins", "int"]], ["object", 5, FUNCTION_CLASS], ["list", -1, 2], ["list", 3],
     ["derived", ["type", "builtins", "int"], "int", -9, "0x1"], ["class", -9, "A", "m", "identity", [], 7],
-    ["class", -9, "A", "m", "identity", [], ["type", "builtins", "type"]], ["exception", -9, ["type", "builtins", "int"], 1, 1],
+    ["class", -9, "A", "m", "identity", [], ["type", "builtins", "type"]], ["exception", -9, ["type", "builtins", "int"], 1, 1, None],
     ["derived", FUNCTION_CLASS, "list", -9], ["deque", 0], ["bytes", "x"], ["set", 0, ["list", 0]],
 ]  # fmt: skip
 """None of them stands for a value that a program may send."""

@@ -136,5 +136,7 @@ def _equality(kind: type) -> str:
     method: Any = kind.__eq__
     if method is object.__eq__:
         return "identity"
+    if method is types.SimpleNamespace.__eq__:
+        return "namespace"
     code = getattr(method, "__code__", None)
     return "data" if is_dataclass(kind) and code and code.co_filename == "<string>" else "method"

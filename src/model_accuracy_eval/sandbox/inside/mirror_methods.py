@@ -1,7 +1,8 @@
 """What mirrors do. Where tests ask a program's objects, what the program answers must not be the verdict:
 
-- No object is compared by its own word. Equal are the same object, and objects of one class with equal attributes;
-  where the class has an equality of its own, which may see it differently, to compare others is an error.
+- No object is compared by its own word with anything of the tests. Equal are the same object, and objects of one class
+  with equal attributes. Objects of a class that the tests know by name order and compare each other as they like, and a
+  pass says so; of any other class, an equality of its own that differs from that is an error, and so is an order.
 - An operator may show an object a number or text of the tests, which may be what they expect. No plain data comes of
   that, and none of the object that came of it: `abs(f(2) - 4.0) < 1e-6` would let the program decide. Neither do the
   attributes of a difference: `(f(2) - date(2020, 1, 1)).days == 0`.
@@ -10,6 +11,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
 
 from model_accuracy_eval.sandbox.inside.special_methods import (
@@ -37,7 +39,7 @@ class ClassTraits(NamedTuple):
     methods: list[str]
     """Its special methods, and methods of plain types that it has changed."""
     equality: str
-    """How its objects are equal: by `identity`, by their attributes (`data`), or by a `method` of its own."""
+    """How its objects are equal: by `identity`, their attributes (`data`, `namespace`), or a `method` of its own."""
 
 
 class OtherSide(Protocol):
@@ -124,7 +126,7 @@ def _guard(side: OtherSide, namespace: dict[str, Any], traits: ClassTraits, *, i
         namespace.pop(name, None)
     if is_plain:
         return
-    namespace.update(dict.fromkeys(ORDERING, _refusing("the order of")))
+    namespace.update({name: _order(side, name, traits) for name in ORDERING})
     if CONTAINS in traits.methods and "__iter__" not in traits.methods:
         namespace[CONTAINS] = _refusing("what is contained in")
     namespace["__eq__"] = _equality(side, traits.equality)
@@ -135,19 +137,45 @@ def _guard(side: OtherSide, namespace: dict[str, Any], traits: ClassTraits, *, i
 
 
 def _equality(side: OtherSide, equality: str) -> Callable[[Any, Any], Any]:
-    def equal(self: Any, other: Any) -> bool:
+    def equal(self: Any, other: Any) -> Any:
+        if type(other) is SimpleNamespace and equality == "namespace":
+            return bool(side.ask("data", self) == vars(other))
         if self is other or (equality != "identity" and has_same_data(self, other)):
             side.compared_objects = True
             return True
-        if equality == "method":
-            _refusing("the equality of")(self)
-        return False
+        if equality != "method":
+            return False
+        return _of_each_other(side, "__eq__", self, other) if _are_named(side, self, other) else refuse(self)
+
+    refuse = _refusing("the equality of")
 
     def has_same_data(self: Any, other: Any) -> bool:
         data = side.ask("data", self) if type(self) is type(other) else None
         return bool(data) and bool(data == side.ask("data", other))
 
     return equal
+
+
+def _order(side: OtherSide, name: str, traits: ClassTraits) -> Callable[[Any, Any], Any]:
+    refuse = _refusing("the order of")
+
+    def ordered(self: Any, other: Any) -> Any:
+        if not _are_named(side, self, other):
+            return refuse(self)
+        return _of_each_other(side, name, self, other) if name in traits.methods else NotImplemented
+
+    return ordered
+
+
+def _are_named(side: OtherSide, *values: object) -> bool:
+    """Whether these are objects of the program whose class the tests have by its name."""
+    return all(side.is_mirror(value) and side.is_named(type(value)) for value in values)
+
+
+def _of_each_other(side: OtherSide, name: str, one: object, other: object) -> Any:
+    """What two objects of the program say of each other: what is expected is its own work then."""
+    side.compared_objects = True
+    return side.ask("special", one, other, name=name)
 
 
 def _refusing(what: str) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from model_accuracy_eval.sandbox.inside.value_forms import form_of
 
 _READABLE = frozenset(
     {"__name__", "__qualname__", "__annotations__", "__wrapped__", "__defaults__", "__self__", "__members__"}
+    | {"__match_args__", "__dataclass_fields__", "__slots__"}
 )
 """Names with double underscores that may be asked for; Python and libraries look for many others by themselves."""
 
@@ -110,6 +111,10 @@ def mirror_class(side: OtherSide, traits: ClassTraits, bases: tuple[type, ...]) 
     namespace: dict[str, Any] = {"__module__": traits.module, "__qualname__": traits.name}
     above = {kind for base in bases for kind in base.__mro__ if not isinstance(kind, MirrorClass)}
     namespace |= methods_of(side, traits, is_plain=not above <= {Mirror, MirrorCoroutine, object})
+    if side.guarded:
+        namespace["__doc__"] = _Asked("__doc__")
+    if side.guarded and not above - {Mirror, object} and AWAIT not in traits.methods:
+        namespace["__dict__"] = property(lambda self: side.ask("get", self, name="__dict__"))
     if traits.module == "builtins" and traits.name in _REAL_CLASSES:
         namespace["__class__"] = property(lambda _: _REAL_CLASSES[traits.name])
     elif side.guarded and (known := _known_class(traits)) is not None:
@@ -121,6 +126,16 @@ def mirror_class(side: OtherSide, traits: ClassTraits, bases: tuple[type, ...]) 
         made = type.__new__(MirrorClass, traits.name, (_lowest(traits),), namespace)
     type.__setattr__(made, "side", side)
     return made
+
+
+class _Asked:
+    """An attribute that every class and object has by itself, and that is asked of the other side."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, value: Any, kind: Any) -> Any:
+        return kind.side.ask("get", kind if value is None else value, name=self._name)
 
 
 def _known_class(traits: ClassTraits) -> type | None:

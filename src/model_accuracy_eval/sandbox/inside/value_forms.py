@@ -1,5 +1,7 @@
 """How each type of plain data is taken apart, and put together on the other side: one row for each."""
 
+import dataclasses
+import gc
 import re
 import types
 from array import array
@@ -96,18 +98,27 @@ def _dict_parts(value: Any) -> Parts:
 
 
 def _error_parts(error: BaseException) -> Parts:
-    return [type(error), error.args, BaseException.__getattribute__(error, "__dict__")]
+    return [type(error), error.args, BaseException.__getattribute__(error, "__dict__"), error.__cause__]
 
 
 def _build_error(parts: Parts) -> BaseException:
-    kind, args, attributes = parts
+    kind, args, attributes, cause = parts
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise TypeError(f"{kind} is no exception")
     error = kind.__new__(kind, *args)
     python: Any = next(base for base in kind.__mro__ if base.__module__ == "builtins")
     python.__init__(error, *args)
     error.__dict__.update(attributes)
+    BaseException.__setattr__(error, "__cause__", cause)
     return error
+
+
+def _build_field(name: str, init: bool, shown: bool, compared: bool) -> Any:
+    """Of a dataclass: what `fields`, `asdict` and `replace` look at."""
+    made: Any = dataclasses.field(init=init, repr=shown, compare=compared)
+    made.name = name
+    made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]  # noqa: SLF001 - set by the decorator alone
+    return made
 
 
 def _number_of(kind: Any) -> Callable[[type, Any], Any]:
@@ -169,6 +180,11 @@ FORMS: dict[type, Form] = {
     PosixPath: _simple("path", lambda it: [str(it)], PosixPath),
     PurePosixPath: _simple("posix path", lambda it: [str(it)], PurePosixPath),
     PureWindowsPath: _simple("windows path", lambda it: [str(it)], PureWindowsPath),
+    type({}.keys()): _simple("keys", gc.get_referents, dict.keys),
+    type({}.values()): _simple("values", gc.get_referents, dict.values),
+    type({}.items()): _simple("items", gc.get_referents, dict.items),
+    types.MappingProxyType: _simple("read-only", gc.get_referents, types.MappingProxyType),
+    dataclasses.Field: _simple("field", lambda it: [it.name, it.init, it.repr, it.compare], _build_field),
     types.TracebackType: _simple("traceback", lambda _: [], lambda: None),
     re.Pattern: _simple("pattern", lambda it: [it.pattern, it.flags], re.compile),
 }  # fmt: skip

@@ -3,10 +3,13 @@
 from tests.integration.sandbox.programs.forging import FORGING
 from tests.integration.sandbox.programs.forging_answers import FORGING_ANSWERS
 from tests.integration.sandbox.programs.forging_asks import FORGING_ASKS
+from tests.integration.sandbox.programs.forging_tests import FORGING_TESTS
 from tests.integration.sandbox.programs.honest import HONEST
+from tests.integration.sandbox.programs.honest_awkward import HONEST_AWKWARD
 from tests.integration.sandbox.programs.honest_python import HONEST_PYTHON
 from tests.integration.sandbox.programs.honest_tools import HONEST_TOOLS
 from tests.integration.sandbox.programs.honest_use import HONEST_USE
+from tests.integration.sandbox.programs.hostile_kernel import HOSTILE_KERNEL
 from tests.integration.sandbox.programs.hostile_neighbour import HOSTILE_NEIGHBOUR
 from tests.integration.sandbox.programs.hostile_talk import FORGING_TALK, HOSTILE_TALK
 from tests.integration.sandbox.programs.hostile_worker import HOSTILE_WORKER
@@ -15,7 +18,7 @@ from tests.integration.sandbox.programs.sample import Sample
 from tests.integration.sandbox.programs.wrong import WRONG
 
 THEMES = {
-    "honest": {**HONEST, **HONEST_PYTHON, **HONEST_USE, **HONEST_TOOLS},
+    "honest": {**HONEST, **HONEST_PYTHON, **HONEST_USE, **HONEST_TOOLS, **HONEST_AWKWARD},
     "wrong": WRONG,
     "forging": FORGING,
     "hostile_worker": HOSTILE_WORKER,
@@ -24,6 +27,8 @@ THEMES = {
     "reaching": REACHING,
     "forging_answers": FORGING_ANSWERS,
     "forging_asks": FORGING_ASKS,
+    "forging_tests": FORGING_TESTS,
+    "hostile_kernel": HOSTILE_KERNEL,
 }
 CATALOGUE: dict[str, Sample] = {
     f"{theme}: {name}": sample for theme, samples in THEMES.items() for name, sample in samples.items()
