@@ -2,9 +2,9 @@
 `sep=` line before the header, empty lines and columns at the end."""
 
 import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from model_accuracy_eval.errors import BadData
@@ -12,13 +12,13 @@ from model_accuracy_eval.errors import BadData
 _MARKS = ",;\t|"
 
 
-def read(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each row with the number of its line."""
-    first, _, rest = text.partition("\n")
+def read(name: str, lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row with the number of its line. `lines` have their ends."""
+    first = next(lines, "")
     announced = first.strip().removeprefix("sep=") if first.startswith("sep=") else ""
     mark = announced or ("\t" if name.removesuffix(".gz").endswith(".tsv") else _mark(first))
     skipped = 1 if announced else 0
-    reader = csv.reader(io.StringIO(rest if announced else text, newline=""), delimiter=mark, strict=True)
+    reader = csv.reader(lines if announced else chain([first], lines), delimiter=mark, strict=True)
     try:
         header = _header(name, next(reader, []))
         for cells in reader:

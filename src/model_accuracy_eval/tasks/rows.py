@@ -2,10 +2,11 @@
 
 import codecs
 import contextlib
+import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -145,7 +146,7 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> list[Dat
     if suffix in table_rows.ENDINGS or isinstance(data, TableFile):
         entries = ((f"row {number}", row) for number, row in enumerate(table_rows.rows(name, data), start=1))
     elif suffix in _READERS:
-        entries = _READERS[suffix](name, _text(name, data), fields)
+        entries = _READERS[suffix](name, data, fields)
     elif suffix in _SPREADSHEETS:
         raise BadData(f"{name}: spreadsheets are read as they export them: save it as `CSV UTF-8`.")
     else:
@@ -162,9 +163,12 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> list[Dat
     return rows
 
 
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
 def _text(name: str, data: bytes) -> str:
     try:
-        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if data.startswith(_UTF16):
             return data.decode("utf-16")
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -176,15 +180,27 @@ def _text(name: str, data: bytes) -> str:
         ) from error
 
 
-def _jsonl(name: str, text: str, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    # Only \n ends a line: JSON strings may hold U+2028 and its like, which str.splitlines would cut at.
-    for line, source in enumerate(text.split("\n"), start=1):
+def _lines(name: str, data: bytes, *, ends: Literal["", "\n"] = "\n") -> Iterator[str]:
+    """Line by line, because the text of a large file, and the list of its lines, would each be as large again.
+
+    `ends`: empty: a carriage return ends a line, too. Nothing else does: JSON strings may hold U+2028 and its like.
+    """
+    encoding = "utf-16" if data.startswith(_UTF16) else "utf-8-sig"
+    try:
+        yield from io.TextIOWrapper(io.BytesIO(data), encoding, newline=ends)
+    except UnicodeDecodeError:
+        _text(name, data)  # which knows where it is in the file
+        raise
+
+
+def _jsonl(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for line, source in enumerate(_lines(name, data), start=1):
         if source.strip():
             yield f"line {line}", _decode(f"{name}, line {line}", source)
 
 
-def _json(name: str, text: str, fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    content = _decode(name, text)
+def _json(name: str, data: bytes, fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    content = _decode(name, _text(name, data))
     if isinstance(content, dict) and set(fields) == {"key", "value"}:
         for key, value in content.items():
             yield f"field '{key}'", {"key": key, "value": value}
@@ -200,14 +216,14 @@ def _json(name: str, text: str, fields: Sequence[str]) -> Iterator[tuple[str, An
         yield f"row {number}", row
 
 
-def _txt(name: str, text: str, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for line, source in enumerate(text.split("\n"), start=1):
+def _txt(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for line, source in enumerate(_lines(name, data), start=1):
         if source.strip():
-            yield f"line {line}", {"text": source.rstrip("\r")}
+            yield f"line {line}", {"text": source.removesuffix("\n").rstrip("\r")}
 
 
-def _delimited(name: str, text: str, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    return delimited_rows.read(name, text)
+def _delimited(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    return delimited_rows.read(name, _lines(name, data, ends=""))
 
 
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -200,3 +201,26 @@ def test_a_file_may_be_one_text() -> None:
     assert files.read(file, ("key", "value"), None, hub, lambda recipe, rows, _: rows) == [
         {"key": "a", "value": "one\n\ntwo\n"}
     ]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.txt"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_large_file_is_in_memory_once(name: str, encoding: str) -> None:
+    """Beside its bytes and its rows there is never a copy of the whole, neither as a text nor as a list of lines."""
+    words = "word " * 200
+    lines = {
+        "a.jsonl": json.dumps({"question": words, "answer": "é"}, ensure_ascii=False),
+        "a.csv": f"{words},é",
+        "a.tsv": f"{words}\té",
+        "a.txt": words,
+    }
+    heads = {"a.csv": "question,answer\n", "a.tsv": "question\tanswer\n"}
+    data = (heads.get(name, "") + f"{lines[name]}\n" * 4000).encode(encoding)
+    tracemalloc.start()
+    try:
+        found = parse(name, data, ("text",) if name == "a.txt" else ("question", "answer"))
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found) == 4000
+    assert most - kept < len(data) / 10
