@@ -6,7 +6,6 @@ messages for each job: the verdict, and whether the job left anything behind, as
 """
 
 import contextlib
-import gc
 import os
 import random
 import signal
@@ -22,6 +21,7 @@ from model_accuracy_eval.sandbox.inside import (
     program_process,
     shared_process,
     test_process,
+    warm_memory,
 )
 from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram
 from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes
@@ -80,8 +80,7 @@ class ForkServer:
         self._leftovers = Leftovers(settings, objects_refused=self._kernel.filters)
         os.chdir(settings.folder)
         os.umask(0o022)
-        gc.collect()
-        gc.freeze()
+        warm_memory.settle()
 
     def info(self) -> ServerInfo:
         tools = [name for name in self._settings.tools if _on_path(name)]

@@ -1,11 +1,11 @@
 """One job as the fork server sees it: what it is made of, what its processes print and report, how they end."""
 
+import _socket
 import contextlib
 import json
 import os
 import select
 import signal
-import socket
 import sys
 import time
 from pathlib import Path
@@ -67,7 +67,7 @@ class Pipes:
         self.output_reader, self.output_writer = os.pipe()
         self.lifeline_reader, self.lifeline_writer = os.pipe()
         self.turn_reader, self.turn_writer = os.pipe()
-        judge, program = socket.socketpair()
+        judge, program = _socket.socketpair()
         self.judge_socket, self.program_socket = judge.detach(), program.detach()
         self._open = set(vars(self).values())
         for descriptor in (self.report_reader, self.output_reader):
