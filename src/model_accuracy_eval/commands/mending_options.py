@@ -190,6 +190,7 @@ _RULES: tuple[_Rule, ...] = (
     (r"^Give an adapter folder or (--endpoint), not both", _left_out),
     (r"^(--replicas) starts deploy\.sh several times", _left_out),
     (r"^(--engine) ray starts deploy\.sh on a cluster", _left_out),
+    (r"Name one of them: (--datasets) (\S+?)\.$", _option),
     (r"or judge without (--judge-engine)\.$", _left_out),
     (r"^(--columns) says what the columns .* leave it out\.$", _left_out),
     (r"needs (.+), and (--only) (.+) leaves it out", lambda match, _words: {match[2]: f"{match[3]},{match[1]}"}),

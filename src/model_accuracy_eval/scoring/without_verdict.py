@@ -8,7 +8,14 @@ from model_accuracy_eval.records import FigureBounds, Gate, RunPlan, SummaryRow
 from model_accuracy_eval.scoring import groups
 
 _NAMED = 5
-"""Datasets of a group that are named; the others are counted."""
+"""Datasets that are named; the others are counted."""
+
+
+def by_dataset(samples: Mapping[str, int]) -> str:
+    """How many samples of which datasets, the most first."""
+    found = sorted(((name, number) for name, number in samples.items() if number), key=lambda each: -each[1])
+    more = [f"and {len(found) - _NAMED} more datasets"] if len(found) > _NAMED else []
+    return ", ".join([*(f"{name}: {number:,}" for name, number in found[:_NAMED]), *more])
 
 
 class WithoutVerdict(NamedTuple):
@@ -28,13 +35,9 @@ class WithoutVerdict(NamedTuple):
         return f", or anything{f' {limits}' if limits else ''}, because {has.format(self._whose(bounds))} no verdict"
 
     def _whose(self, bounds: FigureBounds) -> str:
-        named = sorted(self.samples.items(), key=lambda each: -each[1])
-        if not named:
-            return ""
-        if len(named) == 1 and named[0][1] == bounds.samples:
-            return f" of {named[0][0]}"
-        more = [f"and {len(named) - _NAMED} more datasets"] if len(named) > _NAMED else []
-        return f" ({', '.join([*(f'{name}: {lost:,}' for name, lost in named[:_NAMED]), *more])})"
+        if [*self.samples.values()] == [bounds.samples]:
+            return f" of {next(iter(self.samples))}"
+        return f" ({by_dataset(self.samples)})" if self.samples else ""
 
     @property
     def next_step(self) -> str:

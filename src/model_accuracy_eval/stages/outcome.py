@@ -1,16 +1,16 @@
 """How a run ended: what went wrong, or what its gates decided."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped
 from model_accuracy_eval.ports import Clock
 from model_accuracy_eval.records import DatasetResult, Decision, Gate, GateResult, Outcome, RunPlan
 from model_accuracy_eval.scoring import groups
+from model_accuracy_eval.scoring.without_verdict import by_dataset
 
 _DECISIONS: tuple[tuple[Decision, int], ...] = (("failed", 1), ("undecided", 7), ("passed", 0))
 """What gates decide, the worst first, and the exit code of each."""
-_DATASETS_NAMED = 5
 
 
 def conclude(
@@ -68,19 +68,11 @@ def _without_gate(plan: RunPlan, judged: Sequence[DatasetResult]) -> str:
 
 def _missing(plan: RunPlan, judged: Sequence[DatasetResult], folder: str) -> str:
     """Why a merged run that lacks samples says nothing about the whole."""
-    which = _by_dataset({result.dataset: result.counts.missing for result in judged})
+    which = by_dataset({result.dataset: result.counts.missing for result in judged})
     return (
         f"The run was merged without {', '.join(plan.absent_shards)}, so {missing_samples(judged)} samples were never "
         f"asked ({which}): merge again with what is missing, or ask for it with --reuse {folder}."
     )
-
-
-def _by_dataset(samples: Mapping[str, int]) -> str:
-    """How many samples of which datasets, the most first."""
-    found = sorted(((name, number) for name, number in samples.items() if number), key=lambda each: -each[1])
-    shown = [f"{name}: {number:,}" for name, number in found[:_DATASETS_NAMED]]
-    more = [f"and {len(found) - _DATASETS_NAMED} more datasets"] if len(found) > _DATASETS_NAMED else []
-    return ", ".join([*shown, *more])
 
 
 def _counts_as(decision: Decision, plan: RunPlan) -> Decision:
@@ -117,13 +109,13 @@ def too_many_lost(plan: RunPlan, dataset_results: tuple[DatasetResult, ...]) -> 
         return None
     if unjudged:
         return NoHonestScore(
-            f"{unjudged} of {planned} samples have an answer that could not be judged ({_by_dataset(open_by)}), "
+            f"{unjudged} of {planned} samples have an answer that could not be judged ({by_dataset(open_by)}), "
             f"{lost} have no answer, and at most {limit} may lack a verdict (--max-failed-requests), so the figures "
             "are no verdict about accuracy; go on with --mode eval --reuse once the judge is well.",
             stage="score",
         )
     return NoHonestScore(
-        f"{lost} of {planned} samples have no answer ({_by_dataset(unanswered)}) and at most {limit} may lack one "
+        f"{lost} of {planned} samples have no answer ({by_dataset(unanswered)}) and at most {limit} may lack one "
         "(--max-failed-requests), so the figures are no verdict about accuracy; "
         "go on with --reuse once the service is well."
     )
