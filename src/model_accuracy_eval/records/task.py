@@ -1,7 +1,9 @@
 """A task as data: prompts and scoring."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Literal
+
+from msgspec.structs import replace
 
 from model_accuracy_eval.records.base import FREE, JSONObject, Record
 from model_accuracy_eval.records.exchange import ToolName
@@ -187,6 +189,15 @@ class TaskSpec(Record, frozen=True, kw_only=True):
         for index in problem.part:
             task = task.parts[index]
         return task
+
+    def with_data(self, change: Callable[[DataFile], DataFile]) -> "TaskSpec":
+        """The task with each of its data files changed, those of its examples and of its parts included."""
+        examples = self.prompt.fewshot
+        prompt = self.prompt
+        if examples and examples.data:
+            prompt = replace(prompt, fewshot=replace(examples, data=change(examples.data)))
+        parts = tuple(part.with_data(change) for part in self.parts)
+        return replace(self, data=change(self.data), prompt=prompt, parts=parts)
 
 
 class GroupMean(Record, frozen=True, kw_only=True):

@@ -208,7 +208,7 @@ _SECTIONS: dict[str, tuple[TaskSpec, ...]] = {
     "Base models (CORE)": _CORE,
 }
 SECTIONS = {
-    heading: tuple(folder_places.placed(known_rows.pinned(task)) for task in tasks)
+    heading: tuple(task.with_data(known_rows.pinned).with_data(folder_places.placed) for task in tasks)
     for heading, tasks in _SECTIONS.items()
 }
 """Heading → the datasets under it."""

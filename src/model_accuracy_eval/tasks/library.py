@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePath
 from typing import Any
 
@@ -132,13 +132,7 @@ class Library:
 
     def _with_own_files(self, path: str, task: TaskSpec) -> TaskSpec:
         """The task with data files that lie beside its own file by their paths."""
-        fewshot = task.prompt.fewshot
-        if fewshot and fewshot.data:
-            fewshot = replace(fewshot, data=self._beside(path, fewshot.data))
-            task = replace(task, prompt=replace(task.prompt, fewshot=fewshot))
-        task = own_functions.beside(path, task, self.files.holds)
-        parts = tuple(self._with_own_files(path, part) for part in task.parts)
-        return replace(task, data=self._beside(path, task.data), parts=parts)
+        return own_functions.beside(path, task.with_data(partial(self._beside, path)), self.files.holds)
 
     def _beside(self, path: str, data: DataFile) -> DataFile:
         place = str(PurePath(path).parent / data.name)

@@ -10,7 +10,8 @@ from model_accuracy_eval.scoring import function_paths
 
 
 def beside(path: str, task: TaskSpec, holds: Callable[[str], bool]) -> TaskSpec:
-    """The task with the functions that lie beside its own file by their paths; `holds`: whether a file is there."""
+    """The task and its parts with the functions that lie beside its own file by their paths; `holds`: whether there is
+    such a file."""
 
     def found(name: str | None) -> str | None:
         file = function_paths.file_of(name) if name else None
@@ -35,4 +36,5 @@ def beside(path: str, task: TaskSpec, holds: Callable[[str], bool]) -> TaskSpec:
     def pipeline(one: Pipeline) -> Pipeline:
         return replace(one, filters=tuple(map(step, one.filters)), metrics=tuple(map(metric, one.metrics)))
 
-    return replace(task, pipelines=tuple(map(pipeline, task.pipelines)))
+    parts = tuple(beside(path, part, holds) for part in task.parts)
+    return replace(task, pipelines=tuple(map(pipeline, task.pipelines)), parts=parts)

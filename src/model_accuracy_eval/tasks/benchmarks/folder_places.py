@@ -6,7 +6,7 @@ number is compared: nobody publishes what they are.
 
 from msgspec import structs
 
-from model_accuracy_eval.records import DataFile, TaskSpec
+from model_accuracy_eval.records import DataFile
 from model_accuracy_eval.tasks.benchmarks import agieval, bbh, gaokao, mmlu
 from model_accuracy_eval.tasks.row_layouts import TEXT
 
@@ -74,14 +74,6 @@ IN_FOLDERS: dict[str, DataFile] = {
 """The name of a data file → the file, or the first of the files, that have its rows in those folders."""
 
 
-def placed(task: TaskSpec) -> TaskSpec:
-    """The task whose files say where they are in those folders, those of its examples included."""
-    examples = task.prompt.fewshot
-    if examples and examples.data:
-        prompt = structs.replace(task.prompt, fewshot=structs.replace(examples, data=_placed(examples.data)))
-        task = structs.replace(task, prompt=prompt)
-    return structs.replace(task, data=_placed(task.data))
-
-
-def _placed(file: DataFile) -> DataFile:
+def placed(file: DataFile) -> DataFile:
+    """The file, which says where it is in those folders."""
     return structs.replace(file, in_folders=IN_FOLDERS.get(file.name))

@@ -7,7 +7,7 @@ import re
 
 from msgspec import structs
 
-from model_accuracy_eval.records import DataFile, RowsPin, TaskSpec
+from model_accuracy_eval.records import DataFile, RowsPin
 
 _SEEN = """
 arc/ARC-Challenge-validation.jsonl 299 825b20a0b3981739661e0066f909e0fdf39550d6973a208bc13b9a9e307a5ecb
@@ -134,19 +134,11 @@ KNOWN_ROWS = _pins()
 """Name of the data file → its pin."""
 
 
-def pinned(task: TaskSpec) -> TaskSpec:
-    """The task with the pins of all its files, those of its examples and parts included."""
-    examples = task.prompt.fewshot
-    if examples and examples.data:
-        prompt = structs.replace(task.prompt, fewshot=structs.replace(examples, data=_pinned(examples.data)))
-        task = structs.replace(task, prompt=prompt)
-    return structs.replace(task, data=_pinned(task.data), parts=tuple(map(pinned, task.parts)))
-
-
-def _pinned(file: DataFile) -> DataFile:
+def pinned(file: DataFile) -> DataFile:
+    """The file with its pin, and with those of the files beside it and in its place."""
     return structs.replace(
         file,
         rows=file.rows or KNOWN_ROWS.get(_ON_HUBS.get(file.name, file.name)),
-        more=tuple(map(_pinned, file.more)),
-        instead=file.instead and _pinned(file.instead),
+        more=tuple(map(pinned, file.more)),
+        instead=file.instead and pinned(file.instead),
     )
