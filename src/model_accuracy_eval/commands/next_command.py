@@ -42,7 +42,9 @@ def of_error(error: EvalError, words: Sequence[str]) -> str:
     if error.mistyped and (right := _without_slip(words, *error.mistyped)):
         return right
     if mended := mending_options.mended(error.sentence, words):
-        return mended if isinstance(mended, str) else retyped(words, mended)
+        step = mended if isinstance(mended, str) else retyped(words, mended)
+        if step != command_line(*words):  # what is wrong may stand in a file
+            return step
     return _by_kind(error, words)
 
 

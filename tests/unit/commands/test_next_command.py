@@ -116,6 +116,11 @@ def test_what_a_sentence_asks_for_is_in_the_command(sentence: str, typed: list[s
         ),
         ("Nothing of --retries is known here.", "run --datasets gsm8k", "run --help | grep -A 3 -e --retries"),
         ("Nothing is known.", "tasks show gsm8k", "tasks show --help"),
+        (
+            "Give an adapter folder or --endpoint, not both: one is deployed, the other already runs.",
+            "run --config eval.yml",
+            "run --help | grep -A 3 -e --endpoint",
+        ),
     ],
 )
 def test_what_nobody_can_mend_is_shown(sentence: str, typed: str, step: str) -> None:
