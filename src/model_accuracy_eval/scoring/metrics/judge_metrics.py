@@ -170,7 +170,7 @@ _READERS: dict[str, Callable[[str, str], float | None]] = {
 
 JUDGE_METRICS = {
     "judge": Metric(score=judged, asks=ask_judge, reads="findings", yes_or_no=True),
-    "judge_no": Metric(score=denied, asks=ask_judge, reads="findings", unanswered=1.0),
+    "judge_no": Metric(score=denied, asks=ask_judge, reads="findings", yes_or_no=True, unanswered=1.0),
     "judge_score": Metric(score=graded, asks=ask_for_grade, reads="findings"),
     "judge_pair": Metric(score=compared, asks=ask_for_comparison, reads="findings"),
 }
