@@ -33,15 +33,27 @@ async def run_checked(work: Coroutine[Any, Any, T], check: Callable[[], object],
         await asyncio.gather(task, checks, return_exceptions=True)
 
 
-async def run_workers(worker: Callable[[], Coroutine[Any, Any, None]], count: int) -> None:
-    """Runs `count` workers until all have ended; an exception of one ends them all."""
+async def run_workers(
+    worker: Callable[[], Coroutine[Any, Any, None]], count: int, *beside: Coroutine[Any, Any, None]
+) -> None:
+    """Runs `count` workers until all have ended; an exception of one ends them all. `beside`: what runs as long as they
+    do, and may raise too."""
     workers = [asyncio.ensure_future(worker()) for _ in range(count)]
+    everybody = asyncio.gather(*workers)
+    helpers = [asyncio.ensure_future(each) for each in beside]
+    for helper in helpers:
+        helper.add_done_callback(lambda _: everybody.cancel())
     try:
-        await asyncio.gather(*workers)
+        await everybody
+    except asyncio.CancelledError:
+        for helper in helpers:
+            if helper.done():
+                helper.result()
+        raise
     finally:
-        for task in workers:
+        for task in (*workers, *helpers):
             task.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+        await asyncio.gather(*workers, *helpers, return_exceptions=True)
 
 
 async def _repeat(check: Callable[[], object]) -> None:

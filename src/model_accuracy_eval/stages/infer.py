@@ -18,6 +18,7 @@ from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMe
 from model_accuracy_eval.scoring import rejections
 from model_accuracy_eval.scoring.following import Following
 from model_accuracy_eval.stages.agreed_loglikelihoods import agreed_loglikelihoods
+from model_accuracy_eval.stages.arrivals import Arrivals
 from model_accuracy_eval.stages.background_judge import BackgroundJudge
 from model_accuracy_eval.stages.cancellable import run_checked, run_workers
 from model_accuracy_eval.stages.deploy import LiveService
@@ -25,7 +26,7 @@ from model_accuracy_eval.stages.early_stop import Follower
 from model_accuracy_eval.stages.issue_order import longest_first
 from model_accuracy_eval.stages.replica_pool import Replica, ReplicaPool
 from model_accuracy_eval.stages.running_figure import SpareTime
-from model_accuracy_eval.stages.sample_collector import SampleCollector, SampleRequest
+from model_accuracy_eval.stages.sample_collector import Answered, SampleCollector, SampleRequest
 from model_accuracy_eval.stages.silences import Silences
 from model_accuracy_eval.stages.tool_loop import converse, with_calls_in_texts
 from model_accuracy_eval.stages.turn_loop import ask_in_turns
@@ -98,6 +99,7 @@ class _Inference:
         self._tail_seconds = 0.0
         self._answered_before = 0
         self._silences = Silences(plan.client_limits.concurrency)
+        self._arrivals = Arrivals(self._keep)
 
     async def run(self, judge: BackgroundJudge) -> Asked:
         service, chat = self._live.service, self._connect()
@@ -160,7 +162,11 @@ class _Inference:
         if collectors:
             self._loglikelihoods = await agreed_loglikelihoods(self._plan, collectors, chat, self._ports)
         stream, self._tail_began = iter(requests), None
-        await run_workers(lambda: self._worker(stream, chat), self._plan.client_limits.concurrency)
+        try:
+            count = self._plan.client_limits.concurrency
+            await run_workers(lambda: self._worker(stream, chat), count, self._arrivals.keep_always())
+        finally:
+            self._arrivals.keep()
         if requests and self._tail_began is not None:
             self._tail_seconds += self._ports.clock.elapsed() - self._tail_began
 
@@ -174,7 +180,7 @@ class _Inference:
             finally:
                 request.collector.activity.end_request()
             if answered is not None:
-                self._take(request, *answered)
+                self._take(Answered(request, *answered))
             if answered is not None and follower is not None:
                 await self._follow(request, follower)
         if self._tail_began is None:
@@ -224,14 +230,29 @@ class _Inference:
             self._queue.extend(request.singles())
         return None
 
-    def _take(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> None:
-        """Journals the samples of a reply, and queues those that it lacks."""
+    def _keep(self, arrived: Sequence[Answered]) -> None:
+        """Journals complete replies."""
+        by_collector: dict[SampleCollector, list[Answered]] = {}
+        for each in arrived:
+            by_collector.setdefault(each.request.collector, []).append(each)
+        for collector, answers in by_collector.items():
+            collector.keep(answers)
+
+    def _take(self, arrived: Answered) -> None:
+        """Notes what a reply shows. It is kept when the worker has asked again, unless that depends on it."""
+        request, reply, _ = arrived
+        total = len(request.indexes)
+        if reply.fault is None:
+            self._silences.end()
+        if arrived.is_complete and request.collector.follower is None:
+            self._several_choices = total > 1 or self._several_choices
+            self._arrivals.add(arrived)
+            return
+        self._arrivals.keep()
         if reply.fault is not None:
             self._take_fault(request, reply.fault, reply.tries)
             return
-        self._silences.end()
-        missing = request.collector.keep(request, reply, method)
-        total = len(request.indexes)
+        missing = request.collector.keep([arrived])
         if total > 1:
             self._several_choices = not missing
         if missing:

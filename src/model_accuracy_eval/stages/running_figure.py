@@ -25,6 +25,8 @@ _SHARE = 0.005
 _SHARE_OF_WAITING = 0.001
 _ALLOWED = 0.005
 """Seconds of it in any case."""
+_LOOK_SECONDS = 0.02
+"""When no time is left, the computing time is asked for again after so long: that takes as long as a judgement."""
 _UNKNOWN = (0.0, 1.0)
 
 
@@ -36,12 +38,19 @@ class SpareTime:
         self._begun = time.monotonic()
         self._spent: float | None = None
         """None: nothing was judged, so the modules for it may not be loaded, which has to be done once in any case."""
+        self._next_look = 0.0
 
     def is_left(self) -> bool:
         if self._spent is None:
             return True
-        computed, passed = time.process_time() - self._began, time.monotonic() - self._begun
-        return self._spent <= _ALLOWED + _SHARE * computed + _SHARE_OF_WAITING * passed
+        now = time.monotonic()
+        if now < self._next_look:
+            return False
+        computed, passed = time.process_time() - self._began, now - self._begun
+        is_left = self._spent <= _ALLOWED + _SHARE * computed + _SHARE_OF_WAITING * passed
+        if not is_left:
+            self._next_look = now + _LOOK_SECONDS
+        return is_left
 
     @contextmanager
     def spending(self) -> Iterator[None]:

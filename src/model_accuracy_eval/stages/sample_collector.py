@@ -6,6 +6,8 @@ requests for one get the same samples, and a run that is continued asks what an 
 """
 
 import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -126,6 +128,22 @@ class SampleRequest(msgspec.Struct, frozen=True):
             boundary=task.boundary,
             rolling=task.kind == "rolling",
         )
+
+
+class Answered(NamedTuple):
+    """A request, its reply, and how that was asked for."""
+
+    request: SampleRequest
+    reply: Reply
+    method: RequestMethod
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reply has every sample that was asked for."""
+        if self.reply.loglikelihoods:
+            return len(self.request.indexes) == 1
+        there = {choice.index for choice in self.reply.choices}
+        return self.reply.fault is None and there.issuperset(range(len(self.request.indexes)))
 
 
 class SampleCollector:
@@ -251,29 +269,40 @@ class SampleCollector:
         )
         self._ports.progress.end(self.prepared.task.name, counts)
 
-    def keep(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> list[SampleRequest]:
-        """Journals the samples of a reply, and returns requests for those that it lacks.
+    def keep(self, answers: Sequence[Answered]) -> list[SampleRequest]:
+        """Journals the samples of replies, and returns requests for those that they lack.
 
-        One append: a kill keeps all of them or none.
+        One append: a kill keeps all samples of a reply or none.
         """
+        now = self._ports.clock.now()
+        kept = [(request, *self._attempts(request, reply, method)) for request, reply, method in answers]
+        lines = (
+            journal.line(self.prepared, request.problem, attempt, now)
+            for request, _, attempts in kept
+            for attempt in attempts
+        )
+        self._store.append(self._journal, b"".join(lines))
+        answered = cut = empty = 0
+        missing: list[SampleRequest] = []
+        for request, reply, attempts in kept:
+            self._on_sample(request.problem, attempts)
+            self.activity.answered(reply)
+            if self._figure is not None:
+                self._figure.take(request.place, attempts)
+            answered += len(attempts)
+            cut += sum(attempt.finish_reason == "length" for attempt in attempts)
+            empty += sum(not (attempt.text.strip() or attempt.loglikelihoods) for attempt in attempts)
+            if len(attempts) < len(request.indexes):
+                there = {attempt.index for attempt in attempts}
+                missing += [single for single in request.singles() if there.isdisjoint(single.indexes)]
+        self._count(answered=answered, cut=cut, empty=empty)
+        return missing
+
+    def _attempts(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> tuple[Reply, list[Attempt]]:
         if counts_one_choice(reply):
             self.log.write(f"problem {request.problem.id}: the service counts the tokens of one choice alone: left out")
             reply = without_partial_count(reply)
-        attempts = reply_samples(request.problem, request.indexes, request.seed, reply, method)
-        now = self._ports.clock.now()
-        lines = b"".join(journal.line(self.prepared, request.problem, attempt, now) for attempt in attempts)
-        self._store.append(self._journal, lines)
-        self._on_sample(request.problem, attempts)
-        self.activity.answered(reply)
-        if self._figure is not None:
-            self._figure.take(request.place, attempts)
-        self._count(
-            answered=len(attempts),
-            cut=sum(attempt.finish_reason == "length" for attempt in attempts),
-            empty=sum(not (attempt.text.strip() or attempt.loglikelihoods) for attempt in attempts),
-        )
-        answered = {attempt.index for attempt in attempts}
-        return [single for single in request.singles() if answered.isdisjoint(single.indexes)]
+        return reply, reply_samples(request.problem, request.indexes, request.seed, reply, method)
 
     def give_up(self, request: SampleRequest, fault: Fault, tries: int) -> None:
         """Notes why the samples have no answer."""

@@ -1,5 +1,6 @@
 """What is asked, how often, and what is kept: the infer stage on fake ports."""
 
+import asyncio
 from itertools import count
 
 import msgspec
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import FakeRunningAdapter, ManualClock, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
 
-from model_accuracy_eval.errors import AdapterFailed, NoHonestScore, Stopped
+from model_accuracy_eval.errors import AdapterFailed, NoHonestScore, PublishFailed, Stopped
 from model_accuracy_eval.records import (
     Choice,
     ClientLimits,
@@ -20,6 +21,7 @@ from model_accuracy_eval.records import (
     PreparedDataset,
     Problem,
     Prompt,
+    Reply,
     Request,
     RunPlan,
     Sampling,
@@ -326,6 +328,49 @@ def test_a_stop_ends_the_asking_and_keeps_what_came() -> None:
         infer.collect(plan(1, concurrency=1), (prepared(1000),), live, store, fake_ports(chat=chat, clock=clock))
     assert 10 <= len(kept(store)) <= 12
     assert len(chat.requests) <= 12
+
+
+def test_a_worker_asks_again_before_its_reply_is_kept() -> None:
+    """Streams end together: the service's places are taken again before the journal is written, once for all."""
+    happened: list[str] = []
+
+    class Noting(MemoryStore):
+        def append(self, name: str, data: bytes) -> None:
+            if name.endswith("sums.jsonl"):
+                happened.append(f"{len(data.splitlines())} kept")
+            super().append(name, data)
+
+    class Starting(ScriptedChat):
+        async def ask(self, request: Request) -> Reply:
+            happened.append("asked")
+            return await super().ask(request)
+
+    store = Noting()
+    live = LiveService(Service(base_url="http://fake-service"), None)
+    infer.collect(plan(1, concurrency=3), (prepared(6),), live, store, fake_ports(chat=Starting(by_seed)))
+    assert happened == ["asked"] * 6 + ["3 kept"] * 2
+    assert len(kept(store)) == 6
+
+
+def test_a_journal_that_cannot_be_written_ends_the_run_at_once() -> None:
+    """Although all other requests are under way, and never end."""
+
+    class Full(MemoryStore):
+        def append(self, name: str, data: bytes) -> None:
+            if name.endswith("sums.jsonl"):
+                raise PublishFailed("No space is left.")
+            super().append(name, data)
+
+    class Endless(ScriptedChat):
+        async def ask(self, request: Request) -> Reply:
+            reply = await super().ask(request)
+            if request.messages[0].content != "sums 0":
+                await asyncio.Event().wait()
+            return reply
+
+    live = LiveService(Service(base_url="http://fake-service"), None)
+    with pytest.raises(PublishFailed, match="No space is left"):
+        infer.collect(plan(1), (prepared(20),), live, Full(), fake_ports(chat=Endless(by_seed)))
 
 
 def test_the_tail_begins_when_nothing_is_left_to_ask() -> None:
