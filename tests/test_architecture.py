@@ -184,8 +184,13 @@ RARELY_NEEDED = (
     "rich", "pygments", "yaml", "doctest", "unittest", "tarfile", "docker", "numpy", "ray", "psutil",
     "model_accuracy_eval.doctor", "model_accuracy_eval.rescoring", "model_accuracy_eval.github",
     "model_accuracy_eval.sandbox.backends", "model_accuracy_eval.deployment.container_launcher",
+    "model_accuracy_eval.deployment.process_launcher", "model_accuracy_eval.hubs.data_fetch",
+    "model_accuracy_eval.hubs.hub_weights", "model_accuracy_eval.client.loglikelihood",
+    "model_accuracy_eval.stages.github_sinks", "model_accuracy_eval.stages.history_sink",
+    "model_accuracy_eval.tasks.dataset_table", "model_accuracy_eval.tasks.lm_eval.task_groups",
+    "model_accuracy_eval.tasks.benchmarks.gsm8k", "model_accuracy_eval.scoring.metrics.overlap",
 )  # fmt: skip
-"""What few runs use and what takes long to load: each waits until it is used, see decision 0118."""
+"""What few runs use and what takes long to load: each waits until it is used, see decisions 0118 and 0129."""
 
 
 def test_a_run_loads_what_runs_need() -> None:

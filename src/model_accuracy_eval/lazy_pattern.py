@@ -1,11 +1,11 @@
 """Regular expressions that are compiled at their first use: a long one takes a millisecond, and a run uses few."""
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
 class _LazyPattern:
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str | bytes, flags: int) -> None:
         self._source = source
         self._flags = flags
 
@@ -16,6 +16,6 @@ class _LazyPattern:
         return method
 
 
-def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_pattern(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Used as what `re.compile` returns."""
-    return cast("re.Pattern[str]", _LazyPattern(source, flags))
+    return cast("re.Pattern[AnyStr]", _LazyPattern(source, flags))

@@ -19,7 +19,7 @@ from model_accuracy_eval.ports.sink import Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
 from model_accuracy_eval.stages.previous_run import PreviousRun
 from model_accuracy_eval.stages.previous_run import compare as compare_runs
-from model_accuracy_eval.wiring.sinks import run_sinks
+from model_accuracy_eval.stages.run_files import FILES
 
 PathLike = str | os.PathLike[str]
 
@@ -68,7 +68,7 @@ def evaluate(
         output = sys.stdout if plan.settings.debug else sys.stderr
         ports = wiring.ports(plan, environ, clock, output, wrap_display=display_of(progress))
         try:
-            return pipeline.run(plan, ports, [*run_sinks(), *sinks])
+            return pipeline.run(plan, ports, [*FILES, *sinks])
         finally:
             ports.progress.close()
 

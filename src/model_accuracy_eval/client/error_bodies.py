@@ -1,7 +1,8 @@
 """The message and the status in the body of an error, from the many places where servers put them."""
 
-import dataclasses
 import json
+
+import msgspec
 
 from model_accuracy_eval.client import dialects
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
@@ -31,7 +32,7 @@ def error_failure(status: int, sentence: str, retry_after: float | None = None) 
     failure = http_failure(status, sentence, retry_after)
     if status == _UNAVAILABLE and any(words in sentence for words in dialects.LOADING):
         # As if nobody listened yet: it takes as long as a start takes, and not a number of tries.
-        return dataclasses.replace(failure, kind="refused", retry_after=None)
+        return msgspec.structs.replace(failure, kind="refused", retry_after=None)
     return failure
 
 

@@ -1,6 +1,5 @@
 """The events of one try → complete choices, or the reason why there are none."""
 
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 
@@ -135,12 +134,12 @@ class StreamParser:
 
     def _decode(self, event: bytes, now: float) -> None:
         """Decodes an event in full."""
+        if event.strip() == b"[DONE]":
+            self._done = True
+            return
         try:
             chunk = decode_chunk(event)
         except ValueError:
-            if event.strip() == b"[DONE]":
-                self._done = True
-                return
             chunk = self._decode_odd(event)
         if chunk.usage and wire_format.has_content(chunk.usage):
             self._usage = chunk.usage
@@ -182,7 +181,7 @@ class StreamParser:
         if code is None:
             raise StreamBroken(stream_failure(sentence))
         # The server had accepted the request, so an error 500 does not speak against the request itself.
-        raise StreamBroken(dataclasses.replace(error_bodies.error_failure(code, sentence), doubtful=False))
+        raise StreamBroken(msgspec.structs.replace(error_bodies.error_failure(code, sentence), doubtful=False))
 
     def progress(self) -> str:
         """How far a broken stream had come, for the end of a sentence."""

@@ -17,20 +17,20 @@ MARKS = re.compile(f"{_MARK}([0-9a-f]{{64}}){_MARK}")
 MediaKind = Literal["image", "audio", "video"]
 NOUNS: dict[MediaKind, str] = {"image": "picture", "audio": "sound", "video": "video"}
 
-_FORMATS: tuple[tuple[re.Pattern[bytes], MediaKind, str], ...] = (
-    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image", "png"),
-    (re.compile(rb"\xff\xd8\xff"), "image", "jpeg"),
-    (re.compile(rb"RIFF....WEBP", re.DOTALL), "image", "webp"),
-    (re.compile(rb"GIF8[79]a"), "image", "gif"),
-    (re.compile(rb"BM....\x00\x00\x00\x00", re.DOTALL), "image", "bmp"),
-    (re.compile(rb"RIFF....WAVE", re.DOTALL), "audio", "wav"),
-    (re.compile(rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]"), "audio", "mp3"),
-    (re.compile(rb"fLaC"), "audio", "flac"),
-    (re.compile(rb"OggS"), "audio", "ogg"),
-    (re.compile(rb"....ftyp", re.DOTALL), "video", "mp4"),
-    (re.compile(rb"\x1a\x45\xdf\xa3"), "video", "webm"),
+_FORMATS: tuple[tuple[bytes, MediaKind, str], ...] = (
+    (rb"\x89PNG\r\n\x1a\n", "image", "png"),
+    (rb"\xff\xd8\xff", "image", "jpeg"),
+    (rb"RIFF....WEBP", "image", "webp"),
+    (rb"GIF8[79]a", "image", "gif"),
+    (rb"BM....\x00\x00\x00\x00", "image", "bmp"),
+    (rb"RIFF....WAVE", "audio", "wav"),
+    (rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]", "audio", "mp3"),
+    (rb"fLaC", "audio", "flac"),
+    (rb"OggS", "audio", "ogg"),
+    (rb"....ftyp", "video", "mp4"),
+    (rb"\x1a\x45\xdf\xa3", "video", "webm"),
 )
-"""How the bytes of each format begin."""
+"""How the bytes of each format begin; `re` keeps those that are compiled when media are first looked at."""
 HEAD_BYTES = 16
 """As many bytes tell the format."""
 KNOWN_FORMATS = ", ".join(name for _, _, name in _FORMATS)
@@ -96,4 +96,4 @@ def media_in(value: Any) -> Iterator[Media]:
 
 def media_format(head: bytes) -> tuple[MediaKind, str] | None:
     """What bytes that begin so are; None for any other format."""
-    return next(((kind, name) for pattern, kind, name in _FORMATS if pattern.match(head)), None)
+    return next(((kind, name) for pattern, kind, name in _FORMATS if re.match(pattern, head, re.DOTALL)), None)

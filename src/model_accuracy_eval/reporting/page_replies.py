@@ -9,7 +9,6 @@ import re
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -79,15 +78,14 @@ class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Where two runs are compared, the samples of the older one."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedReplies:
+class PackedReplies(msgspec.Struct, frozen=True):
     """The replies to one dataset."""
 
     chunks: tuple[str, ...] = ()
     """Base64 of compressed JSON lists of `ProblemDocument`."""
-    places: dict[int, int] = field(default_factory=dict)
+    places: dict[int, int] = msgspec.field(default_factory=dict)
     """Problem → its chunk."""
-    timeline: Timeline = field(default_factory=Timeline)
+    timeline: Timeline = msgspec.field(default_factory=Timeline)
 
     @property
     def size(self) -> int:

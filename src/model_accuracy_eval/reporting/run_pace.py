@@ -1,14 +1,13 @@
 """How far a run is, how fast, and how long the rest of it takes, from what is counted while it is asked."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Counts, FigureSoFar
 from model_accuracy_eval.records.durations import duration
 
 
-@dataclass(slots=True)
-class DatasetPace:
+class DatasetPace(msgspec.Struct):
     """The pace of one dataset. Samples of an earlier run do not count in the rate."""
 
     begun: float
@@ -71,11 +70,10 @@ class DatasetPace:
         return ", ".join([*_counted(self.counts), *filter(None, [self.figure() if figure else ""]), speed])
 
 
-@dataclass(slots=True)
-class RunPace:
+class RunPace(msgspec.Struct):
     """The pace of all datasets together: one that has ended says nothing about those that have not begun."""
 
-    datasets: dict[str, DatasetPace] = field(default_factory=dict)
+    datasets: dict[str, DatasetPace] = msgspec.field(default_factory=dict)
 
     def _all(self) -> list[DatasetPace]:
         return list(self.datasets.values())

@@ -2,7 +2,8 @@
 
 import math
 from array import array
-from dataclasses import dataclass, field
+
+import msgspec
 
 from model_accuracy_eval.records import Timings, Usage
 from model_accuracy_eval.reporting.journal import AnswerLine
@@ -12,20 +13,19 @@ def _doubles() -> "array[float]":
     return array("d")
 
 
-@dataclass(slots=True)
-class Timeline:
+class Timeline(msgspec.Struct):
     """The times of one dataset's samples; unknown ones are NaN here, which no file ever sees."""
 
-    at: "array[float]" = field(default_factory=_doubles)
+    at: "array[float]" = msgspec.field(default_factory=_doubles)
     """When each answered sample was there, in seconds since the epoch."""
-    ttft: "array[float]" = field(default_factory=_doubles)
-    e2e: "array[float]" = field(default_factory=_doubles)
-    gap: "array[float]" = field(default_factory=_doubles)
-    per_token: "array[float]" = field(default_factory=_doubles)
+    ttft: "array[float]" = msgspec.field(default_factory=_doubles)
+    e2e: "array[float]" = msgspec.field(default_factory=_doubles)
+    gap: "array[float]" = msgspec.field(default_factory=_doubles)
+    per_token: "array[float]" = msgspec.field(default_factory=_doubles)
     """Time from the first text to the end for each further token; known of requests for one sample."""
-    tokens: "array[float]" = field(default_factory=_doubles)
+    tokens: "array[float]" = msgspec.field(default_factory=_doubles)
     """Completion tokens; those of a request for several samples stand with the first of them."""
-    failed_at: "array[float]" = field(default_factory=_doubles)
+    failed_at: "array[float]" = msgspec.field(default_factory=_doubles)
     _last_request: str = ""
 
     def add(self, answer: AnswerLine) -> None:

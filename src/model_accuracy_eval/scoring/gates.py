@@ -7,10 +7,12 @@ run cannot know. So a gate that passed is right in 95 of 100 cases at the line i
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from model_accuracy_eval.records import (
     AskedPart,
@@ -38,8 +40,7 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-@dataclass(frozen=True)
-class GateRule:
+class GateRule(msgspec.Struct, frozen=True):
     """What gates allow for, and how sure they have to be."""
 
     over: Literal["reruns", "problems", "point"] = "reruns"
@@ -138,8 +139,7 @@ def result(
     )
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(msgspec.Struct, frozen=True):
     """What a gate is decided on."""
 
     value: float | None

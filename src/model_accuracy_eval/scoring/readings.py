@@ -6,8 +6,9 @@ for each, as lm-eval's tasks do (`strict-match`, `flexible-extract`), and a repo
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from model_accuracy_eval.records import Pipeline, Reading, SummaryRow, Verdict
 from model_accuracy_eval.scoring import filters
@@ -15,14 +16,13 @@ from model_accuracy_eval.scoring import filters
 _Relation = Literal["equal", "more", "fewer", "different"]
 
 
-@dataclass(slots=True)
-class ReadingCounter:
+class ReadingCounter(msgspec.Struct):
     """Counts the replies of one dataset that one of its other pipelines reads otherwise."""
 
     pipeline: str
     metric: str
     answers: int = 0
-    relations: Counter[_Relation] = field(default_factory=Counter)
+    relations: Counter[_Relation] = msgspec.field(default_factory=Counter)
 
     def add(self, first: Sequence[Verdict], other: Sequence[Verdict]) -> None:
         for verdict, second in zip(first, other, strict=True):

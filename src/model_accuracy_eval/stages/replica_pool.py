@@ -5,8 +5,8 @@ Samples of one problem go to two replicas where they can, so that the replicas c
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import NoHonestScore
@@ -31,8 +31,7 @@ _DETOUR = 2
 AskReplica = Callable[["Replica"], Awaitable[Reply]]
 
 
-@dataclass(eq=False, slots=True)
-class Replica:
+class Replica(msgspec.Struct, eq=False):
     """One server, and how it is doing."""
 
     name: str
@@ -41,7 +40,7 @@ class Replica:
     dismiss: Callable[[str], object] = lambda reason: None
     """Hears why it is asked no more."""
     loglikelihoods: LoglikelihoodClient | None = None
-    looked_at: asyncio.Lock = field(default_factory=asyncio.Lock)
+    looked_at: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
     in_flight: int = 0
     asked: int = 0
     lost_in_a_row: int = 0

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timezone
 
+import msgspec
+
 from model_accuracy_eval.records import FaultKind
 
 _SERVER_ERRORS = frozenset(range(500, 1000))
@@ -71,8 +73,7 @@ ARTIFACTS = RetryPolicy(
 """The artifact service and its store, with the waits of the official client, which does not read `retry-after`."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """Why one attempt failed. The sentence does not mention attempts and seconds yet."""
 
     kind: FaultKind = "failed"

@@ -6,24 +6,12 @@ A problem's number is its place in the view, so that slices and limits never ren
 import random
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, TypeVar
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
-from model_accuracy_eval.tasks.benchmarks.bfcl import joined
-from model_accuracy_eval.tasks.benchmarks.gpqa import shuffled_options
-from model_accuracy_eval.tasks.benchmarks.ifeval import instructions
-from model_accuracy_eval.tasks.benchmarks.mathvista import picture_mathematics
-from model_accuracy_eval.tasks.benchmarks.mmau import heard_questions
-from model_accuracy_eval.tasks.benchmarks.mmbench import rotations, unrotated
-from model_accuracy_eval.tasks.benchmarks.mmmu import exam_questions
-from model_accuracy_eval.tasks.benchmarks.mmvu import video_questions
-from model_accuracy_eval.tasks.benchmarks.mt_bench import marked_conversations
-from model_accuracy_eval.tasks.benchmarks.multi_if import instructed_turns
-from model_accuracy_eval.tasks.benchmarks.realworldqa import photo_questions
-from model_accuracy_eval.tasks.benchmarks.spelling import spelling_bees, words_to_spell
-from model_accuracy_eval.tasks.benchmarks.tydiqa import gold_passages, languages_of_ids
 from model_accuracy_eval.tasks.conversations import last_replies
 from model_accuracy_eval.tasks.long_contexts import long_contexts
 from model_accuracy_eval.tasks.own_questions.read_rows import own_questions
@@ -100,6 +88,17 @@ def _program(row: DataRow) -> DataRow:
     )
 
 
+def _of_benchmark(module: str, name: str) -> View:
+    """A view that one benchmark needs; its module is loaded when there are such rows."""
+
+    def view(rows: list[DataRow], **args: Any) -> list[DataRow]:
+        home = import_module(f"model_accuracy_eval.tasks.benchmarks.{module}")
+        made: list[DataRow] = getattr(home, name)(rows, **args)
+        return made
+
+    return view
+
+
 VIEWS: dict[str, View] = {
     "only": only,
     "without": without,
@@ -107,26 +106,26 @@ VIEWS: dict[str, View] = {
     "dated": dated,
     "shuffled": shuffled,
     "permuted": permuted,
-    "gold_passages": gold_passages,
-    "languages_of_ids": languages_of_ids,
-    "shuffled_options": shuffled_options,
-    "instructions": instructions,
-    "instructed_turns": instructed_turns,
-    "joined": joined,
+    "gold_passages": _of_benchmark("tydiqa", "gold_passages"),
+    "languages_of_ids": _of_benchmark("tydiqa", "languages_of_ids"),
+    "shuffled_options": _of_benchmark("gpqa", "shuffled_options"),
+    "instructions": _of_benchmark("ifeval", "instructions"),
+    "instructed_turns": _of_benchmark("multi_if", "instructed_turns"),
+    "joined": _of_benchmark("bfcl", "joined"),
     "long_contexts": long_contexts,
     "last_replies": last_replies,
     "own_questions": own_questions,
-    "marked_conversations": marked_conversations,
-    "spelling_bees": spelling_bees,
-    "words_to_spell": words_to_spell,
+    "marked_conversations": _of_benchmark("mt_bench", "marked_conversations"),
+    "spelling_bees": _of_benchmark("spelling", "spelling_bees"),
+    "words_to_spell": _of_benchmark("spelling", "words_to_spell"),
     "programs": programs,
-    "exam_questions": exam_questions,
-    "photo_questions": photo_questions,
-    "video_questions": video_questions,
-    "heard_questions": heard_questions,
-    "picture_mathematics": picture_mathematics,
-    "unrotated": unrotated,
-    "rotations": rotations,
+    "exam_questions": _of_benchmark("mmmu", "exam_questions"),
+    "photo_questions": _of_benchmark("realworldqa", "photo_questions"),
+    "video_questions": _of_benchmark("mmvu", "video_questions"),
+    "heard_questions": _of_benchmark("mmau", "heard_questions"),
+    "picture_mathematics": _of_benchmark("mathvista", "picture_mathematics"),
+    "unrotated": _of_benchmark("mmbench", "unrotated"),
+    "rotations": _of_benchmark("mmbench", "rotations"),
     "grouped": grouped,
     "side_by_side": side_by_side,
 }

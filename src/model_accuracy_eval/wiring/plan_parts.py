@@ -13,7 +13,6 @@ import msgspec
 from model_accuracy_eval.config import inputs, saved_plan
 from model_accuracy_eval.config.resolve import resolve
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.ports import Archive, DataHub
 from model_accuracy_eval.records import DataFile, JSONObject, RunPlan, Settings
 from model_accuracy_eval.reporting import going_on, runfile
@@ -25,7 +24,7 @@ from model_accuracy_eval.tasks import rows
 from model_accuracy_eval.tasks.library import Library, columns_by_role
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 from model_accuracy_eval.wiring import api_keys
-from model_accuracy_eval.wiring.run_parts import hub
+from model_accuracy_eval.wiring.run_parts import data_fetch, hub
 
 
 def _ignore(*_: object) -> None:
@@ -85,7 +84,7 @@ def library_of(
     keep_lock: bool = True,
 ) -> Library:
     """All tasks that a run with these settings can name."""
-    fetch = None if settings.offline else DataFetch(environment, check=check, say=say)
+    fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
     return library(
         environment,
         settings.data_dir,

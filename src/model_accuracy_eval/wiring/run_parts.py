@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, TextIO
 from model_accuracy_eval import __version__
 from model_accuracy_eval.client.chat import StreamingChat, connect
 from model_accuracy_eval.client.proxied_transport import proxy_for
-from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.hubs.data_fetch import DataFetch
-from model_accuracy_eval.hubs.file_hub import FileHub, cache_folder
-from model_accuracy_eval.hubs.hub_weights import HubWeights
-from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, ServiceRole
+from model_accuracy_eval.hubs.file_hub import Fetch, FileHub, cache_folder
+from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, ServiceRole, WeightsSource
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records import ClientLimits, JSONObject, Recipe, RunPlan, Service
 from model_accuracy_eval.scoring import groups
@@ -32,6 +29,7 @@ from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
 from model_accuracy_eval.wiring import api_keys
 from model_accuracy_eval.wiring.api_keys import ApiKeys
+from model_accuracy_eval.wiring.when_used import when_used
 
 if TYPE_CHECKING:
     from model_accuracy_eval.deployment.container_launcher import ContainerLauncher
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 def hub(
     environment: Mapping[str, str],
     *,
-    fetch: DataFetch | None = None,
+    fetch: Fetch | None = None,
     adapter_user: UnprivilegedUser | None = None,
     lock: str | None = None,
     update: bool = False,
@@ -52,11 +50,24 @@ def hub(
     return FileHub(environment, fetch=fetch, guard=guard, lock=lock, update=update, keep_lock=keep_lock)
 
 
+def data_fetch(
+    environment: Mapping[str, str], *, say: Callable[[str], object], check: Callable[[], object] = lambda: None
+) -> Fetch:
+    """The network, for data files that are not on this machine."""
+
+    def build() -> Fetch:
+        from model_accuracy_eval.hubs.data_fetch import DataFetch  # noqa: PLC0415 - most rows are here already
+
+        return DataFetch(environment, check=check, say=say)
+
+    return when_used(build)
+
+
 def fetching_hub(
     environment: Mapping[str, str], say: Callable[[str], object], *, lock: str | None = None, update: bool = False
 ) -> FileHub:
     """The hub of a command that fetches data and does nothing else."""
-    return hub(environment, fetch=DataFetch(environment, say=say), lock=lock, update=update)
+    return hub(environment, fetch=data_fetch(environment, say=say), lock=lock, update=update)
 
 
 def trusted_python(environment: Mapping[str, str]) -> MakeRows:
@@ -114,19 +125,15 @@ def ports(
         launcher=_launcher(plan, environment, clock, labels, adapter_user, say=display.say),
         hub=hub(
             environment,
-            fetch=None if plan.settings.offline else DataFetch(environment, check=clock.check, say=display.say),
+            fetch=None if plan.settings.offline else data_fetch(environment, check=clock.check, say=display.say),
             adapter_user=adapter_user,
             lock=plan.settings.data_lock,
             keep_lock=not private_folder,
         ),
         make_rows=trusted_python(environment) if plan.settings.trust_python else _refuse_python,
         open_sandbox=lambda: _open_sandbox(plan, environment, labels, display.say, clock.check),
-        weights_source=HubWeights(
-            environment,
-            plan.settings.weights_dir or str(cache_folder(environment) / "weights"),
-            token=model_token or _hub_token(plan, environment),
-            check=clock.check,
-            say=display.say,
+        weights_source=when_used(
+            lambda: _weights_source(plan, environment, model_token, check=clock.check, say=display.say)
         ),
         open_store=partial(_open_store, private=private_folder),
         open_archive=open_archive,
@@ -143,6 +150,20 @@ def _open_store(folder: str, *, private: bool) -> RunFolder:
     if not private:
         latest_run.point_to(store.root)
     return store
+
+
+def _weights_source(
+    plan: RunPlan,
+    environment: Mapping[str, str],
+    token: Secret | None,
+    *,
+    check: Callable[[], object],
+    say: Callable[[str], object],
+) -> WeightsSource:
+    from model_accuracy_eval.hubs.hub_weights import HubWeights  # noqa: PLC0415 - a service has its weights
+
+    folder = plan.settings.weights_dir or str(cache_folder(environment) / "weights")
+    return HubWeights(environment, folder, token=token or _hub_token(plan, environment), check=check, say=say)
 
 
 def _open_sandbox(
@@ -176,11 +197,21 @@ def _launcher(
     say: Callable[[str], None],
 ) -> Launcher:
     if plan.settings.runtime == "process":
-        return ProcessLauncher(environment, check=clock.check, user=adapter_user)
+        return when_used(lambda: _process_launcher(environment, clock, adapter_user))
     # One that a killed run left behind would hold the port. Without an engine, the launcher itself objects.
     with contextlib.suppress(Refused):
         sweep_orphans(labels or Labels(repository=""), environment)
     return _container_launcher(plan, environment, clock, labels, say)
+
+
+def _process_launcher(
+    environment: Mapping[str, str], clock: SignalClock, adapter_user: UnprivilegedUser | None
+) -> Launcher:
+    from model_accuracy_eval.deployment.process_launcher import (  # noqa: PLC0415 - a service that runs needs none
+        ProcessLauncher,
+    )
+
+    return ProcessLauncher(environment, check=clock.check, user=adapter_user)
 
 
 def _container_launcher(

@@ -8,7 +8,6 @@ from typing import Any
 
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.errors import BadReuse, EvalError
-from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import DataFile, RunPlan, Settings, TaskSpec
 from model_accuracy_eval.reporting import runfile
@@ -16,7 +15,7 @@ from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.shard_plan import DatasetSize, ShardPlan, shard_plan
 from model_accuracy_eval.tasks import preparation, rows
 from model_accuracy_eval.wiring import plan_parts
-from model_accuracy_eval.wiring.run_parts import hub, trusted_python
+from model_accuracy_eval.wiring.run_parts import data_fetch, hub, trusted_python
 
 
 def planned(
@@ -45,7 +44,7 @@ def _size(
     check: Callable[[], object],
     say: Callable[[str], object],
 ) -> DatasetSize:
-    fetch = None if settings.offline else DataFetch(environment, check=check, say=say)
+    fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
     data, make_rows = hub(environment, fetch=fetch, lock=settings.data_lock), trusted_python(environment)
 
     def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:

@@ -1,4 +1,5 @@
-"""Where results are published. The order counts: each sink is given what those before it have published."""
+"""Where the action publishes; the command `run` writes `FILES` alone. The order counts: each sink is given what those
+before it have published."""
 
 from collections.abc import Callable
 
@@ -9,11 +10,6 @@ from model_accuracy_eval.stages.history_sink import HistorySink
 from model_accuracy_eval.stages.run_files import FILES
 from model_accuracy_eval.stages.step_sinks import ArtifactSink, LogSink, OutputsSink, SummarySink
 from model_accuracy_eval.system.shared_lines import append_lines
-
-
-def run_sinks() -> tuple[Sink, ...]:
-    """Returns the sinks of the command `run`."""
-    return FILES
 
 
 def action_sinks(
@@ -29,7 +25,7 @@ def action_sinks(
     in_time = HurriedGitHub(github, since_stop)
     check = CheckSink(context, in_time, step, updater)
     return (
-        *run_sinks(),
+        *FILES,
         LogSink(step),
         ArtifactSink(context, artifacts, step, since_stop, of_stopped_runs=False),
         check,

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from model_accuracy_eval.lazy_pattern import lazy_pattern
+
 _COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
 _TEXT = r'"(?:\\.|[^"\\\n])*"?'
 _LETTER = r"'(?:\\.|[^'\\\n])*'?"
@@ -12,7 +14,7 @@ _CALLABLE = (
     r"^(?:[^\n(){};=#]*[\s*&])?(?!(?:if|for|while|switch|catch)\b)(\w+)[^\S\n]*"
     r"\((?:[^{};\n]|\n(?!\n)){0,500}\)[\w\s,]{0,80}\{"
 )
-_BRACE = re.compile(r"[{}]")
+_BRACE = lazy_pattern(r"[{}]")
 
 
 class Language(NamedTuple):

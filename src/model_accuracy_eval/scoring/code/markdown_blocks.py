@@ -1,9 +1,10 @@
 """Markdown's fenced blocks, read in one pass over the lines."""
 
-import re
 from typing import NamedTuple
 
-_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*")
+from model_accuracy_eval.lazy_pattern import lazy_pattern
+
+_FENCE = lazy_pattern(r"([ \t]*)(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*")
 
 
 class Block(NamedTuple):
