@@ -35,13 +35,14 @@ class EventStream:
         """The data of every event that these bytes complete."""
         if self._line:
             data = self._line + data
-        # Nearly all bodies are `data: <one line>\n\n` repeated. Counting line ends proves that these bytes have no
-        # other form; otherwise the slow path reads them, with the same result.
+        # Nearly all bodies are `data: <one line>\n\n` repeated. No line end inside of an event proves that these bytes
+        # have no other form; otherwise the slow path reads them, with the same result. (To look for a byte takes a
+        # sixth of the time that it takes to count them.)
         if data.startswith(b"data: ") and not (self._data or self._skip_lf) and b"\r" not in data:
             cut = data.rfind(b"\n\n")
             if cut >= 0:
                 events = data[6:cut].split(b"\n\ndata: ")
-                if data.count(b"\n", 0, cut) == 2 * (len(events) - 1):
+                if b"\n" not in b"".join(events):
                     self._line = data[cut + 2 :]
                     self._start = False
                     return events

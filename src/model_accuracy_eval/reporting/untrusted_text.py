@@ -77,4 +77,4 @@ def clip(raw: str, longest: int) -> str:
 
 def valid_unicode(raw: str) -> str:
     """Replaces lone surrogates, which cannot be encoded for a file or a request."""
-    return raw.encode("utf-8", "replace").decode()
+    return raw if raw.isascii() else raw.encode("utf-8", "replace").decode()

@@ -61,12 +61,13 @@ class JudgingProgress:
         self._begin = self._clock.elapsed()
         self._next_line = self._begin + _FIRST_LINE
         self._skipped = self.done
-        self._total = sum(1 for _ in self._store.lines(self._file))
 
     def update(self) -> None:
         """Says how far the judging is, if there is news and the last line was some time ago."""
         if self._begin is None or (now := self._clock.elapsed()) < self._next_line:
             return
+        if not self._total:  # counted when it is first told: most judging is over before
+            self._total = sum(1 for _ in self._store.lines(self._file))
         tenth = 10 * self.done // max(self._total, 1)
         if self._tenth == tenth and now < self._next_line + _LONGEST_INTERVAL - _SHORTEST_INTERVAL:
             return

@@ -50,13 +50,14 @@ class _Metrics(MutableMapping[str, Metric]):
         return self._parts[module]
 
     def __getitem__(self, name: str) -> Metric:
-        if name not in self._found:
+        found = self._found.get(name)
+        if found is None:
             modules = dict.fromkeys((*_LOOKED_AT_FIRST, *TABLES))
             part = next((part for part in map(self._part, modules) if name in part), None)
             if part is None:
                 raise KeyError(name)
-            self._found[name] = part[name]
-        return self._found[name]
+            found = self._found[name] = part[name]
+        return found
 
     def __setitem__(self, name: str, value: Metric) -> None:
         self._found[name] = value
@@ -77,11 +78,12 @@ METRICS = _Metrics()
 
 def metric(name: str) -> Metric:
     """The metric with this name, or the one that a path leads to; an unknown name is refused with the nearest."""
-    if name in METRICS:
-        return METRICS[name]
-    if function_paths.is_path(name):
+    if function_paths.is_path(name):  # no name of the table is one
         return user_metric(name)
-    raise UnknownName("metric", name, METRICS)
+    try:
+        return METRICS[name]
+    except KeyError:
+        raise UnknownName("metric", name, METRICS) from None
 
 
 def check(use: MetricUse) -> None:
