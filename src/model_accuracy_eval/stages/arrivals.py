@@ -8,20 +8,37 @@ answers of that moment.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import NamedTuple
 
-T = TypeVar("T")
+from model_accuracy_eval.records import Reply, RequestMethod
+from model_accuracy_eval.stages.sample_collector import SampleRequest
 
 
-class Arrivals(Generic[T]):
+class Answered(NamedTuple):
+    """A request, its reply, and how that was asked for."""
+
+    request: SampleRequest
+    reply: Reply
+    method: RequestMethod
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reply has every sample that was asked for."""
+        if self.reply.loglikelihoods:
+            return len(self.request.indexes) == 1
+        there = {choice.index for choice in self.reply.choices}
+        return self.reply.fault is None and there.issuperset(range(len(self.request.indexes)))
+
+
+class Arrivals:
     """Takes what has come, and hands all of it on in the next turn of the event loop."""
 
-    def __init__(self, keep: Callable[[Sequence[T]], object]) -> None:
+    def __init__(self, keep: Callable[[Sequence[Answered]], object]) -> None:
         self._keep = keep
-        self._waiting: list[T] = []
+        self._waiting: list[Answered] = []
         self._has_some = asyncio.Event()
 
-    def add(self, arrival: T) -> None:
+    def add(self, arrival: Answered) -> None:
         self._waiting.append(arrival)
         self._has_some.set()
 

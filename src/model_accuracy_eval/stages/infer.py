@@ -6,7 +6,7 @@ All datasets go through one pool of workers, so that the slow last answers of on
 import asyncio
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMe
 from model_accuracy_eval.scoring import rejections
 from model_accuracy_eval.scoring.following import Following
 from model_accuracy_eval.stages.agreed_loglikelihoods import agreed_loglikelihoods
-from model_accuracy_eval.stages.arrivals import Arrivals
+from model_accuracy_eval.stages.arrivals import Answered, Arrivals
 from model_accuracy_eval.stages.background_judge import BackgroundJudge
 from model_accuracy_eval.stages.cancellable import run_checked, run_workers
 from model_accuracy_eval.stages.deploy import LiveService
@@ -26,7 +26,7 @@ from model_accuracy_eval.stages.early_stop import Follower
 from model_accuracy_eval.stages.issue_order import longest_first
 from model_accuracy_eval.stages.replica_pool import Replica, ReplicaPool
 from model_accuracy_eval.stages.running_figure import SpareTime
-from model_accuracy_eval.stages.sample_collector import Answered, SampleCollector, SampleRequest
+from model_accuracy_eval.stages.sample_collector import SampleCollector, SampleRequest
 from model_accuracy_eval.stages.silences import Silences
 from model_accuracy_eval.stages.tool_loop import converse, with_calls_in_texts
 from model_accuracy_eval.stages.turn_loop import ask_in_turns

@@ -7,7 +7,6 @@ requests for one get the same samples, and a run that is continued asks what an 
 
 import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -128,22 +127,6 @@ class SampleRequest(msgspec.Struct, frozen=True):
             boundary=task.boundary,
             rolling=task.kind == "rolling",
         )
-
-
-class Answered(NamedTuple):
-    """A request, its reply, and how that was asked for."""
-
-    request: SampleRequest
-    reply: Reply
-    method: RequestMethod
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the reply has every sample that was asked for."""
-        if self.reply.loglikelihoods:
-            return len(self.request.indexes) == 1
-        there = {choice.index for choice in self.reply.choices}
-        return self.reply.fault is None and there.issuperset(range(len(self.request.indexes)))
 
 
 class SampleCollector:
@@ -269,19 +252,16 @@ class SampleCollector:
         )
         self._ports.progress.end(self.prepared.task.name, counts)
 
-    def keep(self, answers: Sequence[Answered]) -> list[SampleRequest]:
+    def keep(self, answers: Sequence[tuple[SampleRequest, Reply, RequestMethod]]) -> list[SampleRequest]:
         """Journals the samples of replies, and returns requests for those that they lack.
 
         One append: a kill keeps all samples of a reply or none.
         """
         now = self._ports.clock.now()
         kept = [(request, *self._attempts(request, reply, method)) for request, reply, method in answers]
-        lines = (
-            journal.line(self.prepared, request.problem, attempt, now)
-            for request, _, attempts in kept
-            for attempt in attempts
-        )
-        self._store.append(self._journal, b"".join(lines))
+        samples = ((request.problem, attempt) for request, _, attempts in kept for attempt in attempts)
+        lines = b"".join(journal.line(self.prepared, problem, attempt, now) for problem, attempt in samples)
+        self._store.append(self._journal, lines)
         answered = cut = empty = 0
         missing: list[SampleRequest] = []
         for request, reply, attempts in kept:
