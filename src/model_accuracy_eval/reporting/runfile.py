@@ -127,8 +127,7 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     finished: str = ""
     seconds: dict[str, float] = {}
     tail_seconds: float | msgspec.UnsetType = msgspec.UNSET
-    answered_before: int | msgspec.UnsetType = msgspec.UNSET
-    """Samples that an earlier part of the run had answered, whose time `seconds` does not have."""
+    answered_before: int | msgspec.UnsetType = msgspec.UNSET  # the time of these is not in `seconds`
     n: int = 0
     drawn: Sampling | None = None
     """How the samples were drawn; runs of older versions do not say."""
@@ -239,12 +238,8 @@ def with_verdict(run: RunFile, report: Report) -> bytes:
 
 
 def _dataset(prepared: PreparedDataset, result: DatasetResult | None) -> DatasetEntry:
-    entry = DatasetEntry(
-        version=prepared.version,
-        questions=prepared.questions,
-        problems=len(prepared.problems),
-        sources=prepared.sources,
-    )
+    problems, sources = len(prepared.problems), prepared.sources
+    entry = DatasetEntry(version=prepared.version, questions=prepared.questions, problems=problems, sources=sources)
     if result is None:
         return entry
     return msgspec.structs.replace(
