@@ -6,10 +6,9 @@
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from model_accuracy_eval.errors import BadData, BadValue
+from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.hubs import split_choice, split_layout, zip_files
 from model_accuracy_eval.records import DataFile, HubSplit
 
@@ -35,11 +34,10 @@ def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """All files, those inside of zip files included; of a zip file that is damaged, nothing."""
+    """All files, those inside of zip files included. A zip file that is damaged is refused: it may have rows, too."""
     for path in root.rglob("*"):
         if zip_files.is_zip(path):
-            with suppress(BadData):
-                yield from [path / name for name in zip_files.members(path)]
+            yield from (path / name for name in zip_files.members(path))
         elif path.is_file():
             yield path
 

@@ -163,9 +163,20 @@ def test_a_file_in_a_zip_file_has_a_path(tmp_path: Path) -> None:
 
 
 def test_a_copy_of_a_dataset_may_have_its_rows_in_a_zip_file(tmp_path: Path) -> None:
-    """The files in it count like those of a folder; one that is damaged, like none."""
+    """The files in it count like those of a folder."""
     zipped(tmp_path / "org" / "sums" / "data.zip", data__train_jsonl=b"{}\n", data__test_jsonl=DATA)
-    (tmp_path / "org" / "sums" / "pictures.zip").write_bytes(b"half of it")
     file = DataFile(name="sums/test", split=HubSplit(hf="org/sums"))
     (part,) = hub(tmp_path / "cache").shards(file, str(tmp_path))
     assert hub(tmp_path / "cache").read(part, None).content == DATA
+
+
+def test_a_copy_of_a_dataset_with_a_damaged_zip_file_is_refused(tmp_path: Path) -> None:
+    """It may hold some of the split's rows: the others alone would be taken for all of them."""
+    copy = tmp_path / "org" / "sums" / "data"
+    zipped(copy / "test-1.zip", a_jsonl=DATA)
+    second = zipped(copy / "test-2.zip", a_jsonl=DATA)
+    file = DataFile(name="sums/test", split=HubSplit(hf="org/sums"))
+    assert len(hub(tmp_path / "cache").shards(file, str(tmp_path))) == 2
+    second.write_bytes(second.read_bytes()[:-9])
+    with pytest.raises(BadData, match=r"org/sums/data/test-2\.zip cannot be read as a zip file"):
+        hub(tmp_path / "cache").shards(file, str(tmp_path))
