@@ -150,7 +150,9 @@ class _OwnFigures:
                 return Measure("mean")
             return Measure("pass" if sized["kind"] == "pass" else "cons", k)
         plain = _AVERAGED.sub("", name)
-        is_headline = name == self._first or (name not in self._rows and plain in _ACCURACIES | self._names)
+        of_all_tests = {"plus"} if "base" in self._rows else set()  # EvalPlus's, of programs that pass the first too
+        names = _ACCURACIES | self._names | of_all_tests
+        is_headline = name == self._first or (name not in self._rows and plain in names)
         return Measure("mean") if is_headline and self._is_mean() else None
 
     def _is_mean(self) -> bool:

@@ -77,6 +77,14 @@ def test_accuracy_is_known_by_its_usual_names(matrix: list[list[bool]], name: st
     assert figure.ours == pytest.approx(mean)
 
 
+@pytest.mark.parametrize(("others", "ours"), [({"base": 100.0}, 50.0), ({}, None)])
+def test_evalplus_calls_plus_what_passes_all_tests(others: dict[str, float], ours: float | None) -> None:
+    """Only where the dataset has further tests, beside the first ones (base)."""
+    judged = result([[True], [False]], others=others)
+    (plus,) = (it for it in claims.compare(judged, ACCURACY, {"plus": 25.0}, {}) if it.metric == "plus")
+    assert plus.ours == ours
+
+
 def test_pass_at_1_is_pass_at_k_in_other_letters() -> None:
     """CRUXEval writes it so in its JSON."""
     assert compared([[True, False], [True, True]], {"pass_at_1": 75.0})["pass_at_1"].ours == pytest.approx(75.0)
