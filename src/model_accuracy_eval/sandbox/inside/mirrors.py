@@ -40,6 +40,8 @@ class MirrorClass(type):
         return cls.side.ask("call", cls, *args, kwargs=kwargs)
 
     def __getattr__(cls, name: str) -> Any:
+        if cls.side.guarded and _decides(cls.side, cls, cls, name):
+            raise ProgramWouldDecide(f"{name} of the program's own class {cls.__name__}")
         return cls.side.ask("get", cls, name=_readable(name))
 
     def __setattr__(cls, name: str, value: object) -> None:
@@ -60,7 +62,7 @@ class Mirror:
 
     def __getattr__(self, name: str) -> Any:
         side = _side(self)
-        if side.guarded and _decides(side, self, name):
+        if side.guarded and _decides(side, self, type(self), name):
             raise ProgramWouldDecide(f"{name} of an object of the program's own type {type(self).__name__}")
         return side.ask("get", self, name=_readable(name))
 
@@ -113,7 +115,7 @@ def mirror_class(side: OtherSide, traits: ClassTraits, bases: tuple[type, ...]) 
     namespace |= methods_of(side, traits, is_plain=not above <= {Mirror, MirrorCoroutine, object})
     if side.guarded:
         namespace["__doc__"] = _Asked("__doc__")
-    if side.guarded and not above - {Mirror, object} and AWAIT not in traits.methods:
+    if not above - {Mirror, object} and AWAIT not in traits.methods:
         namespace["__dict__"] = property(lambda self: side.ask("get", self, name="__dict__"))
     if traits.module == "builtins" and traits.name in _REAL_CLASSES:
         namespace["__class__"] = property(lambda _: _REAL_CLASSES[traits.name])
@@ -154,11 +156,11 @@ def _lowest(traits: ClassTraits) -> type[Mirror]:
     return MirrorCoroutine if AWAIT in traits.methods else Mirror
 
 
-def _decides(side: OtherSide, mirror: object, name: str) -> bool:
+def _decides(side: OtherSide, mirror: object, kind: type, name: str) -> bool:
     """Whether that name of the object may be the tests' verdict."""
     if name in EQUALITIES:
         return True
-    return (name in QUESTIONS or side.is_difference(mirror)) and not side.is_named(type(mirror))
+    return (name in QUESTIONS or side.is_difference(mirror)) and not side.is_named(kind)
 
 
 def _side(mirror: object) -> OtherSide:

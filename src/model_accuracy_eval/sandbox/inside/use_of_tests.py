@@ -26,12 +26,19 @@ _FUNCTIONS = _CLOSED[:3]
 _LEADING_ON = frozenset({"format", "format_map", "enable_load_extension", "load_extension"})
 """Methods of libraries that read any attribute, or run any code, for who calls them."""
 
+_FACTS = frozenset({"__dict__", "__dataclass_fields__", "__match_args__"})
+"""What the tests' own objects consist of, for programs that write it down."""
+
 _MOCK = "unittest.mock"
 _OF_MOCKS = frozenset(
     {"configure_mock", "attach_mock", "mock_add_spec", "reset_mock", "return_value", "side_effect", "called"}
     | {"call_args", "call_args_list", "call_count", "method_calls", "mock_calls"}
 )
 """What mocks have for tests, beside their assertions: how they answer and what they have seen."""
+
+
+def _module(value: Any) -> str:
+    return value.__module__ if isinstance(value, type) else ""
 
 
 def _is_of_tests(value: Any) -> bool:
@@ -52,6 +59,9 @@ def _is_private(value: Any, name: str) -> bool:
 
 
 def _get(value: Any, name: str) -> object:
+    if name in _FACTS and not isinstance(value, _CLOSED) and "tests" in (type(value).__module__, _module(value)):
+        found = getattr(value, name)
+        return dict(found) if name != "__match_args__" else found  # what they are made of is not changed by it
     if _is_private(value, name):
         raise AttributeError(f"{name} of the tests' {type(value).__name__} is theirs alone")
     return getattr(value, name)

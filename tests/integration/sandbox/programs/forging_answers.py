@@ -70,4 +70,11 @@ FORGING_ANSWERS: dict[str, Sample] = {
     "is as long as a year": Sample("def f(x): return range(10 ** 15)", ("timeout", "out_of_memory", "failed", "error"), "assert list(f(1)) == [4]"),
     "is a list of itself many times": Sample("def f(x):\n    v = [4]\n    for _ in range(60): v = [v, v]\n    return v", NO_PASS, "assert f(1) == [4]"),
     "compares for ever": Sample("def f(x):\n    a = []; b = a\n    for _ in range(40): a = [a, a]\n    return a", NO_PASS, "v = []\nfor _ in range(40): v = [v, v]\nassert f(1) == v and f(1) == 4"),
+    "a class that answers every question": Sample("class Y:\n    startswith = equals = issubset = staticmethod(lambda *a: True)\ndef f(x): return Y", NO_PASS, "assert f('a').startswith('ab')"),
+    "a class that equals": Sample("class Y:\n    equals = staticmethod(lambda *a: True)\ndef f(x): return Y", NO_PASS, "assert f('a').equals('ab')"),
+    "a class in the place of a function": Sample("class f:\n    def __init__(self, *a): pass\n    def startswith(self, p): return True\n    def __eq__(self, o): return True\n    def __lt__(self, o): return True", NO_PASS, "assert f('a').startswith('ab')"),
+    "a module that answers every question": Sample("import types\nm = types.ModuleType('m')\nm.startswith = lambda *a: True\ndef f(x): return m", NO_PASS, "assert f('a').startswith('ab')"),
+    "a function that answers every question": Sample("def f(x): return 0\nf.startswith = lambda *a: True\ng = f\ndef f(x): return g", NO_PASS, "assert f('a').startswith('ab')"),
+    "replaces a method in the tests' variables": Sample("def f(a): a.__dict__['is_valid'] = lambda *x: True", NO_PASS, "class A:\n    def is_valid(self): return False\na = A()\nf(a)\nassert a.is_valid()"),
+    "looks into the tests' class": Sample("def f(kind): return kind.__dict__['expected']", NO_PASS, "class A:\n    def check(self): return 4711\nassert f(A) == 4"),
 }  # fmt: skip
