@@ -72,7 +72,8 @@ def f(x): return Point(x)
     [
         ("def f(x): return x + 1", "assert f(1) == 2", "split"),
         (POINT, "assert f(3) == Point(3)\nassert f(4).x == 4", "split"),
-        (POINT, "assert f(3) < Point(4)", "shared"),
+        (POINT, "assert f(3) < Point(4)", "split"),
+        (POINT, "import inspect\nassert 'x' in inspect.signature(f).parameters\nassert f(1).x == 1", "shared"),
         (
             "def f(x): return x + 1",
             "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(1), 2)",
@@ -83,7 +84,7 @@ def f(x): return Point(x)
 def test_the_mode_comes_from_the_reference_solution(
     code: str, tests: str, mode: str, boxes: Callable[[str], Sandbox]
 ) -> None:
-    """Apart where that works; together where the program's own objects are compared by their own word."""
+    """Apart where that works; together where tests look into what the program's functions are made of."""
     assert run(detect_mode(boxes("docker"), "task 1", Program(code=code, tests=tests, entry_points=("f",)))) == mode
 
 
