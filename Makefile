@@ -25,7 +25,7 @@ test: $(READY)  ## what a change is tested with: everything that runs in minutes
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY) parity references oldest ray  ## every test: simulator, engines, references and parity too
-	$(PYTEST) -m slow --ignore tests/live --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py --ignore tests/e2e/test_ray.py
+	$(PYTEST) -m slow --ignore tests/live --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py --ignore tests/e2e/ray
 
 check: $(READY)  ## types, lint, format
 	$(BIN)/ruff check
@@ -58,8 +58,8 @@ oldest: $(OLDEST)/.ready  ## the client, the command and the report with the old
 bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
 	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
 
-ray: $(READY) $(RAY)/.ready  ## runs on a Ray cluster of three nodes on this machine
-	RAY=required $(BIN)/python -m pytest tests/e2e/test_ray.py
+ray: $(READY) $(RAY)/.ready  ## runs on Ray clusters on this machine, and the job of docs/how-to/ray.md
+	RAY=required $(BIN)/python -m pytest tests/e2e/ray
 
 live: $(READY) $(LIVE:%=%/.ready)  ## vLLM, transformers serve and llama.cpp on CPUs: figures, log-likelihoods, pictures, kills (6 GB, half an hour)
 	LIVE=required $(BIN)/python -m pytest --timeout 1800 --durations 10 tests/live
@@ -93,7 +93,7 @@ $(RAY)/.ready: pyproject.toml requirements-image.lock
 	@echo "Making Ray's environment in $(RAY) …"
 	@$(PYTHON) -m venv $(RAY)
 	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-image.lock
-	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
+	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' 'ray[default]'
 	@touch $@
 
 $(OLDEST)/.ready: pyproject.toml tests/oldest-versions.txt

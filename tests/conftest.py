@@ -27,7 +27,7 @@ LONG_SUITES = {
     "e2e/test_code_references.py": "runs the solutions of all code datasets",
     "e2e/test_compare.py": "evaluates whole runs to compare them",
     "e2e/test_history.py": "evaluates whole runs to see them in time",
-    "e2e/test_ray.py": "starts the nodes of a Ray cluster",
+    "e2e/ray/": "starts the nodes of Ray clusters",
     "e2e/test_replicas.py": "evaluates whole runs of several services",
     "e2e/test_shards.py": "evaluates whole runs in parts, and merges them",
     "e2e/test_named_hub_datasets.py": "fetches three datasets by name, killed, twice at once and offline",
@@ -55,7 +55,7 @@ ONE_AT_A_TIME = {
     "simulator": "engine",
     "integration/image": "engine",
     "integration/container": "engine",
-    "e2e/test_ray.py": "ray",
+    "e2e/ray/": "ray",
 }
 """Tests that use all cores, share what takes long to build or start, or want port 8000; and the group that one worker runs."""
 

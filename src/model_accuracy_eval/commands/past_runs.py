@@ -102,6 +102,7 @@ RESCORE_SETTINGS = (
     "sandbox",
     "sandbox_image",
     "workers",
+    "judge_engine",
     "judge_endpoint",
     "judge_model",
     "judge_panel",

@@ -29,7 +29,7 @@ from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
 from model_accuracy_eval.tasks.dataset_names import normal
 from model_accuracy_eval.tasks.library import NamedTasks
-from model_accuracy_eval.wiring import plan_parts, reply_parts, run_parts
+from model_accuracy_eval.wiring import engines, plan_parts, reply_parts
 from model_accuracy_eval.wiring.diff_parts import check_diff, diff_file
 
 WrapDisplay = Callable[[ProgressDisplay], ProgressDisplay]
@@ -88,8 +88,16 @@ def rescored(
         diff_file(given.diff) if given.diff else contextlib.nullcontext() as on_disagreement,
     ):
         for place, batch in enumerate(_batches(paths, given, environment)):
-            plan = batch.plan.with_settings(out=f"{folder}/{place}", mode="eval", debug=False, offline=True)
-            ports = run_parts.ports(plan, environment, clock, wrap_display=wrap_display)
+            plan = batch.plan.with_settings(
+                out=f"{folder}/{place}",
+                mode="eval",
+                debug=False,
+                offline=True,
+                # Where a run was judged says nothing about where this command is typed.
+                engine="local",
+                judge_engine=given.settings.get("judge_engine", "local"),
+            )
+            ports = engines.ports(plan, environment, clock, wrap_display=wrap_display)
             judged: list[DatasetResult] = []
             try:
                 with one_sandbox(ports) as ports_with_sandbox:

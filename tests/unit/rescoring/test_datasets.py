@@ -16,7 +16,7 @@ from model_accuracy_eval.rescoring import agreement
 from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.rescoring.saved_problems import SavedProblem
 from model_accuracy_eval.system.run_folder import RunFolder
-from model_accuracy_eval.wiring import run_parts
+from model_accuracy_eval.wiring import engines
 
 SUMS = [{"question": f"How much is {number} + 1?", "answer": f"#### {number + 1}"} for number in range(20)]
 SUM_TASK = tasks.find("demo_gsm8k")
@@ -47,7 +47,7 @@ DATA = {
 def data(monkeypatch: pytest.MonkeyPatch) -> None:
     """These rows, and a sandbox that looks for a mark."""
     parts = fake_ports(hub=MemoryHub(DATA), open_store=RunFolder, open_sandbox=lambda: ScriptedSandbox(verdict))
-    monkeypatch.setattr(run_parts, "ports", lambda *_, **__: parts)
+    monkeypatch.setattr(engines, "ports", lambda *_, **__: parts)
 
 
 def judged(tmp_path: Path, rows: Sequence[Mapping[str, Any]], name: str = "replies", **options: Any) -> Rescored:

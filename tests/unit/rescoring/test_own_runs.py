@@ -47,7 +47,7 @@ from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge
 from model_accuracy_eval.stages import preflight
 from model_accuracy_eval.system.run_folder import RunFolder
 from model_accuracy_eval.tasks.rows import parse
-from model_accuracy_eval.wiring import run_parts
+from model_accuracy_eval.wiring import engines
 
 ROWS = 40
 """How many rows of a large file are taken, from all over it."""
@@ -193,7 +193,7 @@ def run_and_rescore(
     run_plan = plan(task, out, **settings)
     parts = ports(task, run_plan, method)
     report = pipeline.run(run_plan, parts)
-    monkeypatch.setattr(run_parts, "ports", lambda *_, **__: parts)
+    monkeypatch.setattr(engines, "ports", lambda *_, **__: parts)
     return report, rescore(report.outcome.folder or "")
 
 
@@ -276,7 +276,7 @@ def test_a_run_of_two_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     parts = fake_ports(hub=hubs, chat=ScriptedChat(answer), open_store=RunFolder)
     report = pipeline.run(run_plan, parts)
-    monkeypatch.setattr(run_parts, "ports", lambda *_, **__: parts)
+    monkeypatch.setattr(engines, "ports", lambda *_, **__: parts)
     folder = report.outcome.folder or ""
     *results, mean = rescore(folder)
     assert [result.rows for result in results] == [own.rows for own in report.dataset_results]
@@ -296,7 +296,7 @@ def test_a_run_whose_data_has_changed_is_refused(tmp_path: Path, monkeypatch: py
     parts = ports(task, run_plan, "echo")
     folder = pipeline.run(run_plan, parts).outcome.folder
     changed = MemoryHub({task.data.name: b'{"question": "What else?", "answer": "#### 1"}\n' * 20})
-    monkeypatch.setattr(run_parts, "ports", lambda *_, **__: replace(parts, hub=changed))
+    monkeypatch.setattr(engines, "ports", lambda *_, **__: replace(parts, hub=changed))
     with pytest.raises(
         BadData, match=r"20 of 20 problems of demo_gsm8k.* contradict demo_gsm8k: .*'What else\?' in the"
     ):

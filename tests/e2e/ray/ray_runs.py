@@ -1,0 +1,77 @@
+"""The command on a Ray cluster, and an adapter whose processes can be found on all nodes."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psutil
+from tests.e2e import command
+from tests.e2e.ray import ray_nodes
+
+JSON = dict[str, Any]
+PROBLEMS, N = 1_000, 5
+
+
+def slow(folder: Path, seconds: float) -> Path:
+    folder.mkdir()
+    shutil.copy(Path(__file__).parents[2] / "servers" / "seeded_server.py", folder / "server.py")
+    script = 'echo "cards $ASCEND_RT_VISIBLE_DEVICES"\nexec python3 "$PWD/server.py" "$PORT" "$(cat seconds)"\n'
+    (folder / "deploy.sh").write_text(script)
+    (folder / "seconds").write_text(str(seconds))
+    return folder
+
+
+def start(*arguments: object, address: str = "") -> "subprocess.Popen[str]":
+    words = [ray_nodes.python(), "-m", "model_accuracy_eval", *arguments]
+    return subprocess.Popen(
+        [str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=command.ROOT,
+        env=ray_nodes.variables(RAY_ADDRESS=address),
+    )  # fmt: skip
+
+
+def run(*arguments: object, address: str = "") -> command.Done:
+    return command.finish(start(*arguments, address=address), 120)
+
+
+def asked(adapter: Path, questions: Path, out: Path, *more: object) -> list[object]:
+    return [
+        "run",
+        adapter,
+        "--model",
+        adapter,
+        "--datasets",
+        questions,
+        "-n",
+        N,
+        "--concurrency",
+        24,
+        "--out",
+        out,
+        *more,
+    ]
+
+
+ON_RAY = ("--engine", "ray", "--replicas", 3, "--resources", "NPU=2")
+
+
+def figures(folder: Path) -> JSON:
+    """What the report says about the answers, without what a clock says."""
+    datasets: JSON = command.facts(folder)["datasets"]
+    return {name: {key: value for key, value in each.items() if key != "speed"} for name, each in datasets.items()}
+
+
+def answers(out: Path) -> int:
+    """How many lines the journal of the run under `out` has by now."""
+    return sum(path.read_bytes().count(b"\n") for path in out.glob(f"*/predictions/{command.LABEL}/lengths.jsonl"))
+
+
+def processes_of(adapter: Path) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if any(adapter.name in word for word in process.cmdline()) and "run" not in process.cmdline():
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
