@@ -12,6 +12,8 @@ from model_accuracy_eval.records import WeightsInfo
 from model_accuracy_eval.records.cluster import NodeTrouble
 
 _SAY_AFTER = 5.0
+_LOOK_SECONDS = 5.0
+"""Between looks whether there is a node still that could be free."""
 
 MeasureWeights = Callable[[str, str], WeightsInfo | NodeTrouble]
 
@@ -27,21 +29,20 @@ class NodeWeights:
         *,
         clock: Clock,
         say: Callable[[str], object],
-        waits: bool,
+        patience: float | None,
     ) -> None:
-        """`waits`: for nodes that are not there yet."""
+        """`patience`: seconds for which nodes may come and become free; None: those that are there may be busy."""
         self._ray = ray_connection
         self._measure_there = measure_there
         self._wanted = amounts(resources)
         self._clock = clock
         self._say = say
-        self._waits = waits
+        self._patience = patience
         self._pinned: dict[str, str] = {}
 
     def measure(self, reference: str, limit: str) -> WeightsInfo:
         self._ray.open()
-        if not self._waits:
-            self._ray.refuse_impossible(self._wanted)
+        self._refuse_impossible()
         absolute = reference if _is_of_hub(reference) else str(Path(reference).expanduser().absolute())
         result = self._ray.run_once(self._measure_there, self._wanted, absolute, limit)
         self._wait(result)
@@ -60,13 +61,28 @@ class NodeWeights:
         return self._pinned[reference]
 
     def _wait(self, result: object) -> None:
-        began, said = self._clock.elapsed(), False
+        began, said, next_look = self._clock.elapsed(), False, _LOOK_SECONDS
         while not self._ray.is_done(result):
             self._clock.sleep(0.05)
-            if not said and self._clock.elapsed() - began > _SAY_AFTER:
+            waited = self._clock.elapsed() - began
+            if not said and waited > _SAY_AFTER:
                 said = True
                 self._say(f"Waiting until a node of the Ray cluster is free{' with ' * bool(self._wanted)}"
-                          f"{shown(self._wanted)}.")  # fmt: skip
+                          f"{shown(self._wanted)}{self._ray.free(self._wanted)}.")  # fmt: skip
+            if waited > next_look:
+                next_look += _LOOK_SECONDS
+                self._refuse_impossible()
+            if self._patience is not None and waited > self._patience:
+                self._ray.cancel(result)
+                raise Refused(
+                    f"For {self._patience:g} s, which --ready-timeout allows, no node of the Ray cluster has had "
+                    f"{shown(self._wanted) or 'room'} free{self._ray.free(self._wanted)}. Its nodes have: "
+                    f"{self._ray.shown_nodes()}."
+                )
+
+    def _refuse_impossible(self) -> None:
+        if self._patience is None:
+            self._ray.refuse_impossible(self._wanted)
 
 
 def _pinned(info: WeightsInfo) -> str:

@@ -13,13 +13,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.errors import Refused, UsageError
+from model_accuracy_eval.cluster.head_watch import HeadWatch
+from model_accuracy_eval.errors import AdapterFailed, Refused, UsageError
 from model_accuracy_eval.optional import ray, require
 
 _OWN_OPTIONS = {"CPU": "num_cpus", "GPU": "num_gpus", "memory": "memory"}
 """Resources for which Ray has options of their own."""
 _OF_THIS_MACHINE = "/tmp/ray/ray_current_cluster"  # noqa: S108 - Ray's own, by which it finds a cluster
 _ANSWER_SECONDS = 10.0
+_HEAD_SECONDS = 40.0
+"""For which the head node may be silent: it may be starting again. After 60, Ray ends this process."""
 _ACTOR: dict[str, Any] = {
     "max_concurrency": 10_000,
     # An actor that ends would kill the supervisors that it has started, before these could end what is below them.
@@ -37,10 +40,30 @@ class RayConnection:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._address = environment.get("RAY_ADDRESS", "").strip()
+        self._head: HeadWatch | None = None
 
     def open(self) -> None:
         """Joins the cluster. Whoever has joined one before, as in a notebook, uses that."""
         require("ray", needed_by="A Ray cluster")
+        self._join()
+        if self._head is None:
+            self._head = HeadWatch(ray.get_runtime_context().gcs_address)
+
+    @property
+    def hears_head(self) -> bool:
+        """Without it, what asks for nodes waits for a minute, and then for ever."""
+        return self._head is None or not self._head.silent_for
+
+    def check_head(self) -> None:
+        """Raises when the head node has been gone for so long that Ray gives up."""
+        if self._head is not None and self._head.silent_for > _HEAD_SECONDS:
+            raise AdapterFailed(
+                f"The Ray cluster is lost: its head node {self._head.address} has not answered for "
+                f"{_HEAD_SECONDS:g} s. Start it again; what was answered is kept.",
+                stage="infer",
+            )
+
+    def _join(self) -> None:
         if ray.is_initialized():
             return
         if "://" in self._address:
@@ -93,13 +116,22 @@ class RayConnection:
         nodes = self.nodes()
         if any(has_room(node, wanted) for node in nodes):
             return
-        known = "; ".join(_shown(node) for node in nodes) or "no node"
         raise Refused(
             f"No node of the Ray cluster has {shown(wanted)}, which --resources asks for each replica. Its "
-            f"{len(nodes)} nodes have: {known}. Start a node with them (ray start --address … --resources "
+            f"{len(nodes)} nodes have: {self.shown_nodes()}. Start a node with them (ray start --address … --resources "
             f"'{{\"NPU\": 8}}'), or wait for one with --ready-timeout SECONDS.",
             next_step="ray status",
         )
+
+    def shown_nodes(self) -> str:
+        return "; ".join(_shown(node) for node in self.nodes()) or "no node"
+
+    def free(self, wanted: Mapping[str, float]) -> str:
+        """Such as " (NPU: 0 of 16 are free)"; empty where nothing is wanted."""
+        nodes, left = self.nodes(), ray.available_resources()
+        there = {name: sum(node.get(name, 0.0) for node in nodes) for name in wanted}
+        each = [f"{name}: {left.get(name, 0.0):g} of {number:g} are free" for name, number in there.items()]
+        return f" ({', '.join(each)})" if each else ""
 
     def place(self, actor: type, wanted: Mapping[str, float]) -> Any:
         """An actor that starts as soon as a node has room; nodes that have none of these actors come first."""
@@ -149,8 +181,13 @@ class RayConnection:
         except _gone() as error:
             raise ActorLost(_said(error)) from error
 
+    def cancel(self, reference: Any) -> None:
+        """A call that nobody waits for any more, and that may not have begun."""
+        ray.cancel(reference)
+
     def kill(self, actor: Any) -> None:
-        ray.kill(actor)
+        if self.hears_head:  # who else would kill it? The node's Ray ends without its head
+            ray.kill(actor)
 
 
 def amounts(resources: Sequence[str]) -> dict[str, float]:

@@ -105,6 +105,9 @@ class RayReplicas:
         return None
 
     def poll(self) -> None:
+        self._ray.check_head()
+        if not self._ray.hears_head:
+            return  # replicas answer on; what became of nodes, nobody knows
         for each in [*self._replicas]:
             try:
                 self._advance(each)
@@ -227,12 +230,15 @@ class RayReplicas:
             self._raise_first_trouble()
         self._idle_since = self._clock.elapsed() if self._idle_since is None else self._idle_since
         limits = self._plan.client_limits
-        limit = limits.ready_timeout or limits.gone_after
-        if self._clock.elapsed() - self._idle_since > limit and not self._room():
+        limit, room = limits.ready_timeout or limits.gone_after, self._room()
+        # Nodes that others use become free again; how long that may take, only the user can say.
+        if self._clock.elapsed() - self._idle_since > limit and (limits.ready_timeout is not None or not room):
+            lacks = "has had free" if room else "has been up that has"
             raise AdapterFailed(
-                f"No replica has a node: for {limit:g} s no node of the Ray cluster has been up that has "
-                f"{shown(self._wanted)}. Start one (ray start --address …) and go on with --reuse, or wait longer with "
-                "--ready-timeout."
+                f"No replica has a node: for {limit:g} s no node of the Ray cluster {lacks} {shown(self._wanted)}"
+                f"{self._ray.free(self._wanted)}. Start one (ray start --address …) and go on with --reuse, or wait "
+                "longer with --ready-timeout.",
+                stage="infer",
             )
 
     def _raise_first_trouble(self) -> None:

@@ -126,7 +126,8 @@ class RaySandbox:
 
     def _look(self) -> None:
         """Begins to open sandboxes on nodes that have none."""
-        if self.clock.elapsed() < self._next_look:
+        self.ray_connection.check_head()
+        if self.clock.elapsed() < self._next_look or not self.ray_connection.hears_head:
             return
         self._next_look = self.clock.elapsed() + _LOOK_SECONDS
         taken = {each.node for each in self._sandboxes}

@@ -109,6 +109,9 @@ class Readiness:
             name = wished or next(iter(models), self._weights or None)
             candidate = Service(base_url=self._base_url, model=name)
             probed = await self._ask(candidate)
+            if not wished and not models and probed.reply.fault is None and (models := await unnamed.models()):
+                # It began to listen between the first request and the second.
+                probed = await self._ask(replace(candidate, model=models[0]))
             return probed._replace(models=await unnamed.models()) if wished and probed.reply.fault else probed
         finally:
             await unnamed.close()

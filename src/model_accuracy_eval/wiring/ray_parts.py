@@ -30,7 +30,7 @@ def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports
             plan.settings.resources,
             clock=ports.clock,
             say=say,
-            waits=plan.client_limits.ready_timeout is not None,
+            patience=plan.client_limits.ready_timeout,
         )
         ports = replace(ports, cluster=replicas, connect=replicas.connect, weights_source=weights_source)
     if plan.settings.judge_engine == "ray":

@@ -68,6 +68,12 @@ class Node:
                 continue
         self.process.wait()
 
+    def lose_control(self) -> None:
+        """Of the head: the process that all nodes report to."""
+        for process in psutil.Process(self.process.pid).children(recursive=True):
+            if process.name() == "gcs_server":
+                process.kill()
+
 
 class RayNodes:
     """The first node is the head. Use it in a `with` block, which ends all of them."""
@@ -82,6 +88,10 @@ class RayNodes:
     def __enter__(self) -> "RayNodes":
         self.start(cpus=1).wait()
         return self
+
+    @property
+    def head(self) -> Node:
+        return self._nodes[0]
 
     def __exit__(self, *_: object) -> None:
         for node in reversed(self._nodes):

@@ -9,10 +9,11 @@ import pytest
 from tests.fake_ports import fake_ports
 
 from model_accuracy_eval import __version__
+from model_accuracy_eval.cluster.node_weights import NodeWeights
 from model_accuracy_eval.cluster.ray_connection import ActorLost
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas
 from model_accuracy_eval.cluster.remote_chat import RemoteChat
-from model_accuracy_eval.errors import AdapterFailed
+from model_accuracy_eval.errors import AdapterFailed, Refused
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
 from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
 
@@ -45,11 +46,35 @@ class PlayedCluster:
     def __init__(self, *nodes: dict[str, float]) -> None:
         self.actors: list[PlayedActor] = []
         self._nodes = list(nodes)
+        self.cancelled = 0
+        self.clock: Any = None
+        self.goes_at = 0.0
+        """When its last node goes."""
+
+    def run_once(self, *_: object) -> Call:
+        return Call()
+
+    def cancel(self, _call: Call) -> None:
+        self.cancelled += 1
+
+    def refuse_impossible(self, _wanted: object) -> None:
+        if self.clock.elapsed() >= self.goes_at:
+            raise Refused("No node has it.")
+
+    def shown_nodes(self) -> str:
+        return "NPU=8"
 
     def open(self) -> None: ...
 
     def nodes(self) -> list[dict[str, float]]:
         return self._nodes
+
+    hears_head = True
+
+    def check_head(self) -> None: ...
+
+    def free(self, _wanted: object) -> str:
+        return " (NPU: 0 of 8 are free)"
 
     def share(self, data: bytes) -> bytes:
         return data
@@ -82,6 +107,7 @@ class Play:
     replicas: RayReplicas
     said: list[str]
     folder: Path
+    clock: Any
 
     def tell(self, at: int, method: str, result: object) -> None:
         """What the call of an actor comes to; the replicas hear of it."""
@@ -100,15 +126,15 @@ class Play:
 
 @pytest.fixture
 def play(tmp_path: Path) -> Callable[..., Play]:
-    def begin(replicas: int = 2, *nodes: dict[str, float]) -> Play:
-        (tmp_path / "adapter").mkdir()
+    def begin(replicas: int = 2, *nodes: dict[str, float], ready_timeout: float | None = None) -> Play:
+        (tmp_path / "adapter").mkdir(exist_ok=True)
         cluster, said, ports = PlayedCluster(*(nodes or ({"NPU": 8.0},))), list[str](), fake_ports()
         on_nodes = RayReplicas(cluster, object, clock=ports.clock, say=said.append, otherwise=ports.connect)  # type: ignore[arg-type]
-        plan = RunPlan(run_id="0", stamp="s", tasks=(), client_limits=ClientLimits(gone_after=0.01)).with_settings(
-            adapter=str(tmp_path / "adapter"), replicas=replicas, resources=("NPU=2",), engine="ray"
-        )
+        plan = RunPlan(
+            run_id="0", stamp="s", tasks=(), client_limits=ClientLimits(gone_after=0.01, ready_timeout=ready_timeout)
+        ).with_settings(adapter=str(tmp_path / "adapter"), replicas=replicas, resources=("NPU=2",), engine="ray")
         on_nodes.begin(plan, "/weights", lambda at: str(tmp_path / f"deploy_{at}.log"))
-        return Play(cluster, on_nodes, said, tmp_path)
+        return Play(cluster, on_nodes, said, tmp_path, ports.clock)
 
     return begin
 
@@ -121,6 +147,40 @@ def test_each_is_ready_when_its_service_is(play: Callable[..., Play]) -> None:
     assert played.ready() == ["http://node-1:8000"]
     played.serve(0)
     assert (played.ready(), played.ready()) == (["http://node-0:8000"], [])
+
+
+def test_nodes_that_others_use_are_waited_for_as_long_as_the_user_says(play: Callable[..., Play]) -> None:
+    """For ever where nothing is said: a busy cluster is a queue. Nodes that are not there are another thing."""
+    patient, bounded = play(2), play(2, ready_timeout=60.0)
+    for played in (patient, bounded):
+        played.replicas.poll()
+        played.clock.sleep(61)
+    patient.replicas.poll()
+    with pytest.raises(AdapterFailed, match=r"for 60 s .* has had free NPU=2 \(NPU: 0 of 8 are free\)"):
+        bounded.replicas.poll()
+    nobody = play(2, {"CPU": 1.0})
+    nobody.replicas.poll()
+    nobody.clock.sleep(1)
+    with pytest.raises(AdapterFailed, match="has been up that has NPU=2"):
+        nobody.replicas.poll()
+
+
+def test_weights_wait_for_a_busy_node_and_no_longer_than_the_user_says() -> None:
+    """With what is free by then; without a limit they wait on, unless the last node that could do it goes."""
+    cluster, ports, said = PlayedCluster({"NPU": 8.0}), fake_ports(), list[str]()
+
+    def weights(patience: float | None) -> NodeWeights:
+        never: Any = None
+        return NodeWeights(cluster, never, ("NPU=2",), clock=ports.clock, say=said.append, patience=patience)  # type: ignore[arg-type]
+
+    with pytest.raises(Refused, match=r"For 60 s, which --ready-timeout allows, .*NPU=2 free \(NPU: 0 of 8 are free\)"):
+        weights(60.0).measure("/weights", "1GB")
+    assert cluster.cancelled == 1
+    assert said == ["Waiting until a node of the Ray cluster is free with NPU=2 (NPU: 0 of 8 are free)."]
+    cluster.goes_at, cluster.clock = ports.clock.elapsed() + 500, ports.clock
+    with pytest.raises(Refused, match="No node has it"):
+        weights(None).measure("/weights", "1GB")
+    assert ports.clock.elapsed() >= cluster.goes_at
 
 
 def test_one_that_is_lost_is_replaced_at_any_time(play: Callable[..., Play]) -> None:
