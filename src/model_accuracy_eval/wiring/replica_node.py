@@ -16,7 +16,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.cluster import folder_copy, weights_sample
+from model_accuracy_eval.cluster import folder_copy, port_claims, weights_sample
 from model_accuracy_eval.deployment.adapter_environment import VISIBLE_NPUS
 from model_accuracy_eval.errors import AdapterFailed, EvalError
 from model_accuracy_eval.optional import ray
@@ -105,10 +105,10 @@ class ReplicaNode:
     def _free_port(self, wished: int, step: int) -> int:
         """The next one of this replica's own, so that two of a node do not take the same."""
         candidates = range(wished, min(65536, wished + _PORTS_TRIED * step), step)
-        free = next((port for port in candidates if self._ports.launcher.port_owner(port) is None), None)
-        if free is None:
-            raise AdapterFailed(f"No port of {candidates} is free on {_address()}: give another --port.")
-        return free
+        for port in candidates:
+            if self._ports.launcher.port_owner(port) is None and self._at_end.enter_context(port_claims.claim(port)):
+                return port
+        raise AdapterFailed(f"No port of {candidates} is free on {_address()}: give another --port.")
 
     async def ask(self, limits: ClientLimits, request: Request, media: Mapping[str, bytes]) -> "_Answer":
         if self._trouble is not None:

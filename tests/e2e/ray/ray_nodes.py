@@ -13,6 +13,8 @@ from tests.waiting import free_ports
 
 ENVIRONMENT = Path(".venv-ray", "bin").absolute()
 _STARTED = "This command will now block forever"
+ANY_PORTS = ("--min-worker-port=0", "--max-worker-port=0")
+"""For workers; Ray's own range for them holds ports that tests take."""
 _SECONDS = 90.0
 _TRIES = 3
 
@@ -107,5 +109,5 @@ class RayNodes:
         where = [f"--address={self.address}"] if self._nodes else head
         resources = f'--resources={{"NPU": {npus}}}'
         command = [str(ENVIRONMENT / "ray"), "start", "--block", *where, f"--num-cpus={cpus}", resources]
-        self._nodes.append(Node([*command, "--object-store-memory=80000000"], log))
+        self._nodes.append(Node([*command, *ANY_PORTS, "--object-store-memory=80000000"], log))
         return self._nodes[-1]

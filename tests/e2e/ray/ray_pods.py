@@ -79,7 +79,9 @@ class Pods:
         # KubeRay writes them so, and a shell reads them.
         flags = " ".join(f"--{name}={value}" for name, value in parameters.items())
         ip = f"{self._net}.{number}"
-        script = f"ray start --block --node-ip-address={ip} --object-store-memory=80000000 {' '.join(words)} {flags}"
+        # All addresses of one machine share the ports of what listens on every address.
+        own = f"--node-ip-address={ip} --dashboard-agent-listen-port={free_ports(1)[0]} --object-store-memory=80000000"
+        script = f"ray start --block {' '.join(ray_nodes.ANY_PORTS)} {own} {' '.join(words)} {flags}"
         disk = self._folder / f"pod-{number}"
         disk.mkdir()
         self.disks.append(disk)

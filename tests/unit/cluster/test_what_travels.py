@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.waiting import free_ports
 
-from model_accuracy_eval.cluster import folder_copy
+from model_accuracy_eval.cluster import folder_copy, port_claims
 from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, shown
 from model_accuracy_eval.cluster.weights_sample import difference, sample
 from model_accuracy_eval.errors import Refused, UsageError
@@ -43,6 +44,22 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(
     with folder_copy.own_folder() as first, folder_copy.own_folder() as second:
         assert set(tmp_path.iterdir()) == {first, second, tmp_path / "replica-of-somebody"}
     assert list(tmp_path.iterdir()) == [tmp_path / "replica-of-somebody"]
+
+
+def test_a_port_that_is_given_away_is_not_free() -> None:
+    """Although nobody listens yet, in whatever process; it is free again when its owner has ended or was killed."""
+    one, other = free_ports(2)
+    with port_claims.claim(one) as first, port_claims.claim(one) as second, port_claims.claim(other) as third:
+        assert (first, second, third) == (True, False, True)
+    holds = f"from model_accuracy_eval.cluster.port_claims import claim\nkept = claim({one})\nprint(kept.__enter__(), flush=True)\ninput()"
+    with subprocess.Popen([sys.executable, "-c", holds], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"True\n"
+        with port_claims.claim(one) as mine:
+            assert not mine
+        process.kill()
+    with port_claims.claim(one) as mine:
+        assert mine
 
 
 def test_a_folder_with_weights_in_it_is_refused(tmp_path: Path) -> None:
