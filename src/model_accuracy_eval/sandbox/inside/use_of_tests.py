@@ -29,6 +29,8 @@ _LEADING_ON = frozenset({"format", "format_map", "enable_load_extension", "load_
 _FACTS = frozenset({"__dict__", "__dataclass_fields__", "__match_args__"})
 """What the tests' own objects consist of, for programs that write it down."""
 
+_OF_NAMED_TUPLES = frozenset({"_make", "_fields", "_field_defaults", "_asdict", "_replace"})
+
 _MOCK = "unittest.mock"
 _OF_MOCKS = frozenset(
     {"configure_mock", "attach_mock", "mock_add_spec", "reset_mock", "return_value", "side_effect", "called"}
@@ -55,7 +57,9 @@ def _is_private(value: Any, name: str) -> bool:
         return name not in _SHOWN
     if _is_mock(value) and (name in _OF_MOCKS or name.startswith("assert")):
         return True
-    return name in _LEADING_ON or (name.startswith("_") and not (_is_of_tests(value) or isinstance(value, type)))
+    if name.startswith("_") and name not in _OF_NAMED_TUPLES:  # the members of an enumeration are among these
+        return not _is_of_tests(value)
+    return name in _LEADING_ON
 
 
 def _get(value: Any, name: str) -> object:
