@@ -1,5 +1,6 @@
 """The scores of replies, and what became of every sample."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -253,7 +254,7 @@ class DatasetResult(Record, frozen=True, kw_only=True):
     dataset: str
     version: str
     rows: tuple[SummaryRow, ...]
-    problem_results: tuple[ProblemResult, ...]
+    problem_results: Sequence[ProblemResult]
     counts: Counts
     notes: tuple[str, ...] = ()
     speed: Speed = Speed()

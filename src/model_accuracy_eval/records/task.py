@@ -1,6 +1,6 @@
 """A task as data: prompts and scoring."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal
 
 from msgspec.structs import replace
@@ -222,7 +222,7 @@ class PreparedDataset(Record, frozen=True, kw_only=True):
     """One dataset ready for evaluation: its task, its problems, and their identity."""
 
     task: TaskSpec
-    problems: tuple[Problem, ...]
+    problems: Sequence[Problem]
     version: str
     """Six hex digits of a hash over data, prompts and scoring."""
     questions: str

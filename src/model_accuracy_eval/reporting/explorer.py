@@ -1,11 +1,11 @@
 """The list of all problems that the page's script shows, filters and opens: one row a problem, without its replies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from model_accuracy_eval.records import VerdictReason
-from model_accuracy_eval.reporting.page_replies import PackedReplies, packed
+from model_accuracy_eval.reporting.page_replies import PackedReplies, packed, packed_text
 from model_accuracy_eval.reporting.sections import Item, Section
 from model_accuracy_eval.reporting.untrusted_text import valid_unicode
 
@@ -65,15 +65,25 @@ class ExplorerIndex(msgspec.Struct):
 
 def index(sections: Sequence[Section], replies: Packed, *, elsewhere: str = "") -> str:
     """Packed like a chunk: a JSON list with the index as its only entry."""
-    datasets = [
-        ExplorerDataset(
-            section.dataset_result.dataset,
-            section.share,
-            [_row(item, replies.get(section.dataset_result.dataset)) for item in section.all_items()],
-        )
-        for section in sections
-    ]
-    return packed([msgspec.json.encode(ExplorerIndex(FILTERS, datasets, elsewhere))])
+    return packed_text(_index_parts(sections, replies, elsewhere))
+
+
+def _index_parts(sections: Sequence[Section], replies: Packed, elsewhere: str) -> Iterator[bytes]:
+    """A list with an `ExplorerIndex`, row by row: all of them would be a gigabyte for a million problems."""
+    hollow = [ExplorerDataset(section.dataset_result.dataset, section.share, []) for section in sections]
+    *heads, end = msgspec.json.encode([ExplorerIndex(FILTERS, hollow, elsewhere)]).split(_NO_ROWS)
+    for section, head in zip(sections, heads, strict=True):
+        yield head + _NO_ROWS[:-2]
+        separator = b""
+        for item in section.all_items():
+            yield separator + msgspec.json.encode(_row(item, replies.get(section.dataset_result.dataset)))
+            separator = b","
+        yield b"]}"
+    yield end
+
+
+_NO_ROWS = b'"rows":[]}'
+"""No name of a dataset has it: a quotation mark within a text has a backslash before it."""
 
 
 def compared_index(

@@ -42,11 +42,10 @@ def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedRe
     """The page, with the replies in it if they fit."""
     replies = replies or {}
     fits = size(replies) <= LARGEST
+    shown = sections.of(report.dataset_results, questions)
     data = {
-        **_values(report, questions),
-        "index": explorer.index(
-            _sections(report, questions), replies if fits else {}, elsewhere="" if fits else REPLIES_PAGE
-        )
+        **_values(report, shown),
+        "index": explorer.index(shown, replies if fits else {}, elsewhere="" if fits else REPLIES_PAGE)
         if report.dataset_results
         else "",
         "chunks": [each.chunks for each in _in_order(report, replies)] if fits else [],
@@ -60,9 +59,10 @@ def replies_page(report: Report, questions: Questions, replies: Mapping[str, Pac
     """The page beside it in parts, if the replies do not fit into that one."""
     if size(replies) <= LARGEST:
         return None
+    shown = sections.of(report.dataset_results, questions)
     data = {
-        **_values(report, questions),
-        "index": explorer.index(_sections(report, questions), replies),
+        **_values(report, shown),
+        "index": explorer.index(shown, replies),
         "chunks": [each.chunks for each in _in_order(report, replies)],
     }
     return _render_parts("replies.html.j2", data)
@@ -119,7 +119,7 @@ def _asset(name: str) -> str:
     return files("model_accuracy_eval.reporting").joinpath(f"templates/{name}").read_text("utf-8").replace("\r\n", "\n")
 
 
-def _values(report: Report, questions: Questions) -> dict[str, object]:
+def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, object]:
     rows = summary.all_rows(report)
     return {
         "report": report,
@@ -143,7 +143,7 @@ def _values(report: Report, questions: Questions) -> dict[str, object]:
         "chance_lines": chance_lines(rows),
         "service_notes": service_notes(report.plan, report.service, report.replicas),
         "speed_notes": speed_notes,
-        "sections": _sections(report, questions),
+        "sections": shown,
         "sent": sent_sampling.sent(report.plan),
         "by_part": page_charts.parts(report.dataset_results),
         "over_k": page_charts.over_k(report.dataset_results),
@@ -156,10 +156,6 @@ def _values(report: Report, questions: Questions) -> dict[str, object]:
         },
         "versions": {result.dataset: result.version for result in report.dataset_results},
     }
-
-
-def _sections(report: Report, questions: Questions) -> list[sections.Section]:
-    return sections.of(report.dataset_results, questions)
 
 
 class CompiledTemplates:

@@ -1,13 +1,16 @@
 """The figures behind the page's charts: by part, over k, and over the time that the run took."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from math import isnan
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, repeat
+from math import inf, isnan
+from operator import attrgetter
 from statistics import fmean
 
 import msgspec
 
-from model_accuracy_eval.records import DatasetResult, Interval, ProblemResult
+from model_accuracy_eval.records import DatasetResult, Interval
 from model_accuracy_eval.reporting.timeline import Timeline
 from model_accuracy_eval.scoring import stats
 from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
@@ -78,106 +81,122 @@ def parts(results: Iterable[DatasetResult]) -> list[PartsChart]:
     for result in results:
         if not result.rows or not result.rows[0].share:
             continue
-        by_name: dict[str, list[ProblemResult]] = defaultdict(list)
+        shares: dict[str, array[float]] = defaultdict(lambda: array("d"))
+        samples: dict[str, int] = defaultdict(int)
         for problem in result.problem_results:
             if problem.category is not None:
-                by_name[problem.category].append(problem)
-        if len(by_name) > 1:
-            figures = sorted((_part(*item) for item in by_name.items()), key=lambda part: (part.value, part.name))
+                shares[problem.category].append(fmean(problem.values))
+                samples[problem.category] = max(samples[problem.category], problem.n)
+        if len(shares) > 1:
+            figures = sorted(
+                (_part(name, shares[name], samples[name]) for name in shares), key=lambda part: (part.value, part.name)
+            )
             charts.append(PartsChart(result.dataset, figures[:_PARTS_SHOWN], figures[_PARTS_SHOWN:]))
     return charts
 
 
-def _part(name: str, problems: Sequence[ProblemResult]) -> PartFigure:
-    shares = [fmean(problem.values) for problem in problems]
-    samples = max(problem.n for problem in problems)
-    return PartFigure(name, len(problems), 100 * fmean(shares), stats.interval(shares, samples))
+def _part(name: str, shares: Sequence[float], samples: int) -> PartFigure:
+    return PartFigure(name, len(shares), 100 * fmean(shares), stats.interval(shares, samples))
 
 
 def over_k(results: Iterable[DatasetResult]) -> list[CurveChart]:
     """pass@k and cons@k for every k that the samples allow."""
     charts = []
     for result in results:
-        pairs = [(problem.n, problem.c) for problem in result.problem_results if problem.c is not None]
+        pairs = Counter((problem.n, problem.c) for problem in result.problem_results)
         n = min((n for n, _ in pairs), default=0)
-        if n < 2 or not result.rows[:1] or not result.rows[0].share or len(pairs) < len(result.problem_results):
+        known = [(n, c, count) for (n, c), count in pairs.items() if c is not None]
+        if n < 2 or not result.rows[:1] or not result.rows[0].share or len(known) < len(pairs):
             continue
         sizes = range(1, min(n, _MOST_K) + 1)
         curves = [
-            Curve(name, [100 * fmean(estimate(n, c, k) for n, c in pairs) for k in sizes])
+            Curve(name, [100 * fmean(_repeated(known, estimate, k)) for k in sizes])
             for name, estimate in (("pass@k", pass_at_k), ("cons@k", cons_at_k))
         ]
         charts.append(CurveChart(result.dataset, "%", [str(k) for k in sizes], curves))
     return charts
 
 
+def _repeated(
+    known: Iterable[tuple[int, int, int]], estimate: Callable[[int, int, int], float], k: int
+) -> Iterator[float]:
+    """The estimates of all problems, of which so many have n samples and c right ones."""
+    return chain.from_iterable(repeat(estimate(n, c, k), count) for n, c, count in known)
+
+
 def over_time(timelines: Sequence[Timeline]) -> list[CurveChart]:
     """Latency, throughput and failures, from the first sample to the last; nothing if the journals have no times."""
-    moments = [at for each in timelines for at in (*each.at, *each.failed_at) if not isnan(at)]
-    if len(moments) < 2 or max(moments) - min(moments) < 1e-3:
+    count, first, last = 0, inf, -inf
+    for moment in (at for each in timelines for times in (each.at, each.failed_at) for at in times if not isnan(at)):
+        count, first, last = count + 1, min(first, moment), max(last, moment)
+    if count < 2 or last - first < 1e-3:
         return []
-    return _TimeSpans(moments).charts(timelines)
+    return _TimeSpans(count, first, last).charts(timelines)
 
 
 class _TimeSpans:
     """The time of a run in equal spans."""
 
-    def __init__(self, moments: Sequence[float]) -> None:
-        self._first = min(moments)
-        self._count = max(4, min(_SPANS, len(moments) // _SAMPLES_A_SPAN))
-        self._seconds = (max(moments) - self._first) / self._count
+    def __init__(self, count: int, first: float, last: float) -> None:
+        self._first = first
+        self._count = max(4, min(_SPANS, count // _SAMPLES_A_SPAN))
+        self._seconds = (last - first) / self._count
 
     def charts(self, timelines: Sequence[Timeline]) -> list[CurveChart]:
         places = [_clock(self._seconds * (place + 1)) for place in range(self._count)]
-        spans = [
-            self._sorted(each.at, each.ttft, each.e2e, each.per_token, each.gap, each.tokens) for each in timelines
-        ]
-        ttft, e2e, per_token, gap, tokens = (
-            [[value for one in spans for value in one[column][place]] for place in range(self._count)]
-            for column in range(5)
-        )
-        failed = [self._sorted(each.failed_at, each.failed_at)[0] for each in timelines]
-        answered = [len(values) for values in e2e]
-        lost = [sum(len(one[place]) for one in failed) for place in range(self._count)]
-        charts = [
-            CurveChart(title, "s", places, [_quantile(name, values, share) for name, share in _SHARES])
-            for title, values in (
-                ("Time to first text", ttft),
-                ("Whole reply", e2e),
-                ("Time per token", per_token),
-                ("Gap between chunks", [] if any(per_token) else gap),
-            )
-            if any(values)
-        ]
-        if any(map(sum, tokens)):
-            rates = [sum(values) / self._seconds for values in tokens]
+        answered = list(map(len, self._by_span((each.at, each.e2e) for each in timelines)))
+        lost = list(map(len, self._by_span((each.failed_at, each.failed_at) for each in timelines)))
+        # One after the other, for each has a number of every sample.
+        curves = {
+            title: _quantiles(self._by_span((each.at, column(each)) for each in timelines))
+            for title, column in _DURATIONS.items()
+        }
+        if _is_known(curves[_PER_TOKEN]):
+            del curves[_BETWEEN_CHUNKS]
+        charts = [CurveChart(title, "s", places, known) for title, known in curves.items() if _is_known(known)]
+        tokens = self._by_span((each.at, each.tokens) for each in timelines)
+        rates = [sum(values) / self._seconds for values in tokens]
+        if any(rates):
             charts.append(CurveChart("Throughput", "tokens/s", places, [Curve("completion", rates)]))
-            lengths = [[count for count in values if count] for values in tokens]
-            quantiles = [_quantile(name, lengths, share) for name, share in _SHARES]
-            charts.append(CurveChart("Completion tokens", "a request", places, quantiles))
+            lengths = [array("d", filter(None, values)) for values in tokens]
+            charts.append(CurveChart("Completion tokens", "a request", places, _quantiles(lengths)))
         counted = [Curve("answered", [count / self._seconds for count in answered])]
         if any(lost):
             counted.append(Curve("failed", [count / self._seconds for count in lost]))
         return [*charts, CurveChart("Samples", "per second", places, counted)]
 
-    def _sorted(self, at: Sequence[float], *columns: Sequence[float]) -> list[list[list[float]]]:
-        """Each column's known values by the span in which they were there."""
-        sorted_columns: list[list[list[float]]] = [[[] for _ in range(self._count)] for _ in columns]
-        for row, moment in enumerate(at):
-            if isnan(moment):
-                continue
-            place = min(int((moment - self._first) / self._seconds), self._count - 1)
-            for target, column in zip(sorted_columns, columns, strict=True):
-                if not isnan(column[row]):
-                    target[place].append(column[row])
-        return sorted_columns
+    def _by_span(self, columns: "Iterable[tuple[array[float], array[float]]]") -> "list[array[float]]":
+        """Known values, each with its moment, by the span in which they were there."""
+        spans = [array("d") for _ in range(self._count)]
+        for moment, value in (pair for at, values in columns for pair in zip(at, values, strict=True)):
+            if not (isnan(moment) or isnan(value)):
+                spans[min(int((moment - self._first) / self._seconds), self._count - 1)].append(value)
+        return spans
+
+
+_PER_TOKEN, _BETWEEN_CHUNKS = "Time per token", "Gap between chunks"
+_DURATIONS: "dict[str, Callable[[Timeline], array[float]]]" = {
+    "Time to first text": attrgetter("ttft"),
+    "Whole reply": attrgetter("e2e"),
+    _PER_TOKEN: attrgetter("per_token"),
+    _BETWEEN_CHUNKS: attrgetter("gap"),
+}
+"""The second is shown where there is none of the first."""
 
 
 _SHARES = (("median", 0.5), ("p90", 0.9))
 
 
-def _quantile(name: str, spans: Sequence[Sequence[float]], share: float) -> Curve:
-    return Curve(name, [stats.quantile(sorted(values), share) if values else None for values in spans])
+def _quantiles(spans: "Sequence[array[float]]") -> list[Curve]:
+    ordered = [stats.ordered(values) for values in spans]
+    return [
+        Curve(name, [stats.quantile(values, share) if values else None for values in ordered])
+        for name, share in _SHARES
+    ]
+
+
+def _is_known(curves: Sequence[Curve]) -> bool:
+    return any(value is not None for curve in curves for value in curve.values)
 
 
 def _clock(seconds: float) -> str:

@@ -4,15 +4,18 @@ The journal is read once, line by line. What is in memory at any time is the com
 problems of which some are still to come.
 """
 
-import gzip
 import re
+import zlib
+from array import array
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import msgspec
 
 from model_accuracy_eval.records import DatasetResult, ProblemResult, VerdictReason
+from model_accuracy_eval.records.packed_records import RecordsById
 from model_accuracy_eval.reporting import journal, picture_lines, reply_findings
 from model_accuracy_eval.reporting.journal import AnswerLine, FailureLine, Turn
 from model_accuracy_eval.reporting.reply_findings import FindingDocument, Findings
@@ -24,6 +27,7 @@ CHUNK_BYTES = 256 * 1024
 _LONGEST = 60_000
 """Characters of one text; of a longer one the page has the beginning and the end."""
 _END = 15_000
+_AS_GZIP = zlib.MAX_WBITS + 16
 
 
 class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -78,10 +82,18 @@ class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Where two runs are compared, the samples of the older one."""
 
 
+class Chunks(Protocol):
+    """Chunks in the order in which they are added."""
+
+    def append(self, chunk: str, /) -> None: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+
 class PackedReplies(msgspec.Struct, frozen=True):
     """The replies to one dataset."""
 
-    chunks: tuple[str, ...] = ()
+    chunks: Iterable[str] = ()
     """Base64 of compressed JSON lists of `ProblemDocument`."""
     places: dict[int, int] = msgspec.field(default_factory=dict)
     """Problem → its chunk."""
@@ -103,11 +115,16 @@ def pack(
     failures: Iterable[bytes],
     findings: Iterable[bytes],
     pictures: Iterable[bytes] = (),
+    *,
+    chunks: Chunks | None = None,
 ) -> PackedReplies:
-    """The replies to one dataset, from the lines of its files. Problems without a result are left out."""
+    """The replies to one dataset, from the lines of its files. Problems without a result are left out.
+
+    `chunks`: where the chunks go to; None: they stay in memory.
+    """
     timeline = Timeline()
     read = documents(result, answers, failures, findings, timeline)
-    return pack_documents(illustrated(read, picture_lines.addresses(pictures)), timeline)
+    return pack_documents(illustrated(read, picture_lines.addresses(pictures)), timeline, chunks)
 
 
 def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, str]) -> Iterator[ProblemDocument]:
@@ -118,25 +135,36 @@ def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, st
         yield document
 
 
-def pack_documents(documents: Iterable[ProblemDocument], timeline: Timeline | None = None) -> PackedReplies:
+def pack_documents(
+    documents: Iterable[ProblemDocument], timeline: Timeline | None = None, chunks: Chunks | None = None
+) -> PackedReplies:
     """The same of problems whose texts are there already."""
-    chunks: list[str] = []
+    chunks = [] if chunks is None else chunks
     places: dict[int, int] = {}
     pending: list[bytes] = []
+    count = 0
     for document in documents:
-        places[document.id] = len(chunks)
+        places[document.id] = count
         pending.append(_encode(document))
         if sum(map(len, pending)) >= CHUNK_BYTES:
             chunks.append(packed(pending))
             pending = []
+            count += 1
     if pending:
         chunks.append(packed(pending))
-    return PackedReplies(tuple(chunks), places, timeline or Timeline())
+    return PackedReplies(chunks, places, timeline or Timeline())
 
 
 def packed(parts: Sequence[bytes]) -> str:
     """A JSON list of the parts, compressed, as text that can stand in a page."""
-    return b64encode(gzip.compress(b"[" + b",".join(parts) + b"]", 6, mtime=0)).decode()
+    return packed_text([b"[" + b",".join(parts) + b"]"])
+
+
+def packed_text(parts: Iterable[bytes]) -> str:
+    """A text in parts, in the same way."""
+    compressor = zlib.compressobj(6, zlib.DEFLATED, _AS_GZIP)
+    compressed = b"".join(map(compressor.compress, parts))
+    return b64encode(compressed + compressor.flush()).decode()
 
 
 def documents(
@@ -147,7 +175,9 @@ def documents(
     timeline: Timeline,
 ) -> Iterator[ProblemDocument]:
     """Each problem as soon as all its samples were read; `timeline` gets the times of all."""
-    results = {problem.problem: problem for problem in result.problem_results}
+    sizes = array("l")
+    results = RecordsById(result.problem_results, _noting_sizes(result.problem_results, sizes))
+    done = bytearray(len(results))
     found = reply_findings.read(findings)
     failed: dict[int, dict[int, FailureLine]] = defaultdict(dict)
     for failure in map(journal.failure_of, failures):
@@ -159,14 +189,23 @@ def documents(
         answer.origin_prompt = answer.origin_prompt.copy()  # else it would keep the whole line
         samples = answered[answer.id]
         samples[answer.index] = answer
-        problem = results.get(answer.id)
-        if problem and len(samples.keys() | failed[answer.id].keys()) >= problem.n:
-            yield _document(problem, answered.pop(answer.id), failed.pop(answer.id), found)
-            del results[answer.id]
-        elif not problem:
+        place = results.place(answer.id)
+        if place is None or done[place]:
             del answered[answer.id]
-    for number, problem in results.items():
-        yield _document(problem, answered[number], failed[number], found)
+            continue
+        if len(samples.keys() | failed[answer.id].keys()) >= sizes[place]:
+            yield _document(result.problem_results[place], answered.pop(answer.id), failed.pop(answer.id), found)
+            done[place] = True
+    for place, number in enumerate(results):
+        if not done[place]:
+            yield _document(result.problem_results[place], answered[number], failed[number], found)
+
+
+def _noting_sizes(results: Iterable[ProblemResult], sizes: "array[int]") -> Iterator[int]:
+    """The numbers of the problems; `sizes` gets how many samples each has."""
+    for result in results:
+        sizes.append(result.n)
+        yield result.problem
 
 
 def _document(

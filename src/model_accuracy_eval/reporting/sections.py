@@ -1,5 +1,6 @@
 """Datasets problem by problem, as the page shows them: how often each problem is right, and the answers to it."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -102,7 +103,9 @@ def _section(dataset_result: DatasetResult, questions: Mapping[int, str], most: 
 
 
 def _items(results: Sequence[ProblemResult], questions: Mapping[int, str], figure: str | None) -> Iterator[Item]:
-    return (_item(result, questions.get(result.problem, ""), figure) for result in sorted(results, key=_interest))
+    keys = list(map(_interest, results))
+    places = array("q", sorted(range(len(keys)), key=keys.__getitem__))
+    return (_item(results[place], questions, figure) for place in places)
 
 
 def _interest(result: ProblemResult) -> tuple[int, float, int]:
@@ -150,8 +153,9 @@ def _tenth(mean: float) -> int:
     return 11 if mean >= 1 else ceil(round(10 * mean, 9))
 
 
-def _item(result: ProblemResult, question: str, figure: str | None) -> Item:
+def _item(result: ProblemResult, questions: Mapping[int, str], figure: str | None) -> Item:
     """`figure` names the metric to show where no problem can be right or wrong."""
+    question = questions.get(result.problem, "")
     state, score, why = _state(result), f"{result.c}/{result.n}", result.why
     if result.c is None:
         score = f"{100 * _mean(result):.0f} %"

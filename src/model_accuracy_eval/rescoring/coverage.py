@@ -10,7 +10,7 @@ from model_accuracy_eval.records import Problem, Record, TaskSpec
 class Coverage(Record, frozen=True, kw_only=True):
     """The problems to judge. `limit`: if they are what a run with that limit asks."""
 
-    problems: tuple[Problem, ...]
+    problems: Sequence[Problem]
     limit: int | None = None
     notes: tuple[str, ...] = ()
 

@@ -3,45 +3,17 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
-from typing import NamedTuple
 
 from model_accuracy_eval.records import Certainty, FigureBounds, Interval, MetricUse, Pipeline
 from model_accuracy_eval.scoring import guessing
 from model_accuracy_eval.scoring.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
+from model_accuracy_eval.scoring.cells import Cell, Cells
 from model_accuracy_eval.scoring.certainty import Noise, case, noise
 from model_accuracy_eval.scoring.loglikelihood_methods import UNAVAILABLE
 from model_accuracy_eval.scoring.lost_values import LostValue, counted, fill, finite, is_number
 from model_accuracy_eval.scoring.metrics import Metric, SampleValue, metric
 from model_accuracy_eval.scoring.reductions import reduction, reduction_ends
 from model_accuracy_eval.scoring.stats import interval
-
-
-class Cell(NamedTuple):
-    """What one problem gives to a figure: a value, or the values of all runs."""
-
-    value: SampleValue | None
-    """None where nothing is known."""
-    lost: SampleValue | None = None
-    """The same with a `LostValue` for each value that depends on lost samples; None if none does."""
-    chance: float | None = None
-    """The expected value of guessing."""
-    noise: tuple[Noise, Noise] | None = None
-    """How the value varies from draw to draw: lost samples at their worst, and at their best; None: it is not known."""
-
-    @property
-    def lost_values(self) -> tuple[LostValue, ...]:
-        if self.lost is None:
-            return ()
-        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
-        return tuple(value for value in entries if isinstance(value, LostValue))
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether no sample of the problem has a verdict."""
-        if self.lost is None:
-            return False
-        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
-        return all(isinstance(value, LostValue) and value.alone for value in entries)
 
 
 @dataclass(slots=True)
@@ -51,7 +23,7 @@ class Column:
     metric: Metric
     use: MetricUse
     samples: int
-    cells: list[Cell] = field(default_factory=list)
+    cells: Cells = field(default_factory=Cells)
     parts: list[str] = field(default_factory=list)
     """The part of the dataset that each problem belongs to."""
     unavailable: bool = False
@@ -75,7 +47,7 @@ class Column:
 
     def of_parts(self, names: Container[str]) -> "Column":
         """The same column for these parts alone."""
-        cells = [cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names]
+        cells = Cells(cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names)
         return replace(self, cells=cells, parts=[])
 
     def of_last_problem(self) -> tuple[float | None, FigureBounds | None]:
@@ -126,13 +98,17 @@ class Column:
         """What limits of the figure follow from; only means of shares have it."""
         if not (self.metric.share and self.is_mean and self._known()):
             return None
-        cells = [(cell, ends) for cell in self.cells if (ends := _ends(cell)) is not None]
-        noises = [cell.noise or (Noise(None, 0, 1),) * 2 for cell, _ in cells]
+        noises = [cell.noise or _UNKNOWN for cell in self.cells if _ends(cell) is not None]
         worst, best = (
-            case([ends[end] for _, ends in cells], [both[end] for both in noises], self.samples) for end in (0, 1)
+            case(
+                [ends[end] for cell in self.cells if (ends := _ends(cell)) is not None],
+                [both[end] for both in noises],
+                self.samples,
+            )
+            for end in (0, 1)
         )
         return Certainty(
-            problems=len(cells),
+            problems=len(noises),
             samples=self.samples,
             draws=sum(both[0].draws for both in noises) if self.is_drawn else 0,
             worst=worst,
@@ -167,6 +143,9 @@ class Column:
 
     def _scaled(self, value: float | None) -> float | None:
         return None if value is None else self.scale * value
+
+
+_UNKNOWN = (Noise(None, 0, 1),) * 2
 
 
 def higher_is_better(metric: Metric, use: MetricUse) -> bool:

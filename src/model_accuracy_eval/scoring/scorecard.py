@@ -94,7 +94,7 @@ class Scorecard:
             judged = judge(problem, [None] * self._n, pipeline)
             for use, values in zip(pipeline.metrics, judged.values, strict=True):
                 for column in self._collect(problem, pipeline, use, values).values():
-                    column.cells[-1] = column.cells[-1]._replace(value=None)
+                    column.cells.put_last(column.cells[-1]._replace(value=None))
 
     def _pipelines_of(self, problem: Problem) -> tuple[Pipeline, ...]:
         """The pipelines of the part of the task that the problem comes from, but for turns that it does not have."""

@@ -1,25 +1,26 @@
 """Speed as the evaluation's own requests show it: time to first token, whole answer, gap between chunks, tokens."""
 
-from collections.abc import Sequence
+from array import array
 from math import fsum
 
 from msgspec import UNSET
 
 from model_accuracy_eval.records import Attempt, Speed, Spread
-from model_accuracy_eval.scoring.stats import quantile
+from model_accuracy_eval.scoring import stats
+from model_accuracy_eval.scoring.seen_texts import SeenTexts
 
 
 class Stopwatch:
     """Collects the timings of samples. Tokens of a request count once, however many samples share it."""
 
     def __init__(self) -> None:
-        self._ttft: list[float] = []
-        self._e2e: list[float] = []
-        self._gaps: list[float] = []
-        self._requests: set[str] = set()
+        self._ttft = array("d")
+        self._e2e = array("d")
+        self._gaps = array("d")
+        self._requests = SeenTexts()
         self._prompt: int | None = None
         self._completion: int | None = None
-        self._uncounted: set[str] = set()
+        self._uncounted = SeenTexts()
 
     def add(self, attempt: Attempt) -> None:
         if attempt.timings is not None:
@@ -30,8 +31,7 @@ class Stopwatch:
                 self._gaps.append(attempt.timings.gap_mean)
             if attempt.usage is None or attempt.usage.completion_tokens is None:
                 self._uncounted.add(attempt.request)
-        if attempt.usage is not None and attempt.request not in self._requests:
-            self._requests.add(attempt.request)
+        if attempt.usage is not None and self._requests.add(attempt.request):
             self._prompt = _sum(self._prompt, attempt.usage.prompt_tokens)
             self._completion = _sum(self._completion, attempt.usage.completion_tokens)
 
@@ -42,7 +42,7 @@ class Stopwatch:
             gap=_spread(self._gaps),
             prompt_tokens=self._prompt,
             completion_tokens=self._completion,
-            uncounted=len(self._uncounted) if self._uncounted and self._completion is not None else UNSET,
+            uncounted=len(self._uncounted) if len(self._uncounted) and self._completion is not None else UNSET,
         )
 
 
@@ -50,14 +50,14 @@ def _sum(total: int | None, more: int | None) -> int | None:
     return total if more is None else (total or 0) + more
 
 
-def _spread(values: Sequence[float]) -> Spread | None:
+def _spread(values: "array[float]") -> Spread | None:
     if not values:
         return None
-    ordered = sorted(values)
+    ordered = stats.ordered(values)
     return Spread(
         mean=fsum(ordered) / len(ordered),
-        p50=quantile(ordered, 0.5),
-        p90=quantile(ordered, 0.9),
-        p99=quantile(ordered, 0.99),
+        p50=stats.quantile(ordered, 0.5),
+        p90=stats.quantile(ordered, 0.9),
+        p99=stats.quantile(ordered, 0.99),
         maximum=ordered[-1],
     )

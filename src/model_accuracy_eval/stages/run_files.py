@@ -3,6 +3,7 @@
 import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 
 from model_accuracy_eval.errors import BadData, Defect, NoHonestScore
 from model_accuracy_eval.ports import Store
@@ -25,6 +26,8 @@ from model_accuracy_eval.reporting.page import Questions
 from model_accuracy_eval.reporting.page_replies import PackedReplies
 from model_accuracy_eval.reporting.runfile import RUN_FILE
 from model_accuracy_eval.stages import defects
+from model_accuracy_eval.stages.problem_order import ShownQuestions
+from model_accuracy_eval.stages.reply_chunks import ReplyChunks
 from model_accuracy_eval.table_files.media_files import MediaFiles
 
 MadeFile = tuple[str, Callable[[], bytes | Iterable[bytes] | None]]
@@ -70,11 +73,9 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
             results.file(label, dataset_result.dataset),
             functools.partial(results.as_json_parts, dataset_result, plan),
         )
-    questions = {
-        prepared.task.name: {problem.id: problem.messages[-1].shown for problem in prepared.problems}
-        for prepared in report.datasets
-    }
-    yield from _pages(report, questions, store)
+    questions = {prepared.task.name: ShownQuestions(prepared) for prepared in report.datasets}
+    with closing(ReplyChunks(store)) as chunks:
+        yield from _pages(report, questions, store, chunks)
     yield RUN_FILE, functools.partial(runfile.finished, report)
 
 
@@ -120,21 +121,22 @@ def _write(name: str, make: Callable[[], bytes | Iterable[bytes] | None], folder
 
 def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
     """Writes the files for people again, and the manifest that holds their hashes; returns their names."""
-    made = {name: make() for name, make in _pages(report, questions, store)}
-    pages = {name: content for name, content in made.items() if content is not None}
-    for name, content in pages.items():
-        store.write(name, content)
+    with closing(ReplyChunks(store)) as chunks:
+        made = {name: make() for name, make in _pages(report, questions, store, chunks)}
+        pages = {name: content for name, content in made.items() if content is not None}
+        for name, content in pages.items():
+            store.write(name, content)
     store.write(MANIFEST, manifest.as_text(store.names(), store.parts))
     return list(pages)
 
 
-def _pages(report: Report, questions: Questions, store: Store) -> Iterator[MadeFile]:
+def _pages(report: Report, questions: Questions, store: Store, chunks: ReplyChunks) -> Iterator[MadeFile]:
     plan = report.plan
     if report.dataset_results:
         yield f"summary/summary_{plan.stamp}.csv", lambda: summary.as_csv(_cells(report)).encode()
         yield f"summary/summary_{plan.stamp}.md", lambda: _markdown(report).encode()
         yield f"summary/summary_{plan.stamp}.txt", lambda: summary.as_text(report).encode()
-    packed = functools.cache(lambda: _replies(report, store))
+    packed = functools.cache(lambda: _replies(report, store, chunks))
     yield page.PAGE, lambda: page.as_html(report, questions, packed())
     yield page.REPLIES_PAGE, lambda: page.replies_page(report, questions, packed())
 
@@ -142,13 +144,13 @@ def _pages(report: Report, questions: Questions, store: Store) -> Iterator[MadeF
 _REPLY_FILES = (journal.file, journal.failures_file, findings.file, picture_lines.file)
 
 
-def _replies(report: Report, store: Store) -> dict[str, PackedReplies]:
+def _replies(report: Report, store: Store, chunks: ReplyChunks) -> dict[str, PackedReplies]:
     """None of datasets whose journal somebody changed; the outcome says so."""
     label, packed = report.plan.settings.label, {}
     for result in report.dataset_results:
         files = (file(label, result.dataset) for file in _REPLY_FILES)
         with contextlib.suppress(NoHonestScore):
-            packed[result.dataset] = page_replies.pack(result, *map(store.lines, files))
+            packed[result.dataset] = page_replies.pack(result, *map(store.lines, files), chunks=chunks.new())
     return packed
 
 

@@ -13,8 +13,10 @@ from model_accuracy_eval.records import (
     Counts,
     DatasetResult,
     PreparedDataset,
+    Problem,
     ProblemResult,
     RunPlan,
+    VerdictReason,
 )
 from model_accuracy_eval.records.exchange import FaultKind
 from model_accuracy_eval.reporting import journal, summary
@@ -36,6 +38,7 @@ from model_accuracy_eval.stages.asked_part import PartJudge
 from model_accuracy_eval.stages.asked_part import notes as part_notes
 from model_accuracy_eval.stages.early_stop import NO_STOP, EarlyStop
 from model_accuracy_eval.stages.judging_progress import JudgingProgress
+from model_accuracy_eval.stages.problem_order import ResultsInOrder, by_id
 from model_accuracy_eval.stages.run_progress import DatasetLog
 from model_accuracy_eval.tasks import custom
 
@@ -95,10 +98,10 @@ class _DatasetJudge:
         self._card: Scorecard | PartJudge = self._new_card()
         self._needed: Mapping[int, Sequence[int]] | None = None
         """Problem → the samples that were needed; None: all."""
-        self._problems = {problem.id: problem for problem in prepared.problems}
+        self._problems: Mapping[int, Problem] = by_id(prepared)
         self._failed: dict[tuple[int, int], Attempt] = {}
         self._unjudged: dict[int, dict[int, Attempt]] = {}
-        self._results: dict[int, ProblemResult] = {}
+        self._results = ResultsInOrder(by_id(prepared))
         self._defects: dict[int, Defect] = {}
         self._lost = Counts()
         """The samples of problems without a result."""
@@ -118,8 +121,7 @@ class _DatasetJudge:
         part = PartJudge(self._plan, self._prepared, following, reader, self._new_card)
         if reader.is_done and part.part().read < following.planned:
             self._card, self._needed = part, part.indexes
-            needed = {problem: self._problems[problem] for problem in self._problems if problem in part.indexes}
-            self._problems = needed
+            self._problems = {number: self._problems[number] for number in self._problems if number in part.indexes}
 
     def _indexes(self, number: int) -> Sequence[int]:
         """The samples of a problem that count."""
@@ -129,7 +131,7 @@ class _DatasetJudge:
         partial = self._read() or partial
         planned = self._sampling.n * len(self._prepared.problems)
         self._judge_the_rest(partial=partial)
-        problem_results = tuple(self._results[problem] for problem in self._problems if problem in self._results)
+        problem_results = self._results.in_order()
         counts = self._counts(planned, problem_results)
         rows = self._card.rows(self._prepared.version, self._tally.mode)
         readings = self._card.readings()
@@ -152,8 +154,8 @@ class _DatasetJudge:
                 *problem_dates(self._prepared),
                 *groups_in_part(self._prepared),
                 *(found.sentence for found in [*self._defects.values()][:1]),
-                *rejections.notes(self._faults("rejected", problem_results)),
-                *rejections.failure_notes(self._faults("failed", problem_results)),
+                *rejections.notes(self._faults("rejected")),
+                *rejections.failure_notes(self._faults("failed")),
                 *without_finish_reason(self._tally.endings),
                 *tools.notes(self._prepared.tasks, counts),
                 *self._tally.loglikelihood_notes(),
@@ -204,12 +206,11 @@ class _DatasetJudge:
             raise result
         else:
             replicas = tuple(answered[at].replica if at in answered else "" for at in self._indexes(number))
-            self._results[number] = replace(result, replicas=replicas) if any(replicas) else result
+            self._results.put(number, replace(result, replicas=replicas) if any(replicas) else result)
 
     def _judge_the_rest(self, *, partial: bool) -> None:
         """Judges the problems that lack samples or, when the run ended early, counts their samples."""
-        done = {*self._results, *self._defects}
-        unjudged = [number for number in self._problems if number not in done]
+        unjudged = [number for number in self._problems if number not in self._results and number not in self._defects]
         left_out = []
         for number in unjudged:
             answered = self._unjudged.get(number, {})
@@ -219,7 +220,7 @@ class _DatasetJudge:
                 self._lost = self._lost.plus(**lost)
             else:
                 self._judge(number)
-        for number in [*left_out, *self._defects] if self._results else ():
+        for number in [*left_out, *self._defects] if len(self._results) else ():
             self._card.leave_out(self._problems[number])
 
     def _lost_counts(self, number: int, answered: Mapping[int, Attempt]) -> dict[str, int]:
@@ -236,8 +237,12 @@ class _DatasetJudge:
             "empty": sum(not (sample.text.strip() or sample.loglikelihoods) for sample in answered.values()),
         }
 
-    def _counts(self, planned: int, problem_results: tuple[ProblemResult, ...]) -> Counts:
-        reasons = Counter(reason for problem_result in problem_results for reason in problem_result.why)
+    def _counts(self, planned: int, problem_results: Sequence[ProblemResult]) -> Counts:
+        reasons: Counter[VerdictReason] = Counter()
+        cut = 0
+        for problem_result in problem_results:
+            reasons.update(problem_result.why)
+            cut += problem_result.cut
         needed = sum(len(self._indexes(problem)) for problem in self._problems)
         return self._lost.plus(
             planned=planned,
@@ -246,20 +251,19 @@ class _DatasetJudge:
             rejected=reasons["rejected"],
             failed=reasons["failed"],
             missing=reasons["missing"],
-            cut=sum(problem_result.cut for problem_result in problem_results),
+            cut=cut,
             empty=reasons["empty"],
             not_found=reasons["not found"],
             unjudged=reasons["unjudged"],
             **self._tally.counts(),
         )
 
-    def _faults(self, kind: FaultKind, problem_results: tuple[ProblemResult, ...]) -> list[str]:
+    def _faults(self, kind: FaultKind) -> list[str]:
         """Why samples of the judged problems have no answer."""
-        judged = {problem_result.problem for problem_result in problem_results}
         return [
             sample.fault.sentence
             for sample in self._failed.values()
-            if sample.problem in judged and sample.fault is not None and sample.fault.kind == kind
+            if sample.problem in self._results and sample.fault is not None and sample.fault.kind == kind
         ]
 
     def _log(self, dataset_result: DatasetResult) -> None:

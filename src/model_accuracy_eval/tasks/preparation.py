@@ -1,7 +1,8 @@
 """Task + rows → prepared dataset: the problems as they will be asked, and the hashes that identify them."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.records.media import MARKS, marked
+from model_accuracy_eval.records.packed_records import packed
 from model_accuracy_eval.scoring import conversation_turns, function_paths, tools
 from model_accuracy_eval.scoring.judging import check
 from model_accuracy_eval.scoring.scorers import pipelines
@@ -27,6 +29,8 @@ from model_accuracy_eval.tasks.template_words import positions
 
 _TELLING = 12
 """How long a text of a row is that a question cannot contain by chance, such as the name of a language."""
+
+_encode = msgspec.json.Encoder().encode
 
 ReadRows = Callable[[DataFile, tuple[str, ...]], list[DataRow]]
 """Reads the rows of a file; each has the named columns."""
@@ -46,15 +50,16 @@ def _join_parts(
 ) -> PreparedDataset:
     """All parts' problems under new numbers; the category of each is the name of its part."""
     views.check_parts(task)
-    pairs = [(at, problem) for at, prepared in enumerate(datasets) for problem in prepared.problems]
+    pairs = [(at, number) for at, prepared in enumerate(datasets) for number in range(len(prepared.problems))]
     if task.arrangement == "mixture":
         pairs = views.mixed(pairs)
     chosen = [(place, *pairs[place]) for place in views.sliced(task, len(pairs))[:limit]]
-    problems = tuple(
+    found = ((place, at, datasets[at].problems[number]) for place, at, number in chosen)
+    problems = (
         msgspec.structs.replace(problem, id=place, part=(at, *problem.part), category=task.parts[at].name)
-        for place, at, problem in chosen
+        for place, at, problem in found
     )
-    return _prepared(task, problems, pipelines(task), shard)
+    return _prepared(task, packed(Problem, problems), pipelines(task), shard)
 
 
 def build(
@@ -74,16 +79,17 @@ def build(
     rows = views.apply_views(task.views, whole, task.data.name)
     chosen = views.sliced(task, len(rows))[:limit]
     builder = _DatasetBuilder(task, rows, shots)
-    problems = tuple(builder.problem(place, rows[place], places.get(id(rows[place]))) for place in chosen)
-    return _prepared(task, problems, resolved, shard)
+    problems = (builder.problem(place, rows[place], places.get(id(rows[place]))) for place in chosen)
+    return _prepared(task, packed(Problem, problems), resolved, shard)
 
 
 def _prepared(
-    task: TaskSpec, problems: tuple[Problem, ...], judging: Sequence[Pipeline], shard: Shard | None
+    task: TaskSpec, problems: Sequence[Problem], judging: Sequence[Pipeline], shard: Shard | None
 ) -> PreparedDataset:
-    questions = _digest([_hashed_question(problem, task.of(problem)) for problem in problems])
-    answers = [_hashed_answers(problem) for problem in problems]
-    version = _digest([questions, answers, [_by_content(_without_defaults(pipeline)) for pipeline in judging]])[:6]
+    questions = _digest(_as_list(_hashed_question(problem, task.of(problem)) for problem in problems))
+    judged = [_by_content(_without_defaults(pipeline)) for pipeline in judging]
+    answers = _as_list(_hashed_answers(problem) for problem in problems)
+    version = _digest(chain([b"[", _encode(questions), b","], answers, [b",", _encode(judged), b"]"]))[:6]
     return PreparedDataset(task=task, problems=views.sharded(problems, shard), version=version, questions=questions)
 
 
@@ -268,5 +274,17 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _digest(value: Any) -> str:
-    return hashlib.sha256(msgspec.json.encode(value)).hexdigest()
+def _as_list(values: Iterable[Any]) -> Iterator[bytes]:
+    """The parts of a JSON list, which may be too long to be in memory."""
+    separator = b"["
+    for value in values:
+        yield separator + _encode(value)
+        separator = b","
+    yield b"[]" if separator == b"[" else b"]"
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
