@@ -7,11 +7,11 @@ from math import isnan
 from model_accuracy_eval.records import Certainty, FigureBounds, Interval, MetricUse, Pipeline
 from model_accuracy_eval.scoring import guessing
 from model_accuracy_eval.scoring.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
-from model_accuracy_eval.scoring.cells import Cell, Cells
 from model_accuracy_eval.scoring.certainty import Noise, case, noise
 from model_accuracy_eval.scoring.loglikelihood_methods import UNAVAILABLE
 from model_accuracy_eval.scoring.lost_values import LostValue, counted, fill, finite, is_number
 from model_accuracy_eval.scoring.metrics import Metric, SampleValue, metric
+from model_accuracy_eval.scoring.problem_cells import Cell, ProblemCells
 from model_accuracy_eval.scoring.reductions import reduction, reduction_ends
 from model_accuracy_eval.scoring.stats import interval
 
@@ -23,7 +23,7 @@ class Column:
     metric: Metric
     use: MetricUse
     samples: int
-    cells: Cells = field(default_factory=Cells)
+    cells: ProblemCells = field(default_factory=ProblemCells)
     parts: list[str] = field(default_factory=list)
     """The part of the dataset that each problem belongs to."""
     unavailable: bool = False
@@ -47,7 +47,7 @@ class Column:
 
     def of_parts(self, names: Container[str]) -> "Column":
         """The same column for these parts alone."""
-        cells = Cells(cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names)
+        cells = ProblemCells(cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names)
         return replace(self, cells=cells, parts=[])
 
     def of_last_problem(self) -> tuple[float | None, FigureBounds | None]:

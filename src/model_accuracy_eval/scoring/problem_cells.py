@@ -50,7 +50,7 @@ _Shape = tuple[bool, tuple[tuple[bool, int, int], ...] | None]
 a variance, and its whole numbers."""
 
 
-class Cells(Sequence[Cell]):
+class ProblemCells(Sequence[Cell]):
     """A list of cells, to which more can be added."""
 
     def __init__(self, cells: Iterable[Cell] = ()) -> None:
