@@ -1,5 +1,6 @@
 """`merge SHARD…`: copies the replies of all shards into one folder, which is then judged like any saved run."""
 
+import shlex
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -14,6 +15,7 @@ from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTI
 from model_accuracy_eval.reporting import findings, journal, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.reporting.sampling_changes import sampling_change
+from model_accuracy_eval.scoring.seen_texts import SeenNumbers
 
 _JOURNALS = (journal.file, journal.failures_file, findings.file)
 """What a run appends to, by label and dataset: replies, samples without one, and judgements."""
@@ -34,7 +36,10 @@ class ShardFolder:
     @property
     def shard(self) -> Shard:
         if self.plan.shard is None:
-            raise BadReuse(f"'{self.store.root}' is not a shard: it was run without --shard.")
+            raise BadReuse(
+                f"'{self.store.root}' is not a shard: it was run without --shard, or is merged already. Give all "
+                "shards of one run, each once."
+            )
         return self.plan.shard
 
     def run(self) -> RunFile | None:
@@ -74,10 +79,11 @@ def check(shards: Sequence[ShardFolder], given: Collection[str] = (), *, allow_m
     They must agree on what figures and verdict hang on, too, unless it is `given` anew. `allow_missing`: some of them
     may be missing.
     """
+    _check_once(shards)
     names = [str(each.shard) for each in shards]
     expected = _names(shards[0].shard.count)
     complete = set(names) == set(expected) or (allow_missing and set(names) <= set(expected))
-    if not complete or len(set(names)) < len(names):
+    if not complete:
         found = f"A run of {len(expected)} shards is merged from {', '.join(expected)}, but there are"
         cure = "" if set(names) >= set(expected) else " With --allow-missing, the samples of a missing one are lost."
         raise BadReuse(f"{found} {', '.join(sorted(names))}.{cure}")
@@ -85,6 +91,58 @@ def check(shards: Sequence[ShardFolder], given: Collection[str] = (), *, allow_m
         saved_plan.check_same_questions(_whole_plan(shards[0].plan), _whole_plan(each.plan))
     _check_answers(shards)
     _check_verdicts(shards, given)
+
+
+def _check_once(shards: Sequence[ShardFolder]) -> None:
+    roots: dict[Shard, str] = {}
+    for each in shards:
+        if each.shard in roots:
+            others = [one.store.root for one in shards if one is not each]
+            raise BadReuse(
+                f"'{roots[each.shard]}' and '{each.store.root}' are both the shard {each.shard}: give one of them.",
+                next_step=shlex.join(["model-accuracy-eval", "merge", *others]),
+            )
+        roots[each.shard] = each.store.root
+
+
+def check_samples(shards: Sequence[ShardFolder]) -> None:
+    """Refuses replies that a run never leaves: unreadable ones, and samples that are there twice or were not asked for.
+
+    Counted twice, a problem would make the figures surer than they are. A bit for each sample is all that is kept.
+    """
+    for task in shards[0].plan.tasks:
+        n = shards[0].plan.sampling.of(task).n
+        seen = SeenNumbers()
+        for each in shards:
+            name = journal.file(each.plan.settings.label, task.name)
+            for number, line in enumerate(each.store.lines(name), start=1):
+                problem, index = _sample(line, each, name, number)
+                if problem < 0 or index not in range(n):
+                    reason = f"sample {index} of problem {problem}, but each has {n}, counted from 0"
+                    raise _unfit(each, name, number, reason)
+                if not seen.add(problem * n + index):
+                    raise _unfit(each, name, number, f"sample {index} of problem {problem} for the second time")
+            failures = journal.failures_file(each.plan.settings.label, task.name)
+            for number, line in enumerate(each.store.lines(failures), start=1):
+                _sample(line, each, failures, number)
+
+
+def _sample(line: bytes, shard: ShardFolder, name: str, number: int) -> tuple[int, int]:
+    try:
+        return journal.key(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _unfit(shard, name, number, f"no sample ({error})") from error
+
+
+def _unfit(shard: ShardFolder, name: str, number: int, reason: str) -> BadReuse:
+    root = shard.store.root
+    return BadReuse(
+        f"Line {number} of '{root}/{name}' is {reason}. A run leaves no such line: take it out of the shard's folder; "
+        f"what is missing then is asked again by run --reuse {root}.",
+        next_step=shlex.join(["unzip", root, "-d", f"{root}.folder"])
+        if root.endswith(".zip")
+        else shlex.join(["sed", "-i", f"{number}d", f"{root}/{name}"]),
+    )
 
 
 def _names(count: int) -> list[str]:

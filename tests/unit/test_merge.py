@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.fake_ports import LogprobOf, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
 
 from model_accuracy_eval import merge, pipeline
+from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.merge import ShardFolder
 from model_accuracy_eval.ports import Chat, ServiceRole
 from model_accuracy_eval.records import (
@@ -33,6 +34,7 @@ from model_accuracy_eval.records import (
     Timings,
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
+from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.tasks.benchmarks import demo
 
 N = 3
@@ -166,3 +168,67 @@ def test_a_merged_split_is_the_single_run(kind: str, rows: int, count: int, orde
     assert told(report) == told(single)
     assert report.outcome.exit_code == single.outcome.exit_code
     assert len(world.sandbox.programs) == ran
+
+
+def shards_of(plan: RunPlan, world: World, count: int = 2) -> list[ShardFolder]:
+    folders = []
+    for index in range(count):
+        store = MemoryStore(f"shard-{index}")
+        world.run(shard_of(plan, index, count), store)
+        folders.append(ShardFolder(store, shard_of(plan, index, count)))
+    return folders
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence", "next_step"),
+    [
+        (lambda lines, _: [*lines, lines[0]], "sample 0 of problem 1 for the second time", "sed -i 4d shard-1/"),
+        (lambda lines, other: [*lines, *other], "sample 0 of problem 0 for the second time", "sed -i 4d shard-1/"),
+        (lambda lines, _: [lines[0][:-9] + b"\n", *lines[1:]], "no sample (", "sed -i 1d shard-1/"),
+        (lambda lines, _: [b"\xff\n", *lines], "no sample (", "sed -i 1d shard-1/"),
+        (
+            lambda lines, _: [lines[0].replace(b'"index":0', b'"index":3'), *lines[1:]],
+            "sample 3 of problem 1, but each has 1, counted from 0",
+            "sed -i 1d shard-1/",
+        ),
+        (
+            lambda lines, _: [lines[0].replace(b'"id":1,', b'"id":-1,'), *lines[1:]],
+            "sample 0 of problem -1, but each has 1",
+            "sed -i 1d shard-1/",
+        ),
+    ],
+)
+def test_replies_that_no_run_leaves_are_not_merged(spoil: Any, sentence: str, next_step: str) -> None:
+    """A problem that counts twice makes its figure surer than it is; the error says which line it is."""
+    first, second = shards_of(whole_plan("loglikelihood"), World(6))
+    name = journal.file(second.plan.settings.label, "options")
+    merge.check_samples([first, second])
+    store = second.store
+    assert isinstance(store, MemoryStore)
+    store.write(name, spoil(list(store.lines(name)), list(first.store.lines(name))))
+    with pytest.raises(BadReuse) as error:
+        merge.check_samples([first, second])
+    assert sentence in error.value.sentence
+    assert f"'shard-1/{name}'" in error.value.sentence
+    assert error.value.next_step.startswith(next_step)
+
+
+def test_a_shard_and_its_copy_are_named() -> None:
+    """With the command that leaves one of them out."""
+    first, second = shards_of(whole_plan("text"), World(4))
+    copy = ShardFolder(MemoryStore("copy of 0"), first.plan)
+    with pytest.raises(BadReuse, match="'shard-0' and 'copy of 0' are both the shard 0/2") as error:
+        merge.check([first, second, copy])
+    assert error.value.next_step == "model-accuracy-eval merge shard-0 shard-1"
+
+
+def test_a_problem_is_never_counted_twice() -> None:
+    """Replies that somebody wrote into a run's folder are no verdict when they are judged, merged or not."""
+    world, store, plan = World(4), MemoryStore(), whole_plan("loglikelihood")
+    world.run(plan, store)
+    name = journal.file(plan.settings.label, "options")
+    store.append(name, b"".join(store.lines(name)))
+    report = world.run(plan.with_settings(mode="eval"), store)
+    assert report.outcome.exit_code == 5
+    assert "a sample of problem 0 too many" in report.outcome.sentence
+    assert report.dataset_results == ()

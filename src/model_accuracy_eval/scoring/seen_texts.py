@@ -1,8 +1,9 @@
-"""Which texts were there before, such as the ids of millions of requests, in some twenty bytes for each."""
+"""What was there before: ids of millions of requests in some twenty bytes for each, numbers of samples in a bit."""
 
 from array import array
 
 _FULL = 0.7
+_PAGE = 4_096
 
 
 class SeenTexts:
@@ -44,3 +45,21 @@ def _put(slots: "array[int]", number: int) -> bool:
         place = (place + 1) & mask
     slots[place] = number
     return True
+
+
+class SeenNumbers:
+    """A set of numbers from 0, a bit for each where they are near each other."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, bytearray] = {}
+
+    def add(self, number: int) -> bool:
+        """Returns whether it is new."""
+        page, place = divmod(number, 8 * _PAGE)
+        if page not in self._pages:
+            self._pages[page] = bytearray(_PAGE)
+        bits = self._pages[page]
+        bit = 1 << place % 8
+        is_new = not bits[place // 8] & bit
+        bits[place // 8] |= bit
+        return is_new

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.errors import Defect, EvalError
+from model_accuracy_eval.errors import Defect, EvalError, NoHonestScore
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import (
     Attempt,
@@ -187,6 +187,13 @@ class _DatasetJudge:
     def _take(self, attempt: Attempt) -> None:
         if self._needed is not None and attempt.index not in self._needed.get(attempt.problem, ()):
             return
+        if attempt.problem in self._results:
+            raise NoHonestScore(
+                f"The replies to '{self._prepared.task.name}' have a sample of problem {attempt.problem} too many "
+                f"({attempt.index}), which would count it twice: a run leaves each of its samples once, so find out "
+                "who wrote into its folder.",
+                stage="score",
+            )
         samples = self._unjudged.setdefault(attempt.problem, {})
         samples[attempt.index] = attempt
         self._tally.add(attempt)

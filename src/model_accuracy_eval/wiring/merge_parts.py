@@ -24,6 +24,7 @@ def merged(runs: Sequence[str], out: str, given: Mapping[str, Any], *, allow_mis
     with ExitStack() as open_stores:
         shards = [_shard(run, open_stores) for run in runs]
         merge.check(shards, given, allow_missing=allow_missing)
+        merge.check_samples(shards)
         folder = str(Path(out) / run_id)
         # What cannot be judged so is refused before there is a folder, which would be left unfinished.
         values = {"mode": "eval", "reuse": folder, **given}
