@@ -79,7 +79,7 @@ def lines(pattern: dict[str, Any], index: int, problems: int) -> Iterator[bytes]
             text = f"{' '.join(chance.choices(WORDS, k=60))}. The answer is {said}."
             yield encode({
                 **pattern, "id": problem, "index": sample, "uuid": f"{request}{sample:04d}", "origin_prompt": asked,
-                "prediction": text, "gold": str(problem), "request": request,
+                "prediction": text, "gold": str(problem), "request": request, "at": pattern["at"] + problem / SHARDS,
             }) + b"\n"  # fmt: skip
 
 
