@@ -8,7 +8,9 @@ from functools import lru_cache
 from tests.integration.sandbox.programs.catalogue import THEMES
 
 UNPASSABLE = "value = f(2)\nassert value == 4\nassert value == 3"
-_THEMES = ("wrong", "forging", "hostile_worker", "hostile_neighbour", "reaching")
+_THEMES = (
+    "wrong", "forging", "forging_answers", "forging_asks", "forging_tests", "hostile_worker", "hostile_neighbour", "hostile_kernel", "reaching",
+)  # fmt: skip
 _CALLS = 463
 """One more than the highest number of a system call that is known to us."""
 _EXIT_CALLS = (60, 231)
