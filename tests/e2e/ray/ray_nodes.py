@@ -88,7 +88,11 @@ class RayNodes:
         self._nodes: list[Node] = []
 
     def __enter__(self) -> "RayNodes":
-        self.start(cpus=1).wait()
+        try:
+            self.start(cpus=1).wait()
+        except BaseException:
+            self.__exit__()  # nobody else would
+            raise
         return self
 
     @property

@@ -43,6 +43,14 @@ class Pods:
         """The /tmp of each pod, where Ray keeps its logs."""
 
     def __enter__(self) -> "Pods":
+        try:
+            self._start_all()
+        except BaseException:
+            self.__exit__()  # nobody else would
+            raise
+        return self
+
+    def _start_all(self) -> None:
         head = self._cluster["headGroupSpec"]
         own = [
             "--head", f"--port={self._port}", "--dashboard-host=0.0.0.0", f"--dashboard-port={self._dashboard_port}",
@@ -52,7 +60,6 @@ class Pods:
             for _ in range(group["replicas"]):
                 self._start(group, [f"--address={self._net}.1:{self._port}"]).wait()
         until(self._takes_jobs, "the head takes jobs", 120)
-        return self
 
     def _takes_jobs(self) -> bool:
         """KubeRay's submitter waits for that, too."""
