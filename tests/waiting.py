@@ -6,9 +6,9 @@ import socket
 import time
 from collections.abc import Callable
 
-# Below the ports that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): one of those could be
+# Above the ports of Ray, below those that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): one of those could be
 # taken by a test beside this one before the program under test serves on it.
-SERVED = range(15_000, 32_000)
+SERVED = range(20_000, 32_000)
 
 
 def free_port() -> int:
