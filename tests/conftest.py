@@ -46,6 +46,8 @@ for _name in ("GITHUB_RAW_ENDPOINT", "HF_ENDPOINT", "MODELSCOPE_ENDPOINT"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+LOADER.set(load_in_process)  # Where a test says nothing else.
+
 _SECONDS = 600
 """After which such a test counts as hanging; the first one of a group may build an image."""
 
@@ -62,8 +64,8 @@ ONE_AT_A_TIME = {
 
 @pytest.fixture(autouse=True)
 def own_loader() -> Iterator[None]:
-    """Functions are loaded into this process; what a test's run loads them with does not stay for the next test."""
-    before = LOADER.set(load_in_process)
+    """What a test's run loads functions with does not stay for the next test."""
+    before = LOADER.set(LOADER.get())
     yield
     LOADER.reset(before)
 

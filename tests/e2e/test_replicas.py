@@ -97,6 +97,21 @@ def test_what_a_dead_replica_was_asked_the_others_answer(tmp_path: Path, questio
     assert told(folder) == told(single)
 
 
+def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(tmp_path: Path, questions: Path) -> None:
+    """It takes requests and says nothing: none is sent to it again, and after few it is asked no more."""
+
+    def hangs(number: int, _request: JSON) -> str | None:
+        return "stalled_before_head" if number >= 20 else None
+
+    with FaultServer(answer) as living, FaultServer(answer, plan=hangs) as hanging:
+        done, folder = run(questions, tmp_path / "out", living, hanging, more=("--first-token-timeout", 1))
+        asked = [json.dumps(request, sort_keys=True) for request in hanging.chats]
+    assert done.code == 0, done.err
+    assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in done.err
+    assert len(command.journal(folder, "lengths")) == 480
+    assert len(asked) == len({*asked})
+
+
 def test_servers_of_two_models_are_no_replicas(tmp_path: Path, questions: Path) -> None:
     """Figures of two models are not mixed; nothing is asked."""
     with FaultServer(answer) as first, FaultServer(answer) as second:

@@ -64,7 +64,10 @@ class ServiceClient:
         self._sleep = sleep
         self._random = chance
         self._policy = dataclasses.replace(
-            SERVICE, attempts=limits.retries + 1, longest_retry_after=limits.total_timeout
+            SERVICE,
+            attempts=limits.retries + 1,
+            silent_retries=limits.retries if limits.silent_retries is None else limits.silent_retries,
+            longest_retry_after=limits.total_timeout,
         )
         self._liveness = Liveness(limits.gone_after)
         self._host = httpx.URL(self.base).netloc.decode("ascii")

@@ -66,6 +66,8 @@ class ClientLimits(Record, frozen=True, kw_only=True):
 
     concurrency: int = 32
     retries: int = 5
+    silent_retries: int | None = None
+    """Of these, those after a try that got no answer in time; None: all of them."""
     ready_timeout: float | None = None
     """None: as long as makes sense."""
     connect_timeout: float = 10.0

@@ -130,7 +130,8 @@ class _Inference:
     def _replica(self, live: LiveService) -> Replica:
         limits = self._plan.client_limits
         if self._has_replicas:
-            limits = replace(limits, gone_after=_REPLICA_GONE_AFTER)
+            # A request is not worth ten more minutes of a replica that hangs, while others answer.
+            limits = replace(limits, gone_after=_REPLICA_GONE_AFTER, silent_retries=0)
         name = live.name if self._has_replicas else ""
         chat, cluster = self._ports.connect(live.service, limits, role="model"), self._live.cluster
         if cluster is None:

@@ -40,6 +40,8 @@ class RetryPolicy:
     """Seconds: up to so many are added to a `retry-after`, so that many clients do not return in the same instant."""
     doubtful_retries: int = 2
     """Attempts after the first for failures that may come from the request itself."""
+    silent_retries: float = math.inf
+    """Attempts after the first for a server that says nothing in time."""
     budget: float = math.inf
     """Seconds of waiting and of failed attempts that all requests of one client may spend together."""
     first_contact: float = math.inf
@@ -158,6 +160,7 @@ class Retries:
         self._liveness = liveness
         self._refusals = 0
         self._doubtful = 0
+        self._silences = 0
 
     def progressed(self) -> None:
         """Starts the count anew: the last attempt failed, but it brought something."""
@@ -169,14 +172,19 @@ class Retries:
             return self._wait_for_listener(self._liveness, now)
         self.failures += 1
         self._doubtful += failure.doubtful
-        used_up = self.failures >= self.policy.attempts or self._doubtful > self.policy.doubtful_retries
-        if used_up or not failure.transient:
+        self._silences += failure.silent
+        if not failure.transient or self._is_used_up():
             return None
         if failure.retry_after is None:
             return self.policy.backoff(self.failures, self._chance())
         # Never before the time that the server named.
         spread = self.policy.retry_after_spread * self._chance()
         return min(failure.retry_after, self.policy.longest_retry_after) + spread
+
+    def _is_used_up(self) -> bool:
+        policy = self.policy
+        few_left = self._doubtful > policy.doubtful_retries or self._silences > policy.silent_retries
+        return few_left or self.failures >= policy.attempts
 
     def _wait_for_listener(self, liveness: Liveness, now: float) -> float | None:
         """All requests reach this time limit together."""

@@ -1,11 +1,11 @@
 """Which figure of the whole run decides a gate: the same as the verdict on the whole run would be."""
 
-from dataclasses import replace
 from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from model_accuracy_eval.records import CaseCertainty, Certainty, Gate, SummaryRow
 from model_accuracy_eval.scoring import gates

@@ -148,3 +148,16 @@ def test_only_failures_in_a_row_without_progress_count() -> None:
     request.progressed()
     assert request.wait(Failure(), NOW) is not None
     assert request.wait(Failure(), NOW) is None
+
+
+def test_a_server_that_says_nothing_may_get_fewer_attempts() -> None:
+    """Where others answer the same requests; errors of the moment are tried as often as ever."""
+    silence, error = Failure(sentence="x", silent=True), http_failure(503, "x")
+    assert retries(silent_retries=0).wait(silence, NOW) is None
+    some = retries(silent_retries=1)
+    assert [some.wait(failure, NOW) is None for failure in (error, silence, error, silence)] == [
+        False,
+        False,
+        False,
+        True,
+    ]

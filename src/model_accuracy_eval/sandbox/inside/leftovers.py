@@ -63,7 +63,7 @@ class Leftovers:
 
     def _files_in(self, place: str) -> list[str]:
         with os.scandir(place) as entries:
-            return [entry.path for entry in entries if entry.stat(follow_symlinks=False).st_uid in self._owners]
+            return [entry.path for entry in entries if _owner(entry) in self._owners]
 
     def _has_objects(self) -> bool:
         """Whether there are shared memory, semaphores or message queues of System V, which outlive their processes."""
@@ -96,6 +96,14 @@ def _has_kernel_objects(listing: Path, owners: set[int]) -> bool:
     head, *rows = listing.read_text(encoding="ascii").splitlines()
     column = head.split().index("uid")
     return any(int(row.split()[column]) in owners for row in rows)
+
+
+def _owner(entry: "os.DirEntry[str]") -> "int | None":
+    """None: it has gone since it was listed, as files of others do where folders are the machine's."""
+    try:
+        return entry.stat(follow_symlinks=False).st_uid
+    except FileNotFoundError:
+        return None
 
 
 def _remove(path: str) -> None:
