@@ -2,6 +2,7 @@
 `sep=` line before the header, empty lines and columns at the end."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -15,7 +16,7 @@ _MARKS = ",;\t|"
 def read(name: str, lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each row with the number of its line. `lines` have their ends."""
     first = next(lines, "")
-    announced = first.strip().removeprefix("sep=") if first.startswith("sep=") else ""
+    announced = first.rstrip("\r\n")[4:] if re.fullmatch(r"sep=[^\r\n][\r\n]*", first) else ""
     mark = announced or ("\t" if name.removesuffix(".gz").endswith(".tsv") else _mark(first))
     skipped = 1 if announced else 0
     reader = csv.reader(lines if announced else chain([first], lines), delimiter=mark, strict=True)

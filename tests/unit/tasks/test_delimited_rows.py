@@ -23,6 +23,8 @@ def test_tabs_and_announced_signs_are_taken_as_they_are_said() -> None:
     """A .tsv file has tabs although its header has commas; `sep=` says what a spreadsheet uses."""
     assert parse("a.tsv", b"question\tanswer, short\n?\tx\n", ()) == [{"question": "?", "answer, short": "x"}]
     assert parse("a.csv", b"sep=;\r\nquestion;answer\r\n1, 2?;x\r\n", ()) == [{"question": "1, 2?", "answer": "x"}]
+    assert parse("a.csv", b"sep=\t\nquestion\tanswer\n1, 2?\tx\n", ()) == [{"question": "1, 2?", "answer": "x"}]
+    assert parse("a.csv", b"sep=ab,answer\n?,x\n", ()) == [{"sep=ab": "?", "answer": "x"}]
 
 
 @pytest.mark.parametrize(
