@@ -54,6 +54,10 @@ async def run_workers(
         for task in (*workers, *helpers):
             task.cancel()
         await asyncio.gather(*workers, *helpers, return_exceptions=True)
+    for helper in helpers:
+        # It may have failed in the very turn in which the last worker ended.
+        if not helper.cancelled():
+            helper.result()
 
 
 async def _repeat(check: Callable[[], object]) -> None:
