@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.errors import BadReuse, EvalError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import PreparedDataset, RunPlan, Service
 from model_accuracy_eval.reporting import journal, runfile
@@ -21,10 +21,10 @@ def open_folder(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Por
     store = ports.open_store(str(folder))
     try:
         _check(plan, datasets, store)
-    except BadReuse:
+        store.remove(MANIFEST)
+    except EvalError:
         store.close()
         raise
-    store.remove(MANIFEST)
     return store
 
 

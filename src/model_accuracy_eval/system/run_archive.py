@@ -30,22 +30,27 @@ class FolderArchive:
         return sorted(str(path.relative_to(self.root)) for path in Path(self.root).rglob("*") if path.is_file())
 
     def read(self, name: str) -> bytes | None:
-        try:
+        with self._reading(name):
             return (Path(self.root) / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
+        return None
 
     def parts(self, name: str) -> Iterator[bytes]:
-        try:
+        with self._reading(name):
             yield from local_files.parts(Path(self.root) / name)
-        except OSError as error:
-            raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
 
     def lines(self, name: str) -> Iterator[bytes]:
-        with contextlib.suppress(FileNotFoundError), (Path(self.root) / name).open("rb") as file:
+        with self._reading(name), (Path(self.root) / name).open("rb") as file:
             yield from (line for line in file if line.endswith(b"\n"))
+
+    @contextlib.contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """A file that is not there has nothing in it."""
+        try:
+            yield
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
 
 
 class ZipArchive:

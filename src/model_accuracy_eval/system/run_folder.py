@@ -41,7 +41,8 @@ class RunFolder:
 
     def path(self, name: str) -> str:
         target = self._root / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        with self._writing(name):
+            target.parent.mkdir(parents=True, exist_ok=True)
         return str(target)
 
     def append(self, name: str, data: bytes) -> None:
@@ -87,17 +88,27 @@ class RunFolder:
             finally:
                 temporary.unlink(missing_ok=True)
 
+    @contextlib.contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """A file that is not there has nothing in it: a shard may have no question of a dataset, and so no replies."""
+        try:
+            yield
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise PublishFailed(f"{self._root / name} cannot be read: {error.strerror or error}.") from error
+
     def read(self, name: str) -> bytes | None:
-        with contextlib.suppress(FileNotFoundError):
+        with self._reading(name):
             return (self._root / name).read_bytes()
         return None
 
     def parts(self, name: str) -> Iterator[bytes]:
-        return local_files.parts(self._root / name)
+        with self._reading(name):
+            yield from local_files.parts(self._root / name)
 
     def lines_at(self, name: str, places: Iterable[int]) -> Iterator[bytes]:
-        # A shard may have no question of a dataset, and then there is no file of replies.
-        with contextlib.suppress(FileNotFoundError), (self._root / name).open("rb") as file:
+        with self._reading(name), (self._root / name).open("rb") as file:
             for place in places:
                 file.seek(place)
                 yield file.readline()
@@ -110,15 +121,18 @@ class RunFolder:
             yield from chain.checked(self._lines(name))
 
     def _lines(self, name: str) -> Iterator[bytes]:
-        with contextlib.suppress(FileNotFoundError), (self._root / name).open("rb") as file:
+        with self._reading(name), (self._root / name).open("rb") as file:
             yield from (line for line in file if line.endswith(b"\n"))
 
     def remove(self, name: str) -> None:
-        self._close(name)
-        (self._root / name).unlink(missing_ok=True)
+        with self._writing(name):
+            self._close(name)
+            (self._root / name).unlink(missing_ok=True)
 
     def names(self) -> list[str]:
-        return sorted(str(path.relative_to(self._root)) for path in self._root.rglob("*") if path.is_file())
+        with self._reading("."):
+            return sorted(str(path.relative_to(self._root)) for path in self._root.rglob("*") if path.is_file())
+        return []
 
     def close(self) -> None:
         for name in list(self._appending):

@@ -1,6 +1,7 @@
 """The folder of a run, or a zip of one: both are read alike, and what is neither is refused in one sentence."""
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,17 @@ def test_a_file_that_would_unpack_to_too_much_is_refused(tmp_path: Path, monkeyp
     found = open_archive(packed(tmp_path / "run.zip"))
     with pytest.raises(BadReuse, match=r"results/a/demo.json in '.*' is 15 bytes; 10 is the most"):
         found.read("results/a/demo.json")
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """Here a folder stands where it should be: it is not taken for a run without replies."""
+    (tmp_path / "replies.jsonl").mkdir()
+    archive = open_archive(str(tmp_path))
+    readers: list[Callable[[], object]] = [
+        lambda: archive.read("replies.jsonl"),
+        lambda: list(archive.lines("replies.jsonl")),
+        lambda: list(archive.parts("replies.jsonl")),
+    ]
+    for read in readers:
+        with pytest.raises(BadReuse, match=r"replies\.jsonl cannot be read: Is a directory\."):
+            read()

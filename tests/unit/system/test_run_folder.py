@@ -1,6 +1,6 @@
 """One run folder on disk: what was appended survives a kill, and written files are whole or not there."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -151,3 +151,31 @@ def test_the_root_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     store = RunFolder("outputs/x")
     assert store.root == str(tmp_path / "outputs" / "x")
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """Here a folder stands where a file should be: no reader takes that for a defect, nor for an empty file."""
+    store = RunFolder(str(tmp_path))
+    (tmp_path / "j.jsonl").mkdir()
+    readers: list[Callable[[], object]] = [
+        lambda: store.read("j.jsonl"),
+        lambda: list(store.lines("j.jsonl")),
+        lambda: list(store.lines_at("j.jsonl", [0])),
+        lambda: list(store.parts("j.jsonl")),
+    ]
+    for read in readers:
+        with pytest.raises(PublishFailed, match=r"j\.jsonl cannot be read: Is a directory\."):
+            read()
+    store.close()
+
+
+def test_what_cannot_be_removed_or_made_is_told(tmp_path: Path) -> None:
+    """With its name and why."""
+    store = RunFolder(str(tmp_path))
+    (tmp_path / "manifest").mkdir()
+    with pytest.raises(PublishFailed, match=r"manifest cannot be written: "):
+        store.remove("manifest")
+    (tmp_path / "logs").write_text("")
+    with pytest.raises(PublishFailed, match=r"logs/deploy\.log cannot be written: (?:File exists|Not a directory)\."):
+        store.path("logs/deploy.log")
+    store.close()
