@@ -34,8 +34,9 @@ print(json.dumps([light, state() == before]))
 """
 
 CELL = """
-import asyncio, json, sys, threading
+import asyncio, json, signal, sys, threading
 from model_accuracy_eval import evaluate
+signal.signal(signal.SIGINT, signal.default_int_handler)  # as a notebook has it, whatever was inherited
 async def cell():
     evaluate(json.loads(sys.argv[1]))
 try:

@@ -14,6 +14,8 @@ AS_THEY_ARE = 1_000
 _DICTIONARY = 4096
 """Bytes of the first packed records that all others are compressed with, because they resemble each other."""
 _LEARNED_FROM = 64
+_RECENT = 256
+"""So many records are kept as they were read: a request reads its problem some ten times."""
 
 
 class PackedRecords(Sequence[T], Generic[T]):
@@ -30,6 +32,7 @@ class PackedRecords(Sequence[T], Generic[T]):
         self._waiting: list[bytes] = []
         """Encoded records that the dictionary is made of."""
         self._dictionary = b""
+        self._recent: dict[int, T] = {}
         self._packed = bytearray()
         self._ends = array("q", [0])
         """Of each record's bytes; those of whole ones are empty."""
@@ -76,13 +79,22 @@ class PackedRecords(Sequence[T], Generic[T]):
         if isinstance(place, slice):
             return self.arranged(range(len(self))[place])
         place = range(len(self))[place]
+        record = self._recent.get(place)
+        if record is None:
+            record = self._read(place)
+            if len(self._recent) == _RECENT:
+                self._recent.clear()
+            self._recent[place] = record
+        return record
+
+    def _read(self, place: int) -> T:
         if place in self._whole:
             return self._whole[place]
         packed = self._packed[self._ends[place] : self._ends[place + 1]]
         return self._decode(zlib.decompressobj(-zlib.MAX_WBITS, self._dictionary).decompress(packed))
 
     def __iter__(self) -> Iterator[T]:
-        return (self[place] for place in range(len(self)))
+        return map(self._read, range(len(self)))
 
     def arranged(self, places: Iterable[int]) -> Sequence[T]:
         """Some of the records, or all, in another order. No more are to be added."""
@@ -110,7 +122,7 @@ class _Arranged(Sequence[T], Generic[T]):
         return self._records[self._order[place]]
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._records.__getitem__, self._order)
+        return map(self._records._read, self._order)
 
 
 def packed(kind: type[T], records: Iterable[T]) -> Sequence[T]:

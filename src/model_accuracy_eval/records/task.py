@@ -239,4 +239,6 @@ class PreparedDataset(Record, frozen=True, kw_only=True):
     @property
     def tasks(self) -> list[TaskSpec]:
         """The tasks of the problems: those of the task's parts, or the task itself."""
+        if not self.task.parts:
+            return [self.task] if self.problems else []
         return list({problem.part: self.task.of(problem) for problem in self.problems}.values())
