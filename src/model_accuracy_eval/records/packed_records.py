@@ -9,7 +9,7 @@ import msgspec
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-AS_THEY_ARE = 1_000
+AS_THEY_ARE = 20_000
 """So many records are not worth packing: they stay what they are."""
 _DICTIONARY = 4096
 """Bytes of the first packed records that all others are compressed with, because they resemble each other."""
@@ -81,20 +81,21 @@ class PackedRecords(Sequence[T], Generic[T]):
         place = range(len(self))[place]
         record = self._recent.get(place)
         if record is None:
-            record = self._read(place)
+            record = self.unpacked(place)
             if len(self._recent) == _RECENT:
                 self._recent.clear()
             self._recent[place] = record
         return record
 
-    def _read(self, place: int) -> T:
+    def unpacked(self, place: int) -> T:
+        """The record at a place from 0, made anew if it is packed."""
         if place in self._whole:
             return self._whole[place]
         packed = self._packed[self._ends[place] : self._ends[place + 1]]
         return self._decode(zlib.decompressobj(-zlib.MAX_WBITS, self._dictionary).decompress(packed))
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._read, range(len(self)))
+        return map(self.unpacked, range(len(self)))
 
     def arranged(self, places: Iterable[int]) -> Sequence[T]:
         """Some of the records, or all, in another order. No more are to be added."""
@@ -122,7 +123,7 @@ class _Arranged(Sequence[T], Generic[T]):
         return self._records[self._order[place]]
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._records._read, self._order)
+        return map(self._records.unpacked, self._order)
 
 
 def packed(kind: type[T], records: Iterable[T]) -> Sequence[T]:
