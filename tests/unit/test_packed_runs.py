@@ -134,7 +134,7 @@ def test_a_text_is_new_once(texts: list[str]) -> None:
 
 def test_what_is_read_again_is_unpacked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what was read lately; memory does not grow with what is read."""
-    records = PackedRecords(Problem, (Problem(id=at, messages=()) for at in range(2_000)), as_they_are=0)
+    records = PackedRecords(Problem, (Problem(id=at, messages=(), references=()) for at in range(2_000)), as_they_are=0)
     unpacked: list[int] = []
     real = PackedRecords.unpacked
 
@@ -146,4 +146,4 @@ def test_what_is_read_again_is_unpacked_once(monkeypatch: pytest.MonkeyPatch) ->
     for place in range(2_000):
         assert [records[place].id for _ in range(10)] == [place] * 10
     assert unpacked == [*range(2_000)]
-    assert len(records._recent) <= 256  # noqa: SLF001 - that it is bounded is what is tested
+    assert len(records._recent) <= 256
