@@ -144,7 +144,7 @@ const DRAWN_AT_ONCE = 30;
 
 const problemPanel = (list, onClose) => {
   const dialog = document.getElementById("problem");
-  const state = { row: null, document: null, sample: 0, isLeft: false };
+  const state = { row: null, document: null, sample: 0, keepsAddress: false };
   const addressOf = (place) => `#${[state.row.dataset, state.row.id, place].map(encodeURIComponent).join("/")}`;
   const letterAt = (place) => letterOf(samplesOf(state.document)[place]?.why || "missing");
   const onChoose = (place) => (event) => {
@@ -250,8 +250,8 @@ const problemPanel = (list, onClose) => {
 
   dialog.addEventListener("close", () => {
     const place = list.shown.indexOf(state.row);
-    if (!state.isLeft) onClose();
-    state.isLeft = false;
+    if (!state.keepsAddress) onClose();
+    state.keepsAddress = false;
     if (place >= 0) list.mark(place);
   });
   // Paper has no buttons, so all of an open problem is on it.
@@ -262,6 +262,6 @@ const problemPanel = (list, onClose) => {
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   // Closes it because the address is another one, which stays: the event comes later, perhaps at the next address.
-  const leave = () => { state.isLeft = true; dialog.close(); };
+  const leave = () => { state.keepsAddress = true; dialog.close(); };
   return { open, move, choose, state, close: () => dialog.close(), leave, isOpen: () => dialog.open };
 };
