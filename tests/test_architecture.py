@@ -11,6 +11,7 @@ PACKAGE = ROOT / "src" / "model_accuracy_eval"
 
 RANKS = {
     "records": 0, "errors": 0, "light_httpx": 0, "lazy_pattern": 0, "python_source": 0,
+    "repeated_stops": 1,
     "ports": 1, "optional": 1,
     "table_files": 1,
     "scoring": 2, "tasks": 2, "reporting": 2,

@@ -5,6 +5,8 @@ import os
 import signal
 from types import FrameType
 
+from model_accuracy_eval.commands import standard_streams
+
 _NEW_OBJECTS = 200_000
 """After so many more objects than were there, Python looks for cycles that nobody uses; usually after 700."""
 
@@ -13,6 +15,7 @@ def program() -> None:
     """Runs the command line. Until it is loaded, a stop ends the process without a traceback of imports."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
+    standard_streams.guard()
     # What is loaded and read stays until the end: to look through all of it for garbage, again and again, would cost a
     # short run a tenth of its time.
     gc.set_threshold(_NEW_OBJECTS)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -21,6 +21,7 @@ from model_accuracy_eval.commands import (
     tasks_command,
     view_command,
 )
+from model_accuracy_eval.commands.standard_streams import NotPrinted
 from model_accuracy_eval.errors import Defect, EvalError, StopSignal
 
 
@@ -46,6 +47,14 @@ class _Program(click.Group):
         click.echo(f"Error: {lazy_modules.next_command.parser_sentence(error, self._words, self)}", err=True)
         click.echo(f"Next: {lazy_modules.next_command.of_parser(error, self._words, self)}", err=True)
 
+    def _end(self, context: click.Context, error: EvalError) -> NoReturn:
+        click.echo(f"Error: {error.sentence}", err=True)
+        if error.detail:
+            click.echo(error.detail, err=True)
+        if command := lazy_modules.next_command.of_error(error, self._words):
+            click.echo(f"Next: {command}", err=True)
+        context.exit(error.exit_code)
+
     def invoke(self, context: click.Context) -> Any:
         try:
             with interrupts.raised():
@@ -53,13 +62,10 @@ class _Program(click.Group):
         except StopSignal as stop:
             click.echo("Stopped.", err=True)
             context.exit(stop.exit_code)
+        except NotPrinted as error:
+            self._end(context, error.as_failure())
         except EvalError as error:
-            click.echo(f"Error: {error.sentence}", err=True)
-            if error.detail:
-                click.echo(error.detail, err=True)
-            if command := lazy_modules.next_command.of_error(error, self._words):
-                click.echo(f"Next: {command}", err=True)
-            context.exit(error.exit_code)
+            self._end(context, error)
         except click.UsageError as error:
             if not self._words or isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
                 raise

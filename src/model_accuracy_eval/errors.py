@@ -211,4 +211,5 @@ class StopSignal(KeyboardInterrupt):
 
     def __init__(self, signal_number: int) -> None:
         super().__init__()
+        self.number = signal_number
         self.exit_code = 128 + signal_number

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from model_accuracy_eval.errors import StopSignal
+from model_accuracy_eval.repeated_stops import repeated_stops
 
 
 @contextmanager
@@ -20,7 +21,8 @@ def raised() -> Iterator[None]:
         return
     previous = {number: signal.signal(number, _raise) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        with repeated_stops():
+            yield
     except RuntimeError as error:
         # Python before 3.12 wraps whatever is raised while a class gets its attributes, as during an import.
         if isinstance(error.__cause__, StopSignal):

@@ -3,6 +3,7 @@
 A sentence says what is wrong; here stands what to type, so that nobody has to look up how an option is written.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,11 @@ Mended = str | Mapping[str, str]
 _Rule = tuple[str, Callable[[re.Match[str], Sequence[str]], Mended]]
 
 _SERVICE = "http://127.0.0.1:8000"
+_HUBS = {
+    "hf": ("https://huggingface.co", "HF_ENDPOINT", "main"),
+    "ms": ("https://www.modelscope.cn", "MODELSCOPE_ENDPOINT", "master"),
+}
+"""Where files of datasets are, and the variable that names another host."""
 _EXAMPLES = {"int": "5", "float": "0.7", "bool": "true", "dict": "{}"}
 
 
@@ -124,6 +130,41 @@ def _one_more_judge(_match: re.Match[str], words: Sequence[str]) -> Mended:
     return {"--judge-panel": f"{_value(words, '--judge-panel', '')},MODEL".lstrip(",")}
 
 
+def _renamed(words: Sequence[str], dataset: str, ending: str, address: str = "") -> str:
+    """The command with that ending of a hub's dataset, at the revision that was typed, or with an address in its place.
+    Where it is not typed as such, what shows it."""
+    typed = re.compile(rf"(?<![^,]){re.escape(dataset)}(@[^:,]+)?(?::[^,]*)?(?![^,])")
+    new = [typed.sub(lambda match: address or f"{dataset}{match[1] or ''}{ending}", word) for word in words]
+    return command_line(*new) if new != list(words) else command_line("tasks", "show", address or f"{dataset}{ending}")
+
+
+def _of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
+    return _renamed(words, match[1], match[2])
+
+
+def _place_of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
+    return _renamed(words, match[1], f":{match[3]}:{match[2]}")
+
+
+def _revision_of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
+    return _renamed(words, match[1], "", f"{match[1]}@REVISION")
+
+
+def _file_of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
+    hub, variable, revision = _HUBS[match[1]]
+    address = f"{os.environ.get(variable) or hub}/datasets/{match[2]}/resolve/{revision}/{match[3]}"
+    return _renamed(words, f"{match[1]}:{match[2]}", "", address)
+
+
+def _swapped_days(match: re.Match[str], words: Sequence[str]) -> Mended:
+    typed = f"@{match[1]}..{match[2]}"
+    return command_line(*(word.replace(typed, f"@{match[2]}..{match[1]}") for word in words))
+
+
+def _without_days(_match: re.Match[str], words: Sequence[str]) -> Mended:
+    return command_line(*(re.sub(r"@[\d-]*\.\.[\d-]*", "", word) for word in words))
+
+
 def _fewer_replicas(match: re.Match[str], _words: Sequence[str]) -> Mended:
     each, devices = int(match[1]), match[2].count(",") + 1
     return {"--replicas": str(devices // each)} if devices >= each else {"--devices-per-replica": str(devices)}
@@ -213,6 +254,16 @@ _RULES: tuple[_Rule, ...] = (
     (r"could never be decided: the baseline", _given(baseline="outputs/latest")),
     (r"^--diff would write over", _given(diff="DIFFERENCES.jsonl")),
     (r"is no dataset of a hub: write", _given(datasets="hf:openai/gsm8k:main:test")),
+    (r"^((?:hf|ms):[^\s:@,]+),? .*Name one, such as \1(:\S+)\.$", _of_hub),
+    (r"^((?:hf|ms):\S+) has the split '(.*?)' in \d+ places, .*?: ([^\s,]+).* as the configuration\.$", _place_of_hub),
+    (r"^(hf|ms):(\S+) has .* be different questions: ([^\s,]+).* its address as the dataset\.$", _file_of_hub),
+    (r"^(hf|ms):(\S+) has .* hold the same rows: ([^\s,]+),.* under --data-dir\.$", _file_of_hub),
+    (r"^((?:hf|ms):\S+) has .* Name an earlier revision\.$", _revision_of_hub),
+    (r"^The time (\S+)\.\.(\S+) ends before it begins", _swapped_days),
+    (
+        r"^The time \S+ has a day that|; leave the time out\.$|the step 'dated'",
+        _without_days,
+    ),
     (r"^Port \d+ on .* give another one by --port", _given(port="0")),
     (r"^(\S+) is '.*', which is not a proxy: write (\S+),", lambda match, _words: f"export {match[1]}={match[2]}"),
     (r"^(\S+) (?:is not YAML|must hold settings)", lambda match, _words: shlex.join(["cat", match[1]])),

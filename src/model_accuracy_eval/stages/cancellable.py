@@ -12,7 +12,10 @@ _CHECK_SECONDS = 0.25
 
 
 async def run_checked(work: Coroutine[Any, Any, T], check: Callable[[], object], clock: Clock) -> T:
-    """Returns the result of `work`; raises `Stopped` when a stop is requested, and whatever `check` raises."""
+    """Returns the result of `work`; raises `Stopped` when a stop is requested, and whatever `check` raises.
+
+    What the work raises while it is ended goes before that: it could not keep what had come until then.
+    """
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
     checks = asyncio.ensure_future(_repeat(check))
@@ -22,7 +25,10 @@ async def run_checked(work: Coroutine[Any, Any, T], check: Callable[[], object],
             both: set[asyncio.Future[Any]] = {task, checks}
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                await checks
+                task.cancel()
+                await asyncio.wait({task})
+                if task.cancelled() or task.exception() is None:
+                    await checks
             return await task
     except asyncio.CancelledError:
         clock.check()

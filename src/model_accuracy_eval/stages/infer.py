@@ -7,6 +7,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -232,12 +233,13 @@ class _Inference:
         return None
 
     def _keep(self, arrived: Sequence[Answered]) -> None:
-        """Journals complete replies."""
+        """Journals complete replies; a dataset whose journal takes no more costs no other one's."""
         by_collector: dict[SampleCollector, list[Answered]] = {}
         for each in arrived:
             by_collector.setdefault(each.request.collector, []).append(each)
-        for collector, answers in by_collector.items():
-            collector.keep(answers)
+        with ExitStack() as each_in_turn:
+            for collector, answers in by_collector.items():
+                each_in_turn.callback(collector.keep, answers)
 
     def _take(self, arrived: Answered) -> None:
         """Notes what a reply shows. It is kept when the worker has asked again, unless that depends on it."""

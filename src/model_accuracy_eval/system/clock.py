@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from model_accuracy_eval.errors import Stopped, StopSignal
+from model_accuracy_eval.repeated_stops import repeated_stops
 
 _GRACE = 2.0
 """Seconds after a stop for finishing what was started. Runners kill after ten, and the adapter has to end too."""
@@ -27,10 +28,15 @@ class SignalClock:
         """Takes over SIGINT and SIGTERM while entered."""
         previous = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            yield
+            with repeated_stops(self._interrupt_again):
+                yield
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+    def _interrupt_again(self) -> None:
+        """What was raised in `interruptible` was ignored: the signal comes again, and raises again."""
+        self._interrupts = True
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.stop(number)
@@ -43,9 +49,9 @@ class SignalClock:
             self._stop_time = self.elapsed()
             if self._callback is not None:
                 self._callback()
-            if self._interrupts:
-                self._interrupts = False
-                raise StopSignal(number)
+        if self._interrupts:
+            self._interrupts = False
+            raise StopSignal(self._signal)
 
     def now(self) -> float:
         return time.time()

@@ -1,10 +1,14 @@
 """Workers, and what runs beside them: an error of either is never lost."""
 
 import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any, cast
 
 import pytest
 
-from model_accuracy_eval.stages.cancellable import run_workers
+from model_accuracy_eval.ports import Clock
+from model_accuracy_eval.stages.cancellable import run_checked, run_workers
 
 
 async def _fails_after(turns: int) -> None:
@@ -47,3 +51,46 @@ def test_an_error_of_a_worker_goes_before_that_of_what_runs_beside() -> None:
 
     with pytest.raises(ValueError, match="of the worker"):
         asyncio.run(run_workers(worker, 2, _fails_after(0)))
+
+
+class _NoStop:
+    """The clock of a run that nobody stops."""
+
+    @contextmanager
+    def on_stop(self, callback: Callable[[], object]) -> Iterator[None]:
+        yield
+
+    def check(self) -> None:
+        pass
+
+
+def _checked(work: Coroutine[Any, Any, None]) -> None:
+    def check() -> None:
+        raise RuntimeError("the adapter has died")
+
+    asyncio.run(run_checked(work, check, cast("Clock", _NoStop())))
+
+
+def test_what_the_work_raises_while_it_is_ended_is_raised() -> None:
+    """Replies that could not be kept are not lost without a word because the adapter died, too."""
+
+    async def keeps() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        _checked(keeps())
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_check_that_fails_ends_the_work(stubborn: bool) -> None:
+    """And is what is raised, if the work ends by it or in spite of it."""
+
+    async def works() -> None:
+        with suppress(asyncio.CancelledError) if stubborn else nullcontext():
+            await asyncio.sleep(60)
+
+    with pytest.raises(RuntimeError, match="the adapter has died"):
+        _checked(works())

@@ -373,6 +373,23 @@ def test_a_journal_that_cannot_be_written_ends_the_run_at_once() -> None:
         infer.collect(plan(1), (prepared(20),), live, Full(), fake_ports(chat=Endless(by_seed)))
 
 
+@pytest.mark.parametrize("full", ["sums", "others"])
+def test_a_journal_that_cannot_be_written_costs_no_other_dataset(full: str) -> None:
+    """What came in the same moment for another one, whose journal takes it, is kept."""
+
+    class Full(MemoryStore):
+        def append(self, name: str, data: bytes) -> None:
+            if name.endswith(f"{full}.jsonl"):
+                raise PublishFailed("No space is left.")
+            super().append(name, data)
+
+    store, datasets = Full(), (prepared(1), prepared(1, "others"))
+    live = LiveService(Service(base_url="http://fake-service"), None)
+    with pytest.raises(PublishFailed, match="No space is left"):
+        infer.collect(plan(1), datasets, live, store, fake_ports(chat=ScriptedChat(by_seed)))
+    assert {name: len(kept(store, name)) for name in ("sums", "others")} == {"sums": 1, "others": 1} | {full: 0}
+
+
 def test_the_tail_begins_when_nothing_is_left_to_ask() -> None:
     """Four at a time and five questions: from the first answer on, fewer than four are under way."""
     clock, ended = ManualClock(), count(1)
