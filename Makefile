@@ -13,7 +13,7 @@ LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-head
 
 PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test test-all check format bench parity references oldest ray bigcodebench live docs golden lock clean
+.PHONY: help demo test test-all test-long check format bench parity references oldest ray bigcodebench live docs golden lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
@@ -24,8 +24,10 @@ demo: $(READY)  ## evaluate the bundled example adapter
 test: $(READY)  ## what a change is tested with: everything that runs in minutes on this clone alone
 	$(PYTEST) -m "not slow"
 
-test-all: $(READY) parity references oldest ray  ## every test: simulator, engines, references and parity too
-	$(PYTEST) -m slow --ignore tests/live --ignore tests/parity --ignore tests/integration/sandbox --ignore tests/e2e/test_code_references.py --ignore tests/e2e/ray
+test-all: test test-long  ## every test: simulator, engines, references and parity too
+
+test-long: $(READY) parity references oldest ray  ## what `make test` leaves out
+	$(PYTEST) -m "slow and not references" --ignore tests/live --ignore tests/parity --ignore tests/e2e/ray
 
 check: $(READY)  ## types, lint, format
 	$(BIN)/ruff check
@@ -49,8 +51,7 @@ parity: $(READY) $(LM_EVAL:%=%/.ready)  ## prompts and scores against the real l
 	PARITY=required $(PYTEST) tests/parity
 
 references: $(READY)  ## every code dataset's solutions in the sandbox, right ones and spoiled ones, and runs that are killed
-	REFERENCES=all $(PYTEST) --timeout 1200 tests/integration/sandbox tests/e2e/test_code_references.py tests/e2e/test_code_killed.py \
-		tests/e2e/test_code_bigcodebench.py tests/e2e/test_code_humaneval_x.py tests/e2e/test_code_multipl_e.py
+	REFERENCES=all $(PYTEST) --timeout 1200 -m references
 
 oldest: $(OLDEST)/.ready  ## the client, the command and the report with the oldest libraries that are allowed
 	$(OLDEST)/bin/python -m pytest -n auto tests/unit/client tests/unit/system tests/unit/test_pipeline.py tests/integration/streams tests/e2e/test_endpoint.py

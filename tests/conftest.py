@@ -1,6 +1,7 @@
-"""Which tests `make test` leaves to `make test-all`, and how many run at once."""
+"""Which tests `make test` leaves to `make test-long`, and how many run at once."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,19 @@ LONG_SUITES = {
 }
 """Tests that need an engine or minutes, by the beginnings of their paths, and why: marked `slow`."""
 
+REFERENCES = (
+    "e2e/test_code_bigcodebench.py",
+    "e2e/test_code_humaneval_x.py",
+    "e2e/test_code_killed.py",
+    "e2e/test_code_multipl_e.py",
+    "e2e/test_code_references.py",
+    "e2e/test_code_tasks_tried.py",
+    "integration/sandbox/test_sandbox_benchmarks.py",
+    "integration/sandbox/test_sandbox_faults.py",
+    "integration/sandbox/test_sandbox_unit_tests.py",
+)
+"""Tests that do more, or all there is to do, under `make references`: marked so."""
+
 for _name in ("GITHUB_RAW_ENDPOINT", "HF_ENDPOINT", "MODELSCOPE_ENDPOINT"):
     os.environ[_name] = "http://127.0.0.1:9"  # no test fetches anything from the real ones
 
@@ -61,6 +75,9 @@ ONE_AT_A_TIME = {
 }
 """Tests that use all cores, share what takes long to build or start, or want port 8000; and the group that one worker runs."""
 
+IN_CONTAINERS = re.compile(r"/test_sandbox_programs\.py::.*-docker\]$")
+"""The catalogue of programs in containers, which share nothing with processes: a group of its own, beside the others."""
+
 
 @pytest.fixture(autouse=True)
 def own_loader() -> Iterator[None]:
@@ -72,7 +89,10 @@ def own_loader() -> Iterator[None]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(HERE).as_posix().startswith(tuple(LONG_SUITES)):
+        path = item.path.relative_to(HERE).as_posix()
+        if path in REFERENCES:
+            item.add_marker(pytest.mark.references)
+        if path.startswith(tuple(LONG_SUITES)):
             item.add_marker(pytest.mark.slow)
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(_SECONDS))
@@ -84,7 +104,8 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdis
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.removeprefix(f"{HERE.name}/")
-        return next((group for start, group in ONE_AT_A_TIME.items() if path.startswith(start)), nodeid)
+        group = next((group for start, group in ONE_AT_A_TIME.items() if path.startswith(start)), nodeid)
+        return "containers" if IN_CONTAINERS.search(path) else group
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling:
