@@ -89,6 +89,16 @@ def test_records_come_back_as_they_were(extras: list[dict[str, Any]], order: ran
     assert len(problems) not in by_id
 
 
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 102, 300])
+def test_a_list_that_has_grown_large_packs_what_it_began_with(count: int) -> None:
+    """Every record is what it was, and all but those that the dictionary is made of are packed."""
+    problems = [Problem(id=at, messages=(), references=(f"answer {at}",)) for at in range(count)]
+    records = PackedRecords(Problem, problems, as_they_are=100)
+    assert list(records) == problems
+    whole = sum(records[at] is problem for at, problem in enumerate(problems))
+    assert whole == (count if count <= 100 else 64)
+
+
 def test_whole_numbers_do_not_become_fractions() -> None:
     """1 equals 1.0, and files show which one it was."""
     result = ProblemResult(

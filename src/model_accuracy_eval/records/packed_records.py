@@ -19,7 +19,7 @@ _RECENT = 256
 
 
 class PackedRecords(Sequence[T], Generic[T]):
-    """A list that can grow. All but its first records are kept as compressed bytes, and made anew when they are read.
+    """A list that can grow. Many records are kept as compressed bytes, and made anew when they are read.
 
     A record that would come back as another one, such as one with a number beyond 64 bits, stays as it is.
     """
@@ -40,8 +40,18 @@ class PackedRecords(Sequence[T], Generic[T]):
             self.append(record)
 
     def append(self, record: T) -> None:
-        place = len(self._ends) - 1
-        encoded = self._encoded(record) if place >= self._as_they_are else None
+        if len(self) < self._as_they_are:
+            self._whole[len(self)] = record
+            self._ends.append(0)
+            return
+        if len(self) == self._as_they_are:
+            first, self._whole, self._ends = self._whole, {}, array("q", [0])
+            for each in first.values():
+                self._pack(each)
+        self._pack(record)
+
+    def _pack(self, record: T) -> None:
+        place, encoded = len(self), self._encoded(record)
         if encoded is None:
             self._whole[place] = record
         elif self._dictionary:
