@@ -68,7 +68,8 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
         known = sorted(known)
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        lower = {each.lower(): each for each in known}
+        near = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
         shown = [*known[:_SHOWN], f"and {len(known) - _SHOWN} more"] if len(known) > _SHOWN + 1 else known
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(shown) or 'none'}."
         super().__init__(f"There is no {kind} called '{name}'{where}; {hint}")

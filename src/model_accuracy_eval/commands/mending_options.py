@@ -22,6 +22,8 @@ _HUBS = {
     "ms": ("https://www.modelscope.cn", "MODELSCOPE_ENDPOINT", "master"),
 }
 """Where files of datasets are, and the variable that names another host."""
+_FILE = re.compile(r"\.(?:jsonl?|csv|tsv|ya?ml)(?:\.gz)?$")
+_SOUND_GATE = re.compile(r"^\S.*: \S+ *(?:>=|<=) *\d+(?:\.\d+)?%?$")
 _EXAMPLES = {"int": "5", "float": "0.7", "bool": "true", "dict": "{}"}
 
 
@@ -108,9 +110,18 @@ def _value(words: Sequence[str], option: str, otherwise: str) -> str:
     return next((value for name, value in pairs(words) if name == option), otherwise)
 
 
-def _gate(match: re.Match[str], words: Sequence[str]) -> Mended:
-    dataset = _value(words, "--datasets", "DATASET").partition(",")[0]
+def _gate(_match: re.Match[str], words: Sequence[str]) -> Mended:
+    named = _value(words, "--datasets", "DATASET").partition(",")[0]
+    dataset = Path(named).stem if _FILE.search(named) else named
     return {"--gate": f"{dataset}: METRIC >= NUMBER"}
+
+
+def _gate_as_meant(match: re.Match[str], words: Sequence[str]) -> Mended:
+    """The gate with the signs that gates have, where these are all that is wrong with it."""
+    meant = match[1]
+    for wrong, right in ((r"≥|⩾|=>", ">="), (r"≤|⩽|=<", "<="), (r"(?<=\d),(?=\d+%?$)", ".")):
+        meant = re.sub(wrong, right, meant)
+    return {"--gate": meant} if _SOUND_GATE.search(meant) else _gate(match, words)
 
 
 def _share(match: re.Match[str], _words: Sequence[str]) -> Mended:
@@ -207,7 +218,8 @@ _RULES: tuple[_Rule, ...] = (
     (r"judged by a model: name it", _given(judge_endpoint="http://127.0.0.1:8001", judge_model="MODEL")),
     (r"^k = (\d+) needs at least", lambda match, _words: {"--num-return-sequences": match[1]}),
     (r"^The setting '([\w-]+)' cannot be", _setting),
-    (r"can never be decided|is not a gate: write", _gate),
+    (r"^'(.*)' is not a gate: write", _gate_as_meant),
+    (r"can never be decided", _gate),
     (r"^The gate '(.*): [^']*' can be read in two ways.*Write '(.*?)' for the share", _share),
     (r"--gate 'gsm8k: ", _gate),
     (r"give one with --gate|\(require-gate\)", _gate),

@@ -4,6 +4,7 @@ import codecs
 import contextlib
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -166,11 +167,20 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> list[Dat
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
+def _encoding(name: str, data: bytes) -> str:
+    if data.startswith(_UTF16):
+        return "utf-16"
+    if b"\0" in data[:4]:
+        raise BadData(
+            f"{name}: it is neither UTF-8 nor UTF-16 with a mark at its beginning. Save the file as UTF-8; "
+            "spreadsheets call it `CSV UTF-8`."
+        )
+    return "utf-8-sig"
+
+
 def _text(name: str, data: bytes) -> str:
     try:
-        if data.startswith(_UTF16):
-            return data.decode("utf-16")
-        return data.decode("utf-8-sig")
+        return data.decode(_encoding(name, data))
     except UnicodeDecodeError as error:
         content = error.object  # without the mark that some editors put in front
         line = content.count(b"\n", 0, error.start) + 1
@@ -185,9 +195,8 @@ def _lines(name: str, data: bytes, *, ends: Literal["", "\n"] = "\n") -> Iterato
 
     `ends`: empty: a carriage return ends a line, too. Nothing else does: JSON strings may hold U+2028 and its like.
     """
-    encoding = "utf-16" if data.startswith(_UTF16) else "utf-8-sig"
     try:
-        yield from io.TextIOWrapper(io.BytesIO(data), encoding, newline=ends)
+        yield from io.TextIOWrapper(io.BytesIO(data), _encoding(name, data), newline=ends)
     except UnicodeDecodeError:
         _text(name, data)  # which knows where it is in the file
         raise
@@ -232,12 +241,28 @@ _READERS = {".jsonl": _jsonl, ".json": _json, ".csv": _delimited, ".tsv": _delim
 
 def _decode(where: str, source: str) -> Any:
     try:
-        return _DECODER.decode(source)
+        content = _DECODER.decode(source)
     except msgspec.DecodeError as error:
         if "Infinity" in source or "NaN" in source:  # no JSON, but what Python writes; some inputs of MBPP+ are such
             with contextlib.suppress(ValueError):
                 return json.loads(source)
         raise BadData(f"{where}: this is no JSON: {error}.") from error
+    rows = content if isinstance(content, list) else [content]
+    if rows and isinstance(rows[0], dict) and any(source.count(f'"{field}"') > len(rows) for field in rows[0]):
+        _refuse_repeated_fields(where, source)
+    return content
+
+
+def _refuse_repeated_fields(where: str, source: str) -> None:
+    """Refuses `{"answer": 3, "answer": 4}`: readers take one of the two, and say nothing."""
+
+    def fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        counts = Counter(field for field, _ in pairs)
+        if twice := [field for field, count in counts.items() if count > 1]:
+            raise BadData(f"{where}: the field '{twice[0]}' is there twice, so nobody knows which of the two counts.")
+        return dict(pairs)
+
+    json.loads(source, object_pairs_hook=fields, parse_int=str, parse_float=str)
 
 
 def _checked(where: str, row: Any, fields: Sequence[str]) -> DataRow:

@@ -59,6 +59,19 @@ def test_no_command_at_all_is_help() -> None:
             ["run", "--gate", "a: avg@1 >= 60", "--gate", "b: avg@1 >= 0.7"],
             "run --gate 'a: avg@1 >= 60' --gate 'b: avg@1 >= 70'",
         ),
+        *(
+            (
+                f"'q: accuracy {typed}' is not a gate: write …",
+                ["run", "--datasets", "/mine/q.csv", "--gate", f"q: accuracy {typed}"],
+                f"run --datasets /mine/q.csv --gate 'q: {meant}'",
+            )
+            for typed, meant in (
+                ("≥ 50", "accuracy >= 50"),
+                ("=> 50,5%", "accuracy >= 50.5%"),
+                ("about 50", "METRIC >= NUMBER"),
+                (">= 1.000,5", "METRIC >= NUMBER"),
+            )
+        ),
         ("k = 5 needs at least 5 samples of every problem, but …", ["run", "-n", "3"], "run --num-return-sequences 5"),
         ("mine is judged by Python of its own (f.py:g): allow it with --trust-python.", ["run"], "run --trust-python"),
         (

@@ -161,6 +161,29 @@ ROW = {"question": "Which?", "A": "x", "B": "y"}
             [{"question": "?", "answer": "1.234,5"}],
             "row 1: write the number '1.234,5' with a point and without groups.",
         ),
+        *(
+            (
+                [{"question": "?", "answer": "x"}, {"question": "?", "answer": number}],
+                f"row 2: write the number '{number}'",
+            )
+            for number in (
+                "1 234",
+                "1\u202f234",
+                "1\u00a0234",
+                "1'234.5",
+                "1_000",
+                "1.234.567",
+                "1,00,000",
+                "-12 345,6",
+            )
+        ),
+        *(
+            (
+                [{"question": "?", "answer": "x"}, {"question": "?", "answer": text}],
+                f"row 2: the right answer '{text}' is what",
+            )
+            for text in ("#N/A", "#DIV/0!", "nan", "<NA>")
+        ),
         ([{"question": "?", "answer": "3,14"}, {"question": "?", "answer": 1}], "row 1: the number '3,14' has a comma"),
         ([{"question": "?", "answer": "<think>a</think>b"}], "row 1: the right answer holds a thought, and replies"),
         ([{"question": "?", "answer": []}], "the column 'answer' has no right answer in any row."),
@@ -282,6 +305,11 @@ def test_options_of_every_shape_are_understood(row: dict[str, Any], letter: str)
         ({"question": "1+1?", "answer": "['2', 'two']"}, ["2", "two"], ["['2', 'two']"]),
         ({"question": "Sort!", "answer": "[1, 2, 3]"}, ["[1, 2, 3]"], ["1", "3"]),
         ({"input": MESSAGES, "ideal": ["Rome", "Roma"]}, ["roma"], ["Paris"]),
+        ({"question": "Is it?", "answer": "TRUE"}, ["true", "Yes"], ["no", "1"]),
+        ({"question": "Is it?", "answer": "False"}, ["FALSE", "no"], ["yes", "0"]),
+        ({"question": "Is it?", "answer": ["True"]}, ["true"], ["yes"]),
+        ({"question": "Call?", "answer": "030 123"}, ["030 123"], ["30123"]),
+        ({"question": "?", "answer": "100 2000"}, ["100 2000"], ["1002000"]),
         ({"question": "Is it?", "passage": "It is.", "answer": True}, ["True", "yes"], ["no", "1"]),
         ({"question": "?", "context": "c", "answers": {"text": ["x", "y"], "answer_start": [1, 2]}}, ["y"], ["z"]),
         ({"question": "?", "answer": {"value": "x", "aliases": ["y"]}}, ["x", "y"], ["z"]),
@@ -371,6 +399,36 @@ def test_positions_that_no_row_decides_count_from_0_and_that_is_told() -> None:
     assert "is written as its position from 0 (row 1: 2 is 'blue')." in zero
     last = custom.from_file("a.jsonl", jsonl(row, row | {"answer": 4})).about
     assert "is written as its position from 1 (row 1: 2 is 'green')." in last
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        (["50%", "3"], "the answer of row 1, 50%, is 50, and no share of 1."),
+        (["3", "007"], "the answer of row 2, 007, is also 7."),
+        (["1.234", "7", "12.500"], "A point is a decimal point: the answer of row 1, 1.234, is not 1234."),
+    ],
+)
+def test_numbers_that_may_be_meant_otherwise_are_told(answers: list[str], sentence: str) -> None:
+    """They are read as everybody's numbers are, and nobody has to guess that."""
+    rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
+    assert sentence in custom.from_file("a.jsonl", jsonl(*rows)).about
+
+
+@pytest.mark.parametrize("answers", [["50", "0.5"], ["1.5", "3.142"], ["0.125"], ["0", "10"], ["1.50%x", "x"]])
+def test_of_plain_numbers_nothing_is_told(answers: list[str]) -> None:
+    rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
+    about = custom.from_file("a.jsonl", jsonl(*rows)).about
+    assert not any(words in about for words in ("percentages", "Zeros", "decimal point"))
+
+
+def test_questions_with_two_right_answers_are_told() -> None:
+    """One of the rows is wrong, and every model is in one of them; answers that have one in common are none of these."""
+    row = {"question": "Who?", "answer": "x"}
+    other = row | {"answer": ["y", "x"]}
+    contrary = row | {"answer": "z"}
+    assert "Rows 1 and 3 ask the same, but" in custom.from_file("a.jsonl", jsonl(row, other, contrary)).about
+    assert "ask the same" not in custom.from_file("a.jsonl", jsonl(row, other, contrary | {"context": "c"})).about
 
 
 def test_columns_are_named_by_the_user_where_names_say_nothing() -> None:

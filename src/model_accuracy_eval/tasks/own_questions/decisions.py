@@ -1,7 +1,7 @@
 """What the names of columns leave open: from where positions count, whether there is a header, how answers compare."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 
 from msgspec.structs import replace
@@ -86,14 +86,16 @@ def with_kind(where: str, rows: Sequence[DataRow], shape: QuestionShape, *, name
     """How the answers of rows without options are compared. `named`: the user has named their column."""
     columns = shape.columns
     texts: list[str] = []
+    values: dict[str, str] = {}
     for number, row in enumerate(rows, start=1):
         at = f"{where}, row {number}"
         value = cells.value_at(row, columns.answer)
         if not cells.is_blank(value) and not (columns.choices and options_of(at, row, columns)):
             texts += cells.answers_of(at, columns.answer, value)
+            values[at] = str(value).strip()
     if not texts:
         return shape
-    _refuse_decimal_commas(where, rows, columns)
+    _refuse_unclear_values(values)
     if not named and find_columns.normal(columns.answer) == "label" and _are_classes(texts):
         raise BadData(
             f"{where}: '{columns.answer}' holds the numbers of {len(set(texts))} classes, and no column says what they "
@@ -106,16 +108,31 @@ def with_kind(where: str, rows: Sequence[DataRow], shape: QuestionShape, *, name
     return replace(shape, texts_are="formula" if answer_kind(texts).name == "formula" else "text")
 
 
-def _refuse_decimal_commas(where: str, rows: Sequence[DataRow], columns: Columns) -> None:
-    """Refuses 3,14 where all answers are numbers: as a text it would never be equal to 3.14."""
-    texts = [str(cells.value_at(row, columns.answer)) for row in rows]
-    if all(as_number(text.replace(",", ".", 1)) is not None for text in texts):
-        for number, text in enumerate(texts, start=1):
+_GROUPED = re.compile(
+    r"[-+−]?(?:[1-9]\d{0,2}(?:\.\d{3})+,\d+"  # 1.234,5
+    r"|[1-9]\d{0,2}(?:\.\d{3}){2,}"  # 1.234.567
+    r"|[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:[.,]\d+)?"  # 1 234, 1'234.5
+    r"|[1-9]\d?(?:,\d\d)+,\d{3}(?:\.\d+)?)"  # 1,00,000
+)
+_NO_VALUES = {"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "nan", "NaN", "NaT", "<NA>"}
+"""What spreadsheets and data frames write where there is no value."""
+
+
+def _refuse_unclear_values(values: Mapping[str, str]) -> None:
+    """Refuses 3,14 where all answers are numbers, and numbers in groups that only some people write: as texts they
+    would never be equal to the same numbers in replies. And what stands for no value. `values`: row → right answer."""
+    for at, text in values.items():
+        if text in _NO_VALUES:
+            raise BadData(
+                f"{at}: the right answer '{text}' is what spreadsheets and programs write for a "
+                "cell without a value: write the answer there, or remove the row."
+            )
+        if _GROUPED.fullmatch(text):
+            raise BadData(f"{at}: write the number '{text}' with a point and without groups.")
+    if all(as_number(text.replace(",", ".", 1)) is not None for text in values.values()):
+        for at, text in values.items():
             if as_number(text) is None:
-                raise BadData(f"{where}, row {number}: the number '{text}' has a comma: write it with a point.")
-    for number, text in enumerate(texts, start=1):
-        if re.fullmatch(r"-?\d{1,3}(?:\.\d{3})+,\d+", text.strip()):
-            raise BadData(f"{where}, row {number}: write the number '{text}' with a point and without groups.")
+                raise BadData(f"{at}: the number '{text}' has a comma: write it with a point.")
 
 
 def _are_classes(texts: Sequence[str]) -> bool:

@@ -101,8 +101,8 @@ def _contradiction(where: str, column: str, texts: list[str], other: str, others
 def _open_answers(texts: list[str], value: Any, shape: QuestionShape) -> list[str]:
     if shape.after:
         return [text.rpartition(shape.after)[2].strip() for text in texts]
-    if isinstance(value, bool):
-        return _YES[texts[0]]
+    if len(texts) == 1 and (word := texts[0].strip().lower()) in _YES and not isinstance(value, list):
+        return _YES[word]  # as JSON, and as spreadsheets write it
     return cells.with_readings(texts)
 
 

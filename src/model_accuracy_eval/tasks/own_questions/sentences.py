@@ -1,5 +1,6 @@
 """What has been understood of a file, in sentences for the terminal and the page."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
@@ -23,6 +24,12 @@ def about(
     if several:
         shown = " or ".join(f"'{text}'" for text in read[several[0] - 1]["answers"][:3])
         yield f"{_rows(len(several))} with several right answers, any of which counts: row {several[0]} takes {shown}."
+    yield from _numbers(read)
+    if found := _contradicting(read):
+        yield (
+            f"Rows {found[0]} and {found[1]} ask the same, but have different right answers, so that no model can be "
+            "right in both."
+        )
     entities = [place for place, row in enumerate(read, start=1) if cells.has_entity(row["question"])]
     if entities:
         yield f"{_rows(len(entities))} with HTML's entities, sent as they are: the question of row {entities[0]}."
@@ -65,6 +72,41 @@ def _options(
         f"Options: {number} a row from {from_columns}; the right one is written as its {shape.answer_is}{unclear} "
         f"(row {places[0] + 1}: {written} is '{right}')."
     )
+
+
+_POINT = re.compile(r"[1-9]\d{0,2}\.(\d+)")
+
+
+def _numbers(read: Sequence[DataRow]) -> Iterator[str]:
+    """How numbers are read that somebody may have meant otherwise."""
+    numbers = [
+        (place, text.strip())
+        for place, row in enumerate(read, start=1)
+        if row["kind"] == "number"
+        for text in row["answers"]
+    ]
+    if percentages := [(place, text) for place, text in numbers if text.endswith(("%", "％"))]:
+        place, text = percentages[0]
+        number = text[:-1].strip()
+        yield f"Of percentages the number counts: the answer of row {place}, {text}, is {number}, and no share of 1."
+    if padded := [(place, text) for place, text in numbers if re.match(r"[-+]?0\d", text)]:
+        place, text = padded[0]
+        yield f"Zeros in front of a number do not count: the answer of row {place}, {text}, is also {text.lstrip('0')}."
+    points = [(place, text, match[1]) for place, text in numbers if (match := _POINT.fullmatch(text))]
+    if points and all(len(digits) == len("000") for _, _, digits in points):
+        place, text, _ = points[0]
+        yield f"A point is a decimal point: the answer of row {place}, {text}, is not {text.replace('.', '')}."
+
+
+def _contradicting(read: Sequence[DataRow]) -> tuple[int, int] | None:
+    """Two rows with one question and no right answer in common."""
+    seen: dict[str, tuple[int, set[str]]] = {}
+    for place, row in enumerate(read, start=1):
+        asked = repr((row["question"], row["earlier"], row["choices"]))
+        first, answers = seen.setdefault(asked, (place, set(row["answers"])))
+        if answers.isdisjoint(row["answers"]):
+            return first, place
+    return None
 
 
 def _rows(count: int) -> str:
