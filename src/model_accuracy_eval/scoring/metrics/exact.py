@@ -2,21 +2,33 @@
 
 import re
 import string
+import unicodedata
 from collections.abc import Sequence
 
+from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 from model_accuracy_eval.scoring.numbers import as_number
 
+_UNSEEN = lazy_pattern("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""Marks of direction, of the beginning of a file, and blanks of no width, which are copied along with texts."""
+
 
 def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, ignore_blanks: bool = False) -> float:
-    """1 if the answer is one of the references, letter by letter."""
+    """1 if the answer is one of the references, letter by letter: é is one letter, whether it is written as one sign or
+    as two. Signs that nobody sees are blanks."""
 
     def plain(text: str) -> str:
+        text = text if text.isascii() else unicodedata.normalize("NFC", text)
         text = text.casefold() if ignore_case else text
-        return re.sub(r"\s+", " ", text).strip() if ignore_blanks else text
+        return _without_blanks(text) if ignore_blanks else text
 
     return float(plain(answer) in {plain(reference) for reference in references})
+
+
+def _without_blanks(text: str) -> str:
+    """With one blank where there are several, and none around it."""
+    return re.sub(r"\s+", " ", text if text.isascii() else _UNSEEN.sub("", text)).strip()
 
 
 def exact_match(
@@ -76,7 +88,7 @@ def contains_words(answer: str, references: Sequence[str]) -> float:
     it, such as "not Paris", makes no difference."""
 
     def plain(text: str) -> str:
-        return re.sub(r"\s+", " ", text).strip().casefold()
+        return _without_blanks(unicodedata.normalize("NFC", text)).casefold()
 
     text = plain(answer)
     patterns = (rf"(?<!\w){re.escape(plain(reference))}(?!\w)" for reference in references)

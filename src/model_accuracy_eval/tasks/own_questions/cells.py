@@ -15,6 +15,7 @@ from model_accuracy_eval.tasks.template_words import as_python
 
 _INNER_ANSWERS = ("text", "texts", "value", "aliases", "answers")
 """Fields of an object that hold the right answers, as in SQuAD and TriviaQA."""
+_UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});")
 
 
@@ -109,11 +110,16 @@ def answers_of(where: str, column: str, value: Any) -> list[str]:
         return list(dict.fromkeys(text for held in inner for text in answers_of(where, column, held)))
     found = entries(value)
     if found is None:
-        return [text_of(where, column, value)]
-    texts = [text_of(where, column, entry) for entry in found if not is_blank(entry)]
+        return [_seen(text_of(where, column, value))]
+    texts = [_seen(text_of(where, column, entry)) for entry in found if not is_blank(entry)]
     if not texts or len(texts) < len(found):
         raise BadData(f"{where}: the list of right answers in '{column}' has an empty entry: {short(value)}.")
     return list(dict.fromkeys(texts))
+
+
+def _seen(text: str) -> str:
+    """Without blanks of no width and marks around it, which are copied from web pages: 3 is a number with them, too."""
+    return text.strip(_UNSEEN) or text
 
 
 def with_readings(texts: list[str]) -> list[str]:
