@@ -6,10 +6,15 @@ from model_accuracy_eval.python_source import parse_source
 
 _MODULES = frozenset(
     {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "importlib", "runpy", "imp", "code"}
+    | {"jinja2", "mako"}
 )
-"""They load objects or modules from files, which run code of the file's choosing."""
+"""They load objects or modules from files, or run texts: code of whoever wrote these."""
 _FUNCTIONS = frozenset({"eval", "exec", "compile", "__import__"})
-_METHODS = frozenset({"read_pickle", "load_model", "load_module", "exec_module", "unsafe_load", "full_load"})
+_METHODS = frozenset(
+    {"read_pickle", "load_model", "load_module", "exec_module", "unsafe_load", "full_load"}
+    | {"UnsafeLoader", "dictConfig", "fileConfig", "sympify", "parse_expr"}
+    | {"run_docstring_examples", "DocTestFinder", "DocTestRunner", "DocTestSuite"}
+)
 _KEYWORDS = frozenset({"allow_pickle"})
 
 

@@ -6,6 +6,7 @@ The solution must pass and a wrong one must fail. The mode must never depend on 
 import ast
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -98,6 +99,12 @@ async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
         for execution in (passing, failing):
             if execution.passed is None:  # the next mode can be cheated: no trouble of this machine may lead there
                 raise BadData(f"It is not known in which mode {task} is judged.", detail=execution.detail)
+        if passing.passed and failing.passed:  # such as of a class of data, or a lambda
+            failing = await sandbox.run(
+                msgspec.structs.replace(right, code=break_all(reference.code, reference.entry_points))
+            )
+            if failing.passed is None:
+                raise BadData(f"It is not known in which mode {task} is judged.", detail=failing.detail)
         if passing.passed and not failing.passed:
             return mode
         if passing.passed:
@@ -118,3 +125,21 @@ def break_functions(code: str) -> str:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name != "__init__":
             node.body = [ast.Return(parse_expression(_NOT_AN_ANSWER).body)]
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def break_all(code: str, entry_points: Sequence[str]) -> str:
+    """The same, with every class of its top level taking anything and holding nothing, and any other name of it, such
+    as of a lambda or of what was imported, as a function of this kind."""
+    tree = parse_source(break_functions(code))
+    definitions = [it for it in tree.body if isinstance(it, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    for node in definitions:
+        if isinstance(node, ast.ClassDef):
+            node.bases, node.keywords, node.decorator_list = [], [], []
+            node.body = parse_source("def __init__(self, *values, **named): pass").body
+    assigned = [
+        it.id for node in tree.body if isinstance(node, ast.Assign) for it in node.targets if isinstance(it, ast.Name)
+    ]
+    others = dict.fromkeys([*assigned, *entry_points]).keys() - {node.name for node in definitions}
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    kept = ast.unparse(ast.fix_missing_locations(ast.Module([*imports, *definitions], [])))
+    return "\n".join([kept, *(f"def {name}(*values, **named): return {_NOT_AN_ANSWER}" for name in sorted(others))])

@@ -1,12 +1,15 @@
 """The mode of a task's programs is found with its own solution, on first use, and never with the program judged."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
+from tests.integration.sandbox.conftest import runner
+from tests.integration.sandbox.programs.honest_classes import BESIDE, PAIRS
 
-from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.local_backends import UnconfinedBackend
 from model_accuracy_eval.sandbox.mode_detection import ModeDetectingSandbox
 from model_accuracy_eval.sandbox.pool import WorkerPool
@@ -121,3 +124,25 @@ def test_tests_that_their_own_solution_fails_say_nothing(pool: CountingPool, tes
     assert found.passed is None
     assert "cannot judge programs" in found.detail
     assert "split: " in found.detail
+
+
+PAIRED = {**PAIRS, **BESIDE}
+
+
+def test_honest_programs_pass_in_the_mode_that_is_found_for_them(boxes: Callable[[str], Sandbox]) -> None:
+    """With themselves as the solution; a slightly broken one of each fails."""
+    tasks = [
+        Program(code=it.code, tests=it.tests, entry_points=("f",), reference=it.code, limits=Limits(wall_seconds=0.5))
+        for it in PAIRED.values()
+    ]
+    broken = [
+        msgspec.structs.replace(task, code=task.code.replace(pair.right, pair.wrong, 1))
+        for task, pair in zip(tasks, PAIRED.values(), strict=True)
+    ]
+    found = runner(boxes("bwrap"))([*tasks, *broken])
+    assert [one.passed for one in found] == [True] * len(tasks) + [False] * len(tasks), [
+        (name, one.verdict, one.detail)
+        for name, one, wanted in zip([*PAIRED] * 2, found, [True] * len(tasks) + [False] * len(tasks), strict=True)
+        if one.passed is not wanted
+    ]
+    assert [one.integrity for one in found[: len(PAIRS)] if one.integrity not in ("split", "split+names")] == []

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import math
 import pathlib
 import re
 import uuid
@@ -221,3 +222,13 @@ def test_arrays_that_nobody_wrote_are_refused(data: Any) -> None:
     """A program may send what it likes."""
     with pytest.raises(ValueError, match=r"."):
         ProgramConnection(-1, -1).codec.decode(data)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_what_is_not_a_number_stays_the_same_object(held: bool) -> None:
+    """As nothing but that makes a list that holds it equal to itself; that of the library is the library's."""
+    own = float("nan")
+    one, again, other, known = across([own, own, float("nan"), math.nan], held=held)
+    same = [it is again for it in (one, other)]
+    assert (math.isnan(one), same, id(known)) == (True, [True, False], id(math.nan))
+    assert across([1.5, own, "a", None], held=held)[::2] == [1.5, "a"]

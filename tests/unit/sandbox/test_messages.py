@@ -33,6 +33,7 @@ MESSAGES = [
     JobReport("passed", "", [CheckOutcome(1, True), CheckOutcome(2, False)]),
     ObjectMessage("value", [["list", 1, {"a": None}]], {"0": [1.5]}, "name", [], [7], "text", True, ["", "b"], "typed"),
     ServerSettings("/tmp", ["/tmp"], "user", 1, 2, None),
+    ObjectMessage("value", ["\ud83d\ude00", "\U0001f600", "\udcff"]),  # two halves of a letter are not that letter
 ]
 
 

@@ -61,7 +61,7 @@ class CaseRunner:
         end_processes("children", [None], ended)
         exchange.close()
         verdict, detail = _ending(ended[child].status, exchange, self._max_output)
-        return [verdict, detail, exchange.output.decode("utf-8", "replace")]
+        return [verdict, detail, exchange.output.decode("utf-8", "surrogateescape")]
 
     def _become_program(self, streams: list[tuple[int, int]]) -> None:
         try:

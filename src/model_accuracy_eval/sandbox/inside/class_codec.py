@@ -138,5 +138,11 @@ def _equality(kind: type) -> str:
         return "identity"
     if method is types.SimpleNamespace.__eq__:
         return "namespace"
+    if not (is_dataclass(kind) and _is_generated(method)):
+        return "method"
+    return "ordered data" if _is_generated(getattr(kind, "__lt__", None)) else "data"
+
+
+def _is_generated(method: Any) -> bool:
     code = getattr(method, "__code__", None)
-    return "data" if is_dataclass(kind) and code and code.co_filename == "<string>" else "method"
+    return code is not None and code.co_filename == "<string>"

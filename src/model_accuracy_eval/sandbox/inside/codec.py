@@ -5,7 +5,9 @@ not used: data must not be able to call. What somebody beside the message holds 
 one that the program keeps) has a number on both sides, so that `is` and changes in place are the same there.
 """
 
+import math
 from collections.abc import Callable, Iterable
+from operator import ne
 from sys import getrefcount
 from typing import Any, Protocol
 
@@ -17,6 +19,8 @@ MAX_DEPTH = 200
 _PLAIN_INT = 1 << 62
 """Larger numbers are written as hex: Python refuses to read too many decimal digits."""
 _PLAIN = frozenset({bool, str, float, type(None)})
+_NAN = math.nan
+"""The one that the library names, and that both sides have."""
 _SOMEBODY = -1
 
 
@@ -93,12 +97,16 @@ class Codec:
     def _encode(self, value: Any, holder: int, depth: int) -> Json:
         """`holder` is the number of what holds the value, or 0 if only the message does."""
         kind = type(value)
-        if kind in _PLAIN or (kind is int and -_PLAIN_INT < value < _PLAIN_INT):
+        if _is_flat(value) or (kind is int and -_PLAIN_INT < value < _PLAIN_INT):
             return value  # type: ignore[no-any-return]
         if (known := self._numbers.get(id(value))) is not None:
             return ["ref", known]
         if depth > MAX_DEPTH:
             raise NotPlain(f"a value that is nested more than {MAX_DEPTH} deep")
+        if (
+            kind is float
+        ):  # no other number is the same one by being the same object: a list that holds it equals itself
+            return ["the nan"] if value is _NAN else ["nan", self._shared.add_own(value)]
         form = FORMS.get(kind)
         if form is None:
             return self._encode_object(value, kind, depth)
@@ -146,16 +154,23 @@ class Codec:
 
     def _encode_parts(self, parts: list[Any], holder: int, depth: int) -> list[Json]:
         kinds = set(map(type, parts))
-        if kinds <= _PLAIN or (kinds == {int} and min(parts) > -_PLAIN_INT and max(parts) < _PLAIN_INT):
+        if (kinds <= _PLAIN and not (float in kinds and any(map(ne, parts, parts)))) or (
+            kinds == {int} and min(parts) > -_PLAIN_INT and max(parts) < _PLAIN_INT
+        ):
             return parts
         encode, depth = self._encode, depth + 1
         if holder:
             return [encode(part, holder, depth) for part in parts]
-        return [part if type(part) in _PLAIN else encode(part, getrefcount(part) > _ALONE, depth) for part in parts]
+        return [part if _is_flat(part) else encode(part, getrefcount(part) > _ALONE, depth) for part in parts]
 
     def _decode_other(self, tag: Any, parts: list[Any]) -> Any:
         if tag == "ref":
             return self._shared.value(*parts)
+        if tag == "the nan":
+            return _NAN
+        if tag == "nan":
+            (number,) = parts
+            return self._added(number, float("nan"))
         if tag == "object":
             number, kind = parts
             stand_in = self._objects.stand_in(self.decode(kind), None)
@@ -200,6 +215,10 @@ class Codec:
         if number != 0:
             self._shared.add_foreign(number, value)
         return value
+
+
+def _is_flat(value: Any) -> bool:
+    return type(value) in _PLAIN and not (type(value) is float and math.isnan(value))
 
 
 def _nearest_form(kind: type) -> Any:

@@ -31,6 +31,9 @@ class Conversation:
         self._lock = threading.RLock()
         self._shown: set[int] = set()
         self._differences: set[int] = set()
+        self._relations: dict[int, tuple[type, ...]] = {}
+        self._made_by_tests: set[int] = set()
+        self._steps: set[int] = set()
         self.compared_objects = False
         self.shared = SharedValues(step)
         self.codec = Codec(self.shared, ClassCodec(self, self.shared))
@@ -132,6 +135,27 @@ class Conversation:
 
     def mark_as_difference(self, mirror: object) -> None:
         self._differences.add(self.shared.number(mirror) or 0)
+
+    def related_types(self, mirror: object) -> tuple[type, ...]:
+        return self._relations.get(self.shared.number(mirror) or 0, ())
+
+    def mark_as_relation(self, mirror: object, types: tuple[type, ...]) -> None:
+        self._relations[self.shared.number(mirror) or 0] = types if self.guarded else ()
+
+    def mark_as_step(self, mirror: object) -> None:
+        self._steps.add(self.shared.number(mirror) or 0)
+
+    def is_step(self, mirror: object) -> bool:
+        return self.shared.number(mirror) in self._steps
+
+    def is_made_by_tests(self, mirror: object) -> bool:
+        return self.shared.number(mirror) in self._made_by_tests
+
+    def mark_as_made_by_tests(self, mirror: object) -> None:
+        self._made_by_tests.add(self.shared.number(mirror) or 0)
+
+    def came_back(self, error: object) -> None:
+        """Only tests have checks."""
 
     def is_named(self, kind: type) -> bool:
         """Whether this side has asked for the class, or one that it is below, by its name."""

@@ -19,8 +19,9 @@ MAX_BYTES = 32 << 20
 Json = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 _LENGTH = struct.Struct(">I")
-_encode = json.JSONEncoder(separators=(",", ":")).encode
-_decode = json.JSONDecoder().decode
+# Escaped, the halves of a letter beyond the first plane would be read as that letter, and one object is every NaN.
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_decode = json.JSONDecoder(parse_constant=float).decode
 
 AnyMessage = TypeVar("AnyMessage", bound=tuple[object, ...])
 
@@ -259,7 +260,7 @@ def _checked_items(hint: object, values: Any) -> object:
 
 
 def pack(message: tuple[object, ...]) -> bytes:
-    body = _encode(message).encode()
+    body = _encode(message).encode("utf-8", "surrogatepass")
     if len(body) > MAX_BYTES:
         raise TooLarge(f"{len(body):,} bytes where at most {MAX_BYTES:,} may cross")
     return _LENGTH.pack(len(body)) + body
@@ -274,7 +275,7 @@ def body_size(head: bytes) -> int:
 
 
 def unpack(kind: type[AnyMessage], body: bytes) -> AnyMessage:
-    return parse(kind, _decode(body.decode()))
+    return parse(kind, _decode(body.decode("utf-8", "surrogatepass")))
 
 
 def send(fd: int, *messages: tuple[object, ...]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from model_accuracy_eval.sandbox.inside.mirror_methods import ClassTraits, OtherSide, ProgramWouldDecide, methods_of
-from model_accuracy_eval.sandbox.inside.special_methods import AWAIT, EQUALITIES, QUESTIONS
+from model_accuracy_eval.sandbox.inside.special_methods import AWAIT, EQUALITIES, QUESTIONS, RELATIONS, STEPS
 from model_accuracy_eval.sandbox.inside.value_forms import form_of
 
 _READABLE = frozenset(
@@ -29,32 +29,39 @@ _REAL_CLASSES: dict[str, type] = {
 class MirrorClass(type):
     """A class of the other side."""
 
-    side: OtherSide
+    __other_side__: OtherSide
+    """Not a name that programs use: it is found before their own attributes."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> Any:
         """A class statement below a class of the other side makes the class over there."""
-        (side, *_) = (base.side for base in bases if isinstance(base, MirrorClass))
+        (side, *_) = (base.__other_side__ for base in bases if isinstance(base, MirrorClass))
         return side.subclass(name, bases, namespace)
 
-    def __call__(cls, *args: object, **kwargs: object) -> Any:
-        return cls.side.ask("call", cls, *args, kwargs=kwargs)
+    def __call__(cls, /, *args: object, **kwargs: object) -> Any:
+        made = cls.__other_side__.ask("call", cls, *args, kwargs=kwargs)
+        cls.__other_side__.mark_as_made_by_tests(made)
+        return made
 
     def __getattr__(cls, name: str) -> Any:
-        if cls.side.guarded and _decides(cls.side, cls, cls, name):
+        if cls.__other_side__.guarded and _decides(cls.__other_side__, cls, cls, name):
             raise ProgramWouldDecide(f"{name} of the program's own class {cls.__name__}")
-        return cls.side.ask("get", cls, name=_readable(name))
+        return cls.__other_side__.ask("get", cls, name=_readable(name))
 
     def __setattr__(cls, name: str, value: object) -> None:
-        cls.side.ask("set", cls, value, name=name)
+        cls.__other_side__.ask("set", cls, value, name=name)
+
+    def __dir__(cls) -> Any:
+        side = cls.__other_side__
+        return side.ask("special", cls, name="__dir__") if side.guarded else super().__dir__()
 
     def __iter__(cls) -> Any:
-        return iter(cls.side.ask("special", cls, name="__iter__"))
+        return iter(cls.__other_side__.ask("special", cls, name="__iter__"))
 
     def __len__(cls) -> int:
-        return int(cls.side.ask("special", cls, name="__len__"))
+        return int(cls.__other_side__.ask("special", cls, name="__len__"))
 
     def __getitem__(cls, key: object) -> Any:
-        return cls.side.ask("special", cls, key, name="__getitem__")
+        return cls.__other_side__.ask("special", cls, key, name="__getitem__")
 
 
 class Mirror:
@@ -64,13 +71,22 @@ class Mirror:
         side = _side(self)
         if side.guarded and _decides(side, self, type(self), name):
             raise ProgramWouldDecide(f"{name} of an object of the program's own type {type(self).__name__}")
-        return side.ask("get", self, name=_readable(name))
+        found = side.ask("get", self, name=_readable(name))
+        if name in STEPS:
+            side.mark_as_step(found)
+        if name in RELATIONS and is_mirror(found) and not side.is_named(type(self)):
+            side.mark_as_relation(found, RELATIONS[name])
+        return found
 
     def __setattr__(self, name: str, value: object) -> None:
         _side(self).ask("set", self, value, name=name)
 
     def __delattr__(self, name: str) -> None:
         _side(self).ask("delete", self, name=name)
+
+    def __dir__(self) -> Any:
+        side = _side(self)
+        return side.ask("special", self, name="__dir__") if side.guarded else super().__dir__()
 
     def __copy__(self) -> Any:
         return _side(self).ask("copy", self)
@@ -100,7 +116,7 @@ class MirrorCoroutine(Mirror):
         _side(self).ask("get", self, name="close")()
 
     def _steps(self) -> Generator[None, None, Any]:
-        steps: Generator[None, None, Any] = self.__dict__.setdefault("steps", self.__await__())
+        steps: Generator[None, None, Any] = self.__dict__.setdefault("__steps__", self.__await__())
         return steps
 
 
@@ -113,8 +129,11 @@ def mirror_class(side: OtherSide, traits: ClassTraits, bases: tuple[type, ...]) 
     namespace: dict[str, Any] = {"__module__": traits.module, "__qualname__": traits.name}
     above = {kind for base in bases for kind in base.__mro__ if not isinstance(kind, MirrorClass)}
     namespace |= methods_of(side, traits, is_plain=not above <= {Mirror, MirrorCoroutine, object})
+    namespace["__doc__"] = _Asked("__doc__")
     if side.guarded:
-        namespace["__doc__"] = _Asked("__doc__")
+        namespace["__annotations__"] = _Asked("__annotations__")
+    elif traits.module == "builtins" and traits.name == "function":
+        namespace["__get__"] = _bind  # a program may make a method of it, or tests may
     if not above - {Mirror, object} and AWAIT not in traits.methods:
         namespace["__dict__"] = property(lambda self: side.ask("get", self, name="__dict__"))
     if traits.module == "builtins" and traits.name in _REAL_CLASSES:
@@ -126,8 +145,12 @@ def mirror_class(side: OtherSide, traits: ClassTraits, bases: tuple[type, ...]) 
         made = type.__new__(MirrorClass, traits.name, below + bases, namespace)
     except TypeError:  # bases in an order that only classes over there have
         made = type.__new__(MirrorClass, traits.name, (_lowest(traits),), namespace)
-    type.__setattr__(made, "side", side)
+    type.__setattr__(made, "__other_side__", side)
     return made
+
+
+def _bind(function: Any, value: object, _: type | None = None) -> Any:
+    return function if value is None else types.MethodType(function, value)
 
 
 class _Asked:
@@ -137,7 +160,7 @@ class _Asked:
         self._name = name
 
     def __get__(self, value: Any, kind: Any) -> Any:
-        return kind.side.ask("get", kind if value is None else value, name=self._name)
+        return kind.__other_side__.ask("get", kind if value is None else value, name=self._name)
 
 
 def _known_class(traits: ClassTraits) -> type | None:
@@ -160,11 +183,15 @@ def _decides(side: OtherSide, mirror: object, kind: type, name: str) -> bool:
     """Whether that name of the object may be the tests' verdict."""
     if name in EQUALITIES:
         return True
+    if name in QUESTIONS and side.is_named(kind):
+        # Where the program has made it, it may stand where a text was expected.
+        side.compared_objects |= not side.is_made_by_tests(mirror)
+        return False
     return (name in QUESTIONS or side.is_difference(mirror)) and not side.is_named(kind)
 
 
 def _side(mirror: object) -> OtherSide:
-    side: OtherSide = type(mirror).side  # type: ignore[attr-defined]
+    side: OtherSide = type(mirror).__other_side__  # type: ignore[attr-defined]
     return side
 
 

@@ -5,13 +5,16 @@ in `use_of_tests`.
 """
 
 import select
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
 from model_accuracy_eval.sandbox.inside.captured_streams import TestStreams
 from model_accuracy_eval.sandbox.inside.conversation import Conversation
 from model_accuracy_eval.sandbox.inside.messages import Gone, ObjectMessage, TooLarge, receive
+from model_accuracy_eval.sandbox.inside.mirror_methods import ProgramWouldDecide
 from model_accuracy_eval.sandbox.inside.mirrors import MirrorClass
 from model_accuracy_eval.sandbox.inside.random_state import SeededGenerators
 from model_accuracy_eval.sandbox.inside.use_of_tests import ACTIONS
@@ -39,7 +42,7 @@ class ProgramConnection(Conversation):
         self._generators: SeededGenerators | None = None
         self.calls = 0
         self._named_classes: list[MirrorClass] = []
-        self._unmet: tuple[AssertionError, TracebackType | None] | None = None
+        self._kept: list[tuple[AssertionError, TracebackType | None]] = []
 
     def follow_seeds(self) -> None:
         """From now on, what the tests seed is seeded in the program's process, too."""
@@ -53,6 +56,9 @@ class ProgramConnection(Conversation):
         found = self.ask("name", name=name)
         if type(found) is not list or len(found) != 1:
             raise KeyError(name)
+        _refuse_catching(found[0], name)
+        if isinstance(found[0], type) and not isinstance(found[0], MirrorClass):
+            self.calls += 1  # a type of Python's own, whose calls are not asked of the program
         # Where tests call what is no class by its name, a program may still give them one.
         if isinstance(found[0], MirrorClass) and name[:1].isupper():
             self._named_classes.append(found[0])
@@ -62,21 +68,51 @@ class ProgramConnection(Conversation):
         return any(named in kind.__mro__ for named in self._named_classes)
 
     def told(self, error: BaseException) -> None:
-        if isinstance(error, AssertionError) and self._unmet is None:
-            self._unmet = error, error.__traceback__
+        if isinstance(error, AssertionError):
+            self._kept.append((error, error.__traceback__))
 
-    def unmet_check(self) -> AssertionError | None:
-        """What a check of the tests has raised in a function of theirs that the program called and that no test has
-        seen since, so that the program has kept it to itself."""
-        return self._unmet and self._unmet[0].with_traceback(self._unmet[1])
+    def came_back(self, error: object) -> None:
+        self._kept = [check for check in self._kept if check[0] is not error]
+
+    def kept_checks(self) -> list[AssertionError]:
+        """What checks of the tests have raised where the program was asked for something, in a function of theirs or
+        within its context, and what it did not answer with: it has kept them from the tests."""
+        return [error.with_traceback(trace) for error, trace in self._kept]
 
     def ask(self, action: str, *values: object, name: str = "", kwargs: Mapping[str, object] | None = None) -> Any:
         if self._generators and action == "call" and (state := self._generators.news()) is not None:
             super().ask("seed", state)
+        with self._watching_checks(values):
+            found = self._asked_for(action, values, name, kwargs)
+            if action == "get":
+                _refuse_catching(found, name)
+            if name == "__exit__" and not (self.is_mirror(found) or found):
+                self.came_back(values[2] if len(values) > 2 else None)  # the tests' own `with` raises it again
+        return found
+
+    @contextmanager
+    def _watching_checks(self, values: tuple[object, ...]) -> Iterator[None]:
+        """What fails, or is shown to the program as failed, is kept from the tests unless this answer is that it is
+        raised. A later answer is too late: it may come where tests expect another check to fail."""
+        before, flying = len(self._kept), sys.exc_info()[1]
+        for value in values:
+            if isinstance(value, AssertionError) and value.__traceback__:
+                self.told(value)
+        try:
+            yield
+        except BaseException as error:
+            self._kept[before:] = [check for check in self._kept[before:] if check[0] is not error]
+            if flying is not None and error is not flying:
+                self.told(flying)  # such as in a `finally`, where the tests would go on with this error
+            raise
+
+    def _asked_for(
+        self, action: str, values: tuple[object, ...], name: str, kwargs: Mapping[str, object] | None
+    ) -> Any:
         try:
             return super().ask(action, *values, name=name, kwargs=kwargs)
         except _ENDING as error:
-            if name in {"__next__", "send", "throw"} or action == "finish":
+            if name == "__next__" or action == "finish" or self.is_step(values[0]):
                 raise
             raise ProgramError(f"{type(error).__name__} where nothing is gone through") from None
         finally:  # what it raises is an answer, too
@@ -86,7 +122,7 @@ class ProgramConnection(Conversation):
         """Where its methods say `super()`, they mean the class that is made over there."""
         cell: Any = namespace.pop("__classcell__", None)
         own = {key: value for key, value in namespace.items() if key not in ("__module__", "__qualname__")}
-        made: type = self.ask("subclass", own, *bases, name=name)
+        made: type = self.ask("subclass", own, _descriptors(own), *bases, name=name)
         if cell is not None:
             cell.cell_contents = made
         return made
@@ -121,12 +157,32 @@ class ProgramConnection(Conversation):
     def _exception(self, values: list[Any], text: str) -> BaseException:
         """An AssertionError of the program is not one of the tests."""
         error = values[0] if values else None
-        if self._unmet and error is self._unmet[0]:
-            self._unmet = None
         if not isinstance(error, BaseException) or (isinstance(error, _NOT_RAISED) and not self.shared.is_own(error)):
             error = ProgramError(text)
         error.__dict__["program_text"] = text
         return error
+
+
+def _descriptors(namespace: dict[str, object]) -> dict[str, tuple[object, ...]]:
+    """Takes them out: what each is made of."""
+    found: dict[str, tuple[object, ...]] = {}
+    for key, value in namespace.items():
+        if isinstance(value, property):
+            found[key] = ("property", value.fget, value.fset, value.fdel)
+        elif isinstance(value, (staticmethod, classmethod)):
+            found[key] = (type(value).__name__, value.__func__)
+    for key in found:
+        del namespace[key]
+    return found
+
+
+def _refuse_catching(found: Any, name: str) -> None:
+    """What tests except by the program's name for it is not to be what their own checks raise."""
+    if type(found) in (tuple, list, set, frozenset):
+        for kind in found:
+            _refuse_catching(kind, name)
+    elif type(found) is type and found is not object and issubclass(AssertionError, found):
+        raise ProgramWouldDecide(f"{name}, which would catch checks that fail")
 
 
 def _unreadable(error: Exception) -> ProgramError:

@@ -156,17 +156,17 @@ def _attributes(value: Any) -> object:
     return {**getattr(value, "__dict__", {}), **{name: getattr(value, name) for name in slots if hasattr(value, name)}}
 
 
-def _subclass(name: str, namespace: dict[str, Any], *bases: type) -> type:
+_DESCRIPTORS: dict[str, Callable[..., object]] = {
+    "property": property,
+    "staticmethod": staticmethod,
+    "classmethod": classmethod,
+}
+
+
+def _subclass(name: str, namespace: dict[str, Any], descriptors: dict[str, tuple[Any, ...]], *bases: type) -> type:
     """A class that tests have written below one of the program; its functions are theirs."""
-
-    def method(function: Callable[..., Any]) -> Callable[..., Any]:
-        def bound(*args: object, **kwargs: object) -> object:  # only functions get the object that they belong to
-            return function(*args, **kwargs)
-
-        return bound
-
-    methods = {key: method(value) if callable(value) else value for key, value in namespace.items()}
-    return type(bases[0])(name, bases, {**methods, "__module__": "tests"})
+    made = {key: _DESCRIPTORS[kind](*functions) for key, (kind, *functions) in descriptors.items()}
+    return type(bases[0])(name, bases, {**namespace, **made, "__module__": "tests"})
 
 
 ACTIONS: dict[str, Action] = {

@@ -40,7 +40,7 @@ def _super(*args: Any) -> Any:
 def _above(kind: MirrorClass, value: object) -> object:
     class Above:
         def __getattribute__(self, name: str) -> Any:
-            return kind.side.ask("super", kind, value, name=name)
+            return kind.__other_side__.ask("super", kind, value, name=name)
 
     return Above()
 
@@ -110,11 +110,12 @@ def _objection(connection: ProgramConnection, source: str) -> JobReport | None:
     """Why tests that have ended well are not passed."""
     if not connection.calls:
         return JobReport("failed", "The tests ended without a call of the program.")
-    unmet = connection.unmet_check()
-    if unmet is None or _is_raised_on_purpose(unmet, check := failed_check(unmet, source)):
-        return None
-    where = "It failed in a function that the program called, and the program went on."
-    return JobReport("failed", f"{_sentence(unmet, check)}. {where}", failed_check=check)
+    for unmet in connection.kept_checks():
+        check = failed_check(unmet, source)
+        if not _is_raised_on_purpose(unmet, check):
+            where = "The program was told of that, and kept it from the tests."
+            return JobReport("failed", f"{_sentence(unmet, check)}. {where}", failed_check=check)
+    return None
 
 
 def _is_raised_on_purpose(error: AssertionError, check: ComparedSides | None) -> bool:

@@ -5,6 +5,8 @@ nothing of any other value, least of all of one that it names itself: a class th
 would compare as it likes, and a format that it writes would read whatever the tests hold.
 """
 
+import enum
+import functools
 import sys
 import types
 from typing import Any
@@ -14,16 +16,14 @@ from model_accuracy_eval.sandbox.inside.special_methods import SPECIAL, use
 
 _CLOSED = (
     types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType, types.FrameType, types.CodeType,
-    types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
+    types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, functools.partial,
 )  # fmt: skip
 """Objects that a program may use and not look into: what they hold leads to the tests."""
 
-_SHOWN = frozenset({"__name__", "__qualname__", "send", "close"})
+_SHOWN = frozenset({"__name__", "__qualname__", "__doc__", "send", "close"})
 """What they all may be asked for."""
 
-_FUNCTIONS = _CLOSED[:3]
-
-_LEADING_ON = frozenset({"format", "format_map", "enable_load_extension", "load_extension"})
+_LEADING_ON = frozenset({"format", "format_map", "vformat", "get_field", "enable_load_extension", "load_extension"})
 """Methods of libraries that read any attribute, or run any code, for who calls them."""
 
 _FACTS = frozenset({"__dict__", "__dataclass_fields__", "__match_args__"})
@@ -55,7 +55,7 @@ def _is_private(value: Any, name: str) -> bool:
     """Whether the name is for others than those who use the object."""
     if isinstance(value, _CLOSED) or name.startswith("__"):
         return name not in _SHOWN
-    if _is_mock(value) and (name in _OF_MOCKS or name.startswith("assert")):
+    if _is_mock(value) and (name in _OF_MOCKS or name.startswith(("assert", "await"))):
         return True
     if name.startswith("_") and name not in _OF_NAMED_TUPLES:  # the members of an enumeration are among these
         return not _is_of_tests(value)
@@ -72,8 +72,9 @@ def _get(value: Any, name: str) -> object:
 
 
 def _set(value: Any, name: str, content: object) -> None:
-    """What tests have written as a function stays theirs: it may be what they ask in the end."""
+    """What tests have written to be called, or to be worked out, stays theirs: it may be what they ask in the end."""
     can_be_set = _is_of_tests(value) or _is_mock(value) or isinstance(value, types.SimpleNamespace)
+    can_be_set = can_be_set and not isinstance(value, enum.Enum)
     if not can_be_set or _is_private(value, name) or _is_function(value, name):
         raise AttributeError(f"{name} of the tests' {type(value).__name__} cannot be set")
     setattr(value, name, content)
@@ -81,7 +82,9 @@ def _set(value: Any, name: str, content: object) -> None:
 
 def _is_function(value: Any, name: str) -> bool:
     own = vars(value).get(name) if hasattr(value, "__dict__") else None
-    return isinstance(own, _FUNCTIONS) or isinstance(getattr(type(value), name, None), _FUNCTIONS)
+    of_class = next((vars(kind)[name] for kind in type(value).__mro__ if name in vars(kind)), None)
+    works_out = hasattr(of_class, "__get__") and not hasattr(of_class, "__set__")
+    return callable(own) or callable(of_class) or works_out
 
 
 def _call(value: Any, args: list[Any], named: dict[str, Any]) -> object:

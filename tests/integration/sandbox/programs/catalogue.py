@@ -3,9 +3,12 @@
 from tests.integration.sandbox.programs.forging import FORGING
 from tests.integration.sandbox.programs.forging_answers import FORGING_ANSWERS
 from tests.integration.sandbox.programs.forging_asks import FORGING_ASKS
+from tests.integration.sandbox.programs.forging_checks import FORGING_CHECKS
+from tests.integration.sandbox.programs.forging_relations import FORGING_RELATIONS
 from tests.integration.sandbox.programs.forging_tests import FORGING_TESTS
 from tests.integration.sandbox.programs.honest import HONEST
 from tests.integration.sandbox.programs.honest_awkward import HONEST_AWKWARD
+from tests.integration.sandbox.programs.honest_classes import BROKEN_CLASSES, HONEST_CLASSES
 from tests.integration.sandbox.programs.honest_python import HONEST_PYTHON
 from tests.integration.sandbox.programs.honest_tools import HONEST_TOOLS
 from tests.integration.sandbox.programs.honest_use import HONEST_USE
@@ -18,8 +21,8 @@ from tests.integration.sandbox.programs.sample import Sample
 from tests.integration.sandbox.programs.wrong import WRONG
 
 THEMES = {
-    "honest": {**HONEST, **HONEST_PYTHON, **HONEST_USE, **HONEST_TOOLS, **HONEST_AWKWARD},
-    "wrong": WRONG,
+    "honest": {**HONEST, **HONEST_PYTHON, **HONEST_USE, **HONEST_TOOLS, **HONEST_AWKWARD, **HONEST_CLASSES},
+    "wrong": {**WRONG, **BROKEN_CLASSES},
     "forging": FORGING,
     "hostile_worker": HOSTILE_WORKER,
     "hostile_neighbour": HOSTILE_NEIGHBOUR,
@@ -28,6 +31,8 @@ THEMES = {
     "forging_answers": FORGING_ANSWERS,
     "forging_asks": FORGING_ASKS,
     "forging_tests": FORGING_TESTS,
+    "forging_checks": FORGING_CHECKS,
+    "forging_relations": FORGING_RELATIONS,
     "hostile_kernel": HOSTILE_KERNEL,
 }
 CATALOGUE: dict[str, Sample] = {
