@@ -92,7 +92,7 @@ def main() -> None:
     \b
     Exit codes: 0 done, gates passed · 1 a gate failed · 2 usage or configuration · 3 refused before deploying ·
     4 the adapter did not come up or died · 5 too many requests failed · 6 the report could not be published ·
-    7 gates undecided · 70 a defect of this program · 130/143 stopped
+    7 gates undecided · 70 a defect of this program · 129/130/143 stopped
     """  # noqa: D301 - click looks for the character itself
 
 

@@ -15,13 +15,14 @@ EvalError
 ├── PublishFailed           6  the report could not be published
 ├── Altered                 1  a run folder is not what its run left
 ├── Defect                 70  this program is wrong; what was collected until then is kept
-└── Stopped           130/143  a signal stopped the run
+└── Stopped       129/130/143  a signal stopped the run
 
 A gate that fails (1) or stays undecided (7) is a result, not an error: see `records.Outcome`.
 Errors of libraries and of the operating system are converted to these by the module that calls the library.
 """
 
 import difflib
+import signal
 import traceback
 from collections.abc import Iterable, Sequence
 
@@ -214,3 +215,9 @@ class StopSignal(KeyboardInterrupt):
         super().__init__()
         self.number = signal_number
         self.exit_code = 128 + signal_number
+
+
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """Those that ask for an end. SIGHUP comes when a terminal or its connection is closed; `nohup` ignores it."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP]))

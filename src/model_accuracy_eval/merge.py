@@ -15,7 +15,7 @@ from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTI
 from model_accuracy_eval.reporting import findings, journal, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.reporting.sampling_changes import sampling_change
-from model_accuracy_eval.scoring.seen_texts import SeenNumbers
+from model_accuracy_eval.scoring.seen_numbers import SeenNumbers
 
 _JOURNALS = (journal.file, journal.failures_file, findings.file)
 """What a run appends to, by label and dataset: replies, samples without one, and judgements."""

@@ -56,7 +56,7 @@ def evaluate(
 
     `progress`: called with a `ProgressEvent` for every change; "terminal" shows what the command shows; None is silent.
     `environ`: the environment variables to use instead of this process's (API keys, hub tokens, proxies).
-    `handle_signals`: SIGINT and SIGTERM end the run with a partial report, as on the command line; main thread only.
+    `handle_signals`: SIGINT, SIGTERM and SIGHUP end the run with a partial report, as in the command; main thread only.
     `sinks`: places of your own to publish the report to, after the files of the run folder.
     """
     environ = os.environ if environ is None else environ

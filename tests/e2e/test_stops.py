@@ -1,9 +1,12 @@
 """A stop is a stop at any moment: the exit code of shells, soon, and no traceback."""
 
 import json
+import os
+import pty
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -85,3 +88,49 @@ def test_a_service_that_never_answers_the_probe(tmp_path: Path) -> None:
         done = command.run("run", "--reuse", command.only_run(tmp_path), "--endpoint", server.url)
     assert done.code == 0, done.err
     assert len(command.journal(command.only_run(tmp_path), "demo_gsm8k")) == 100
+
+
+@pytest.mark.parametrize("words", [[], ["nohup"]], ids=["alone", "nohup"])
+def test_a_terminal_that_is_closed(words: list[str], tmp_path: Path) -> None:
+    """As when a connection breaks off: the run ends with a report, and goes on with --reuse. Under nohup it stays."""
+    with FaultServer(style=Style(delay=0.05)) as server:
+        asked = ["--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", str(tmp_path), "--concurrency", "4"]
+        process, terminal = in_terminal([*words, sys.executable, "-m", "model_accuracy_eval", "run", *asked], tmp_path)
+        until(lambda: any(path.stat().st_size for path in tmp_path.glob("*/predictions/*/*.jsonl")), "some answers")
+        os.close(terminal)
+        with process:
+            code = process.wait(timeout=60)
+        folder = command.only_run(tmp_path)
+        assert (code, command.facts(folder)["status"]) == ((0, "complete") if words else (129, "stopped"))
+        assert (folder / "report.html").is_file()
+        again = command.run("run", "--reuse", folder, "--endpoint", server.url)
+    assert again.code == 0, again.err
+    assert len(command.journal(folder, "demo_gsm8k")) == 100
+
+
+def in_terminal(words: list[str], folder: Path) -> "tuple[subprocess.Popen[bytes], int]":
+    """A process in a terminal of its own, which ends when the descriptor is closed."""
+    ours, its = pty.openpty()
+    process = subprocess.Popen(
+        ["setsid", "--ctty", *words], stdin=its, stdout=its, stderr=its, env=command.environment(TERM="xterm"),
+        cwd=folder,
+    )  # fmt: skip
+    os.close(its)
+    return process, ours
+
+
+@pytest.mark.parametrize("place", ["full", "reader"])
+def test_figures_that_cannot_be_printed_change_no_verdict(place: str, tmp_path: Path) -> None:
+    """A full disk, or `| head` that has read enough: the exit code is that of the run, not that of a failed gate."""
+    with FaultServer() as server:
+        words = [sys.executable, "-m", "model_accuracy_eval", "run", "--endpoint", server.url, "--datasets"]
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as closed, Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [*words, "demo_gsm8k", "--out", str(tmp_path)], stdout=full if place == "full" else closed,
+                stderr=subprocess.PIPE, text=True, env=command.environment(), cwd=command.ROOT, check=False,
+            )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "The figures could not be printed" in done.stderr
+    assert command.facts(command.only_run(tmp_path))["status"] == "complete"

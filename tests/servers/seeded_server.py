@@ -1,10 +1,13 @@
 """A server whose every answer follows from its question and seed, after a while: python seeded_server.py PORT SECONDS
 
+The file ASKED, if the variable is set, gets a line for each request about lengths: how many samples it asks for.
+
 It answers "How long is xxx?" rightly two times of three. Run as a program of its own, without any package.
 """
 
 import hashlib
 import json
+import os
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +21,7 @@ class Server(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     seconds = 0.0
+    asked = -1
 
     def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 - the base class names it
 
@@ -26,6 +30,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.asked >= 0 and "How long is " in request["messages"][-1]["content"]:
+            os.write(self.asked, f"{json.dumps({'samples': request.get('n', 1)})}\n".encode())
         time.sleep(self.seconds)
         text = request["messages"][-1]["content"]
         events = [
@@ -57,4 +63,6 @@ def answer(text: str, seed: int) -> str:
 
 if __name__ == "__main__":
     Handler.seconds = float(sys.argv[2])
+    if "ASKED" in os.environ:
+        Handler.asked = os.open(os.environ["ASKED"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

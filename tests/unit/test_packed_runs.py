@@ -1,6 +1,7 @@
 """A run of many problems keeps them packed, and of many replies in its folder; what it says is the same to the digit."""
 
 import random
+from array import array
 from typing import Any
 
 import msgspec
@@ -10,14 +11,15 @@ from hypothesis import strategies as st
 from tests.fake_ports import MemoryStore
 from tests.unit.test_merge import TASKS, World, judged_by, whole_plan
 
-from model_accuracy_eval.records import Problem, ProblemResult, packed_records
+from model_accuracy_eval.records import Problem, ProblemResult, disk_numbers, packed_records
+from model_accuracy_eval.records.number_mapping import NumbersByNumber
 from model_accuracy_eval.records.packed_records import PackedRecords, RecordsById
-from model_accuracy_eval.reporting import page
-from model_accuracy_eval.scoring import problem_cells, stats
+from model_accuracy_eval.reporting import journal_order, page
+from model_accuracy_eval.scoring import order_statistics, problem_cells, request_tokens
 from model_accuracy_eval.scoring.certainty import Noise
 from model_accuracy_eval.scoring.lost_values import LostValue
 from model_accuracy_eval.scoring.problem_cells import Cell, ProblemCells
-from model_accuracy_eval.scoring.seen_texts import SeenTexts
+from model_accuracy_eval.scoring.request_tokens import RequestTokens
 from model_accuracy_eval.stages import reply_chunks
 
 SHARED = TASKS | {"shares": judged_by("edit_similarity", "shares"), "corpus": judged_by("bleu", "corpus")}
@@ -28,7 +30,10 @@ def pack_everything(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(packed_records, "AS_THEY_ARE", 0)
     patch.setattr(packed_records, "_LEARNED_FROM", 2)
     patch.setattr(problem_cells, "MOST_DIFFERENT", 1)
-    patch.setattr(stats, "_MANY", 1)
+    patch.setattr(disk_numbers, "BLOCK", 2)
+    patch.setattr(order_statistics, "IN_MEMORY", 1)
+    patch.setattr(request_tokens, "IN_MEMORY", 1)
+    patch.setattr(journal_order, "_MANY_LINES", 1)
 
 
 @pytest.fixture(params=["in the page", "beside it"])
@@ -132,16 +137,6 @@ def test_cells_come_back_as_they_were(found: list[Cell], different: int) -> None
     assert [repr(kept[at]) for at in range(len(kept))] == list(map(repr, expected))
 
 
-@given(st.lists(st.integers(0, 300).map(str), max_size=400))
-def test_a_text_is_new_once(texts: list[str]) -> None:
-    """As for a set of the texts."""
-    seen, known = SeenTexts(), set[str]()
-    for text in texts:
-        assert seen.add(text) == (text not in known)
-        known.add(text)
-    assert len(seen) == len(known)
-
-
 def test_what_is_read_again_is_unpacked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what was read lately; memory does not grow with what is read."""
     records = PackedRecords(Problem, (Problem(id=at, messages=(), references=()) for at in range(2_000)), as_they_are=0)
@@ -157,3 +152,32 @@ def test_what_is_read_again_is_unpacked_once(monkeypatch: pytest.MonkeyPatch) ->
         assert [records[place].id for _ in range(10)] == [place] * 10
     assert unpacked == [*range(2_000)]
     assert len(records._recent) <= 256
+
+
+USAGE = st.none() | st.integers(0, 9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 30).map(str), USAGE, USAGE), max_size=60), st.sampled_from([3, 10**6]))
+def test_a_request_counts_once(samples: list[tuple[str, int | None, int | None]], in_memory: int) -> None:
+    """Its first sample says how many tokens it took; requests of which nobody knows any are no zeros."""
+    made, first = RequestTokens(), dict[str, tuple[int | None, int | None]]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk_numbers, "BLOCK", 4)
+        patch.setattr(request_tokens, "IN_MEMORY", in_memory)
+        for name, *tokens in samples:
+            made.add(name, *tokens)
+            first.setdefault(name, (tokens[0], tokens[1]))
+        found = made.totals()
+    sums = [[number for number in column if number is not None] for column in zip(*first.values(), strict=True)] or [
+        [],
+        [],
+    ]
+    assert found == (len(first), *(sum(known) if known else None for known in sums))
+
+
+@given(st.dictionaries(st.integers(-5, 2**40), st.integers(0, 99)))
+def test_a_mapping_in_arrays_is_a_mapping(numbers: dict[int, int]) -> None:
+    made = NumbersByNumber(array("q", numbers), array("q", numbers.values()))
+    assert dict(made) == numbers
+    assert all(made[key] == numbers[key] for key in numbers)
+    assert made.get(-6, -1) == -1

@@ -1,6 +1,6 @@
-"""What Ctrl-C and SIGTERM do to a command: one sentence and the exit code of shells, never a traceback.
+"""What Ctrl-C, SIGTERM and a closed terminal do to a command: a sentence and the exit code of shells, no traceback.
 
-A run takes both signals over while it lasts, because it has answers to keep and an adapter to end.
+A run takes the signals over while it lasts, because it has answers to keep and an adapter to end.
 """
 
 import signal
@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from model_accuracy_eval.errors import StopSignal
+from model_accuracy_eval.errors import StopSignal, stop_signals
 from model_accuracy_eval.repeated_stops import repeated_stops
 
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """While entered, both signals raise `StopSignal`. Only a main thread can be told of signals."""
+    """While entered, the signals raise `StopSignal`. Only a main thread can be told of signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {number: signal.signal(number, _raise) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.signal(number, _raise) for number in stop_signals()}
     try:
         with repeated_stops():
             yield

@@ -7,6 +7,8 @@ from typing import Generic, TypeVar, overload
 
 import msgspec
 
+from model_accuracy_eval.records.disk_numbers import DiskBytes
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 AS_THEY_ARE = 20_000
@@ -33,7 +35,7 @@ class PackedRecords(Sequence[T], Generic[T]):
         """Encoded records that the dictionary is made of."""
         self._dictionary = b""
         self._recent: dict[int, T] = {}
-        self._packed = bytearray()
+        self._packed = DiskBytes()
         self._ends = array("q", [0])
         """Of each record's bytes; those of whole ones are empty."""
         for record in records:
@@ -55,7 +57,7 @@ class PackedRecords(Sequence[T], Generic[T]):
         if encoded is None:
             self._whole[place] = record
         elif self._dictionary:
-            self._packed += self._compressed(encoded)
+            self._packed.append(self._compressed(encoded))
         else:
             self._whole[place] = record
             self._waiting.append(encoded)
@@ -101,7 +103,7 @@ class PackedRecords(Sequence[T], Generic[T]):
         """The record at a place from 0, made anew if it is packed."""
         if place in self._whole:
             return self._whole[place]
-        packed = self._packed[self._ends[place] : self._ends[place + 1]]
+        packed = self._packed.read(self._ends[place], self._ends[place + 1])
         return self._decode(zlib.decompressobj(-zlib.MAX_WBITS, self._dictionary).decompress(packed))
 
     def __iter__(self) -> Iterator[T]:

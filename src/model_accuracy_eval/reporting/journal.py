@@ -4,13 +4,11 @@ Each answered sample has one line in the journal. Samples without an answer are 
 does it; they are asked again when the run is resumed.
 """
 
-from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 
 import msgspec
 
-from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import (
     Attempt,
     EarlierReply,
@@ -290,23 +288,6 @@ def questions(answers: Iterable[bytes], failures: Iterable[bytes]) -> dict[int, 
 def _last_turn(prompt: msgspec.Raw) -> str:
     turns = _decode_turns(prompt)
     return turns[-1].prompt if turns else ""
-
-
-_MANY_LINES = 100_000
-"""From here on NumPy is worth loading, which takes as long as sorting so many in Python."""
-
-
-def places_by_problem(lines: Iterable[bytes]) -> Iterable[int]:
-    """Where each line begins, by problem and then as they stand: two numbers a line are all that is in memory."""
-    problems, places, place = array("q"), array("q"), 0
-    for source in lines:
-        problems.append(_decode_key(source).id)
-        places.append(place)
-        place += len(source)
-    if len(problems) < _MANY_LINES:
-        return [places[line] for line in sorted(range(len(problems)), key=problems.__getitem__)]
-    order = numpy.argsort(numpy.frombuffer(problems, dtype="int64"), kind="stable")
-    return map(int, numpy.frombuffer(places, dtype="int64")[order])
 
 
 def as_view(lines: Iterable[bytes], n: int) -> Iterator[bytes]:

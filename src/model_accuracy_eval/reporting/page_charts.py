@@ -11,9 +11,11 @@ from statistics import fmean
 import msgspec
 
 from model_accuracy_eval.records import DatasetResult, Interval
+from model_accuracy_eval.records.disk_numbers import DiskNumbers
 from model_accuracy_eval.reporting.timeline import Timeline
 from model_accuracy_eval.scoring import stats
 from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.order_statistics import ordered
 
 _SPANS = 40
 """Places of a chart over time at most; runs of few samples have fewer, so that most places have some."""
@@ -158,16 +160,15 @@ class _TimeSpans:
         rates = [sum(values) / self._seconds for values in tokens]
         if any(rates):
             charts.append(CurveChart("Throughput", "tokens/s", places, [Curve("completion", rates)]))
-            lengths = [array("d", filter(None, values)) for values in tokens]
-            charts.append(CurveChart("Completion tokens", "a request", places, _quantiles(lengths)))
+            charts.append(CurveChart("Completion tokens", "a request", places, _quantiles(map(_not_zero, tokens))))
         counted = [Curve("answered", [count / self._seconds for count in answered])]
         if any(lost):
             counted.append(Curve("failed", [count / self._seconds for count in lost]))
         return [*charts, CurveChart("Samples", "per second", places, counted)]
 
-    def _by_span(self, columns: "Iterable[tuple[array[float], array[float]]]") -> "list[array[float]]":
+    def _by_span(self, columns: Iterable[tuple[DiskNumbers, DiskNumbers]]) -> list[DiskNumbers]:
         """Known values, each with its moment, by the span in which they were there."""
-        spans = [array("d") for _ in range(self._count)]
+        spans = [DiskNumbers() for _ in range(self._count)]
         for moment, value in (pair for at, values in columns for pair in zip(at, values, strict=True)):
             if not (isnan(moment) or isnan(value)):
                 spans[min(int((moment - self._first) / self._seconds), self._count - 1)].append(value)
@@ -175,7 +176,7 @@ class _TimeSpans:
 
 
 _PER_TOKEN, _BETWEEN_CHUNKS = "Time per token", "Gap between chunks"
-_DURATIONS: "dict[str, Callable[[Timeline], array[float]]]" = {
+_DURATIONS: dict[str, Callable[[Timeline], DiskNumbers]] = {
     "Time to first text": attrgetter("ttft"),
     "Whole reply": attrgetter("e2e"),
     _PER_TOKEN: attrgetter("per_token"),
@@ -187,12 +188,19 @@ _DURATIONS: "dict[str, Callable[[Timeline], array[float]]]" = {
 _SHARES = (("median", 0.5), ("p90", 0.9))
 
 
-def _quantiles(spans: "Sequence[array[float]]") -> list[Curve]:
-    ordered = [stats.ordered(values) for values in spans]
-    return [
-        Curve(name, [stats.quantile(values, share) if values else None for values in ordered])
-        for name, share in _SHARES
-    ]
+def _quantiles(spans: Iterable[DiskNumbers]) -> list[Curve]:
+    places = [_quantiles_of(ordered(values)) for values in spans]
+    return [Curve(name, [place[at] for place in places]) for at, (name, _) in enumerate(_SHARES)]
+
+
+def _quantiles_of(sorted_values: Sequence[float]) -> list[float | None]:
+    return [stats.quantile(sorted_values, share) if sorted_values else None for _, share in _SHARES]
+
+
+def _not_zero(values: DiskNumbers) -> DiskNumbers:
+    known = DiskNumbers()
+    known.extend(filter(None, values))
+    return known
 
 
 def _is_known(curves: Sequence[Curve]) -> bool:

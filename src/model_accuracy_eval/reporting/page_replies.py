@@ -15,6 +15,7 @@ from typing import Protocol
 import msgspec
 
 from model_accuracy_eval.records import DatasetResult, ProblemResult, VerdictReason
+from model_accuracy_eval.records.number_mapping import NumbersByNumber
 from model_accuracy_eval.records.packed_records import RecordsById
 from model_accuracy_eval.reporting import journal, picture_lines, reply_findings
 from model_accuracy_eval.reporting.journal import AnswerLine, FailureLine, Turn
@@ -95,7 +96,7 @@ class PackedReplies(msgspec.Struct, frozen=True):
 
     chunks: Iterable[str] = ()
     """Base64 of compressed JSON lists of `ProblemDocument`."""
-    places: dict[int, int] = msgspec.field(default_factory=dict)
+    places: Mapping[int, int] = msgspec.field(default_factory=dict)
     """Problem → its chunk."""
     timeline: Timeline = msgspec.field(default_factory=Timeline)
 
@@ -140,11 +141,12 @@ def pack_documents(
 ) -> PackedReplies:
     """The same of problems whose texts are there already."""
     chunks = [] if chunks is None else chunks
-    places: dict[int, int] = {}
+    problems, their_chunks = array("q"), array("q")
     pending: list[bytes] = []
     count = 0
     for document in documents:
-        places[document.id] = count
+        problems.append(document.id)
+        their_chunks.append(count)
         pending.append(_encode(document))
         if sum(map(len, pending)) >= CHUNK_BYTES:
             chunks.append(packed(pending))
@@ -152,7 +154,7 @@ def pack_documents(
             count += 1
     if pending:
         chunks.append(packed(pending))
-    return PackedReplies(chunks, places, timeline or Timeline())
+    return PackedReplies(chunks, NumbersByNumber(problems, their_chunks), timeline or Timeline())
 
 
 def packed(parts: Sequence[bytes]) -> str:

@@ -103,9 +103,22 @@ def _section(dataset_result: DatasetResult, questions: Mapping[int, str], most: 
 
 
 def _items(results: Sequence[ProblemResult], questions: Mapping[int, str], figure: str | None) -> Iterator[Item]:
-    keys = list(map(_interest, results))
-    places = array("q", sorted(range(len(keys)), key=keys.__getitem__))
-    return (_item(results[place], questions, figure) for place in places)
+    return (_item(results[place], questions, figure) for place in _by_interest(results))
+
+
+def _by_interest(results: Sequence[ProblemResult]) -> "array[int]":
+    """The places of the results. One list for each rank, for each problem has its numbers in there."""
+    ranks: dict[int, tuple[array[int], array[float], array[int]]] = {}
+    for place, (rank, distance, problem) in enumerate(map(_interest, results)):
+        lists = ranks.setdefault(rank, (array("q"), array("d"), array("q")))
+        lists[0].append(place)
+        lists[1].append(distance)
+        lists[2].append(problem)
+    places = array("q")
+    for _, (some, distances, problems) in sorted(ranks.items()):
+        by_problem = sorted(range(len(some)), key=problems.__getitem__)
+        places.extend(some[at] for at in sorted(by_problem, key=distances.__getitem__))
+    return places
 
 
 def _interest(result: ProblemResult) -> tuple[int, float, int]:

@@ -1,31 +1,27 @@
 """When samples ended and how long they took: the figures behind the charts over time."""
 
 import math
-from array import array
 
 import msgspec
 
 from model_accuracy_eval.records import Timings, Usage
+from model_accuracy_eval.records.disk_numbers import DiskNumbers
 from model_accuracy_eval.reporting.journal import AnswerLine
-
-
-def _doubles() -> "array[float]":
-    return array("d")
 
 
 class Timeline(msgspec.Struct):
     """The times of one dataset's samples; unknown ones are NaN here, which no file ever sees."""
 
-    at: "array[float]" = msgspec.field(default_factory=_doubles)
+    at: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
     """When each answered sample was there, in seconds since the epoch."""
-    ttft: "array[float]" = msgspec.field(default_factory=_doubles)
-    e2e: "array[float]" = msgspec.field(default_factory=_doubles)
-    gap: "array[float]" = msgspec.field(default_factory=_doubles)
-    per_token: "array[float]" = msgspec.field(default_factory=_doubles)
+    ttft: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
+    e2e: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
+    gap: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
+    per_token: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
     """Time from the first text to the end for each further token; known of requests for one sample."""
-    tokens: "array[float]" = msgspec.field(default_factory=_doubles)
+    tokens: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
     """Completion tokens; those of a request for several samples stand with the first of them."""
-    failed_at: "array[float]" = msgspec.field(default_factory=_doubles)
+    failed_at: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
     _last_request: str = ""
 
     def add(self, answer: AnswerLine) -> None:
@@ -39,7 +35,7 @@ class Timeline(msgspec.Struct):
         self._last_request = answer.request
         self.tokens.append(0.0 if again else _known(usage.completion_tokens if usage else None))
         if again:
-            self.per_token[-1] = math.nan
+            self.per_token.put_last(math.nan)
         self.per_token.append(math.nan if again else _known(_per_token(timings, usage)))
 
     def lose(self, at: float | None) -> None:

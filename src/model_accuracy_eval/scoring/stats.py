@@ -3,7 +3,6 @@
 Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations.
 """
 
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from math import fsum, sqrt
 from typing import TYPE_CHECKING
@@ -143,19 +142,6 @@ def wilson(p: float, n: float, z: float) -> tuple[float, float]:
     half = z * sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
     # p lies inside; rounding must not push it out where it touches an end.
     return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
-
-
-_MANY = 100_000
-"""From here on NumPy sorts in less memory, and is worth loading."""
-
-
-def ordered(values: "array[float]") -> Sequence[float]:
-    """Sorted; many values as an array again, which has eight bytes for each."""
-    if len(values) < _MANY:
-        return sorted(values)
-    copy = array("d", values)
-    numpy.frombuffer(copy, dtype="float64").sort()
-    return copy
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

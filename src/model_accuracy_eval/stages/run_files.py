@@ -13,6 +13,7 @@ from model_accuracy_eval.reporting import (
     comparison,
     findings,
     journal,
+    journal_order,
     manifest,
     page,
     page_replies,
@@ -83,7 +84,7 @@ def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[by
     """None for a journal that somebody changed, which is kept as it is; the outcome says so."""
     name = journal.file(plan.settings.label, prepared.task.name)
     try:
-        places = journal.places_by_problem(store.lines(name))
+        places = journal_order.places_by_problem(store.lines(name))
     except NoHonestScore:
         return None
     return journal.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)

@@ -1,4 +1,4 @@
-"""Time, and the request to stop: SIGINT and SIGTERM set a flag that every wait checks."""
+"""Time, and the request to stop: SIGINT, SIGTERM and SIGHUP set a flag that every wait checks."""
 
 import signal
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from model_accuracy_eval.errors import Stopped, StopSignal
+from model_accuracy_eval.errors import Stopped, StopSignal, stop_signals
 from model_accuracy_eval.repeated_stops import repeated_stops
 
 _GRACE = 2.0
@@ -25,8 +25,8 @@ class SignalClock:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Takes over SIGINT and SIGTERM while entered."""
-        previous = {number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+        """Takes over the signals that ask for an end while entered."""
+        previous = {number: signal.signal(number, self._on_signal) for number in stop_signals()}
         try:
             with repeated_stops(self._interrupt_again):
                 yield

@@ -74,12 +74,15 @@ def build(
     for pipeline in resolved:
         check(pipeline)
     conversation_turns.check(task, resolved)
-    places = {id(row): place for place, row in enumerate(rows)}
     whole = rows  # so that no other row gets the identity of one that a view leaves out
     rows = views.apply_views(task.views, whole, task.data.name)
+    places = {id(row): place for place, row in enumerate(whole)} if task.views else None
     chosen = views.sliced(task, len(rows))[:limit]
     builder = _DatasetBuilder(task, rows, shots)
-    problems = (builder.problem(place, rows[place], places.get(id(rows[place]))) for place in chosen)
+    problems = (
+        builder.problem(place, rows[place], place if places is None else places.get(id(rows[place])))
+        for place in chosen
+    )
     return _prepared(task, packed(Problem, problems), resolved, shard)
 
 

@@ -34,7 +34,7 @@ def run_archive(path: str) -> Archive:
 
 
 def signal_clock() -> SignalClock:
-    """Time, and the wish to stop; SIGINT and SIGTERM are heard while its `listening()` is entered."""
+    """Time, and the wish to stop; SIGINT, SIGTERM and SIGHUP are heard while its `listening()` is entered."""
     return SignalClock()
 
 

@@ -1,5 +1,6 @@
 """The command on a Ray cluster, and an adapter whose processes can be found on all nodes."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +18,7 @@ def slow(folder: Path, seconds: float) -> Path:
     folder.mkdir()
     shutil.copy(Path(__file__).parents[2] / "servers" / "seeded_server.py", folder / "server.py")
     script = 'echo "cards $ASCEND_RT_VISIBLE_DEVICES"\nexec python3 "$PWD/server.py" "$PORT" "$(cat seconds)"\n'
-    (folder / "deploy.sh").write_text(script)
+    (folder / "deploy.sh").write_text(f"export ASKED={log_of(folder)}\n{script}")
     (folder / "seconds").write_text(str(seconds))
     return folder
 
@@ -63,7 +64,9 @@ def figures(folder: Path) -> JSON:
 
 def answers(out: Path) -> int:
     """How many lines the journal of the run under `out` has by now."""
-    return sum(path.read_bytes().count(b"\n") for path in out.glob(f"*/predictions/{command.LABEL}/lengths.jsonl"))
+    folders = (path for path in out.glob("*") if not path.is_symlink())
+    files = (path for folder in folders for path in folder.glob(f"predictions/{command.LABEL}/lengths.jsonl"))
+    return sum(path.read_bytes().count(b"\n") for path in files)
 
 
 def processes_of(adapter: Path) -> list[psutil.Process]:
@@ -75,3 +78,13 @@ def processes_of(adapter: Path) -> list[psutil.Process]:
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     return found
+
+
+def log_of(adapter: Path) -> Path:
+    """What its servers were asked, beside the folder: what is in that is the same on all nodes."""
+    return adapter.with_name(f"asked-{adapter.name}.jsonl")
+
+
+def asked_of_servers(adapter: Path) -> int:
+    """How many samples the adapter's servers have been asked for by now, on all nodes and in all runs."""
+    return sum(json.loads(line)["samples"] for line in log_of(adapter).read_text().splitlines())

@@ -19,7 +19,7 @@ from model_accuracy_eval.records import (
     Timings,
     Usage,
 )
-from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.reporting import journal, journal_order
 from model_accuracy_eval.tasks import find
 
 PROBLEM = Problem(
@@ -142,7 +142,7 @@ def lines(*samples: tuple[int, int, str]) -> list[bytes]:
 def view_of(journal_lines: list[bytes], n: int) -> bytes:
     store = MemoryStore()
     store.append("journal", b"".join(journal_lines))
-    places = journal.places_by_problem(store.lines("journal"))
+    places = journal_order.places_by_problem(store.lines("journal"))
     return b"".join(journal.as_view(store.lines_at("journal", places), n))
 
 
@@ -161,10 +161,10 @@ def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: lis
 def test_many_lines_are_sorted_as_few_are(problems: list[int]) -> None:
     """NumPy is loaded for many alone, and keeps the order within a problem too."""
     written = lines(*((problem, place, "x" * place) for place, problem in enumerate(problems)))
-    few = list(journal.places_by_problem(written))
+    few = list(journal_order.places_by_problem(written))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(journal, "_MANY_LINES", 0)
-        assert list(journal.places_by_problem(written)) == few
+        patch.setattr(journal_order, "_MANY_LINES", 0)
+        assert list(journal_order.places_by_problem(written)) == few
 
 
 def test_a_sample_that_is_missing_is_null() -> None:

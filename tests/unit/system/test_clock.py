@@ -15,7 +15,7 @@ from model_accuracy_eval.errors import Stopped
 from model_accuracy_eval.system import concurrency
 from model_accuracy_eval.system.clock import SignalClock
 
-SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
 @pytest.fixture
@@ -178,3 +178,13 @@ def test_runs_use_uvloop_where_it_is_installed() -> None:
     with pytest.raises(ValueError, match="no"):
         concurrency.run(fail())
     assert all(isinstance(each, uvloop.Loop) and each.is_closed() for each in seen)
+
+
+def test_a_closed_terminal_does_not_end_what_nohup_runs() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with (clock := SignalClock()).listening():
+            send(signal.SIGHUP)
+            clock.sleep(0.0)
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,0 +1,92 @@
+"""The command itself is lost in the middle of a run on a Ray cluster, and `--reuse` goes on."""
+
+import signal
+from pathlib import Path
+
+import pytest
+from tests.e2e import command
+from tests.e2e.ray.ray_nodes import RayNodes
+from tests.e2e.ray.ray_runs import (
+    JSON,
+    ON_RAY,
+    PROBLEMS,
+    N,
+    answers,
+    asked,
+    asked_of_servers,
+    figures,
+    processes_of,
+    run,
+    start,
+)
+from tests.e2e.ray.test_ray_judging import added, found, programs
+from tests.servers.fault_server import FaultServer
+from tests.waiting import until
+
+CONCURRENCY = 24
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+def test_a_lost_command_is_gone_on_with(
+    cluster: RayNodes, adapter: Path, questions: Path, expected: JSON, tmp_path: Path, number: signal.Signals
+) -> None:
+    """All NPUs are free again, what is in the journal is not asked again, and the figures are those of one run."""
+    out = tmp_path / "out"
+    process = start(*asked(adapter, questions, out, *ON_RAY), address=cluster.address)
+    until(lambda: answers(out) > PROBLEMS * N // 10, "a tenth is answered", 120)
+    process.send_signal(number)
+    done = command.finish(process, 60)
+    assert done.code == (-9 if number == signal.SIGKILL else 129), done.err
+    until(lambda: not processes_of(adapter), "the servers have ended", 60)
+    folder = command.only_run(out)
+    kept = answers(out)
+    in_vain = asked_of_servers(adapter) - kept
+    assert 0 <= in_vain <= CONCURRENCY * N, in_vain
+    (adapter / "seconds").write_text("0")
+    # Three nodes have two NPUs each: none may be held still.
+    words = asked(adapter, questions, out, *ON_RAY, "--reuse", folder, "--ready-timeout", 60)
+    again = run(*words, address=cluster.address)
+    assert again.code == 0, again.err
+    assert "has had" not in again.err
+    assert figures(folder) == expected
+    assert len(command.journal(folder, "lengths")) == PROBLEMS * N
+    assert asked_of_servers(adapter) == PROBLEMS * N + in_vain
+
+
+def test_a_command_that_is_killed_while_deploy_sh_loads_leaves_nothing(
+    cluster: RayNodes, adapter: Path, questions: Path, tmp_path: Path
+) -> None:
+    script = adapter / "deploy.sh"
+    script.write_text(f'python3 -c "import time; time.sleep(600)" {adapter.name}\n{script.read_text()}')
+    process = start(*asked(adapter, questions, tmp_path / "out", *ON_RAY), address=cluster.address)
+    until(lambda: len(processes_of(adapter)) >= 3, "deploy.sh runs on three nodes", 120)
+    process.kill()
+    process.communicate()
+    until(lambda: not processes_of(adapter), "deploy.sh has ended on all nodes", 60)
+
+
+def test_programs_are_not_judged_again_after_a_kill(cluster: RayNodes, tmp_path: Path) -> None:
+    """What a sandbox has found is kept as soon as it is known; the figures are those of a run that nobody killed."""
+    task = programs(tmp_path)
+    with FaultServer(added) as server:
+        words = ["run", "--endpoint", server.url, "--datasets", task, "-n", 3, "--sandbox", "bwrap"]
+        here = run(*words, "--out", tmp_path / "here")
+        assert here.code == 0, here.err + here.out
+        out = tmp_path / "there"
+        process = start(*words, "--out", out, "--judge-engine", "ray", address=cluster.address)
+        until(lambda: found(out) > 8, "some programs are judged", 120)
+        process.kill()
+        process.communicate()
+        folder, before = command.only_run(out), findings(out)
+        again = run("run", "--reuse", folder, "--judge-engine", "ray", address=cluster.address)
+    assert again.code == 0, again.err + again.out
+    other = command.only_run(tmp_path / "here")
+    assert figures(folder)["add"]["metrics"] == figures(other)["add"]["metrics"]
+    assert findings(out)[: len(before)] == before
+    assert len(findings(out)) == len(findings(tmp_path / "here"))
+
+
+def findings(out: Path) -> list[bytes]:
+    """What sandboxes have found, in the order of the file, without a line that was cut off."""
+    file = command.only_run(out) / f"predictions/{command.LABEL}/add_findings.jsonl"
+    return [line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
