@@ -29,9 +29,9 @@ def rows(task: TaskSpec) -> list[DataRow]:
 def built(task: TaskSpec, limit: int | None = None) -> PreparedDataset:
     """The task over its real rows."""
     shots = task.prompt.fewshot
-    examples = []
+    examples: list[DataRow] = []
     if shots and shots.data:
-        examples = parse(shots.data.name, real(shots.data), shots.fields or task.fields)
+        examples = list(parse(shots.data.name, real(shots.data), shots.fields or task.fields))
     return preparation.build(task, rows(task), examples, limit)
 
 

@@ -1,6 +1,6 @@
 """`tasks show` and `tasks prepare`: shows a dataset, or fetches its files, without a run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from model_accuracy_eval import tasks
@@ -81,7 +81,7 @@ def _fetched(file: DataFile) -> list[DataFile]:
 
 
 def _first_problem(task: TaskSpec, data_dir: str | None, hub: DataHub, make_rows: MakeRows) -> str:
-    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
         return rows.read(file, fields, data_dir, hub, make_rows)
 
     ready = preparation.assemble(task, read, limit=1)

@@ -4,7 +4,6 @@ import base64
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +33,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     """Question, answer and PNG of every row that the package has."""
     task, files = find("demo_digits"), MediaFiles()
     hub = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path_factory.mktemp("cache"))})
-    found: list[dict[str, Any]] = rows.read(task.data, task.fields, None, hub, None)  # type: ignore[arg-type]
+    found = rows.read(task.data, task.fields, None, hub, None)  # type: ignore[arg-type]
     return [(row["question"], row["answer"], files.read(row["image"])) for row in found]
 
 

@@ -63,7 +63,7 @@ def _is_drawn(value: Any) -> bool:
 
 @pytest.fixture
 def hub() -> Iterator[FakeHub]:
-    mmlu = parse("mmlu/test.jsonl", real(find("mmlu").data), ())
+    mmlu = list(parse("mmlu/test.jsonl", real(find("mmlu").data), ()))
     with FakeHub() as hub:
         hub.push(
             "datasets/cais/mmlu",

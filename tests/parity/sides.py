@@ -89,7 +89,7 @@ def ours(fields: TaskFields, data: Path, *, trusted: bool, limit: int, change: C
 
 
 def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[rows.DataRow]:
-    return rows.read(file, task.fields, str(data), FileHub({}), TrustedRows(os.environ))
+    return list(rows.read(file, task.fields, str(data), FileHub({}), TrustedRows(os.environ)))
 
 
 def asked(exam_: PreparedDataset) -> list[list[list[str]]]:

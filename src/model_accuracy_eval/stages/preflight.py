@@ -122,7 +122,7 @@ def _task_type(plan: RunPlan, weights_info: WeightsInfo) -> list[str]:
 def prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
     """Reads and renders a dataset as the plan's settings say."""
 
-    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
         return rows.read(file, fields, plan.settings.data_dir, ports.hub, ports.make_rows, note=sources.append)
 
     sources: list[RowsSource] = []

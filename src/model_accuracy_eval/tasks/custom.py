@@ -35,7 +35,7 @@ def looks_like_file(name: str) -> bool:
 def from_file(path: str, data: bytes | TableFile, columns: Mapping[str, str] | None = None) -> TaskSpec:
     """The task of a data file. Its name is the file's stem, as in AISBench."""
     name = PurePath(path.removesuffix(".gz")).stem
-    rows = parse(path, data, ())
+    rows = list(parse(path, data, ()))
     if not columns and _are_conversations(rows):
         parse(path, data, ("messages",))  # which names the line
     return from_rows(name, DataFile(name=path), rows, columns)

@@ -32,7 +32,7 @@ _TELLING = 12
 
 _encode = msgspec.json.Encoder().encode
 
-ReadRows = Callable[[DataFile, tuple[str, ...]], list[DataRow]]
+ReadRows = Callable[[DataFile, tuple[str, ...]], Sequence[DataRow]]
 """Reads the rows of a file; each has the named columns."""
 
 
@@ -63,7 +63,7 @@ def _join_parts(
 
 
 def build(
-    task: TaskSpec, rows: list[DataRow], shots: list[DataRow], limit: int | None, shard: Shard | None = None
+    task: TaskSpec, rows: Sequence[DataRow], shots: Sequence[DataRow], limit: int | None, shard: Shard | None = None
 ) -> PreparedDataset:
     """Prepares a task from its rows. Every problem is rendered, so that errors in the data show before a run begins.
 
@@ -74,8 +74,8 @@ def build(
     for pipeline in resolved:
         check(pipeline)
     conversation_turns.check(task, resolved)
-    whole = rows  # so that no other row gets the identity of one that a view leaves out
-    rows = views.apply_views(task.views, whole, task.data.name)
+    whole = list(rows) if task.views else []  # so that no other row gets the identity of one that a view leaves out
+    rows = views.apply_views(task.views, whole, task.data.name) if task.views else rows
     places = {id(row): place for place, row in enumerate(whole)} if task.views else None
     chosen = views.sliced(task, len(rows))[:limit]
     builder = _DatasetBuilder(task, rows, shots)
@@ -99,7 +99,7 @@ def _prepared(
 class _DatasetBuilder:
     """Turns rows into problems with their solved examples."""
 
-    def __init__(self, task: TaskSpec, rows: list[DataRow], shots: list[DataRow]) -> None:
+    def __init__(self, task: TaskSpec, rows: Sequence[DataRow], shots: Sequence[DataRow]) -> None:
         self._task = task
         self._unconditional = any(
             measure.name == "acc_mutual_info" for pipeline in pipelines(task) for measure in pipeline.metrics

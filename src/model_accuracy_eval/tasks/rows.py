@@ -14,6 +14,7 @@ import msgspec
 from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataBytes, DataFile, RowsSource, TableFile
+from model_accuracy_eval.records.disk_rows import rows_in_little_memory
 from model_accuracy_eval.table_files import media_columns, table_rows
 from model_accuracy_eval.tasks import conversations, delimited_rows, row_layouts, row_pins
 
@@ -32,14 +33,14 @@ def read(
     make_rows: MakeRows,
     *,
     note: Callable[[RowsSource], object] = lambda _: None,
-) -> list[DataRow]:
+) -> Sequence[DataRow]:
     """The rows of a data file, changed by its recipe and limited to its listing, if it has these.
 
     Rows that a recipe changes need not have the fields beforehand. `note` gets where the rows of each file came from.
     """
 
     def rows_of(name: str) -> list[DataRow]:
-        return _parsed(hub.read(DataFile(name=name), data_dir), ())
+        return list(_parsed(hub.read(DataFile(name=name), data_dir), ()))
 
     if file.recipe and file.recipe.loader:
         return make_rows(file.recipe, [], rows_of)
@@ -53,15 +54,15 @@ def read(
             raise
         return _read_instead(file, missing, lambda other: read(other, fields, data_dir, hub, make_rows, note=note))
     if file.layout:
-        rows = row_layouts.LAYOUTS[file.layout](rows, places[0])
+        rows = row_layouts.LAYOUTS[file.layout](list(rows), places[0])
         rows = [_checked(f"{places[0]}, row {number}", row, own) for number, row in enumerate(rows, start=1)]
     note(row_pins.check(file, rows, own, places, hub.pins, is_known=is_pinned))
     if file.recipe:
-        rows = make_rows(file.recipe, rows, rows_of)
+        rows = make_rows(file.recipe, list(rows), rows_of)
     if file.adds:
         rows = [{**row, **file.adds} for row in rows]
     for other in file.more:
-        rows += read(other, fields, data_dir, hub, make_rows, note=note)
+        rows = [*rows, *read(other, fields, data_dir, hub, make_rows, note=note)]
     _check_total(file, places[0], len(rows))
     return rows
 
@@ -84,8 +85,8 @@ def _check_total(file: DataFile, place: str, count: int) -> None:
 
 
 def _read_instead(
-    file: DataFile, missing: MissingData | Unfetched, read_file: Callable[[DataFile], list[DataRow]]
-) -> list[DataRow]:
+    file: DataFile, missing: MissingData | Unfetched, read_file: Callable[[DataFile], Sequence[DataRow]]
+) -> Sequence[DataRow]:
     """The same rows from another host; where that has none either, the file's own sentence comes first."""
     if file.instead is None:
         raise missing
@@ -101,14 +102,15 @@ def _read_instead(
 
 def whole(
     file: DataFile, fields: Sequence[str], data_dir: str | None, hub: DataHub
-) -> tuple[tuple[str, ...], list[DataRow], bool]:
+) -> tuple[tuple[str, ...], Sequence[DataRow], bool]:
     """All rows of the file, or of the files that its split has, where these are, and whether it is the pinned one."""
     is_pinned, places = False, []
-    rows: list[DataRow] = []
+    rows: Sequence[DataRow] = []
     for one in hub.shards(file, data_dir):
         data = hub.read(one, data_dir if one is file else None)
         places.append(data.source or data.place)
-        rows += [{file.as_text: _whole_text(data)}] if file.as_text else _with_pictures(file, data, fields)
+        more = [{file.as_text: _whole_text(data)}] if file.as_text else _with_pictures(file, data, fields)
+        rows = [*rows, *more] if rows else more
         is_pinned = one is file and data.is_known and file.sha256 is not None
         del data  # before the next one is read: some files have a gigabyte
     return tuple(places), rows, is_pinned
@@ -120,7 +122,7 @@ def _whole_text(data: DataBytes) -> str:
     return _text(data.place, data.content)
 
 
-def _with_pictures(file: DataFile, data: DataBytes, fields: Sequence[str]) -> list[DataRow]:
+def _with_pictures(file: DataFile, data: DataBytes, fields: Sequence[str]) -> Sequence[DataRow]:
     """The rows, with references in the columns that name pictures."""
     rows = _parsed(data, fields)
     if not file.pictures:
@@ -132,11 +134,11 @@ def _with_pictures(file: DataFile, data: DataBytes, fields: Sequence[str]) -> li
     ]
 
 
-def _parsed(data: DataBytes, fields: Sequence[str]) -> list[DataRow]:
+def _parsed(data: DataBytes, fields: Sequence[str]) -> Sequence[DataRow]:
     return parse(data.place, data.content, fields)
 
 
-def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> list[DataRow]:
+def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> Sequence[DataRow]:
     """The rows of a data file (`.gz` already opened); each has all `fields`.
 
     What is no object becomes one: a line of a `.txt` file is {"text": …}, a list of messages {"messages": …}, and if
@@ -155,7 +157,7 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> list[Dat
             f"{name}: rows are read from {', '.join((*_READERS, *table_rows.ENDINGS[:-1]))} and "
             f"{table_rows.ENDINGS[-1]} files (each also as .gz), not from '{suffix}'."
         )
-    rows = [_checked(f"{name}, {place}", row, fields) for place, row in entries]
+    rows = rows_in_little_memory(_checked(f"{name}, {place}", row, fields) for place, row in entries)
     if isinstance(data, bytes) and b";base64," in data:
         numbered = enumerate(rows, start=1)
         rows = [media_columns.with_data_uris(f"{name}, row {number}", row) for number, row in numbered]

@@ -118,9 +118,14 @@ def library(
         files=TaskFiles(),
         folders=folders,
         trusted=trusted,
-        read_split=lambda file: rows.whole(file, (), data_dir, source)[:2],
+        read_split=lambda file: _split(file, data_dir, source),
         columns=columns_by_role(columns),
     )
+
+
+def _split(file: DataFile, data_dir: str | None, source: DataHub) -> tuple[tuple[str, ...], list[rows.DataRow]]:
+    places, found, _ = rows.whole(file, (), data_dir, source)
+    return places, list(found)
 
 
 def _file_layer(path: str | None) -> dict[str, Any]:

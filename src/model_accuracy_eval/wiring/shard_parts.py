@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def _size(
     fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
     data, make_rows = hub(environment, fetch=fetch, lock=settings.data_lock), trusted_python(environment)
 
-    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
         return rows.read(file, fields, settings.data_dir, data, make_rows)
 
     problems = len(preparation.assemble(task, read, settings.limit or None).problems)

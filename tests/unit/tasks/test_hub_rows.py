@@ -24,7 +24,7 @@ def built(task: TaskSpec, folder: Path) -> PreparedDataset:
     """From the files in the folder."""
 
     def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
-        return rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None)  # type: ignore[arg-type]
+        return list(rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None))  # type: ignore[arg-type]
 
     return preparation.assemble(task, read, limit=300)
 
@@ -50,7 +50,7 @@ def test_rows_in_parquet_are_the_same_questions(tmp_path: Path, name: str) -> No
     task = find(name)
     assert task.data.instead is not None
     put(tmp_path / "jsonl", task.data.name, real(task.data))
-    put(tmp_path / "parquet", task.data.instead.name, parquet(rows.parse(task.data.name, real(task.data), ())))
+    put(tmp_path / "parquet", task.data.instead.name, parquet(list(rows.parse(task.data.name, real(task.data), ()))))
     from_hub = built(task, tmp_path / "parquet")
     own = built(task, tmp_path / "jsonl")
     assert (from_hub.version, from_hub.questions) == (own.version, own.questions)
@@ -119,13 +119,13 @@ KNOWN = [
 def test_known_rows_are_known_by_other_bytes(tmp_path: Path, file: DataFile) -> None:
     """Keys in another order and a further column do not matter; a row that lacks, or changed, or moved, does."""
     assert file.rows is not None
-    right = rows.parse(file.name, real(file), ())
+    right = list(rows.parse(file.name, real(file), ()))
 
     def read(content: list[rows.DataRow]) -> list[rows.DataRow]:
         lines = [json.dumps({"more": 1, **dict(reversed(row.items()))}) for row in content]
         put(tmp_path, file.name, "\r\n".join(lines).encode())
         hub = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
-        return rows.read(file, file.rows.columns if file.rows else (), str(tmp_path), hub, None)  # type: ignore[arg-type]
+        return list(rows.read(file, file.rows.columns if file.rows else (), str(tmp_path), hub, None))  # type: ignore[arg-type]
 
     assert [{**row, "more": 1} for row in right] == read(right)
     changed = [{**right[0], "question": right[0]["question"] + " "}, *right[1:]]
@@ -162,7 +162,7 @@ def test_every_file_that_was_seen_is_known_in_another_order_of_keys(tmp_path: Pa
     """Its bytes are not the pinned ones, and no row is another."""
     file = DataFile(name=name, sha256="0" * 64, rows=KNOWN_ROWS[name])
     needed = ("key", "value") if name == "bbh/cot_prompts.json" else ()
-    put(tmp_path, name, otherwise_written(name, rows.parse(name, real(file), needed)))
+    put(tmp_path, name, otherwise_written(name, list(rows.parse(name, real(file), needed))))
     hub = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
     found: list[RowsSource] = []
     rows.read(file, needed, str(tmp_path), hub, None, note=found.append)  # type: ignore[arg-type]

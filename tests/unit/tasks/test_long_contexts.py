@@ -18,11 +18,11 @@ SENTENCES = (resources.files("model_accuracy_eval.tasks") / "data" / "everyday_s
 
 
 def read(file: DataFile, fields: tuple[str, ...]) -> list[DataRow]:
-    return parse(file.name, SENTENCES, fields)
+    return list(parse(file.name, SENTENCES, fields))
 
 
 def made(kind: str, tokens: int = 4000, size: int = 50) -> list[dict[str, Any]]:
-    return long_contexts(parse("sentences.txt", SENTENCES, ("text",)), kind=kind, tokens=tokens, size=size)
+    return long_contexts(list(parse("sentences.txt", SENTENCES, ("text",))), kind=kind, tokens=tokens, size=size)
 
 
 def value(problem: Problem, reply: str, name: str) -> Any:

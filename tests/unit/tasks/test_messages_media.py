@@ -27,7 +27,7 @@ ROWS = [{"question": f"How dark is {shade}?", "answer": str(shade), "image": sto
 
 def built(folder: Path, task: TaskSpec, limit: int | None = None) -> PreparedDataset:
     def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
-        return rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None)  # type: ignore[arg-type]
+        return list(rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None))  # type: ignore[arg-type]
 
     return preparation.assemble(task, read, limit)
 

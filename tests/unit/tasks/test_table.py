@@ -42,8 +42,9 @@ def real(file: DataFile) -> bytes:
 
 def rows(file: DataFile, fields: tuple[str, ...]) -> list[dict[str, Any]]:
     if file.bundled is None:
-        return parse(file.name, real(file), fields)
-    return parse(file.name, (resources.files("model_accuracy_eval.tasks") / "data" / file.bundled).read_bytes(), fields)
+        return list(parse(file.name, real(file), fields))
+    bundled = resources.files("model_accuracy_eval.tasks") / "data" / file.bundled
+    return list(parse(file.name, bundled.read_bytes(), fields))
 
 
 def built(task: TaskSpec) -> PreparedDataset:

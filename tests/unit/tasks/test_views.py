@@ -108,7 +108,7 @@ def test_n14_a_word_is_spelt_letter_by_letter() -> None:
 
 def test_n14_tests_spell_other_words_than_training() -> None:
     """Over the real list, the two ends of one shuffled order."""
-    found = parse("words.txt", real(DataFile(name="spellingbee/words_alpha.txt")), ("text",))
+    found = list(parse("words.txt", real(DataFile(name="spellingbee/words_alpha.txt")), ("text",)))
     assert len(found) == 370105
     test, train = (spelling.words_to_spell(found, size=300, split=split) for split in ("test", "train"))
     assert not {row["word"] for row in test} & {row["word"] for row in train}
