@@ -10,7 +10,7 @@ import msgspec
 from model_accuracy_eval.config import gate_plan, saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
-from model_accuracy_eval.records import RunPlan, Settings, Shard
+from model_accuracy_eval.records import RunPlan, Settings, Shard, TaskSpec
 from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 from model_accuracy_eval.reporting import findings, journal, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
@@ -38,7 +38,8 @@ class ShardFolder:
         if self.plan.shard is None:
             raise BadReuse(
                 f"'{self.store.root}' is not a shard: it was run without --shard, or is merged already. Give all "
-                "shards of one run, each once."
+                "shards of one run, each once.",
+                next_step=shlex.join(["model-accuracy-eval", "report", self.store.root]),
             )
         return self.plan.shard
 
@@ -117,7 +118,10 @@ def check_samples(shards: Sequence[ShardFolder]) -> None:
             name = journal.file(each.plan.settings.label, task.name)
             for number, line in enumerate(each.store.lines(name), start=1):
                 problem, index = _sample(line, each, name, number)
-                if problem < 0 or index not in range(n):
+                if not _is_of_shard(problem, task, each.shard):
+                    reason = f"of problem {problem}, which the shard {each.shard} was not asked"
+                    raise _unfit(each, name, number, reason)
+                if index not in range(n):
                     reason = f"sample {index} of problem {problem}, but each has {n}, counted from 0"
                     raise _unfit(each, name, number, reason)
                 if not seen.add(problem * n + index):
@@ -125,6 +129,12 @@ def check_samples(shards: Sequence[ShardFolder]) -> None:
             failures = journal.failures_file(each.plan.settings.label, task.name)
             for number, line in enumerate(each.store.lines(failures), start=1):
                 _sample(line, each, failures, number)
+
+
+def _is_of_shard(problem: int, task: TaskSpec, shard: Shard) -> bool:
+    """Problems have the numbers of their places before the slice, of which a shard has every W-th."""
+    place, rest = divmod(problem - task.slice.start, task.slice.step)
+    return place >= 0 and not rest and place % shard.count == shard.index
 
 
 def _sample(line: bytes, shard: ShardFolder, name: str, number: int) -> tuple[int, int]:

@@ -93,14 +93,15 @@ def test_a_service_that_never_answers_the_probe(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [[], ["nohup"]], ids=["alone", "nohup"])
 def test_a_terminal_that_is_closed(words: list[str], tmp_path: Path) -> None:
     """As when a connection breaks off: the run ends with a report, and goes on with --reuse. Under nohup it stays."""
+    out = tmp_path / "out"
     with FaultServer(style=Style(delay=0.05)) as server:
-        asked = ["--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", str(tmp_path), "--concurrency", "4"]
+        asked = ["--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", str(out), "--concurrency", "4"]
         process, terminal = in_terminal([*words, sys.executable, "-m", "model_accuracy_eval", "run", *asked], tmp_path)
-        until(lambda: any(path.stat().st_size for path in tmp_path.glob("*/predictions/*/*.jsonl")), "some answers")
+        until(lambda: any(path.stat().st_size for path in out.glob("*/predictions/*/*.jsonl")), "some answers")
         os.close(terminal)
         with process:
             code = process.wait(timeout=60)
-        folder = command.only_run(tmp_path)
+        folder = command.only_run(out)
         assert (code, command.facts(folder)["status"]) == ((0, "complete") if words else (129, "stopped"))
         assert (folder / "report.html").is_file()
         again = command.run("run", "--reuse", folder, "--endpoint", server.url)

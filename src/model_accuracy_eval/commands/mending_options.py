@@ -77,6 +77,12 @@ def _beside(match: re.Match[str], _words: Sequence[str]) -> Mended:
     return listing(Path(match[1]).parent)
 
 
+def _room(match: re.Match[str], _words: Sequence[str]) -> Mended:
+    """How much room there is where the file should have been."""
+    place = Path(match[1])
+    return shlex.join(["df", "-h", str(next(each for each in place.parents if each.is_dir()))])
+
+
 def _left_out(match: re.Match[str], words: Sequence[str]) -> Mended:
     """The command without the option that is the group of the pattern."""
     return command_line(*_without(words, match[1]))
@@ -186,6 +192,11 @@ def _weights_limit(match: re.Match[str], _words: Sequence[str]) -> Mended:
     return {"--max-weight-size": f"{ceil(size)}{'B' if unit.startswith('byte') else unit}"}
 
 
+def _other_data(_match: re.Match[str], words: Sequence[str]) -> Mended:
+    """Where the questions of then still are; whoever goes on may ask the new ones in a run of their own."""
+    return {"--data-dir": "FOLDER-WITH-ITS-DATA"} if words[0] == "merge" else ""
+
+
 def _typed_again(match: re.Match[str], words: Sequence[str]) -> Mended:
     """The same command, with these words right behind its name, where an argument is the first one."""
     return command_line(words[0], *shlex.split(match[1]), *words[1:])
@@ -231,6 +242,7 @@ _RULES: tuple[_Rule, ...] = (
     (r"name another one with (--out)\.$", lambda match, _words: {match[1]: "NEW-NAME"}),
     (r"with merge (--[\w-]+)\.$", lambda match, _words: {match[1]: "VALUE"}),
     (r"With (--allow-missing), ", _option),
+    (r"^The questions of '.*' are not those of the run", _other_data),
     (r"take (--runtime) (process)\.$", _option),
     (r"its image is not known: give adapter-image", _given(adapter_image="IMAGE")),
     (r"say (--resources) (NPU=\d+),", _option),
@@ -279,6 +291,7 @@ _RULES: tuple[_Rule, ...] = (
     (r"^Port \d+ on .* give another one by --port", _given(port="0")),
     (r"^(\S+) is '.*', which is not a proxy: write (\S+),", lambda match, _words: f"export {match[1]}={match[2]}"),
     (r"^(\S+) (?:is not YAML|must hold settings)", lambda match, _words: shlex.join(["cat", match[1]])),
+    (r"^(?:The folder )?(/\S+) (?:for the run )?cannot be .*(?:No space left|quota exceeded)", _room),
     (r"^(?:The folder |The history )?(\S+) (?:for the run )?cannot be (?:written|created): ", _beside),
     (
         r"^Model '[^']*' (?:is of an unknown kind|has no name of the form)|^The model is not given",

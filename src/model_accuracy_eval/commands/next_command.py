@@ -193,6 +193,8 @@ def _allowed(option: click.Option) -> str:
 
 def _of_missing_file(words: Sequence[str]) -> str:
     """A file of a similar name, or what there is in the folder where it was looked for."""
+    if words[0] == "merge":
+        return retyped(words, {"--data-dir": "FOLDER-WITH-ITS-DATA"})
     for option, value in pairs(words):
         for name in value.split(","):
             path = Path(name)
@@ -212,6 +214,8 @@ def _of_runs(words: Sequence[str]) -> str:
     wrong = next((value for value in named if not Path(value, "run.json").is_file()), "")
     places = dict.fromkeys([*Path(wrong).parents, Path("outputs")])
     folders = [folder for folder in places if (folder / "latest" / "run.json").is_file()]
+    if not folders and words[0] == "merge":  # its shards may lie anywhere
+        return shlex.join(["find", str(Path(wrong).parent), "-maxdepth", "3", "-name", "run.json"])
     if not folders:
         with_runs = [folder for folder in places if folder != Path() and next(folder.glob("*/run.json"), None)]
         return command_line("history", str(with_runs[0])) if with_runs else command_line("demo")

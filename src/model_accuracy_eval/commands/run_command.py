@@ -16,6 +16,7 @@ from model_accuracy_eval.commands.completions import (
     complete_gates,
 )
 from model_accuracy_eval.config.table import Setting, table
+from model_accuracy_eval.errors import UsageError
 from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 
 _DEMOS = {
@@ -126,7 +127,11 @@ def merge(shards: tuple[str, ...], out: str, *, allow_missing: bool, **values: A
     """
     given = given_settings(values)
     run = lazy.merge_parts.merged(shards, out, given, allow_missing=allow_missing)
-    _evaluate({"mode": "eval", "reuse": run, **given})
+    try:
+        _evaluate({"mode": "eval", "reuse": run, **given})
+    except UsageError:  # it cannot be judged, so it is no run; the shards are as they were
+        shutil.rmtree(run)
+        raise
 
 
 @click.command(short_help="Evaluate the bundled example adapter.")

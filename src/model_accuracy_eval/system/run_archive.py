@@ -1,6 +1,7 @@
 """Reads the files of a run that has ended: its folder, a zip file, as artifacts are downloaded, or a baseline file."""
 
 import contextlib
+import shlex
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -59,9 +60,15 @@ class ZipArchive:
     def __init__(self, root: str) -> None:
         self.root = root
         with self._reading(), zipfile.ZipFile(root) as archive:
-            runs = [name for name in archive.namelist() if Path(name).name == _RUN_FILE]
+            names = archive.namelist()
+        runs = [name for name in names if Path(name).name == _RUN_FILE]
+        unpack = shlex.join(["unzip", root])
         if len(runs) > 1:
-            raise BadReuse(f"'{root}' holds {len(runs)} runs, and only one can be read: unpack it.")
+            raise BadReuse(f"'{root}' holds {len(runs)} runs, and only one can be read: unpack it.", next_step=unpack)
+        inner = next((name for name in names if name.endswith(".zip")), None)
+        if not runs and inner:
+            sentence = f"'{root}' holds no run, but another zip ({inner}): unpack it, and give that one."
+            raise BadReuse(sentence, next_step=unpack)
         self._prefix = runs[0].removesuffix(_RUN_FILE) if runs else ""
 
     def names(self) -> list[str]:
@@ -100,7 +107,11 @@ class ZipArchive:
         try:
             yield
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-            raise BadReuse(f"'{self.root}' cannot be read as a zip of a run: {error}.") from error
+            raise BadReuse(
+                f"'{self.root}' cannot be read as a zip of a run: {str(error).rstrip('.')}. It may have been cut off "
+                "or damaged: download it again.",
+                next_step=shlex.join(["unzip", "-tq", self.root]),
+            ) from error
 
 
 class BaselineArchive:

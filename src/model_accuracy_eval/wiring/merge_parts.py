@@ -1,6 +1,8 @@
 """Opens the folders and zips for `merge`."""
 
 import os
+import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,21 +35,38 @@ def merged(runs: Sequence[str], out: str, given: Mapping[str, Any], *, allow_mis
             wiring.run_archive(plan.settings.baseline)
         store = RunFolder(folder)
         open_stores.callback(store.close)
-        merge.gather(shards, store, run_id=run_id)
+        try:
+            merge.gather(shards, store, run_id=run_id)
+        except BaseException:  # such as a full disk: part of a run is of no use
+            shutil.rmtree(folder)
+            raise
         return store.root
 
 
 def _shard(run: str, open_stores: ExitStack) -> merge.ShardFolder:
     archive = _opened(run, open_stores)
     if archive.read(RUN_FILE) is None:
-        raise BadReuse(f"'{run}' is not the zip of a run: it has no {RUN_FILE}.")
+        raise BadReuse(
+            f"'{run}' is not the zip of a run: it has no {RUN_FILE}.", next_step=shlex.join(["unzip", "-l", run])
+        )
     return merge.ShardFolder(archive, plan_parts.saved_in(archive))
+
+
+def _runs_near(place: Path) -> str:
+    """A command that finds the runs below the folder, or below the nearest one that is there."""
+    folder = next(each for each in (place, *place.parents) if each.is_dir())
+    return shlex.join(["find", str(folder), "-maxdepth", "3", "-name", RUN_FILE, "-o", "-name", "*.zip"])
 
 
 def _opened(run: str, open_stores: ExitStack) -> Archive:
     """A folder is locked meanwhile: its run must not go on."""
     if Path(run).is_file():
         return wiring.run_archive(run)
+    if not Path(run).exists():
+        raise BadReuse(f"There is no shard at '{run}'.", next_step=_runs_near(Path(run)))
+    if not (Path(run) / RUN_FILE).is_file():
+        sentence = f"'{run}' is not the folder of a shard's run: it has no {RUN_FILE}."
+        raise BadReuse(sentence, next_step=_runs_near(Path(run)))
     store = wiring.run_folder(run)
     open_stores.callback(store.close)
     return store

@@ -13,6 +13,7 @@ from model_accuracy_eval.records import DataFile, RunPlan, Settings, TaskSpec
 from model_accuracy_eval.reporting import runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.shard_plan import DatasetSize, ShardPlan, shard_plan
+from model_accuracy_eval.system import local_files
 from model_accuracy_eval.tasks import preparation, rows
 from model_accuracy_eval.wiring import plan_parts
 from model_accuracy_eval.wiring.run_parts import data_fetch, hub, trusted_python
@@ -66,13 +67,25 @@ def _earlier(place: str, open_archive: Callable[[str], Archive], say: Callable[[
 
 
 def newest(folder: str) -> dict[str, Path]:
-    """The newest run of each shard below the folder: a job that was run again leaves an artifact of each attempt."""
-    found: dict[str, tuple[str, Path]] = {}
+    """The newest run of each shard below the folder: a job that was run again leaves an artifact of each attempt.
+
+    An attempt goes on from the one before, so it has at least as many answers; clocks of two machines may disagree.
+    """
+    found: dict[str, tuple[int, str, Path]] = {}
     for run in sorted(path.parent for path in Path(folder).rglob(RUN_FILE)):
         plan = _saved(run)
         if plan is not None and plan.shard is not None:
-            found[str(plan.shard)] = max(found.get(str(plan.shard), ("", run)), (plan.stamp, run))
-    return {shard: run for shard, (_, run) in sorted(found.items())}
+            found[str(plan.shard)] = max(found.get(str(plan.shard), (0, "", run)), (_answers(run), plan.stamp, run))
+    return {shard: run for shard, (_, _, run) in sorted(found.items())}
+
+
+def _answers(run: Path) -> int:
+    files = (path for path in run.glob("predictions/*/*.jsonl") if not path.stem.endswith(_NO_REPLIES))
+    return sum(block.count(b"\n") for path in files for block in local_files.parts(path))
+
+
+_NO_REPLIES = ("_failed", "_findings", "_pictures")
+"""Ends of the names of other files beside the replies."""
 
 
 def _saved(run: Path) -> RunPlan | None:

@@ -1,0 +1,173 @@
+"""Shards that were cut off, altered or mixed up on their way: none of them gives a figure, and each says what to type."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e import command
+from tests.e2e.test_shards import answer
+from tests.servers.fault_server import FaultServer
+
+JSON = dict[str, Any]
+JOURNAL = f"predictions/{command.LABEL}/lengths.jsonl"
+ROWS = "".join(json.dumps({"question": f"How long is {'x' * n}?", "answer": str(n)}) + "\n" for n in range(12))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the questions, and the shards 0, 1 and 2 of a run about them."""
+    folder = tmp_path_factory.mktemp("shards")
+    (folder / "lengths.jsonl").write_text(ROWS)
+    with FaultServer(answer) as server:
+        words = ["run", "--endpoint", server.url, "--datasets", folder / "lengths.jsonl", "-n", 2]
+        for index in range(3):
+            done = command.run(*words, "--shard", f"{index}/3", "--out", folder / f"out{index}")
+            assert done.code == 0, done.err
+            shutil.copytree(command.only_run(folder / f"out{index}"), folder / str(index))
+    return folder
+
+
+@pytest.fixture
+def shards(made: Path, tmp_path: Path) -> list[Path]:
+    """Copies that a test may damage."""
+    return [Path(shutil.copytree(made / str(index), tmp_path / f"shard-{index}")) for index in range(3)]
+
+
+def zipped(folder: Path) -> Path:
+    return Path(shutil.make_archive(str(folder), "zip", folder))
+
+
+def cut(folder: Path) -> Path:
+    """A download that ended too early."""
+    whole = zipped(folder)
+    whole.write_bytes(whole.read_bytes()[:2000])
+    return whole
+
+
+def damaged(folder: Path) -> Path:
+    """Some bytes of the journal have changed."""
+    whole = zipped(folder)
+    with zipfile.ZipFile(whole) as archive:
+        place = archive.getinfo(JOURNAL).header_offset + 200
+    content = bytearray(whole.read_bytes())
+    content[place : place + 20] = b"x" * 20
+    whole.write_bytes(content)
+    return whole
+
+
+def nested(folder: Path) -> Path:
+    """An artifact of an artifact."""
+    outer = folder.with_name("outer.zip")
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.write(zipped(folder), "inner.zip")
+    return outer
+
+
+def moved(folder: Path) -> Path:
+    """The replies to another shard's problems, so that figures would be of wrong pairs."""
+    lines = [json.loads(line) for line in (folder / JOURNAL).read_bytes().splitlines()]
+    for line in lines:
+        line["id"] -= 1
+    (folder / JOURNAL).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def without_run(folder: Path) -> Path:
+    (folder / "run.json").unlink()
+    return folder
+
+
+def gone(folder: Path) -> Path:
+    return folder / "nowhere.zip"
+
+
+DAMAGES: dict[Callable[[Path], Path], tuple[str, str]] = {
+    cut: ("It may have been cut off or damaged: download it again.", "unzip -tq {damaged}"),
+    damaged: ("It may have been cut off or damaged: download it again.", "unzip -tq {damaged}"),
+    nested: ("holds no run, but another zip (inner.zip): unpack it", "unzip {damaged}"),
+    moved: ("is of problem 0, which the shard 1/3 was not asked", "sed -i 1d {damaged}/" + JOURNAL),
+    without_run: (
+        "is not the folder of a shard's run: it has no run.json",
+        "find {damaged} -maxdepth 3 -name run.json",
+    ),
+    gone: ("There is no shard at ", "find {folder}/shard-1 -maxdepth 3 -name run.json -o -name '*.zip'"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("others", [(0, 2), (2,)], ids=["with all others", "where one is missing"])
+def test_a_damaged_shard_is_refused(
+    damage: Callable[[Path], Path], others: tuple[int, ...], shards: list[Path], tmp_path: Path
+) -> None:
+    """With what is wrong and the next command; nothing is left behind."""
+    place = damage(shards[1])
+    words = ["merge", place, *(shards[at] for at in others), "--allow-missing", "--out", tmp_path / "merged"]
+    done = command.run(*words)
+    sentence, step = DAMAGES[damage]
+    if damage is moved and len(others) == 2:
+        assert "which the shard 1/3 was not asked" in done.err
+    assert done.code == 2, done.err
+    assert sentence in done.err
+    assert f"Next: {step.format(damaged=place, folder=tmp_path)}" in done.err
+    assert not any((tmp_path / "merged").glob("*"))
+
+
+def test_line_ends_of_windows_change_no_figure(shards: list[Path], tmp_path: Path) -> None:
+    """Some tools that copy text change them."""
+    plain = command.run("merge", *shards, "--out", tmp_path / "plain")
+    for folder in shards[1:]:
+        (folder / JOURNAL).write_bytes((folder / JOURNAL).read_bytes().replace(b"\n", b"\r\n"))
+    done = command.run("merge", *shards, "--out", tmp_path / "merged")
+    assert (done.code, plain.code) == (0, 0), done.err + plain.err
+    one, other = (command.facts(command.only_run(tmp_path / name))["datasets"] for name in ("plain", "merged"))
+    assert one["lengths"]["metrics"] == other["lengths"]["metrics"]
+
+
+def test_what_is_merged_already_is_no_shard(shards: list[Path], tmp_path: Path) -> None:
+    assert command.run("merge", *shards, "--out", tmp_path / "merged").code == 0
+    merged = command.only_run(tmp_path / "merged")
+    done = command.run("merge", merged, shards[1], "--out", tmp_path / "again")
+    assert (done.code, "or is merged already" in done.err) == (2, True), done.err
+    assert f"Next: model-accuracy-eval report {merged}" in done.err
+
+
+def test_questions_that_have_changed_are_not_judged(made: Path, shards: list[Path], tmp_path: Path) -> None:
+    """Nor are those that are gone; --data-dir says where they are still."""
+    (tmp_path / "data").mkdir()
+    rows = Path(made / "lengths.jsonl")
+    words = ["merge", *shards, "--out", tmp_path / "merged"]
+    try:
+        rows.write_text(ROWS.replace("How long is xx?", "How short is xx?"))
+        changed = command.run(*words)
+        rows.unlink()
+        lost = command.run(*words)
+    finally:
+        rows.write_text(ROWS)
+    for done, sentence in ((changed, "Its data or its prompt has changed"), (lost, "There is no data file")):
+        assert (done.code, sentence in done.err) == (2, True), done.err
+        assert "--data-dir FOLDER-WITH-ITS-DATA" in done.err
+    assert not [path for path in (tmp_path / "merged").glob("*") if path.exists()]
+
+
+def test_a_full_disk_leaves_no_part_of_a_run(shards: list[Path], tmp_path: Path) -> None:
+    """The next command shows how much room there is."""
+    out = tmp_path / "small"
+    out.mkdir()
+    script = f'mount -t tmpfs -o size=16k none {out} && "$@"; code=$?; ls -A {out}; exit $code'
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no right to mount a small disk")
+    words = [*map(str, shards), "--out", str(out)]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-m", "model_accuracy_eval", "merge", *words],
+        capture_output=True, text=True, check=False, cwd=command.ROOT, env=command.environment(),
+    )  # fmt: skip
+    assert done.returncode == 6, done.stdout + done.stderr
+    assert "cannot be written: No space left on device" in done.stderr
+    assert f"Next: df -h {out}" in done.stderr
+    assert done.stdout.split() == []
