@@ -118,7 +118,7 @@ def check_samples(shards: Sequence[ShardFolder]) -> None:
             name = journal.file(each.plan.settings.label, task.name)
             for number, line in enumerate(each.store.lines(name), start=1):
                 problem, index = _sample(line, each, name, number)
-                if not _is_of_shard(problem, task, each.shard):
+                if not is_of_shard(problem, task, each.shard):
                     reason = f"of problem {problem}, which the shard {each.shard} was not asked"
                     raise _unfit(each, name, number, reason)
                 if index not in range(n):
@@ -131,7 +131,7 @@ def check_samples(shards: Sequence[ShardFolder]) -> None:
                 _sample(line, each, failures, number)
 
 
-def _is_of_shard(problem: int, task: TaskSpec, shard: Shard) -> bool:
+def is_of_shard(problem: int, task: TaskSpec, shard: Shard) -> bool:
     """Problems have the numbers of their places before the slice, of which a shard has every W-th."""
     place, rest = divmod(problem - task.slice.start, task.slice.step)
     return place >= 0 and not rest and place % shard.count == shard.index

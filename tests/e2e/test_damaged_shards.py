@@ -93,7 +93,7 @@ DAMAGES: dict[Callable[[Path], Path], tuple[str, str]] = {
     nested: ("holds no run, but another zip (inner.zip): unpack it", "unzip {damaged}"),
     moved: ("is of problem 0, which the shard 1/3 was not asked", "sed -i 1d {damaged}/" + JOURNAL),
     without_run: (
-        "is not the folder of a shard's run: it has no run.json",
+        "is not the folder of a run: it has no run.json",
         "find {damaged} -maxdepth 3 -name run.json",
     ),
     gone: ("There is no shard at ", "find {folder}/shard-1 -maxdepth 3 -name run.json -o -name '*.zip'"),

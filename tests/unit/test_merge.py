@@ -22,6 +22,7 @@ from model_accuracy_eval.records import (
     Loglikelihood,
     MetricUse,
     Pipeline,
+    Problem,
     Prompt,
     Report,
     Request,
@@ -34,7 +35,9 @@ from model_accuracy_eval.records import (
     Timings,
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
+from model_accuracy_eval.records.problem import Slice
 from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.tasks import views
 from model_accuracy_eval.tasks.benchmarks import demo
 
 N = 3
@@ -183,7 +186,11 @@ def shards_of(plan: RunPlan, world: World, count: int = 2) -> list[ShardFolder]:
     ("spoil", "sentence", "next_step"),
     [
         (lambda lines, _: [*lines, lines[0]], "sample 0 of problem 1 for the second time", "sed -i 4d shard-1/"),
-        (lambda lines, other: [*lines, *other], "sample 0 of problem 0 for the second time", "sed -i 4d shard-1/"),
+        (
+            lambda lines, other: [*lines, *other],
+            "of problem 0, which the shard 1/2 was not asked",
+            "sed -i 4d shard-1/",
+        ),
         (lambda lines, _: [lines[0][:-9] + b"\n", *lines[1:]], "no sample (", "sed -i 1d shard-1/"),
         (lambda lines, _: [b"\xff\n", *lines], "no sample (", "sed -i 1d shard-1/"),
         (
@@ -193,7 +200,7 @@ def shards_of(plan: RunPlan, world: World, count: int = 2) -> list[ShardFolder]:
         ),
         (
             lambda lines, _: [lines[0].replace(b'"id":1,', b'"id":-1,'), *lines[1:]],
-            "sample 0 of problem -1, but each has 1",
+            "of problem -1, which the shard 1/2 was not asked",
             "sed -i 1d shard-1/",
         ),
     ],
@@ -211,6 +218,16 @@ def test_replies_that_no_run_leaves_are_not_merged(spoil: Any, sentence: str, ne
     assert sentence in error.value.sentence
     assert f"'shard-1/{name}'" in error.value.sentence
     assert error.value.next_step.startswith(next_step)
+
+
+@given(st.integers(0, 9), st.integers(1, 4), st.integers(1, 5), st.integers(0, 4))
+def test_a_shards_problems_are_known_by_their_numbers(start: int, step: int, count: int, index: int) -> None:
+    """Whatever part of the file its task takes: those that `views.sharded` gives it, and no other."""
+    shard = Shard(index=index % count, count=count)
+    task = msgspec.structs.replace(TASKS["text"], slice=Slice(start=start, step=step))
+    problems = [Problem(id=number, messages=(), references=()) for number in range(40)[start::step]]
+    own = {problem.id for problem in views.sharded(problems, shard)}
+    assert {number for number in range(-3, 40) if merge.is_of_shard(number, task, shard)} == own
 
 
 def test_a_shard_and_its_copy_are_named() -> None:

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -164,22 +164,5 @@ def terminal_width() -> int:
 
 def _evaluate(values: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> None:
     report = lazy.python_api.evaluate(values, progress="terminal", environ=environ, handle_signals=True)
-    _print(lazy.terminal.as_text(report, terminal_width()))
+    click.echo(lazy.terminal.as_text(report, terminal_width()))
     sys.exit(report.outcome.exit_code)
-
-
-def _print(text: str) -> None:
-    """All of it is in the run folder too: that its reader is gone, or that it cannot be written, changes no verdict."""
-    try:
-        click.echo(text)
-    except OSError as error:
-        _discard(sys.stdout)
-        try:
-            click.echo(f"The figures could not be printed ({error}).", err=True)
-        except OSError:  # the terminal is closed
-            _discard(sys.stderr)
-
-
-def _discard(stream: TextIO) -> None:
-    """What is still buffered would fail again when the program ends, and change its exit code."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

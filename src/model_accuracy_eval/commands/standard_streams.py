@@ -1,6 +1,6 @@
 """Standard output and error as a shell leaves them: read to the end, closed, or on a disk that takes no more.
 
-Who closes a pipe, as `head` does, has read enough: the command goes on, and ends with the exit code that it would have
+Who closes a pipe, as `head` does, has read enough, and nobody sits at a closed terminal: the command goes on, and ends with the exit code that it would have
 ended with. What cannot be written for another reason is an error, once. On standard error nobody could be told of it.
 """
 
@@ -30,6 +30,7 @@ class _Standard(io.FileIO):
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor, "wb", closefd=False)
         self._is_lost = False
+        self._is_terminal = self.isatty()
 
     def write(self, data: "Buffer", /) -> int:
         size = memoryview(data).nbytes
@@ -39,7 +40,7 @@ class _Standard(io.FileIO):
             return super().write(data)
         except OSError as error:
             self._is_lost = True
-            if isinstance(error, BrokenPipeError) or self.fileno() == _ERRORS:
+            if isinstance(error, BrokenPipeError) or self._is_terminal or self.fileno() == _ERRORS:
                 return size
             raise NotPrinted(*error.args) from error
 

@@ -65,7 +65,7 @@ def _opened(run: str, open_stores: ExitStack) -> Archive:
     if not Path(run).exists():
         raise BadReuse(f"There is no shard at '{run}'.", next_step=_runs_near(Path(run)))
     if not (Path(run) / RUN_FILE).is_file():
-        sentence = f"'{run}' is not the folder of a shard's run: it has no {RUN_FILE}."
+        sentence = f"'{run}' is not the folder of a run: it has no {RUN_FILE}."
         raise BadReuse(sentence, next_step=_runs_near(Path(run)))
     store = wiring.run_folder(run)
     open_stores.callback(store.close)

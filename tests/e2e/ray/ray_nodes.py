@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -69,6 +70,20 @@ class Node:
             except psutil.NoSuchProcess:
                 continue
         self.process.wait()
+
+    def freeze(self) -> None:
+        """It says nothing any more, as when its network is gone, but all of it is there still."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        for process in [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]:
+            try:
+                process.send_signal(number)
+            except psutil.NoSuchProcess:
+                continue
 
     def lose_control(self) -> None:
         """Of the head: the process that all nodes report to."""
