@@ -77,12 +77,6 @@ def _beside(match: re.Match[str], _words: Sequence[str]) -> Mended:
     return listing(Path(match[1]).parent)
 
 
-def _room(match: re.Match[str], _words: Sequence[str]) -> Mended:
-    """How much room there is where the file should have been."""
-    place = Path(match[1])
-    return shlex.join(["df", "-h", str(next(each for each in place.parents if each.is_dir()))])
-
-
 def _left_out(match: re.Match[str], words: Sequence[str]) -> Mended:
     """The command without the option that is the group of the pattern."""
     return command_line(*_without(words, match[1]))
@@ -291,7 +285,6 @@ _RULES: tuple[_Rule, ...] = (
     (r"^Port \d+ on .* give another one by --port", _given(port="0")),
     (r"^(\S+) is '.*', which is not a proxy: write (\S+),", lambda match, _words: f"export {match[1]}={match[2]}"),
     (r"^(\S+) (?:is not YAML|must hold settings)", lambda match, _words: shlex.join(["cat", match[1]])),
-    (r"^(?:The folder )?(/\S+) (?:for the run )?cannot be .*(?:No space left|quota exceeded)", _room),
     (r"^(?:The folder |The history )?(\S+) (?:for the run )?cannot be (?:written|created): ", _beside),
     (
         r"^Model '[^']*' (?:is of an unknown kind|has no name of the form)|^The model is not given",

@@ -1,7 +1,8 @@
 """Standard output and error as a shell leaves them: read to the end, closed, or on a disk that takes no more.
 
-Who closes a pipe, as `head` does, has read enough, and nobody sits at a closed terminal: the command goes on, and ends with the exit code that it would have
-ended with. What cannot be written for another reason is an error, once. On standard error nobody could be told of it.
+Who closes a pipe, as `head` does, has read enough, and nobody sits at a closed terminal: the command goes on, and ends
+with the exit code that it would have ended with. What cannot be written for another reason is an error, once. On
+standard error nobody could be told of it.
 """
 
 import io

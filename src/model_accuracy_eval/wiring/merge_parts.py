@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval import merge, wiring
-from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.errors import BadReuse, PublishFailed
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.reporting.runfile import RUN_FILE
 from model_accuracy_eval.system.run_folder import RunFolder
@@ -37,8 +37,10 @@ def merged(runs: Sequence[str], out: str, given: Mapping[str, Any], *, allow_mis
         open_stores.callback(store.close)
         try:
             merge.gather(shards, store, run_id=run_id)
-        except BaseException:  # such as a full disk: part of a run is of no use
+        except BaseException as error:  # part of a run is of no use
             shutil.rmtree(folder)
+            if isinstance(error, PublishFailed):  # most often the disk is full
+                error.next_step = shlex.join(["df", "-h", str(Path(folder).parent)])
             raise
         return store.root
 
