@@ -1,11 +1,10 @@
-"""The journal `predictions/<label>/<dataset>.jsonl` (AISBench's fields of a sample, then ours), and its sorted view.
+"""The journal `predictions/<label>/<dataset>.jsonl` (AISBench's fields of a sample, then ours).
 
 Each answered sample has one line in the journal. Samples without an answer are in `<dataset>_failed.jsonl`, as AISBench
 does it; they are asked again when the run is resumed.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
+from collections.abc import Iterable
 
 import msgspec
 
@@ -14,7 +13,6 @@ from model_accuracy_eval.records import (
     EarlierReply,
     Fault,
     FaultKind,
-    JSONObject,
     Loglikelihood,
     LoglikelihoodSetting,
     PreparedDataset,
@@ -111,15 +109,6 @@ class ShownProblem(msgspec.Struct):
     gold: str
 
 
-class PredictionEntry(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One problem in the view `<dataset>.json`."""
-
-    origin_prompt: msgspec.Raw
-    prediction: list[str | None] | str | None
-    gold: str
-    loglikelihoods: list[JSONObject | None] = []
-
-
 _encode = msgspec.json.Encoder().encode
 _decode_answer = msgspec.json.Decoder(AnswerLine).decode
 _decode_failure = msgspec.json.Decoder(FailureLine).decode
@@ -135,10 +124,6 @@ def file(label: str, dataset: str) -> str:
 
 def failures_file(label: str, dataset: str) -> str:
     return f"predictions/{label}/{dataset}_failed.jsonl"
-
-
-def view_file(label: str, dataset: str) -> str:
-    return f"predictions/{label}/{dataset}.json"
 
 
 def line(prepared: PreparedDataset, problem: Problem, attempt: Attempt, at: float | None = None) -> bytes:
@@ -288,40 +273,3 @@ def questions(answers: Iterable[bytes], failures: Iterable[bytes]) -> dict[int, 
 def _last_turn(prompt: msgspec.Raw) -> str:
     turns = _decode_turns(prompt)
     return turns[-1].prompt if turns else ""
-
-
-def as_view(lines: Iterable[bytes], n: int) -> Iterator[bytes]:
-    """Lines by problem → `{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 a list, with null for a missing
-    sample.
-
-    Where the options' log-likelihoods were asked for, the prediction is the most likely one, and `loglikelihoods` has
-    an entry for each.
-    """
-    yield b"{"
-    separator = b""
-    for problem, answers in groupby(map(_decode_answer, lines), key=lambda answer: answer.id):
-        body = msgspec.json.format(msgspec.json.encode(_entry(answers, n)), indent=4).replace(b"\n", b"\n    ")
-        yield b'%s\n    "%d": %s' % (separator, problem, body)
-        separator = b","
-    yield b"\n}\n"
-
-
-def _entry(answers: Iterator[AnswerLine], n: int) -> PredictionEntry:
-    """One problem's; of what stands twice the last counts."""
-    first = next(answers)
-    entry = PredictionEntry(origin_prompt=first.origin_prompt.copy(), prediction=None, gold=first.gold)
-    predictions: list[str | None] = [None] * n
-    for answer in chain([first], answers):
-        predictions[answer.index] = answer.prediction
-        if answer.loglikelihoods:
-            entry.loglikelihoods = [_named(candidate) for candidate in answer.loglikelihoods]
-    entry.prediction = predictions if n > 1 else predictions[0]
-    return entry
-
-
-def _named(candidate: Loglikelihood | None) -> JSONObject | None:
-    """A candidate's log-likelihood with the names of its fields; `cropped_to` only where something was cropped."""
-    if candidate is None:
-        return None
-    fields = msgspec.structs.asdict(candidate)
-    return {name: value for name, value in fields.items() if name != "cropped_to" or value is not None}

@@ -1,6 +1,7 @@
 """How a run ended: what went wrong, or what its gates decided."""
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from model_accuracy_eval.errors import EvalError, NoHonestScore, Stopped
@@ -63,7 +64,8 @@ def _without_gate(plan: RunPlan, judged: Sequence[DatasetResult]) -> str:
     # The first figure, or its mean over the samples, which alone has no name beside it: "avg@5(…)" is another figure's.
     metric = next((name for name in metrics if re.fullmatch(r"avg@\d+", name)), metrics[0] if metrics else "accuracy")
     gate = Gate(dataset=rows[0].dataset, metric=metric, comparison=">=", threshold=0)
-    return f"Whether that is good enough, a gate would say: --gate '{str(gate).removesuffix('0')}NUMBER'."
+    typed = shlex.quote(f"{str(gate).removesuffix('0')}NUMBER")
+    return f"Whether that is good enough, a gate would say: --gate {typed}."
 
 
 def _missing(plan: RunPlan, judged: Sequence[DatasetResult], folder: str) -> str:

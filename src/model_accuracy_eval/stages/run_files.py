@@ -18,6 +18,7 @@ from model_accuracy_eval.reporting import (
     page,
     page_replies,
     picture_lines,
+    prediction_view,
     results,
     runfile,
     summary,
@@ -66,7 +67,7 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
     label = plan.settings.label
     judged = {result.dataset for result in report.dataset_results if result.problem_results}
     for prepared in report.datasets:
-        yield journal.view_file(label, prepared.task.name), functools.partial(_view, prepared, plan, store)
+        yield prediction_view.file(label, prepared.task.name), functools.partial(_view, prepared, plan, store)
         if prepared.task.name in judged:
             yield picture_lines.file(label, prepared.task.name), functools.partial(_pictures, prepared)
     for dataset_result in report.dataset_results:
@@ -87,7 +88,7 @@ def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[by
         places = journal_order.places_by_problem(store.lines(name))
     except NoHonestScore:
         return None
-    return journal.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)
+    return prediction_view.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)
 
 
 def _pictures(prepared: PreparedDataset) -> bytes | None:

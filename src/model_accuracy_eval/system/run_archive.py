@@ -25,7 +25,7 @@ class FolderArchive:
     """Implements `ports.Archive`. Nothing is locked or created: the folder is only read."""
 
     def __init__(self, root: str) -> None:
-        self.root = root
+        self.root = root.rstrip("/") or "/"
 
     def names(self) -> list[str]:
         return sorted(str(path.relative_to(self.root)) for path in Path(self.root).rglob("*") if path.is_file())

@@ -19,7 +19,7 @@ from model_accuracy_eval.records import (
     Timings,
     Usage,
 )
-from model_accuracy_eval.reporting import journal, journal_order
+from model_accuracy_eval.reporting import journal, journal_order, prediction_view
 from model_accuracy_eval.tasks import find
 
 PROBLEM = Problem(
@@ -143,7 +143,7 @@ def view_of(journal_lines: list[bytes], n: int) -> bytes:
     store = MemoryStore()
     store.append("journal", b"".join(journal_lines))
     places = journal_order.places_by_problem(store.lines("journal"))
-    return b"".join(journal.as_view(store.lines_at("journal", places), n))
+    return b"".join(prediction_view.as_view(store.lines_at("journal", places), n))
 
 
 @given(st.lists(TEXTS, min_size=6, max_size=6), st.permutations(range(6)))
@@ -205,7 +205,7 @@ def test_the_view_names_every_log_likelihood() -> None:
         Loglikelihood(logprob=-9.0, tokens=700, greedy=False, cropped_to=512),
     )
     sample = Attempt(problem=7, index=0, text="A", method="echo", loglikelihoods=candidates)
-    view = json.loads(b"".join(journal.as_view([journal.line(PREPARED, PROBLEM, sample)], 1)))
+    view = json.loads(b"".join(prediction_view.as_view([journal.line(PREPARED, PROBLEM, sample)], 1)))
     assert view["7"]["loglikelihoods"] == [
         {"logprob": -1.5, "tokens": 2, "greedy": True},
         None,

@@ -7,7 +7,8 @@ import pytest
 from tests.dataset_fixtures import prepared
 
 from model_accuracy_eval import wiring
-from model_accuracy_eval.records import Attempt, Counts, DatasetResult
+from model_accuracy_eval.records import Attempt, Counts, DatasetResult, SummaryRow
+from model_accuracy_eval.scoring import gate_lines
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.stages.outcome import conclude
 from model_accuracy_eval.tasks import find
@@ -37,3 +38,17 @@ def test_it_is_on_the_first_figure(name: str, n: int, metric: str) -> None:
     option, gate = shlex.split(typed.replace("NUMBER", "60"))
     (resolved,) = wiring.plan({**values, option.removeprefix("--"): gate}, {}).gates
     assert (resolved.dataset, resolved.metric, resolved.threshold) == (name, metric, 60.0)
+
+
+@pytest.mark.parametrize("name", ["mine", "own questions", "it's <b>", 'say "x"', "a;b$(c)"])
+def test_it_can_be_typed_whatever_the_dataset_is_called(name: str) -> None:
+    """In a shell it is one word, which is a gate on that dataset."""
+    row = SummaryRow(dataset=name, version="0ba9da", metric="accuracy", mode="gen", value=50.0)
+    judged = DatasetResult(dataset=name, version="0ba9da", rows=(row,), problem_results=(), counts=Counts())
+    sentence = conclude(
+        wiring.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {}), None, (), "outputs/x", (judged,)
+    ).sentence
+    (typed,) = re.findall(r"a gate would say: (--gate .*)\.$", sentence)
+    _option, gate = shlex.split(typed)
+    (read,) = gate_lines.parse(gate.replace("NUMBER", "60"))
+    assert (read.dataset, read.metric) == (name, "accuracy")

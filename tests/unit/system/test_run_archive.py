@@ -37,6 +37,11 @@ def test_looking_at_a_folder_leaves_it_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_is_named_without_a_slash_at_its_end(tmp_path: Path) -> None:
+    """As shells complete it: what is said of its files has one slash."""
+    assert open_archive(f"{tmp_path}/").root == str(tmp_path)
+
+
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     """With its path."""
     with pytest.raises(
