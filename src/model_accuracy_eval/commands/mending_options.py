@@ -3,51 +3,30 @@
 A sentence says what is wrong; here stands what to type, so that nobody has to look up how an option is written.
 """
 
-import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from pathlib import Path
 
+from model_accuracy_eval.commands.mended_names import (
+    Mended,
+    file_of_hub,
+    gate_as_meant,
+    gate_to_write,
+    of_hub,
+    place_of_hub,
+    revision_of_hub,
+    swapped_days,
+    without_days,
+)
+from model_accuracy_eval.commands.typed_words import command_line, listing, value_of_option, without
 from model_accuracy_eval.config.table import table
 
-Mended = str | Mapping[str, str]
-"""Another command, or options with their values; an empty value is that of a switch."""
 _Rule = tuple[str, Callable[[re.Match[str], Sequence[str]], Mended]]
 
 _SERVICE = "http://127.0.0.1:8000"
-_HUBS = {
-    "hf": ("https://huggingface.co", "HF_ENDPOINT", "main"),
-    "ms": ("https://www.modelscope.cn", "MODELSCOPE_ENDPOINT", "master"),
-}
-"""Where files of datasets are, and the variable that names another host."""
-_FILE = re.compile(r"\.(?:jsonl?|csv|tsv|ya?ml)(?:\.gz)?$")
-_SOUND_GATE = re.compile(r"^\S.*: \S+ *(?:>=|<=) *\d+(?:\.\d+)?%?$")
 _EXAMPLES = {"int": "5", "float": "0.7", "bool": "true", "dict": "{}"}
-
-
-def command_line(*words: str) -> str:
-    return shlex.join(["model-accuracy-eval", *words])
-
-
-def pairs(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Every value with its option; arguments have none."""
-    found: list[tuple[str, str]] = []
-    option = ""
-    for word in words:
-        name, equals, value = word.partition("=")
-        if word.startswith("-") and not equals:
-            option = word
-            continue
-        found.append((name, value) if equals and word.startswith("-") else (option, word))
-        option = ""
-    return found
-
-
-def listing(folder: Path) -> str:
-    """Shows what there is in the nearest folder that exists."""
-    return shlex.join(["ls", str(next(each for each in (folder, *folder.parents, Path()) if each.is_dir()))])
 
 
 def _option(match: re.Match[str], _words: Sequence[str]) -> Mended:
@@ -79,20 +58,7 @@ def _beside(match: re.Match[str], _words: Sequence[str]) -> Mended:
 
 def _left_out(match: re.Match[str], words: Sequence[str]) -> Mended:
     """The command without the option that is the group of the pattern."""
-    return command_line(*_without(words, match[1]))
-
-
-def _without(words: Sequence[str], option: str) -> list[str]:
-    """The words without an option and its value, wherever it stands."""
-    is_switch = any(f"--{setting.name}" == option and setting.type is bool for setting in table())
-    left: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if word.partition("=")[0] != option:
-            left.append(word)
-        elif word == option and not is_switch:
-            next(rest, None)
-    return left
+    return command_line(*without(words, match[1]))
 
 
 def _setting(match: re.Match[str], _words: Sequence[str]) -> Mended:
@@ -106,24 +72,6 @@ def _setting(match: re.Match[str], _words: Sequence[str]) -> Mended:
     return {f"--{setting.name}": kind}
 
 
-def _value(words: Sequence[str], option: str, otherwise: str) -> str:
-    return next((value for name, value in pairs(words) if name == option), otherwise)
-
-
-def _gate(_match: re.Match[str], words: Sequence[str]) -> Mended:
-    named = _value(words, "--datasets", "DATASET").partition(",")[0]
-    dataset = Path(named).stem if _FILE.search(named) else named
-    return {"--gate": f"{dataset}: METRIC >= NUMBER"}
-
-
-def _gate_as_meant(match: re.Match[str], words: Sequence[str]) -> Mended:
-    """The gate with the signs that gates have, where these are all that is wrong with it."""
-    meant = match[1]
-    for wrong, right in ((r"≥|⩾|=>", ">="), (r"≤|⩽|=<", "<="), (r"(?<=\d),(?=\d+%?$)", ".")):
-        meant = re.sub(wrong, right, meant)
-    return {"--gate": meant} if _SOUND_GATE.search(meant) else _gate(match, words)
-
-
 def _share(match: re.Match[str], _words: Sequence[str]) -> Mended:
     return {"--gate": f"{match[1]}: {match[2]}"}
 
@@ -134,46 +82,11 @@ def _address(match: re.Match[str], _words: Sequence[str]) -> Mended:
 
 def _endpoints(match: re.Match[str], words: Sequence[str]) -> Mended:
     once = {address.rstrip("/"): address for address in match[1].split(", ")}.values()
-    return command_line(*_without(words, "--endpoint"), *(word for address in once for word in ("--endpoint", address)))
+    return command_line(*without(words, "--endpoint"), *(word for address in once for word in ("--endpoint", address)))
 
 
 def _one_more_judge(_match: re.Match[str], words: Sequence[str]) -> Mended:
-    return {"--judge-panel": f"{_value(words, '--judge-panel', '')},MODEL".lstrip(",")}
-
-
-def _renamed(words: Sequence[str], dataset: str, ending: str, address: str = "") -> str:
-    """The command with that ending of a hub's dataset, at the revision that was typed, or with an address in its place.
-    Where it is not typed as such, what shows it."""
-    typed = re.compile(rf"(?<![^,]){re.escape(dataset)}(@[^:,]+)?(?::[^,]*)?(?![^,])")
-    new = [typed.sub(lambda match: address or f"{dataset}{match[1] or ''}{ending}", word) for word in words]
-    return command_line(*new) if new != list(words) else command_line("tasks", "show", address or f"{dataset}{ending}")
-
-
-def _of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
-    return _renamed(words, match[1], match[2])
-
-
-def _place_of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
-    return _renamed(words, match[1], f":{match[3]}:{match[2]}")
-
-
-def _revision_of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
-    return _renamed(words, match[1], "", f"{match[1]}@REVISION")
-
-
-def _file_of_hub(match: re.Match[str], words: Sequence[str]) -> Mended:
-    hub, variable, revision = _HUBS[match[1]]
-    address = f"{os.environ.get(variable) or hub}/datasets/{match[2]}/resolve/{revision}/{match[3]}"
-    return _renamed(words, f"{match[1]}:{match[2]}", "", address)
-
-
-def _swapped_days(match: re.Match[str], words: Sequence[str]) -> Mended:
-    typed = f"@{match[1]}..{match[2]}"
-    return command_line(*(word.replace(typed, f"@{match[2]}..{match[1]}") for word in words))
-
-
-def _without_days(_match: re.Match[str], words: Sequence[str]) -> Mended:
-    return command_line(*(re.sub(r"@[\d-]*\.\.[\d-]*", "", word) for word in words))
+    return {"--judge-panel": f"{value_of_option(words, '--judge-panel', '')},MODEL".lstrip(",")}
 
 
 def _fewer_replicas(match: re.Match[str], _words: Sequence[str]) -> Mended:
@@ -203,7 +116,10 @@ _RULES: tuple[_Rule, ...] = (
     (r"convert it with `(sed -i [^`]*) deploy\.sh`", lambda match, words: f"{match[1]} {words[1]}/deploy.sh"),
     (r"^Name the datasets to prepare", lambda _match, _words: command_line("tasks", "prepare", "gsm8k")),
     (r"`model-accuracy-eval tasks prepare` beforehand", lambda _match, words: _prepare(words)),
-    (r"asked something else", lambda _match, words: command_line("run", "--reuse", _value(words, "--reuse", "RUN"))),
+    (
+        r"asked something else",
+        lambda _match, words: command_line("run", "--reuse", value_of_option(words, "--reuse", "RUN")),
+    ),
     (r"go on with (?:it|this run) by (--reuse \S+)\.$", _run),
     (r"\brun ((?:--mode eval )?--reuse \S+)(?: judges| asks|\.$| --gate)", _run),
     (r"judge the replies again with (--mode eval --reuse \S+)\.$", _run),
@@ -223,11 +139,11 @@ _RULES: tuple[_Rule, ...] = (
     (r"judged by a model: name it", _given(judge_endpoint="http://127.0.0.1:8001", judge_model="MODEL")),
     (r"^k = (\d+) needs at least", lambda match, _words: {"--num-return-sequences": match[1]}),
     (r"^The setting '([\w-]+)' cannot be", _setting),
-    (r"^'(.*)' is not a gate: write", _gate_as_meant),
-    (r"can never be decided", _gate),
+    (r"^'(.*)' is not a gate: write", gate_as_meant),
+    (r"can never be decided", gate_to_write),
     (r"^The gate '(.*): [^']*' can be read in two ways.*Write '(.*?)' for the share", _share),
-    (r"--gate 'gsm8k: ", _gate),
-    (r"give one with --gate|\(require-gate\)", _gate),
+    (r"--gate 'gsm8k: ", gate_to_write),
+    (r"give one with --gate|\(require-gate\)", gate_to_write),
     (r"name that run with (--\w+)\.$", lambda match, _words: {match[1]: "outputs/latest"}),
     (r"name it by (--baseline)\.$", lambda match, _words: {match[1]: "outputs/latest"}),
     (r"allow it with (--[\w-]+)\.$", _option),
@@ -257,7 +173,7 @@ _RULES: tuple[_Rule, ...] = (
     (r"has no prompt strategy '.*'; it has ([\w-]+)(?:,|\.$)", lambda match, _words: {"--prompt-strategy": match[1]}),
     (
         r"has no prompt strategy '.*'; it has the",
-        lambda _match, words: command_line(*_without(words, "--prompt-strategy")),
+        lambda _match, words: command_line(*without(words, "--prompt-strategy")),
     ),
     (r"^The shard must be r/W .* such as (\d+/\d+),", lambda match, _words: {"--shard": match[1]}),
     (r"Name an odd number of them with --judge-model and --judge-panel\.$", _one_more_judge),
@@ -272,15 +188,15 @@ _RULES: tuple[_Rule, ...] = (
     (r"could never be decided: the baseline", _given(baseline="outputs/latest")),
     (r"^--diff would write over", _given(diff="DIFFERENCES.jsonl")),
     (r"is no dataset of a hub: write", _given(datasets="hf:openai/gsm8k:main:test")),
-    (r"^((?:hf|ms):[^\s:@,]+),? .*Name one, such as \1(:\S+)\.$", _of_hub),
-    (r"^((?:hf|ms):\S+) has the split '(.*?)' in \d+ places, .*?: ([^\s,]+).* as the configuration\.$", _place_of_hub),
-    (r"^(hf|ms):(\S+) has .* be different questions: ([^\s,]+).* its address as the dataset\.$", _file_of_hub),
-    (r"^(hf|ms):(\S+) has .* hold the same rows: ([^\s,]+),.* under --data-dir\.$", _file_of_hub),
-    (r"^((?:hf|ms):\S+) has .* Name an earlier revision\.$", _revision_of_hub),
-    (r"^The time (\S+)\.\.(\S+) ends before it begins", _swapped_days),
+    (r"^((?:hf|ms):[^\s:@,]+),? .*Name one, such as \1(:\S+)\.$", of_hub),
+    (r"^((?:hf|ms):\S+) has the split '(.*?)' in \d+ places, .*?: ([^\s,]+).* as the configuration\.$", place_of_hub),
+    (r"^(hf|ms):(\S+) has .* be different questions: ([^\s,]+).* its address as the dataset\.$", file_of_hub),
+    (r"^(hf|ms):(\S+) has .* hold the same rows: ([^\s,]+),.* under --data-dir\.$", file_of_hub),
+    (r"^((?:hf|ms):\S+) has .* Name an earlier revision\.$", revision_of_hub),
+    (r"^The time (\S+)\.\.(\S+) ends before it begins", swapped_days),
     (
         r"^The time \S+ has a day that|; leave the time out\.$|the step 'dated'",
-        _without_days,
+        without_days,
     ),
     (r"^Port \d+ on .* give another one by --port", _given(port="0")),
     (r"^(\S+) is '.*', which is not a proxy: write (\S+),", lambda match, _words: f"export {match[1]}={match[2]}"),
@@ -299,7 +215,7 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _prepare(words: Sequence[str]) -> str:
-    return command_line("tasks", "prepare", *_value(words, "--datasets", "gsm8k").split(","))
+    return command_line("tasks", "prepare", *value_of_option(words, "--datasets", "gsm8k").split(","))
 
 
 def mended(sentence: str, words: Sequence[str]) -> Mended | None:

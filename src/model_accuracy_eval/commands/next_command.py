@@ -13,7 +13,7 @@ import click
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.commands import mending_options
-from model_accuracy_eval.commands.mending_options import command_line, listing, pairs
+from model_accuracy_eval.commands.typed_words import command_line, listing, pairs
 from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, Refused, UnknownDataset, UsageError
 

@@ -21,7 +21,7 @@ from model_accuracy_eval.reporting.manifest import MANIFEST
 from model_accuracy_eval.reporting.results import ResultsToCompare
 from model_accuracy_eval.reporting.runfile import RUN_FILE, DatasetEntry, RunFile
 from model_accuracy_eval.scoring import certainty
-from model_accuracy_eval.scoring.comparison_statistics import (
+from model_accuracy_eval.scoring.dataset_outcomes import (
     DatasetOutcome,
     ProblemOutcome,
     is_in,

@@ -22,7 +22,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.scoring.aggregations import Statistics
-from model_accuracy_eval.scoring.comparison_statistics import (
+from model_accuracy_eval.scoring.dataset_outcomes import (
     DatasetOutcome,
     ProblemOutcome,
     drawn_aggregations,

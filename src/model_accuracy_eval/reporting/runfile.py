@@ -33,7 +33,7 @@ from model_accuracy_eval.reporting.results import decode
 from model_accuracy_eval.reporting.sampling_changes import SamplingFacts
 from model_accuracy_eval.reporting.service_notes import service_notes
 from model_accuracy_eval.scoring import gate_lines, groups
-from model_accuracy_eval.scoring.comparison_statistics import whole_figures
+from model_accuracy_eval.scoring.dataset_outcomes import whole_figures
 
 RUN_FILE = "run.json"
 

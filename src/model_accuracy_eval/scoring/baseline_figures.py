@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import fsum
 
 from model_accuracy_eval.scoring import certainty
-from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome, ProblemOutcome, value_of
+from model_accuracy_eval.scoring.dataset_outcomes import DatasetOutcome, ProblemOutcome, value_of
 from model_accuracy_eval.scoring.stop_lines import BaselineFigure
 
 _OF_SIZES = {"pass", "cons"}

@@ -12,7 +12,7 @@ from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.scoring import gates, groups, sequential
 from model_accuracy_eval.scoring.asks import AskResults
 from model_accuracy_eval.scoring.baseline_figures import baseline_figure, values_before
-from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome
+from model_accuracy_eval.scoring.dataset_outcomes import DatasetOutcome
 from model_accuracy_eval.scoring.followed_figures import FollowedFigure, followed_figures
 from model_accuracy_eval.scoring.following import FollowedGate, Following, PrefixReader, SampleEnds
 from model_accuracy_eval.scoring.gate_lines import figure_named

@@ -23,8 +23,8 @@ from model_accuracy_eval.reporting.sampling_changes import (
     sampling_facts,
     setting_changes,
 )
-from model_accuracy_eval.scoring import comparison_statistics
-from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome
+from model_accuracy_eval.scoring import comparison_statistics, dataset_outcomes
+from model_accuracy_eval.scoring.dataset_outcomes import DatasetOutcome
 
 
 class PreviousRun:
@@ -152,7 +152,7 @@ def against(
     base: Baseline, plan: RunPlan, service: Service | None, dataset_results: tuple[DatasetResult, ...]
 ) -> Comparison:
     """Compares the run that has just been judged with its baseline."""
-    sides = {result.dataset: comparison_statistics.dataset_outcome(result) for result in dataset_results}
+    sides = {result.dataset: dataset_outcomes.dataset_outcome(result) for result in dataset_results}
     return _comparison(
         (base.run_id, base.datasets),
         (plan.run_id, list(sides)),

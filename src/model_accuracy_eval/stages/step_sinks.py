@@ -12,7 +12,7 @@ from model_accuracy_eval.ports.sink import Published
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.reporting import comment, comment_figures, manifest, summary, terminal
 from model_accuracy_eval.reporting.conclusions import outcome
-from model_accuracy_eval.scoring.comparison_statistics import whole_figures
+from model_accuracy_eval.scoring.dataset_outcomes import whole_figures
 from model_accuracy_eval.stages.github_sinks import page_links
 
 _UPLOAD_AFTER_STOP, _LAST_SECOND = 4.0, 9.0

@@ -23,8 +23,8 @@ from tests.unit.reporting.fixed_report import (
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import DatasetResult, FigureBounds, Outcome, Report, VerdictReason
 from model_accuracy_eval.reporting import results, runfile, summary, terminal
-from model_accuracy_eval.scoring import comparison_statistics
-from model_accuracy_eval.scoring.comparison_statistics import ProblemOutcome
+from model_accuracy_eval.scoring import dataset_outcomes
+from model_accuracy_eval.scoring.dataset_outcomes import ProblemOutcome
 
 REPORTS = {"many": many(), "single": single()}
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=20)
@@ -290,7 +290,7 @@ def test_a_results_file_gives_back_its_result(result: DatasetResult) -> None:
     """The whole result for a report, and the part that a comparison needs."""
     source = results.as_json(result, many().plan)
     assert results.dataset_result(result.dataset, source, "file") == result
-    assert results.side(result.dataset, source, "file") == comparison_statistics.dataset_outcome(result)
+    assert results.side(result.dataset, source, "file") == dataset_outcomes.dataset_outcome(result)
     assert set(ProblemOutcome.__struct_fields__) <= set(results.ProblemEntry.__struct_fields__)
 
 

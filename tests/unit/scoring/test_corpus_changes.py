@@ -14,7 +14,7 @@ from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 from model_accuracy_eval.records import Comparison, Counts, DatasetResult, Difference, Gate, MetricUse, Speed
 from model_accuracy_eval.scoring import comparison_statistics, corpus_changes, gates, stats
 from model_accuracy_eval.scoring.aggregations import AGGREGATIONS, Bootstrapped
-from model_accuracy_eval.scoring.comparison_statistics import DatasetOutcome, dataset_outcome
+from model_accuracy_eval.scoring.dataset_outcomes import DatasetOutcome, dataset_outcome
 from model_accuracy_eval.scoring.gates import GateRule
 from model_accuracy_eval.scoring.scorecard import Scorecard
 
