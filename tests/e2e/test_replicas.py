@@ -104,7 +104,7 @@ def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(tmp_path: Pa
         return "stalled_before_head" if number >= 20 else None
 
     with FaultServer(answer) as living, FaultServer(answer, plan=hangs) as hanging:
-        done, folder = run(questions, tmp_path / "out", living, hanging, more=("--first-token-timeout", 1))
+        done, folder = run(questions, tmp_path / "out", living, hanging, more=("--first-token-timeout", 2))
         asked = [json.dumps(request, sort_keys=True) for request in hanging.chats]
     assert done.code == 0, done.err
     assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in done.err

@@ -116,12 +116,14 @@ class _Inference:
         return Asked(service, round(self._tail_seconds, 3), self._answered_before)
 
     def _connect(self) -> ReplicaPool:
-        share = self._plan.client_limits.concurrency / self._plan.settings.replicas
+        limits = self._plan.client_limits
+        share = limits.concurrency / self._plan.settings.replicas
         return ReplicaPool(
             [self._replica(live) for live in self._live.replicas],
             self._ports.progress.say,
             # Where some replicas may be missing, the others do not get what these would be asked.
             share=math.ceil(share) if self._live.cluster else None,
+            silent_retries=limits.retries if self._has_replicas else 0,
         )
 
     @property

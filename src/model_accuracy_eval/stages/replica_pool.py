@@ -50,11 +50,20 @@ class Replica(msgspec.Struct, eq=False):
 class ReplicaPool:
     """Implements `ports.Chat`. `say` hears of every replica that is given up."""
 
-    def __init__(self, replicas: Sequence[Replica], say: Callable[[str], object], *, share: int | None = None) -> None:
+    def __init__(
+        self,
+        replicas: Sequence[Replica],
+        say: Callable[[str], object],
+        *,
+        share: int | None = None,
+        silent_retries: int = 0,
+    ) -> None:
         """`share`: requests that there may be at a time for each replica, where others may join: then requests wait
-        for the next one when all are lost. None: these replicas are all."""
+        for the next one when all are lost. None: these replicas are all. `silent_retries`: further tries of a request,
+        over all replicas, after tries that got no answer in time."""
         self._replicas = [*replicas]
         self._say = say
+        self._silent_retries = silent_retries
         self._slots = None if share is None else _Slots(share, len(replicas))
         self._detection: tuple[LoglikelihoodSetting, JSONObject, RequestMethod] | None = None
         self._last: tuple[object, Replica] | None = None
@@ -134,9 +143,11 @@ class ReplicaPool:
                 return reply
 
     async def _ask_one_after_another(self, ask: AskReplica, about: object, favourite: Sequence[Replica]) -> Reply:
-        """Asks one replica after another until one does not fail. A rejection is an answer: all would say the same."""
+        """Asks one replica after another until one does not fail. A rejection is an answer: all would say the same.
+        When all were silent, which may have been a moment's load, they are asked once more."""
         tried: list[Replica] = []
-        tries = 0
+        failed: list[Replica] = []
+        tries = silences = 0
         while True:
             replica = self._choose(about, tried, favourite)
             replica.in_flight += 1
@@ -147,14 +158,19 @@ class ReplicaPool:
                 replica.in_flight -= 1
             tries += reply.tries
             if reply.fault is None or reply.fault.kind == "rejected":
-                self._blame(tried)
+                self._blame([each for each in failed if each is not replica])
                 replica.lost_in_a_row = 0
                 return replace(reply, replica=replica.name, tries=tries)
             tried.append(replica)
+            if replica not in failed:
+                failed.append(replica)
+            silences += reply.fault.silent
             if reply.fault.kind == "refused":
                 self._give_up(replica, reply.fault.sentence)
             if not [each for each in self._replicas if each not in tried and not each.given_up]:
-                return replace(reply, tries=tries)
+                if not reply.fault.silent or silences > self._silent_retries:
+                    return replace(reply, tries=tries)
+                tried.clear()
 
     def _choose(self, about: object, tried: Sequence[Replica], favourite: Sequence[Replica]) -> Replica:
         """The least busy one; of equally busy ones the one that was asked least. The last one is asked in any case."""

@@ -120,6 +120,37 @@ def test_a_replica_that_others_outdo_is_given_up_and_named() -> None:
     assert len(attempts(store)) < 20
 
 
+class Silent(ScriptedChat):
+    """Says nothing to its first requests, so many of them."""
+
+    def __init__(self, until: float) -> None:
+        super().__init__(self._said)
+        self._until = until
+
+    def _said(self, request: Request, choice: int) -> str | Fault:
+        if len(self.requests) <= self._until:
+            return Fault(kind="failed", sentence="no answer in 1 s", silent=True)
+        return by_seed(request, choice)
+
+
+def test_a_moment_in_which_all_are_silent_costs_nothing() -> None:
+    """What all were silent about is asked again, and none of them is given up for it."""
+    store, said = collect(plan(3, concurrency=6), [Silent(4), Silent(4)], 8)
+    assert len(attempts(store)) == 24
+    assert not [line for line in said if "asked no more" in line]
+
+
+@pytest.mark.parametrize(("replicas", "tries"), [(1, 6), (2, 6), (4, 8), (7, 7)])
+def test_silence_is_borne_as_often_as_with_one_service(replicas: int, tries: int) -> None:
+    """Over all replicas, whole rounds of them."""
+    chats = [Silent(float("inf")) for _ in range(replicas)]
+    pool = ReplicaPool([Replica(f"r{at}", chat) for at, chat in enumerate(chats)], lambda _: None, silent_retries=5)
+    reply = asyncio.run(pool.ask(Request(messages=(Message(role="user", content="1"),))))
+    assert reply.fault is not None
+    assert reply.fault.silent
+    assert (reply.tries, sum(len(chat.requests) for chat in chats)) == (tries, tries)
+
+
 def test_when_all_are_gone_the_run_ends() -> None:
     """As with one service; what was answered is kept."""
     with pytest.raises(AdapterFailed, match="nobody listens"):
