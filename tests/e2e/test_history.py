@@ -9,7 +9,7 @@ from typing import Any
 from tests.e2e import command
 from tests.unit.reporting.history_samples import FALLEN, fallen_after, past
 
-from model_accuracy_eval.reporting import history_lines
+from model_accuracy_eval.reporting import history_file
 
 PROBLEMS = 40
 
@@ -129,7 +129,7 @@ def test_several_commands_append_at_once(tmp_path: Path) -> None:
     every = [command.start("history", folder, "--append", file) for folder in folders + folders]
     done = [command.finish(process) for process in every]
     assert [each.code for each in done] == [0] * 8, done
-    lines = history_lines.decode(file.read_bytes(), "h").lines
+    lines = history_file.decode(file.read_bytes(), "h").lines
     assert sorted(int(line.run_id, 16) for line in lines) == [1, 2, 3, 4]
 
 
@@ -140,7 +140,7 @@ def test_two_models_of_one_file_stay_two_series(tmp_path: Path) -> None:
         *fallen_after(12, 17),
         *(past(day, [1] * 120, model="/other", run_id=f"9{day:031x}") for day in range(1, 9)),
     ]
-    file.write_bytes(b"".join(map(history_lines.encode, lines)))
+    file.write_bytes(b"".join(map(history_file.encode, lines)))
     found = told(file)
     assert {each["model"]: [fall["problems"] for fall in each["falls"]] for each in found["series"]} == {
         "/other": [], "/weights": [list(FALLEN)],

@@ -8,8 +8,8 @@ from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, RunnerStep
 from model_accuracy_eval.ports.sink import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.reporting import history, history_lines, history_text
-from model_accuracy_eval.reporting.history_lines import HistoryFile
+from model_accuracy_eval.reporting import history, history_file, history_lines, history_text
+from model_accuracy_eval.reporting.history_file import HistoryFile
 from model_accuracy_eval.stages.github_sinks import HurriedGitHub
 
 MakeLines = Callable[[bytes], bytes]
@@ -51,8 +51,8 @@ class HistorySink:
             self._step.notice(f"Not added to the history: {each.reason}", title=_TITLE)
         if found.lines:
             run_id = result.plan.run_id
-            content = self._append(partial(history_lines.new_lines, lines=found.lines), run_id)
-            self._tell(history_lines.decode(content, context.history_file), run_id)
+            content = self._append(partial(history_file.new_lines, lines=found.lines), run_id)
+            self._tell(history_file.decode(content, context.history_file), run_id)
         return published
 
     def _append(self, make: MakeLines, run_id: str) -> bytes:

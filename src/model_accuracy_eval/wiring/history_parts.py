@@ -5,8 +5,9 @@ from pathlib import Path
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.reporting import history_lines
-from model_accuracy_eval.reporting.history_lines import HistoryFile, HistoryLine, LeftOut, RunHistory
+from model_accuracy_eval.reporting import history_file, history_lines
+from model_accuracy_eval.reporting.history_file import HistoryFile
+from model_accuracy_eval.reporting.history_lines import HistoryLine, LeftOut, RunHistory
 from model_accuracy_eval.system import local_files
 from model_accuracy_eval.system.run_search import find_runs
 from model_accuracy_eval.system.shared_lines import append_lines
@@ -20,7 +21,7 @@ def read(places: Iterable[str], tell: Callable[[str], object]) -> RunHistory:
     left_out: list[LeftOut] = []
     for place in places:
         if place.endswith(HISTORY_SUFFIX) and Path(place).is_file():
-            lines += _told(history_lines.decode(local_files.read_whole(place), place), tell)
+            lines += _told(history_file.decode(local_files.read_whole(place), place), tell)
             continue
         for path in find_runs(place):
             try:
@@ -35,8 +36,8 @@ def read(places: Iterable[str], tell: Callable[[str], object]) -> RunHistory:
 
 def append(path: str, lines: Iterable[HistoryLine], tell: Callable[[str], object]) -> tuple[HistoryLine, ...]:
     """Appends the lines that the file does not have; returns all of its lines."""
-    content = append_lines(path, lambda before: history_lines.new_lines(before, lines))
-    return tuple(_told(history_lines.decode(content, path), tell))
+    content = append_lines(path, lambda before: history_file.new_lines(before, lines))
+    return tuple(_told(history_file.decode(content, path), tell))
 
 
 def write(path: str, content: bytes) -> None:

@@ -13,7 +13,7 @@ from tests.unit.reporting.history_samples import past
 
 from model_accuracy_eval.config.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.reporting import history, history_lines
+from model_accuracy_eval.reporting import history, history_file
 from model_accuracy_eval.wiring.action_context import _history_file
 
 NIGHTLY = msgspec.structs.replace(JOB, event="schedule", pull=None, history_file="h.jsonl")
@@ -35,10 +35,10 @@ def nightly(hub: FakeGitHub, **job: Any) -> tuple[int, str]:
 def test_a_run_is_added_to_the_branch() -> None:
     """Its own, and another night's beside it."""
     with FakeGitHub(grants=EVERYTHING | {"contents: write"}) as hub:
-        hub.branches["history"] = {"h.jsonl": history_lines.encode(past(1, [1]))}
+        hub.branches["history"] = {"h.jsonl": history_file.encode(past(1, [1]))}
         code, log = nightly(hub, history_branch="history")
         assert code == 0, log
-        lines = history_lines.decode(hub.branches["history"]["h.jsonl"], "h").lines
+        lines = history_file.decode(hub.branches["history"]["h.jsonl"], "h").lines
     assert [line.dataset for line in lines] == ["gsm8k", "demo_gsm8k"]
     assert lines[1].problems == 4
     assert hub.messages == [f"Accuracy of fake, run {lines[1].run_id[:8]}\n\n[skip ci]"]
@@ -49,7 +49,7 @@ def test_a_run_is_added_to_a_file_of_the_workspace(tmp_path: Path) -> None:
     with FakeGitHub() as hub:
         code, log = nightly(hub, workspace=str(tmp_path))
         assert code == 0, log
-    assert len(history_lines.decode((tmp_path / "h.jsonl").read_bytes(), "h").lines) == 1
+    assert len(history_file.decode((tmp_path / "h.jsonl").read_bytes(), "h").lines) == 1
 
 
 @pytest.mark.parametrize("event", ["pull_request", "pull_request_target", "workflow_run", "workflow_dispatch"])
@@ -77,7 +77,7 @@ def test_a_regression_is_a_warning_of_the_step(tmp_path: Path) -> None:
     with FakeGitHub() as hub:
         nightly(hub, workspace=str(tmp_path))
         file = tmp_path / "h.jsonl"
-        (mine,) = history_lines.decode(file.read_bytes(), "h").lines
+        (mine,) = history_file.decode(file.read_bytes(), "h").lines
         good = msgspec.structs.replace(
             mine,
             right=(mine.n,) * 4,
@@ -92,7 +92,7 @@ def test_a_regression_is_a_warning_of_the_step(tmp_path: Path) -> None:
             )
             for night in range(1, 29)
         ]
-        file.write_bytes(b"".join(map(history_lines.encode, nights)) + b"{torn")
+        file.write_bytes(b"".join(map(history_file.encode, nights)) + b"{torn")
         assert history.history(nights).regressed
         _, log = nightly(hub, workspace=str(tmp_path))
     assert "demo_gsm8k: REGRESSED between 00000000 (2020-01-19) and 00000000 (2020-01-20)" in log

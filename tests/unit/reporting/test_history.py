@@ -9,7 +9,7 @@ from tests.unit.reporting.history_samples import FALLEN, FLAKY, fallen_after, pa
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import Interval
-from model_accuracy_eval.reporting import history, history_lines, history_text
+from model_accuracy_eval.reporting import history, history_file, history_text
 from model_accuracy_eval.reporting.history import HistoryChoice
 from model_accuracy_eval.reporting.history_lines import HistoryLine, LeftOut, PastFigure
 
@@ -241,5 +241,5 @@ def test_names_from_elsewhere_cannot_draw_on_a_terminal() -> None:
 def test_a_series_survives_its_file() -> None:
     """Written and read again, a history says the same."""
     lines = fallen_after(12, 17)
-    source = b"".join(map(history_lines.encode, lines))
-    assert history.history(history_lines.decode(source, "h").lines) == history.history(lines)
+    source = b"".join(map(history_file.encode, lines))
+    assert history.history(history_file.decode(source, "h").lines) == history.history(lines)

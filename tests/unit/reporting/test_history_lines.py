@@ -10,7 +10,7 @@ from tests.unit.reporting.history_samples import past
 
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import Conclusion, Interval, Report
-from model_accuracy_eval.reporting import history, history_lines, manifest, results, runfile
+from model_accuracy_eval.reporting import history, history_file, history_lines, manifest, results, runfile
 from model_accuracy_eval.reporting.history_lines import RunHistory
 from model_accuracy_eval.tasks import find
 
@@ -57,8 +57,8 @@ def test_a_line_holds_what_pairs_runs_and_no_text() -> None:
     assert line.sampling == {"sampling": "server", "n": 1}
     assert [(each.metric, each.paired) for each in line.figures] == [("accuracy", True)]
     assert history_lines.values(line, line.figures[0]) == [0.0, 1.0, 1.0]
-    assert len(history_lines.encode(line)) < 800
-    assert history_lines.decode(history_lines.encode(line), "h").lines == (line,)
+    assert len(history_file.encode(line)) < 800
+    assert history_file.decode(history_file.encode(line), "h").lines == (line,)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_a_run_of_no_known_time_is_refused() -> None:
 
 def test_damaged_lines_are_told_and_hide_no_other() -> None:
     """Half a line, the marks of a merge, another program's line, one of a newer form."""
-    whole = history_lines.encode(past(1, [1, 0]))
+    whole = history_file.encode(past(1, [1, 0]))
     newer = json.loads(whole) | {"schema": 2}
     source = b"\n".join([whole[:40], b"<<<<<<< HEAD", whole, b'{"a": 1}', json.dumps(newer).encode(), b"\xff\xfe", b""])
-    file = history_lines.decode(source, "h.jsonl")
+    file = history_file.decode(source, "h.jsonl")
     assert len(file.lines) == 1
     assert [sentence.partition(" cannot")[0] for sentence in file.damaged] == [
         f"h.jsonl, line {number}" for number in (1, 2, 5, 6, 7)
@@ -155,15 +155,15 @@ def test_damaged_lines_are_told_and_hide_no_other() -> None:
 )  # fmt: skip
 def test_a_line_that_was_edited_is_not_believed(change: dict[str, object], words: str) -> None:
     """Its parts have to fit together."""
-    edited = json.loads(history_lines.encode(past(1, [1, 0]))) | change
-    (sentence,) = history_lines.decode(json.dumps(edited).encode(), "h").damaged
+    edited = json.loads(history_file.encode(past(1, [1, 0]))) | change
+    (sentence,) = history_file.decode(json.dumps(edited).encode(), "h").damaged
     assert words in sentence
 
 
 def test_only_new_lines_are_appended_oldest_first() -> None:
     """A run that was judged again gets another line; the newest counts."""
     old, new, again = past(1, [1, 0]), past(2, [1, 1]), past(1, [0, 0], finished="2026-03-05T00:00:00+0000")
-    added = history_lines.new_lines(history_lines.encode(old), [new, old, again, new])
-    assert history_lines.decode(added, "h").lines == (new, again)
-    (series,) = history.history(history_lines.decode(history_lines.encode(old) + added, "h").lines).series
+    added = history_file.new_lines(history_file.encode(old), [new, old, again, new])
+    assert history_file.decode(added, "h").lines == (new, again)
+    (series,) = history.history(history_file.decode(history_file.encode(old) + added, "h").lines).series
     assert [point.value for point in series.points] == [100.0, 0.0]
