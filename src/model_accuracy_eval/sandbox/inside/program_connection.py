@@ -6,7 +6,7 @@ in `use_of_tests`.
 
 import select
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -42,7 +42,9 @@ class ProgramConnection(Conversation):
         self._generators: SeededGenerators | None = None
         self.calls = 0
         self._named_classes: list[MirrorClass] = []
-        self._kept: list[tuple[AssertionError, TracebackType | None]] = []
+        self.broke_check: Callable[[BaseException], bool] = lambda _: False
+        """Whether an exception comes from a check of the tests."""
+        self._kept: list[tuple[BaseException, TracebackType | None]] = []
 
     def follow_seeds(self) -> None:
         """From now on, what the tests seed is seeded in the program's process, too."""
@@ -68,13 +70,15 @@ class ProgramConnection(Conversation):
         return any(named in kind.__mro__ for named in self._named_classes)
 
     def told(self, error: BaseException) -> None:
-        if isinstance(error, AssertionError):
+        if isinstance(error, _ENDING):
+            return
+        if isinstance(error, (AssertionError, ProgramWouldDecide)) or self.broke_check(error):
             self._kept.append((error, error.__traceback__))
 
     def came_back(self, error: object) -> None:
         self._kept = [check for check in self._kept if check[0] is not error]
 
-    def kept_checks(self) -> list[AssertionError]:
+    def kept_checks(self) -> list[BaseException]:
         """What checks of the tests have raised where the program was asked for something, in a function of theirs or
         within its context, and what it did not answer with: it has kept them from the tests."""
         return [error.with_traceback(trace) for error, trace in self._kept]
@@ -96,7 +100,7 @@ class ProgramConnection(Conversation):
         raised. A later answer is too late: it may come where tests expect another check to fail."""
         before, flying = len(self._kept), sys.exc_info()[1]
         for value in values:
-            if isinstance(value, AssertionError) and value.__traceback__:
+            if isinstance(value, BaseException) and value.__traceback__:
                 self.told(value)
         try:
             yield

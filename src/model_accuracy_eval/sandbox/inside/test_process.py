@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from model_accuracy_eval.sandbox.inside.codec import NotPlain
-from model_accuracy_eval.sandbox.inside.failed_checks import explained, failed_check
+from model_accuracy_eval.sandbox.inside.failed_checks import broke_check, explained, failed_check
 from model_accuracy_eval.sandbox.inside.figures import follow_figures
 from model_accuracy_eval.sandbox.inside.messages import PROGRAM_ENDED, CheckOutcome, ComparedSides, Gone, JobReport
 from model_accuracy_eval.sandbox.inside.mirrors import MirrorClass
@@ -83,6 +83,7 @@ def judge(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> J
             connection.follow_seeds()
         if "plt.c" in source:
             follow_figures(lambda name, figures: connection.ask("figures", *figures, name=name))
+        connection.broke_check = lambda error: broke_check(error, source)
         namespace = Namespace(connection, names)
         exec(tests.helpers, namespace)  # noqa: S102 - what the task itself gives
         namespace[CHECKED] = lambda index, held: checks.append(CheckOutcome(ends[index], held))
@@ -113,13 +114,16 @@ def _objection(connection: ProgramConnection, source: str) -> JobReport | None:
     for unmet in connection.kept_checks():
         check = failed_check(unmet, source)
         if not _is_raised_on_purpose(unmet, check):
+            verdict = "failed" if isinstance(unmet, AssertionError) else "error"
             where = "The program was told of that, and kept it from the tests."
-            return JobReport("failed", f"{_sentence(unmet, check)}. {where}", failed_check=check)
+            return JobReport(verdict, f"{_sentence(unmet, check)}. {where}", failed_check=check)
     return None
 
 
-def _is_raised_on_purpose(error: AssertionError, check: ComparedSides | None) -> bool:
+def _is_raised_on_purpose(error: BaseException, check: ComparedSides | None) -> bool:
     """Whether tests have raised it by themselves, to see what the program makes of it."""
+    if not isinstance(error, AssertionError):
+        return False
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
