@@ -122,8 +122,11 @@ class Connection(asyncio.Protocol):
         if self._response.done():
             return
         if error is None:
-            self._response.set_result(self._make_response())
-        else:
+            try:
+                self._response.set_result(self._make_response())
+            except Exception as raised:  # noqa: BLE001 – the event loop would only note it, and the caller wait for ever
+                error = raised
+        if error is not None:
             self._response.set_exception(error)
 
     @property

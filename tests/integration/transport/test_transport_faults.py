@@ -10,6 +10,7 @@ import pytest
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
+from model_accuracy_eval.client.connection import Connection
 from model_accuracy_eval.client.response_body import ENOUGH, FLOWING, GRACE, WAITING
 from model_accuracy_eval.client.transport import StreamTransport
 
@@ -396,3 +397,21 @@ def test_a_late_cancellation_does_not_break_another_request(loop: str) -> None:
             await first
 
     assert session(short, talk, loop).connections == 1
+
+
+def test_a_response_that_cannot_be_made_is_an_error(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when memory ends: an event loop swallows what its callbacks raise, and the caller would wait for ever."""
+
+    def full(_: Connection) -> httpx.Response:
+        raise MemoryError
+
+    monkeypatch.setattr(Connection, "_make_response", full)
+
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        with pytest.raises(MemoryError):
+            await asyncio.wait_for(transport.handle_async_request(post(server.url)), 20)
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.reply(200, {})
+
+    session(answer, talk, loop)
