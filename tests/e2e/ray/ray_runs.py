@@ -17,8 +17,12 @@ PROBLEMS, N = 1_000, 5
 def slow(folder: Path, seconds: float) -> Path:
     folder.mkdir()
     shutil.copy(Path(__file__).parents[2] / "servers" / "seeded_server.py", folder / "server.py")
-    script = 'echo "cards $ASCEND_RT_VISIBLE_DEVICES"\nexec python3 "$PWD/server.py" "$PORT" "$(cat seconds)"\n'
-    (folder / "deploy.sh").write_text(f"export ASKED={log_of(folder)}\n{script}")
+    script = (
+        # Pods have no folder of this machine.
+        f"if [ -d '{folder.parent}' ]; then export ASKED='{log_of(folder)}'; fi\n"
+        'echo "cards $ASCEND_RT_VISIBLE_DEVICES"\nexec python3 "$PWD/server.py" "$PORT" "$(cat seconds)"\n'
+    )
+    (folder / "deploy.sh").write_text(script)
     (folder / "seconds").write_text(str(seconds))
     return folder
 

@@ -207,7 +207,9 @@ def test_the_sentence_names_the_option_that_the_command_has() -> None:
     assert done.output.splitlines()[0] == "Error: No such option '--foo'."
 
 
-def test_runs_beside_a_latest_that_is_gone_are_shown(tmp_path: Path) -> None:
+def test_runs_beside_a_latest_that_is_gone_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder that has no runs of its own."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "run.json").write_text("{}")
     (tmp_path / "latest").symlink_to("gone")
