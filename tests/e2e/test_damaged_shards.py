@@ -72,6 +72,7 @@ def nested(folder: Path) -> Path:
 def moved(folder: Path) -> Path:
     """The replies to another shard's problems, so that figures would be of wrong pairs."""
     lines = [json.loads(line) for line in (folder / JOURNAL).read_bytes().splitlines()]
+    lines.sort(key=lambda line: (line["id"], line["index"]))  # Written as the answers came, in any order.
     for line in lines:
         line["id"] -= 1
     (folder / JOURNAL).write_text("".join(json.dumps(line) + "\n" for line in lines))
