@@ -174,8 +174,7 @@ def test_deep_link_opens_the_sample(fresh: Tab, tmp_path: Path) -> None:
     assert "The request failed" in text
     assert "HTTP 503: overloaded" in text
     fresh.press("Escape")
-    fresh.wait(f"!{PANEL}.open")
-    assert fresh.get("location.hash") == ""
+    fresh.wait(f"!{PANEL}.open && location.hash === ''")
     assert fresh.get("document.querySelector('tr.marked').dataset.id") == "3"
 
 
@@ -238,6 +237,58 @@ def test_keys_walk_through_the_list(fresh: Tab, tmp_path: Path) -> None:
     for key, place in (("j", 2), ("j", 3), ("j", 3), ("k", 2)):
         fresh.press(key)
         fresh.wait(f"location.hash === '#sums/{order[place]}/0'")
+
+
+HOLD = """(() => {
+  const text = Response.prototype.text;
+  let held = false;
+  const gate = new Promise((open) => { globalThis.release = open; });
+  Response.prototype.text = async function () {
+    const isFirst = !held;
+    held = true;
+    const got = await text.call(this);
+    if (isFirst) await gate;
+    return got;
+  };
+})()"""
+"""The first replies that are unpacked from now on come when `release` is called."""
+
+
+def test_the_problem_that_was_wanted_last_stays(fresh: Tab, tmp_path: Path) -> None:
+    """Replies of one that was clicked before it come too late to be shown."""
+    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
+    first, second, *_ = fresh.get(ROWS)
+    fresh.get(HOLD)
+    fresh.click(f"#explorer tr[data-id='{first}'] a")
+    fresh.click(f"#explorer tr[data-id='{second}'] a")
+    fresh.wait(f"location.hash === '#sums/{second}/0'")
+    fresh.get("release()")
+    fresh.get("new Promise((done) => setTimeout(done))")
+    assert fresh.get("location.hash") == f"#sums/{second}/0"
+    assert f"sums · {second}" in fresh.get(f"{PANEL}.innerText")
+
+
+def test_a_problem_that_is_wanted_no_more_does_not_open(fresh: Tab, tmp_path: Path) -> None:
+    """Its replies come when the address is that of a list again."""
+    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
+    fresh.get(HOLD)
+    fresh.click("#explorer tbody a")
+    fresh.get("location.hash = '#show=wrong'")
+    fresh.wait(f"{STATUS}.startsWith('Wrong')")
+    fresh.get("release()")
+    fresh.get("new Promise((done) => setTimeout(done))")
+    assert not fresh.get(f"{PANEL}.open")
+
+
+def test_keys_may_be_pressed_faster_than_problems_open(fresh: Tab, tmp_path: Path) -> None:
+    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
+    order = fresh.get(ROWS)
+    fresh.click(f"#explorer tr[data-id='{order[0]}'] a")
+    fresh.wait(f"{PANEL}.open")
+    fresh.get(
+        "for (const key of 'jjjk') document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
+    )
+    fresh.wait(f"location.hash === '#sums/{order[2]}/0'")
 
 
 def test_typing_is_no_key(fresh: Tab, tmp_path: Path) -> None:

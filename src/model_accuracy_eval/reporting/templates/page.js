@@ -14,7 +14,7 @@ const start = async () => {
     const [dataset, id, sample] = hash.split("/").map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
     const row = id === undefined ? undefined : list.all.find((one) => one.dataset === dataset && String(one.id) === id);
     if (row && row.chunk >= 0) return panel.open(row, Number(sample) || 0, { push: false });
-    if (panel.isOpen()) panel.leave();
+    panel.leave();
     if (!hash.includes("=") && hash !== "") return undefined;
     const view = new URLSearchParams(hash);
     if (view.has("part")) document.getElementById("problems").scrollIntoView();

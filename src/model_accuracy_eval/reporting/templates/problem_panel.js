@@ -144,7 +144,7 @@ const DRAWN_AT_ONCE = 30;
 
 const problemPanel = (list, onClose) => {
   const dialog = document.getElementById("problem");
-  const state = { row: null, document: null, sample: 0, keepsAddress: false };
+  const state = { row: null, document: null, sample: 0, opening: null, keepsAddress: false };
   const addressOf = (place) => `#${[state.row.dataset, state.row.id, place].map(encodeURIComponent).join("/")}`;
   const letterAt = (place) => letterOf(samplesOf(state.document)[place]?.why || "missing");
   const onChoose = (place) => (event) => {
@@ -232,7 +232,11 @@ const problemPanel = (list, onClose) => {
   };
 
   const open = async (row, sample, { push = true } = {}) => {
+    const opening = { row };
+    state.opening = opening;
     const problem = row.chunk < 0 ? null : (await openChunk(row.place, row.chunk)).get(row.id);
+    if (state.opening !== opening) return; // Meanwhile somebody wanted another one, or none.
+    state.opening = null;
     Object.assign(state, { row, document: problem || { gold: [row.gold], samples: [] } });
     const wanted = sample ?? firstOf(state.document, list.words);
     state.sample = Math.max(0, Math.min(wanted, samplesOf(state.document).length - 1));
@@ -244,13 +248,17 @@ const problemPanel = (list, onClose) => {
     show({ whole: sample !== undefined, scroll: state.sample > 0 });
   };
   const move = (step) => {
-    const next = list.shown[list.shown.indexOf(state.row) + step];
-    if (next && list.shown.includes(state.row)) open(next);
+    const from = list.shown.indexOf(state.opening?.row || state.row);
+    const next = list.shown[from + step];
+    if (next && from >= 0) open(next);
   };
 
   dialog.addEventListener("close", () => {
     const place = list.shown.indexOf(state.row);
-    if (!state.keepsAddress) onClose();
+    if (!state.keepsAddress) {
+      state.opening = null;
+      onClose();
+    }
     state.keepsAddress = false;
     if (place >= 0) list.mark(place);
   });
@@ -262,6 +270,11 @@ const problemPanel = (list, onClose) => {
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   // Closes it because the address is another one, which stays: the event comes later, perhaps at the next address.
-  const leave = () => { state.keepsAddress = true; dialog.close(); };
+  const leave = () => {
+    state.opening = null;
+    if (!dialog.open) return;
+    state.keepsAddress = true;
+    dialog.close();
+  };
   return { open, move, choose, state, close: () => dialog.close(), leave, isOpen: () => dialog.open };
 };
