@@ -1,4 +1,4 @@
-"""What a run of many samples costs: bytes on disk, and the CPU, time and memory of merging and judging its shards.
+"""What a run of many samples costs: bytes on disk; CPU, time and memory of merging its shards and of reading it again.
 
 No model answers. Each of four shards is started before a fast server and stopped at its first answers; the rest of its
 journal is written here, with the lines that it began with as pattern. Then `merge` does what it does with any shards.
@@ -41,7 +41,8 @@ class Size(NamedTuple):
     """One size of run, and what it cost."""
 
     samples: int
-    cost: measure.Cost
+    costs: dict[str, measure.Cost]
+    """By command."""
     files: dict[str, int]
     """Bytes by kind of file."""
 
@@ -111,7 +112,10 @@ def measured(url: str, samples: int) -> Size:
         if "80.00" not in cost.output:
             raise SystemExit(f"the figure is wrong:\n{cost.output}")
         (merged,) = (path for path in (folder / "merged").iterdir() if not path.is_symlink())
-        return Size(samples, cost, sizes(merged))
+        costs = {"merge": cost}
+        for command, runs in (("report", [merged]), ("compare", [merged, merged])):
+            costs[command] = measure.run([*PROGRAM, command, *map(str, runs)], quiet=True)
+        return Size(samples, costs, sizes(merged))
 
 
 def main() -> None:
@@ -125,16 +129,16 @@ def main() -> None:
         for samples in parser.parse_args().sizes:
             found.append(measured(server.url, samples))
             one = found[-1]
-            print(
-                f"{one.samples:>10,} samples: merged in {one.cost.wall:.0f} s, {one.cost.cpu:.0f} s CPU, "
-                f"{one.cost.rss_mb:.0f} MB at most"
-            )
+            print(f"{one.samples:>10,} samples")
+            for name, cost in one.costs.items():
+                print(f"{'':>10}  {name:<8} {cost.wall:6.0f} s, {cost.cpu:.0f} s CPU, {cost.rss_mb:.0f} MB at most")
             for name, size in sorted(one.files.items(), key=lambda item: -item[1])[:6]:
                 print(f"{'':>10}  {name:<28} {size / 1e6:10.1f} MB {size / one.samples:8.1f} bytes a sample")
             sys.stdout.flush()
     for small, large in itertools.pairwise(found):
-        grown = (large.cost.rss_mb - small.cost.rss_mb) * 2**20 / (large.samples - small.samples)
-        print(f"from {small.samples:,} to {large.samples:,} samples, memory grows by {grown:.0f} bytes a sample")
+        for name in large.costs:
+            grown = (large.costs[name].rss_mb - small.costs[name].rss_mb) * 2**20 / (large.samples - small.samples)
+            print(f"{name}: from {small.samples:,} to {large.samples:,} samples memory grows by {grown:.0f} bytes each")
     print(f"\n{os.cpu_count()} cores, load {os.getloadavg()[0]:.0f}, Python {sys.version.split()[0]}")
 
 

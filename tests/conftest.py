@@ -1,4 +1,4 @@
-"""Which tests `make test` leaves to `make test-long`, and how many run at once."""
+"""Which tests `make test` leaves to `make test-long`, how many run at once, and how long property tests may take."""
 
 import os
 import re
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.in_process import load_in_process
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -14,6 +15,10 @@ from xdist.scheduler import LoadScopeScheduling
 from model_accuracy_eval.scoring.function_paths import LOADER
 
 HERE = Path(__file__).parent
+
+# Property tests on shared machines: no deadline for a single example, and the same examples every time in CI.
+settings.register_profile("shared", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared")
 
 LONG_SUITES = {
     "live/": "starts vLLM, transformers serve and llama.cpp, in environments of their own",

@@ -1,6 +1,6 @@
 """`compare --html`: the page of two runs, from their folders or zips; nothing is asked, judged or written to either."""
 
-import io
+import itertools
 from collections.abc import Iterator
 
 from model_accuracy_eval import rerender
@@ -30,7 +30,9 @@ def as_html(base: Archive, new: Archive, compared: Comparison) -> bytes:
             replies[result.dataset] = page_replies.pack_documents(
                 _side_by_side(_documents(base, old_report, before), _documents(new, new_report, after))
             )
-            questions[result.dataset] = journal.questions(*_lines(new, new_report, result.dataset)[:2])
+            answers, failures, *_ = _lines(new, new_report, result.dataset)
+            asked = itertools.chain(answers, failures)
+            questions[result.dataset] = {journal.key(line)[0]: journal.shown(line).question for line in asked}
     return comparison_page.as_html(compared, old_report, new_report, questions, replies)
 
 
@@ -47,7 +49,7 @@ def _documents(archive: Archive, report: Report, result: DatasetResult) -> Itera
     return page_replies.illustrated(documents, picture_lines.addresses(pictures))
 
 
-def _lines(archive: Archive, report: Report, dataset: str) -> list[io.BytesIO]:
+def _lines(archive: Archive, report: Report, dataset: str) -> list[Iterator[bytes]]:
     label = report.plan.settings.label
     files = (journal.file, journal.failures_file, findings.file, picture_lines.file)
-    return [io.BytesIO(archive.read(file(label, dataset)) or b"") for file in files]
+    return [archive.lines(file(label, dataset)) for file in files]

@@ -5,10 +5,11 @@ import msgspec
 from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
-from model_accuracy_eval.records import DatasetResult, Outcome, Report, RunPlan
-from model_accuracy_eval.reporting import journal, manifest, results, runfile
+from model_accuracy_eval.records import Outcome, Report, RunPlan
+from model_accuracy_eval.reporting import manifest, results, runfile
 from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.stages import run_files
+from model_accuracy_eval.stages.problem_order import AskedQuestions
 
 
 def render(store: Store) -> list[str]:
@@ -23,8 +24,7 @@ def render(store: Store) -> list[str]:
 def rewrite(report: Report, store: Store) -> list[str]:
     """Writes the pages of a report into the folder that it was read from."""
     questions = {
-        result.dataset: _questions(store, report.plan.settings.label, result.dataset)
-        for result in report.dataset_results
+        result.dataset: AskedQuestions(store, report.plan.settings.label, result) for result in report.dataset_results
     }
     return run_files.rewrite(report, questions, store)
 
@@ -36,7 +36,7 @@ def kept_report(store: Archive) -> Report:
     return Report(
         plan=_plan(store),
         outcome=_outcome(run, store.root),
-        dataset_results=tuple(_dataset_result(store, run, name) for name in run.judged),
+        dataset_results=tuple(results.dataset_result(store, run.label, name) for name in run.judged),
         gates=tuple(entry.result() for entry in run.gates),
         comparison=run.comparison,
         service=run.service,
@@ -48,11 +48,6 @@ def kept_report(store: Archive) -> Report:
         environment=run.environment,
         replicas=run.replicas or (),
     )
-
-
-def _dataset_result(store: Archive, run: RunFile, dataset: str) -> DatasetResult:
-    name = results.file(run.label, dataset)
-    return results.dataset_result(dataset, store.read(name), f"{store.root}/{name}")
 
 
 def _plan(store: Archive) -> RunPlan:
@@ -87,11 +82,4 @@ def _outcome(run: RunFile, folder: str) -> Outcome:
         sentence=run.sentence,
         detail=run.detail,
         folder=folder,
-    )
-
-
-def _questions(store: Store, label: str, dataset: str) -> dict[int, str]:
-    """The questions as they were asked, those of samples without an answer included."""
-    return journal.questions(
-        store.lines(journal.file(label, dataset)), store.lines(journal.failures_file(label, dataset))
     )

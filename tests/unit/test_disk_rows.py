@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import disk_numbers, disk_rows
@@ -17,7 +17,6 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), max_size=8), st.integers(0, 9))
 def test_rows_come_back_as_they_were(rows: list[dict[str, Any]], few: int) -> None:
     """Whatever they hold: numbers beyond 64 bits, tuples in place of lists, text that is no Unicode, -0.0."""

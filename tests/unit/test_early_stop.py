@@ -111,7 +111,7 @@ def test_what_was_not_asked_is_neither_lost_nor_wrong() -> None:
     assert counts.planned == counts.answered + counts.unneeded == 1500
     assert (counts.missing, counts.failed, counts.rejected) == (0, 0, 0)
     assert all(row.bounds is None for row in report.dataset_results[0].rows)
-    kept = results.dataset_result(NAME, store.read(results.file(LABEL, NAME)), "run")
+    kept = results.dataset_result(store, LABEL, NAME)
     assert {why for problem in kept.problem_results for why in problem.why} <= {"right", "wrong"}
     assert kept.part == report.dataset_results[0].part
 

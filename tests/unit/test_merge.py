@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import LogprobOf, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
 
@@ -149,7 +149,6 @@ def told(report: Report) -> Any:
     ]
 
 
-@settings(deadline=None)
 @given(rows=st.integers(1, 9), count=st.integers(1, 12), order=st.randoms(use_true_random=False))
 @pytest.mark.parametrize("kind", TASKS)
 def test_a_merged_split_is_the_single_run(kind: str, rows: int, count: int, order: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import MemoryStore
 from tests.unit.test_merge import TASKS, World, judged_by, whole_plan
@@ -77,7 +77,6 @@ VALUES = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), max_size=12), st.randoms())
 def test_records_come_back_as_they_were(extras: list[dict[str, Any]], order: random.Random) -> None:
     """Whatever rows hold: numbers beyond 64 bits, tuples in place of lists, text that is no Unicode, -0.0."""
@@ -123,7 +122,6 @@ def cells() -> st.SearchStrategy[Cell]:
     return st.builds(Cell, values, lost, st.none() | numbers, noises)
 
 
-@settings(deadline=None)
 @given(st.lists(cells(), max_size=12), st.integers(0, 12))
 def test_cells_come_back_as_they_were(found: list[Cell], different: int) -> None:
     """However many of them are told apart."""

@@ -22,7 +22,7 @@ def as_bytes(archive: Archive) -> bytes:
     files: dict[str, Any] = {RUN_FILE: _plain(_shortened(run))}
     for dataset in run.judged:
         name = results.file(run.label, dataset)
-        files[name] = _plain(_results(results.to_compare(dataset, archive.read(name), f"{archive.root}/{name}")))
+        files[name] = _plain(_results(results.to_compare(archive, run.label, dataset)))
     encoded = {name: msgspec.json.encode(content) for name, content in files.items()}
     files[MANIFEST] = manifest.as_text(encoded, lambda name: (encoded[name],)).decode()
     return ("\n".join(_lines(files)) + "\n").encode()

@@ -118,17 +118,16 @@ def of_run(archive: Archive | Store) -> RunHistory:
     _check_time(run, archive.root)
     stated = archive.read(MANIFEST)
     hashes = manifest.parse(stated) if stated is not None else {}
-    lines, left_out = [], []
+    lines, left_out, names = [], [], archive.names()
     for name in run.judged:
         where = results.file(run.label, name)
-        source = archive.read(where)
-        if source is None:
+        if where not in names:
             left_out.append(_left_out(run, f"{name}: its {where} is gone"))
             continue
-        if hashes and hashes.get(where) != manifest.digest(source):
+        if hashes and hashes.get(where) != manifest.digest_of(archive.parts(where)):
             left_out.append(_left_out(run, f"{name}: {where} is not what the run left, as {MANIFEST} says"))
             continue
-        found = results.to_compare(name, source, f"{archive.root}/{where}")
+        found = results.to_compare(archive, run.label, name)
         if reason := _reason_against(run.datasets[name], found):
             left_out.append(_left_out(run, f"{name}: {reason}"))
         else:

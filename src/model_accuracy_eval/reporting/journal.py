@@ -4,8 +4,6 @@ Each answered sample has one line in the journal. Samples without an answer are 
 does it; they are asked again when the run is resumed.
 """
 
-from collections.abc import Iterable
-
 import msgspec
 
 from model_accuracy_eval.records import (
@@ -262,12 +260,6 @@ def whole_prompt(source: bytes) -> ShownProblem:
     turns = _decode_turns(sample.origin_prompt or sample.input)
     several = "\n\n".join(f"{turn.role}: {turn.prompt}" for turn in turns)
     return ShownProblem(turns[0].prompt if len(turns) == 1 else several, sample.gold)
-
-
-def questions(answers: Iterable[bytes], failures: Iterable[bytes]) -> dict[int, str]:
-    """The last turn that each problem was asked with, from the lines of both files."""
-    texts = {answer.id: _last_turn(answer.origin_prompt) for answer in map(_decode_answer, answers)}
-    return texts | {failed.id: _last_turn(failed.input) for failed in map(_decode_failure, failures)}
 
 
 def _last_turn(prompt: msgspec.Raw) -> str:

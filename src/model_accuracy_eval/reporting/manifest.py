@@ -31,7 +31,7 @@ ReadParts = Callable[[str], Iterable[bytes]]
 
 def as_text(names: Iterable[str], read: ReadParts) -> bytes:
     """The manifest of these files."""
-    return "".join(f"{_digest_of_parts(read(name))}  {name}\n" for name in names if name != MANIFEST).encode()
+    return "".join(f"{digest_of(read(name))}  {name}\n" for name in names if name != MANIFEST).encode()
 
 
 def parse(manifest: bytes) -> dict[str, str]:
@@ -45,7 +45,7 @@ def differences(stated: Mapping[str, str], names: Iterable[str], read: ReadParts
     present = set(names) - {MANIFEST}
     common = sorted(present & stated.keys())
     return Differences(
-        changed=tuple(name for name in common if _digest_of_parts(read(name)) != stated[name]),
+        changed=tuple(name for name in common if digest_of(read(name)) != stated[name]),
         missing=tuple(sorted(stated.keys() - present)),
         added=tuple(sorted(present - stated.keys())),
     )
@@ -68,7 +68,8 @@ def verify(archive: Archive) -> str:
     return digest(stated)
 
 
-def _digest_of_parts(parts: Iterable[bytes]) -> str:
+def digest_of(parts: Iterable[bytes]) -> str:
+    """Of a file that need not be in memory."""
     total = hashlib.sha256()
     for part in parts:
         total.update(part)

@@ -1,11 +1,13 @@
 """`results/<label>/<dataset>.json`: unrounded figures, 0..100, and every problem with its n verdicts."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
 
 from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import (
     AskedPart,
     Counts,
@@ -20,6 +22,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
     VerdictReason,
 )
+from model_accuracy_eval.records.packed_records import packed
 from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.scoring.aggregations import Statistics
 from model_accuracy_eval.scoring.dataset_outcomes import (
@@ -31,6 +34,8 @@ from model_accuracy_eval.scoring.dataset_outcomes import (
 from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, pass_at_k
 
 T = TypeVar("T")
+_FIRST_LINE, _LAST_LINE, _ENTRY_END = b'    "details": [\n', b"    ]\n", b"        }"
+"""Of the file's problems, and of one of them, as they are written."""
 
 
 class ResultsHead(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -81,12 +86,6 @@ class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 _BEFORE_FIGURES = ("example_abbr", "id", "n", "c")
-
-
-class ResultsFile(ResultsHead, frozen=True, kw_only=True, omit_defaults=True):
-    """The whole file."""
-
-    details: list[ProblemEntry]
 
 
 class ResultsToCompare(ResultsHead, frozen=True, kw_only=True):
@@ -165,20 +164,20 @@ def _figures(n: int, c: int, k: tuple[int, ...]) -> dict[str, float]:
     return figures | {f"cons@{size}": 100 * cons_at_k(n, c, size) for size in sizes}
 
 
-def dataset_result(dataset: str, source: bytes | None, where: str) -> DatasetResult:
-    """The result that the file at `where` was written from."""
-    results = _decode(dataset, source, ResultsFile, where)
+def dataset_result(archive: Archive, label: str, dataset: str) -> DatasetResult:
+    """The result that a run's file was written from."""
+    head, entries = _read(archive, label, dataset, ProblemEntry)
     return DatasetResult(
         dataset=dataset,
-        version=results.version,
-        rows=results.rows,
-        problem_results=tuple(map(_problem_result, results.details)),
-        counts=results.counts,
-        notes=results.notes,
-        speed=results.speed,
-        ran=results.ran,
-        readings=results.readings,
-        part=results.part,
+        version=head.version,
+        rows=head.rows,
+        problem_results=packed(ProblemResult, map(_problem_result, entries)),
+        counts=head.counts,
+        notes=head.notes,
+        speed=head.speed,
+        ran=head.ran,
+        readings=head.readings,
+        part=head.part,
     )
 
 
@@ -201,9 +200,9 @@ def _problem_result(entry: ProblemEntry) -> ProblemResult:
     )
 
 
-def side(dataset: str, source: bytes | None, where: str) -> DatasetOutcome:
-    """What a comparison needs of the file at `where`."""
-    return outcome(dataset, to_compare(dataset, source, where))
+def side(archive: Archive, label: str, dataset: str) -> DatasetOutcome:
+    """What a comparison needs of a run's file."""
+    return outcome(dataset, to_compare(archive, label, dataset))
 
 
 def outcome(dataset: str, results: ResultsToCompare) -> DatasetOutcome:
@@ -221,15 +220,46 @@ def outcome(dataset: str, results: ResultsToCompare) -> DatasetOutcome:
     )
 
 
-def to_compare(dataset: str, source: bytes | None, where: str) -> ResultsToCompare:
-    """The part of the file at `where` that a comparison needs."""
-    return _decode(dataset, source, ResultsToCompare, where)
+def to_compare(archive: Archive, label: str, dataset: str) -> ResultsToCompare:
+    """The part of a run's file that a comparison needs."""
+    head, entries = _read(archive, label, dataset, ProblemOutcome)
+    fields = {name: getattr(head, name) for name in ResultsHead.__struct_fields__}
+    return ResultsToCompare(**fields, details=list(entries))
 
 
-def _decode(dataset: str, source: bytes | None, kind: type[T], where: str) -> T:
+def _read(archive: Archive, label: str, dataset: str, entry: type[T]) -> tuple[ResultsHead, Iterable[T]]:
+    """The file's head, and its problems as they are read, one by one: a million of them may have a gigabyte of text."""
+    name = file(label, dataset)
+    where = f"{archive.root}/{name}"
+    lines, head = archive.lines(name), bytearray()
+    for line in lines:
+        if line == _FIRST_LINE:
+            entries = (decode(text, entry, where) for text in _entries(lines, where))
+            return decode(bytes(head) + b'"details": []}', ResultsHead, where), entries
+        head += line
+    source = archive.read(name)
     if source is None:
         raise BadReuse(f"There is no '{where}', so '{dataset}' cannot be looked at problem by problem.")
-    return decode(source, kind, where)
+    return decode(source, ResultsHead, where), decode(source, _whole_file(entry), where).details
+
+
+def _entries(lines: Iterator[bytes], where: str) -> Iterator[bytes]:
+    """The text of each problem, from the first line of the list to its last one."""
+    text = bytearray()
+    for line in lines:
+        # An editor may have dropped the last end of line.
+        if line == _LAST_LINE and b"".join(itertools.islice(lines, 2)) in (b"}\n", b""):
+            return
+        text += line
+        if line.startswith(_ENTRY_END):
+            yield bytes(text).rstrip(b",\n")
+            text.clear()
+    raise BadReuse(f"'{where}' cannot be read as this program writes it: it ends within its problems.")
+
+
+def _whole_file(entry: Any) -> Any:
+    """Of a file that another program has formatted, or that has no problems, and of what a baseline file holds."""
+    return msgspec.defstruct("ResultsFile", [("details", list[entry])])
 
 
 def decode(source: bytes, kind: type[T], where: str) -> T:

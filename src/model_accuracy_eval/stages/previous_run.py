@@ -37,8 +37,7 @@ class PreviousRun:
             raise BadReuse(f"'{archive.root}' holds no figures to compare: its run is {self.run.status}.")
 
     def side(self, dataset: str) -> DatasetOutcome:
-        name = results.file(self.run.label, dataset)
-        return results.side(dataset, self._archive.read(name), f"{self._archive.root}/{name}")
+        return results.side(self._archive, self.run.label, dataset)
 
     def doubts(self) -> tuple[str, ...]:
         """What a reader of its figures has to know."""
@@ -103,13 +102,13 @@ def fit_for_baseline(archive: Archive) -> PreviousRun:
             f"The baseline '{archive.root}' has no {MANIFEST}, so nothing says that its figures are those that the run "
             "left; give a run that came to its end."
         )
-    hashes = manifest.parse(stated)
+    hashes, names = manifest.parse(stated), archive.names()
     for name in (RUN_FILE, *(results.file(previous.run.label, dataset) for dataset in previous.run.judged)):
-        content = archive.read(name)
-        if content is not None and manifest.digest(content) != hashes.get(name):
+        found = manifest.digest_of(archive.parts(name))
+        if name in names and found != hashes.get(name):
             raise BadReuse(
                 f"In the baseline '{archive.root}', {name} is not what the run left: its SHA-256 is "
-                f"{manifest.digest(content)[:12]}…, and {MANIFEST} says {hashes.get(name, 'nothing')[:12]}…"
+                f"{found[:12]}…, and {MANIFEST} says {hashes.get(name, 'nothing')[:12]}…"
             )
     return previous
 

@@ -3,8 +3,10 @@
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
-from model_accuracy_eval.records import PreparedDataset, Problem, ProblemResult
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.records import DatasetResult, PreparedDataset, Problem, ProblemResult
 from model_accuracy_eval.records.packed_records import PackedRecords, RecordsById
+from model_accuracy_eval.reporting import journal
 
 
 def by_id(prepared: PreparedDataset) -> RecordsById[Problem]:
@@ -25,6 +27,42 @@ class ShownQuestions(Mapping[int, str]):
 
     def __len__(self) -> int:
         return len(self._problems)
+
+
+class AskedQuestions(Mapping[int, str]):
+    """The last message that each judged problem was asked with, from the run's journals, read when it is asked for."""
+
+    def __init__(self, store: Store, label: str, result: DatasetResult) -> None:
+        self._store = store
+        self._problems = RecordsById(result.problem_results, (each.problem for each in result.problem_results))
+        self._found: dict[str, array[int]] = {}
+        """Name of a journal → where the last line about each problem begins, or -1."""
+        for name in (journal.failures_file(label, result.dataset), journal.file(label, result.dataset)):
+            self._found[name] = array("q", [-1]) * len(self._problems)
+            begin = 0
+            for line in store.lines(name):
+                place = self._problems.place(journal.key(line)[0])
+                if place is not None:
+                    self._found[name][place] = begin
+                begin += len(line)
+
+    def __getitem__(self, number: int) -> str:
+        place = self._problems.place(number)
+        for name, begins in self._found.items():
+            if place is not None and begins[place] >= 0:
+                (line,) = self._store.lines_at(name, [begins[place]])
+                return journal.shown(line).question
+        raise KeyError(number)
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number in self._problems if self._is_asked(number))
+
+    def __len__(self) -> int:
+        return sum(map(self._is_asked, self._problems))
+
+    def _is_asked(self, number: int) -> bool:
+        place = self._problems.place(number)
+        return place is not None and any(begins[place] >= 0 for begins in self._found.values())
 
 
 class ResultsInOrder:

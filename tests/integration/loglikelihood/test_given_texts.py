@@ -37,7 +37,7 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=6).map("".join)
 
 
 @pytest.mark.parametrize("name", STYLES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(context=TEXTS.filter(str.strip), endings=st.lists(TEXTS, min_size=1, max_size=3))
 def test_l40_every_method_returns_the_log_likelihoods_of_the_model(name: str, context: str, endings: list[str]) -> None:
     """Trailing blanks, tokens across the boundary and split characters included: sum, tokens and greedy are the same."""
@@ -104,7 +104,7 @@ def test_n20_shared_endings_reach_back_as_far_as_tokens_are_the_same(name: str) 
         assert same(one, of(model, whole, len(whole) - end))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     text=(st.lists(PIECES, min_size=1, max_size=20) | st.lists(PIECES, min_size=70, max_size=120)).map("".join),
     context=st.integers(40, 60),

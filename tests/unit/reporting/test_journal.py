@@ -211,11 +211,3 @@ def test_the_view_names_every_log_likelihood() -> None:
         None,
         {"logprob": -9.0, "tokens": 700, "greedy": False, "cropped_to": 512},
     ]
-
-
-def test_questions_come_from_both_files() -> None:
-    """The last turn of each problem, whether it was answered or not."""
-    fault = Fault(kind="failed", sentence="No answer.")
-    other = msgspec.structs.replace(PROBLEM, id=8)
-    failed = journal.failure_line(PREPARED, other, Attempt(problem=8, index=0), fault)
-    assert journal.questions(lines((7, 0, "4")), [failed]) == {7: "2+2?", 8: "2+2?"}

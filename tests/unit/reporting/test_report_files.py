@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
+from tests.fake_ports import MemoryStore
 from tests.unit.reporting.fixed_report import (
     BOUNDS,
     FIGURES,
@@ -281,16 +283,45 @@ GRADED = msgspec.structs.replace(
 )
 
 
+def stored(result: DatasetResult, form: Callable[[bytes], bytes] = bytes) -> MemoryStore:
+    store = MemoryStore()
+    store.write(results.file("m", result.dataset), form(results.as_json(result, many().plan)))
+    return store
+
+
+@pytest.mark.parametrize(
+    "form",
+    [bytes, lambda source: msgspec.json.format(source, indent=0), lambda source: msgspec.json.format(source, indent=2)],
+    ids=["as it is written", "in one line", "formatted again"],
+)
 @pytest.mark.parametrize(
     "result",
     [*many().dataset_results, *single().dataset_results,
-     msgspec.structs.replace(many().dataset_results[0], problem_results=(GRADED,))],
+     msgspec.structs.replace(many().dataset_results[0], problem_results=(GRADED,)),
+     msgspec.structs.replace(many().dataset_results[0], problem_results=())],
 )  # fmt: skip
-def test_a_results_file_gives_back_its_result(result: DatasetResult) -> None:
+def test_a_results_file_gives_back_its_result(result: DatasetResult, form: Callable[[bytes], bytes]) -> None:
     """The whole result for a report, and the part that a comparison needs."""
-    source = results.as_json(result, many().plan)
-    assert results.dataset_result(result.dataset, source, "file") == result
-    assert results.side(result.dataset, source, "file") == dataset_outcomes.dataset_outcome(result)
+    store = stored(result, form)
+    assert results.dataset_result(store, "m", result.dataset) == result
+    assert results.side(store, "m", result.dataset) == dataset_outcomes.dataset_outcome(result)
+
+
+def test_a_results_file_that_is_cut_off_anywhere_is_refused() -> None:
+    """As is one with a line too many: no problem is left out without a word."""
+    result = many().dataset_results[0]
+    source = results.as_json(result, many().plan).splitlines(keepends=True)
+    ends = [b"".join(source[:count]) for count in range(len(source) - 1)]  # the last line ends the list alone
+    for damaged in (*ends, b"".join(source) + b"{}\n", b"".join([*source[:-2], b'    ],\n    "more": 1\n', b"}\n"])):
+        store = MemoryStore()
+        store.write(results.file("m", result.dataset), damaged)
+        for read in (results.dataset_result, results.side):
+            with pytest.raises(BadReuse, match="cannot be read as this program writes it"):
+                read(store, "m", result.dataset)
+
+
+def test_a_comparison_reads_what_results_files_have() -> None:
+    """Else a field of the problems would be empty in each comparison."""
     assert set(ProblemOutcome.__struct_fields__) <= set(results.ProblemEntry.__struct_fields__)
 
 

@@ -165,7 +165,7 @@ def shown(value: object) -> str:
 
 
 @given(values, st.sampled_from(["same", "flat", "deep", "twice", "pair", "first"]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_value_comes_back_as_it_would_in_one_process(functions: dict[str, Any], value: Any, name: str) -> None:
     """Equal, of the same types, and as much the same object."""
     here: dict[str, Callable[..., Any]] = {

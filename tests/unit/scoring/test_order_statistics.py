@@ -4,7 +4,7 @@ import os
 from math import copysign
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import disk_numbers
@@ -21,7 +21,6 @@ def kept(numbers: list[float]) -> DiskNumbers:
     return made
 
 
-@settings(deadline=None)
 @given(st.lists(NUMBERS, max_size=40), st.integers(1, 3), st.integers(0, 4))
 def test_each_place_has_the_number_of_a_sorted_list(numbers: list[float], block: int, in_memory: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.stages.test_replica_pool import Dying
 
@@ -31,7 +31,6 @@ async def ask_while_they_come(chats: list[Dying], asked: int, pauses: list[int],
     return await asyncio.gather(*replies)
 
 
-@settings(deadline=None)
 @given(
     deaths=st.lists(st.none() | st.integers(0, 12), min_size=1, max_size=4),
     pauses=st.lists(st.integers(0, 30), min_size=5, max_size=5),
@@ -46,7 +45,6 @@ def test_requests_wait_for_a_replica_that_answers(deaths: list[int | None], paus
     assert {f"r{at}" for at, chat in enumerate(chats) if chat.died} == set(dismissed)
 
 
-@settings(deadline=None)
 @given(count=st.integers(1, 4), pauses=st.lists(st.integers(0, 30), min_size=4, max_size=4))
 def test_none_is_asked_more_than_its_share(count: int, pauses: list[int]) -> None:
     chats = [Dying(None) for _ in range(count)]
@@ -54,7 +52,6 @@ def test_none_is_asked_more_than_its_share(count: int, pauses: list[int]) -> Non
     assert max(chat.most for chat in chats) <= SHARE
 
 
-@settings(deadline=None)
 @given(kind=st.sampled_from(["failed", "rejected"]), asked=st.integers(1, 20))
 def test_a_request_that_fails_everywhere_ends(kind: FaultKind, asked: int) -> None:
     replies = asyncio.run(ask_while_they_come([Dying(0, kind), Dying(0, kind)], asked, [0], []))

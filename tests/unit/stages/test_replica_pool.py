@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import FakeRunningAdapter, MemoryStore, RecordingProgress, ScriptedChat, fake_ports
 from tests.unit.stages.test_infer import by_seed, kept, plan, prepared
@@ -72,7 +72,6 @@ def attempts(store: MemoryStore) -> list[Attempt]:
     return [journal.attempt(line) for line in store.lines(journal.file("vllm-api-stream-chat", "sums"))]
 
 
-@settings(deadline=None)
 @given(
     n=st.integers(1, 6),
     problems=st.integers(1, 6),

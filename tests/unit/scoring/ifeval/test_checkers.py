@@ -70,7 +70,6 @@ COUNTING: list[tuple[str, dict[str, Any], str]] = [
 TEXTS = st.text(st.one_of(st.sampled_from(" \n*.!?\"'[]<>-aA,#{}`1é是"), st.characters(exclude_categories=["Cs"])))
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_a_count_is_either_less_or_at_least(text: str) -> None:
     """Whatever the text, exactly one of the two relations holds."""
@@ -79,7 +78,7 @@ def test_a_count_is_either_less_or_at_least(text: str) -> None:
         assert less is not least, name
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(TEXTS)
 def test_any_text_is_judged(text: str) -> None:
     """By yes or no, never by an error."""

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageError
@@ -48,7 +48,6 @@ def test_loose_forgives_a_first_line_a_last_line_and_asterisks(
     assert followed(reply, TWO, loose=True) == loose
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("*-\n ,a")))
 def test_loose_is_never_stricter(reply: str) -> None:
     """What a reply follows as it is, it follows loosely too: the reply itself is one of at most eight forms."""

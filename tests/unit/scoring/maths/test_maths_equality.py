@@ -104,7 +104,7 @@ def grown(children: st.SearchStrategy[sympy.Expr]) -> st.SearchStrategy[sympy.Ex
 EXPRESSIONS = st.recursive(LEAVES, grown, max_leaves=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(EXPRESSIONS)
 def test_an_expression_is_what_sympy_makes_of_it(expression: sympy.Expr) -> None:
     """Expanded, gathered and factored forms are the same; one more is another."""
