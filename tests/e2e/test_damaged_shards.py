@@ -156,6 +156,24 @@ def test_questions_that_have_changed_are_not_judged(made: Path, shards: list[Pat
     assert not [path for path in (tmp_path / "merged").glob("*") if path.exists()]
 
 
+def test_right_answers_that_have_changed_are_told(made: Path, shards: list[Path], tmp_path: Path) -> None:
+    """Somebody mended the file since: the figure is that of the mended one, and the report says so."""
+    rows = Path(made / "lengths.jsonl")
+    mended = ROWS.replace('"answer": "3"', '"answer": "4"').replace('"answer": "7"', '"answer": "8"')
+    try:
+        rows.write_text(mended)
+        done = command.run("merge", *shards, "--out", tmp_path / "merged")
+    finally:
+        rows.write_text(ROWS)
+    assert done.code == 0, done.err
+    note = (
+        "The right answer of 2 problems is not the one of the day of asking; the replies are judged by the present one."
+    )
+    assert note in " ".join(done.out.split())
+    unchanged = command.run("merge", *shards, "--out", tmp_path / "again")
+    assert "day of asking" not in unchanged.out
+
+
 def test_a_full_disk_leaves_no_part_of_a_run(shards: list[Path], tmp_path: Path) -> None:
     """The next command shows how much room there is."""
     out = tmp_path / "small"

@@ -80,6 +80,15 @@ def without_finish_reason(endings: Mapping[str | None, int]) -> Iterator[str]:
         )
 
 
+def of_other_answers(problems: int) -> Iterator[str]:
+    """A sentence if right answers have changed since their problems were asked."""
+    if problems:
+        yield (
+            f"The right answer of {problems:,} problem{'s' * (problems > 1)} is not the one of the day of asking; the "
+            "replies are judged by the present one."
+        )
+
+
 def _partial(judged: int, problems: int) -> Iterator[str]:
     if judged < problems:
         yield f"The run ended early: {judged} of {problems} problems have all their samples, and only those are judged."

@@ -25,6 +25,7 @@ from model_accuracy_eval.scoring.following import Following, PrefixReader
 from model_accuracy_eval.scoring.notes import (
     groups_in_part,
     notes,
+    of_other_answers,
     of_sources,
     problem_dates,
     without_finish_reason,
@@ -103,6 +104,8 @@ class _DatasetJudge:
         self._unjudged: dict[int, dict[int, Attempt]] = {}
         self._results = ResultsInOrder(by_id(prepared))
         self._defects: dict[int, Defect] = {}
+        self._other_answers = 0
+        """Problems whose right answer has changed since they were asked."""
         self._lost = Counts()
         """The samples of problems without a result."""
         self._tally = ReplyTally(prepared)
@@ -151,6 +154,7 @@ class _DatasetJudge:
                     problems=len(self._problems) - len(self._defects), all_equal=self._tally.all_equal,
                 ),
                 *custom.notes(self._prepared.task),
+                *of_other_answers(self._other_answers),
                 *problem_dates(self._prepared),
                 *groups_in_part(self._prepared),
                 *(found.sentence for found in [*self._defects.values()][:1]),
@@ -179,7 +183,10 @@ class _DatasetJudge:
         progress = JudgingProgress(self._plan, self._prepared, self._store, self._ports, "scored")
         progress.start()
         for line in progress.lines():
-            self._take(journal.attempt(line))
+            attempt = journal.attempt(line)
+            if attempt.problem not in self._unjudged and attempt.problem in self._problems:
+                self._other_answers += journal.shown(line).gold != self._problems[attempt.problem].right[0]
+            self._take(attempt)
             if self._ports.clock.overdue():
                 return True
         return False

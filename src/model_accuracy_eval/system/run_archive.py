@@ -59,6 +59,7 @@ class ZipArchive:
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self._checked: set[str] = set()
         with self._reading(), zipfile.ZipFile(root) as archive:
             names = archive.namelist()
         runs = [name for name in names if Path(name).name == _RUN_FILE]
@@ -94,6 +95,7 @@ class ZipArchive:
             yield from iter(partial(file.read, PART), b"")
 
     def lines(self, name: str) -> Iterator[bytes]:
+        self._check(name)
         with (
             self._reading(),
             zipfile.ZipFile(self.root) as archive,
@@ -101,6 +103,13 @@ class ZipArchive:
             archive.open(self._prefix + name) as file,
         ):
             yield from (line for line in file if line.endswith(b"\n"))
+
+    def _check(self, name: str) -> None:
+        """A file's checksum is known at its end: without this, damage would be taken for a mistake in a line."""
+        if name not in self._checked:
+            for _ in self.parts(name):
+                pass
+            self._checked.add(name)
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:

@@ -89,3 +89,19 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     for read in readers:
         with pytest.raises(BadReuse, match=r"replies\.jsonl cannot be read: Is a directory\."):
             read()
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_no_line_of_a_damaged_file_is_read(tmp_path: Path, packing: int) -> None:
+    """Its first lines are whole; only its end says that it is damaged, and a reader would blame the line."""
+    path, lines = tmp_path / "run.zip", [b"%d of these\n" % (number * 7919 % 1000) for number in range(20_000)]
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        archive.writestr("run.json", b"{}")
+        archive.writestr("lines", b"".join(lines))
+        entry = archive.getinfo("lines")
+    assert list(open_archive(str(path)).lines("lines")) == lines
+    content = bytearray(path.read_bytes())
+    content[entry.header_offset + 60 + entry.compress_size // 2] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(BadReuse, match="It may have been cut off or damaged"):
+        next(open_archive(str(path)).lines("lines"))
