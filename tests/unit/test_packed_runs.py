@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.fake_ports import MemoryStore
 from tests.unit.test_merge import TASKS, World, judged_by, whole_plan
 
+from model_accuracy_eval import rerender
 from model_accuracy_eval.records import Problem, ProblemResult, disk_numbers, packed_records
 from model_accuracy_eval.records.number_mapping import NumbersByNumber
 from model_accuracy_eval.records.packed_records import PackedRecords, RecordsById
@@ -48,7 +49,7 @@ def replies(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("rows", [1, 12])
 @pytest.mark.parametrize("kind", SHARED)
 def test_every_file_of_a_run_is_the_same(kind: str, rows: int, replies: str) -> None:
-    """Byte by byte: figures, intervals, verdicts, pages and hashes."""
+    """Byte by byte: figures, intervals, verdicts, pages and hashes, also when they are made anew from the folder."""
     plain, packed, plan = MemoryStore(), MemoryStore(), whole_plan(kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reply_chunks, "page", InMemory)
@@ -57,6 +58,11 @@ def test_every_file_of_a_run_is_the_same(kind: str, rows: int, replies: str) -> 
         pack_everything(patch)
         World(rows).run(plan, packed)
     assert packed.files == plain.files
+    if kind != "loglikelihood":  # asked as one text, which is all that a journal has of the question
+        with pytest.MonkeyPatch.context() as patch:
+            pack_everything(patch)
+            rerender.render(packed)
+        assert packed.files == plain.files
     assert (page.REPLIES_PAGE in packed.files) == (replies == "beside it")
 
 

@@ -64,7 +64,7 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
     before, after = old.figures.get(metric), new.figures.get(metric)
     if not same or before is None or after is None:
         return Difference(metric=metric, old=before, new=after)
-    pairs = [(one, other) for one, other in pairs if is_in(metric, one) and is_in(metric, other)]
+    pairs = [pair for pair in pairs if is_in(metric, pair[0]) and is_in(metric, pair[1])]
     if len(pairs) < 2 or not (is_mean_of_problems(metric, old) and is_mean_of_problems(metric, new)):
         bounds = _difference_of_bounds(before, old.bounds.get(metric), after, new.bounds.get(metric))
         difference = Difference(metric=metric, old=before, new=after, points=after - before, bounds=bounds)
