@@ -106,6 +106,10 @@ def test_every_task_is_asked_whose_own_solution_passes() -> None:
     assert len(whole) == 1140
     found = came_of("docker", whole if WHOLE else whole[::19], solved, LIBRARIES)
     unfit = {f"BigCodeBench/{number}" for numbers in UNFIT.values() for number in numbers} & found.keys()
+    # The tests of some (BigCodeBench/1040) wait a second for a server, which is not enough beside all the others.
+    for problem in whole:
+        if task_id(problem) in found.keys() - unfit and not found[task_id(problem)].passed:
+            found |= came_of("docker", [problem], solved, LIBRARIES)
     assert {number: one.detail for number, one in found.items() if one.passed is not True and number not in unfit} == {}
     assert {number for number in unfit if found[number].passed} == set()
 
