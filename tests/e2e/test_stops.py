@@ -110,10 +110,10 @@ def test_a_terminal_that_is_closed(words: list[str], tmp_path: Path) -> None:
 
 
 def in_terminal(words: list[str], folder: Path) -> "tuple[subprocess.Popen[bytes], int]":
-    """A process in a terminal of its own, which ends when the descriptor is closed."""
+    """A process in a terminal of its own, which ends when the descriptor is closed, also where the tests run in nohup."""
     ours, its = pty.openpty()
     process = subprocess.Popen(
-        ["setsid", "--ctty", *words], stdin=its, stdout=its, stderr=its, env=command.environment(TERM="xterm"),
+        ["setsid", "--ctty", "env", "--default-signal=HUP", *words], stdin=its, stdout=its, stderr=its, env=command.environment(TERM="xterm"),
         cwd=folder,
     )  # fmt: skip
     os.close(its)

@@ -21,8 +21,10 @@ SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 @pytest.fixture
 def clock() -> Iterator[SignalClock]:
     found = SignalClock()
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored if the tests run under nohup
     with found.listening():
         yield found
+    signal.signal(signal.SIGHUP, inherited)
 
 
 def send(number: int = signal.SIGTERM) -> None:
