@@ -29,6 +29,10 @@ class Conversation:
     def __init__(self, connection: int, step: int) -> None:
         self._connection = connection
         self._lock = threading.RLock()
+        """Held by the thread that talks, also while it waits for the other side; not while it works out an answer."""
+        self._turn = threading.Condition(self._lock)
+        self._open: list[ObjectMessage] = []
+        """What the other side has asked and waits for, the last one first to be answered."""
         self._shown: set[int] = set()
         self._differences: set[int] = set()
         self._relations: dict[int, tuple[type, ...]] = {}
@@ -43,12 +47,7 @@ class Conversation:
         with self._lock:
             self.send_values(self.question(action)._replace(name=name), values, kwargs or {})
             while (message := self.receive()).kind not in ANSWERS:
-                # Other threads may ask meanwhile: the other side waits for this answer, and answers until it comes.
-                self._lock.release()
-                try:
-                    self.answer(message)
-                finally:
-                    self._lock.acquire()
+                self.answer(message)
             return self.result(message)
 
     def question(self, action: str) -> ObjectMessage:
@@ -70,18 +69,30 @@ class Conversation:
         return f"{type(error).__name__}: {error}"[:2000]
 
     def answer(self, message: ObjectMessage) -> None:
-        """Does what the other side asks. What is raised, an answer that cannot be sent included, is the answer then."""
+        """Does what the other side asks. What is raised, an answer that cannot be sent included, is the answer then.
+
+        The lock is held. Other threads may ask while the answer is worked out, because the other side waits for it, and
+        answers until it comes. They may not between the answer and what this thread is asked next: that would come to
+        another thread, which might be the one that this thread then waits for.
+        """
+        self._open.append(message)
         try:
-            with self._lock:
-                values, kwargs = self.read_values(message)
-            value = self.actions[message.kind](self, values, kwargs, message.name)
-            del values, kwargs
-            held = getrefcount(value) > _ALONE
-            with self._lock:
-                self.send_values(self.reply("value"), [value], held=held)
+            values, kwargs = self.read_values(message)
+            self._lock.release()
+            try:
+                value = self.actions[message.kind](self, values, kwargs, message.name)
+                del values, kwargs
+                held = getrefcount(value) > _ALONE
+            finally:
+                self._lock.acquire()
+                self._turn.wait_for(lambda: self._open[-1] is message)
+            self.send_values(self.reply("value"), [value], held=held)
         except BaseException as error:  # noqa: BLE001 - the other side is told
             self.told(error)
             self._send_raised(error)
+        finally:
+            self._open.pop()
+            self._turn.notify_all()
 
     def read_values(self, message: ObjectMessage) -> tuple[list[Any], dict[str, Any]]:
         """The values of a message, after the changes that it tells of."""

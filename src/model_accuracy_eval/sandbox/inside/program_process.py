@@ -92,7 +92,9 @@ class ProgramSide(Conversation):
 
     def serve(self) -> None:
         while True:
-            self.answer(self.receive())
+            message = self.receive()
+            with self._lock:
+                self.answer(message)
 
     def answer(self, message: ObjectMessage) -> None:
         self._streams.begin(captured=message.captured, typed=message.typed)
