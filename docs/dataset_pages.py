@@ -1,10 +1,7 @@
-"""The pages about datasets: what can be named, what a row is, and how it is asked."""
+"""The page about datasets: what can be named, and what answers and figures are made of."""
 
-import json
-import re
 from collections.abc import Iterator
 from inspect import cleandoc
-from pathlib import Path
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.records import TaskSpec
@@ -12,17 +9,11 @@ from model_accuracy_eval.scoring.contracts import CONTRACTS
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 from model_accuracy_eval.scoring.metrics import METRICS
 
-_TESTS = Path(__file__).parent.parent / "tests"
-_FIXTURES = _TESTS / "unit" / "tasks" / "fixtures"
-_PROMPTS = _TESTS / "golden" / "prompts"
 _ABOUT_DATASETS = """\
 Letter case, `-`, `_` and `@` make no difference in names: `MMLU-Pro` is `mmlu_pro`, and `mmlu@choice` is `mmlu_choice`.
 `name@prompt` asks a dataset in other words; the column `prompt` says whose they are. The column `guessing` is what
-blind choice reaches; a dataset may ask a part of its file's rows, and may have further files. [Rows, prompts and
-published scores](dataset-samples.md) are on a page of their own."""
-_ABOUT_SAMPLES = """\
-What a row is and how it is asked. The rows are made up, in the columns that the files of the datasets have; prompts are
-those of their first row, with what is weighed where likelihoods are compared."""
+blind choice reaches; a dataset may ask a part of its file's rows, and may have further files. `tasks show NAME` prints
+a dataset's whole definition, the scores that others published, and its first problem as it is sent."""
 
 
 def datasets(note: str) -> str:
@@ -90,36 +81,6 @@ def _origin(spec: TaskSpec) -> str:
         part = "".join(f":{name}" for name in (file.split.config, file.split.split) if name)
         return " or ".join(f"`{hub}:{name}{part}`" for hub, name in hubs.items() if name)
     return "nowhere: `--data-dir`"
-
-
-def samples(note: str) -> str:
-    """A row and a prompt of every dataset that has made-up rows, and what others measured."""
-    parts = ["# Rows, prompts and published scores of datasets", note, _ABOUT_SAMPLES]
-    specs = sorted(tasks.TASKS.values(), key=lambda spec: list(tasks.TASKS).index(spec.name))
-    by_file: dict[str, list[TaskSpec]] = {}
-    for spec in specs:
-        by_file.setdefault(spec.data.name, []).append(spec)
-    for file, asked in by_file.items():
-        path = _FIXTURES / f"{file.removesuffix('.gz').rsplit('.', 1)[0]}.json"
-        if path.is_file():
-            row = json.dumps(json.loads(path.read_text(encoding="utf-8"))["rows"][0], ensure_ascii=False, indent=1)
-            parts += [f"## {', '.join(f'`{spec.name}`' for spec in asked)}", f"A row of `{file}`:", _block(row, "json")]
-            parts += [part for spec in asked for part in _sample(spec)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _sample(spec: TaskSpec) -> Iterator[str]:
-    prompt = (_PROMPTS / f"{spec.name}.txt").read_text(encoding="utf-8").rstrip()
-    yield f"`{spec.name}`, prompt: {spec.prompt_of or 'own'}"
-    yield _block(prompt, "text")
-    if spec.published:
-        rows = [f"| {one.model} | {one.metric} | {one.value:g} | {one.source} |" for one in spec.published]
-        yield "\n".join(["| model | metric | value | source |", "|---|---|---|---|", *rows])
-
-
-def _block(text: str, language: str) -> str:
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _first_paragraph(thing: object) -> str:

@@ -10,7 +10,7 @@ from typing import get_type_hints
 import click
 import msgspec
 import yaml
-from docs.dataset_pages import datasets, samples
+from docs.dataset_pages import datasets
 
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.config.table import Setting, table
@@ -47,7 +47,6 @@ def pages() -> dict[str, str]:
     return {
         "settings.md": _settings(),
         "datasets.md": datasets(NOTE),
-        "dataset-samples.md": samples(NOTE),
         "maths.md": _maths(),
         "commands.md": _commands(),
         "action.md": _action(),
