@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 import yaml
-from docs.release_notes import notes
+from docs.release_notes import notes, sections
 from packaging.requirements import Requirement
 from packaging.version import Version
+
+from model_accuracy_eval import __version__
 
 ROOT = Path(__file__).parent.parent
 
@@ -54,6 +56,11 @@ def test_what_cannot_be_released_is_refused(version: str, package: str, changelo
     """With what has to be done first."""
     with pytest.raises(ValueError, match=re.escape(told)):
         notes(version, package, changelog)
+
+
+def test_the_changelog_tells_about_the_packages_version() -> None:
+    """A release of it is never refused for want of a section."""
+    assert sections((ROOT / "CHANGELOG.md").read_text())[__version__]
 
 
 def test_the_oldest_versions_are_those_that_are_allowed() -> None:
