@@ -17,7 +17,7 @@ RANKS = {
     "scoring": 2, "tasks": 2, "reporting": 2,
     "client": 2, "sandbox": 2, "deployment": 2, "hubs": 2, "github": 2, "trusted_python": 2, "system": 2, "cluster": 2,
     "config": 3, "stages": 3,
-    "pipeline": 4, "catalogue": 4, "rerender": 4, "sample_export": 4, "rescoring": 4, "batch": 4, "merge": 4, "shard_plan": 4, "doctor": 4, "action": 5, "compare_page": 5, "late_gates": 5, "size_plan": 4, "view": 5,
+    "pipeline": 4, "catalogue": 4, "rerender": 4, "rescoring": 4, "batch": 4, "merge": 4, "shard_plan": 4, "doctor": 4, "action": 5, "compare_page": 5, "late_gates": 5, "size_plan": 4, "view": 5,
     "wiring": 6,
     "python_api": 7,
     "python_rescore": 8,

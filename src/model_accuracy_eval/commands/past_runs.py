@@ -1,7 +1,6 @@
 """The commands that read runs which have ended: `compare`, `report`, `verify`, `rescore` and `export`."""
 
 import contextlib
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,9 +172,7 @@ def rescore(
     click.echo(lazy.tables.as_json(results) if as_json else lazy.tables.as_text(results))
 
 
-EXPORT_FORMS = (
-    "junit", "model-card", "lm-eval", "details", "github-action-benchmark", "evalplus", "bigcodebench", "livecodebench",
-)  # fmt: skip
+EXPORT_FORMS = ("junit", "model-card", "lm-eval", "github-action-benchmark")
 
 
 @click.command(short_help="Write a run in the files of other programs.")
@@ -184,7 +181,6 @@ EXPORT_FORMS = (
 @click.option(
     "--format", "forms", multiple=True, required=True, type=click.Choice(EXPORT_FORMS), help="Can be repeated."
 )
-@click.option("--data-dir", help="For the code benchmarks: folder that is searched for data files before any hub.")
 @click.option(
     "--hub-dataset",
     "hub_datasets",
@@ -192,17 +188,12 @@ EXPORT_FORMS = (
     metavar="NAME=OWNER/DATASET[:TASK]",
     help="For model-card: where a dataset's leaderboard is on Hugging Face, if its rows did not come from there.",
 )
-def export(
-    run: str, folder: str, *, forms: tuple[str, ...], data_dir: str | None, hub_datasets: tuple[str, ...]
-) -> None:
+def export(run: str, folder: str, *, forms: tuple[str, ...], hub_datasets: tuple[str, ...]) -> None:
     """Write a run to FOLDER as other programs write or read it.
 
     junit: what CI servers show as tests. model-card: figures for Hugging Face. lm-eval: its results and samples.
-    details: lighteval's Parquet files. github-action-benchmark: entries of a chart. evalplus, bigcodebench,
-    livecodebench: programs and verdicts in these benchmarks' own files.
+    github-action-benchmark: entries of a chart.
     """
     for form in forms:
-        for path in lazy.export_parts.exported(
-            form, run, folder, os.environ, data_dir=data_dir, hub_datasets=hub_datasets
-        ):
+        for path in lazy.export_parts.exported(form, run, folder, hub_datasets):
             click.echo(str(path))

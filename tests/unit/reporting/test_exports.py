@@ -13,7 +13,7 @@ from tests.unit.reporting.fixed_report import many, problem_result, row
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import AskedPart, Attempt, DataFile, Interval, Loglikelihood, Report
 from model_accuracy_eval.records.problem import HubSplit
-from model_accuracy_eval.reporting.exports import benchmark_entries, details, junit, lm_eval_results, model_card
+from model_accuracy_eval.reporting.exports import benchmark_entries, junit, lm_eval_results, model_card
 from model_accuracy_eval.reporting.exports.exported_run import AskedProblem, ExportedRun, file_name
 from model_accuracy_eval.reporting.exports.model_card import HubDataset
 from model_accuracy_eval.tasks import find
@@ -245,17 +245,6 @@ def test_lm_eval_gets_log_likelihoods_as_pairs() -> None:
     first = json.loads(samples.splitlines()[0])
     assert first["resps"] == [[[-1.5, True]], [[-2.5, False]]]
     assert first["filtered_resps"] == [[-1.5, True], [-2.5, False]]
-
-
-def test_details_have_the_same_fields_in_every_row() -> None:
-    """As columns of one table need it."""
-    (table,) = details.tables(exported(whole()))
-    assert table.name == "details/weights/2026-03-26T15-15-20/details_demo_gsm8k_2026-03-26T15-15-20.parquet"
-    first, second = table.rows
-    assert [row["metric"] for row in table.rows] == [{"accuracy": 1.0}, {"accuracy": 0.4}]
-    assert list(first) == list(second) == ["doc", "metric", "model_response"]
-    assert second["model_response"]["text"] == ["3/0", "3/1", "3/2", "3/3", "3/4"]
-    assert second["model_response"]["verdicts"] == ["right", "right", "wrong", "wrong", "not found"]
 
 
 def test_a_benchmark_chart_gets_entries_by_what_is_better() -> None:
