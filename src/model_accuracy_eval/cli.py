@@ -104,7 +104,6 @@ for command in (
     tasks_command.tasks,
     past_runs.compare,
     past_runs.report,
-    past_runs.baseline,
     past_runs.verify,
     past_runs.rescore,
     past_runs.export,

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator
 
 from model_accuracy_eval import rerender
-from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, DatasetResult, Report
 from model_accuracy_eval.reporting import comparison_page, findings, journal, page_replies, picture_lines
@@ -13,10 +12,6 @@ from model_accuracy_eval.reporting.timeline import Timeline
 
 
 def as_html(base: Archive, new: Archive, compared: Comparison) -> bytes:
-    """The page; a baseline file holds no replies, and is refused."""
-    for archive in (base, new):
-        if not any(name.startswith("configs/") for name in archive.names()):
-            raise BadReuse(f"'{archive.root}' is no folder or zip of a run, so no replies can be shown side by side.")
     old_report, new_report = rerender.kept_report(base), rerender.kept_report(new)
     states = comparison_page.states(compared, old_report, new_report)
     old_results = {result.dataset: result for result in old_report.dataset_results}

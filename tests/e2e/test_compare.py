@@ -102,15 +102,6 @@ def test_two_runs_are_compared_by_clicks(runs: tuple[Path, Path], tmp_path: Path
         assert tab.get("document.querySelectorAll('dialog .chosen .verdict-line').length") == 1
 
 
-def test_a_baseline_file_has_no_replies_to_show(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """One sentence that says so, and no page."""
-    assert command.run("baseline", runs[0], tmp_path / "baseline.json").code == 0
-    done = command.run("compare", tmp_path / "baseline.json", runs[1], "--html", tmp_path / "page.html")
-    assert done.code == 2
-    assert "no folder or zip of a run" in done.err
-    assert not (tmp_path / "page.html").exists()
-
-
 def test_the_text_and_the_markdown_say_the_same(runs: tuple[Path, Path], tmp_path: Path) -> None:
     """The table on the terminal, and the same figures in the file; speed of both stands beside it."""
     done = command.run("compare", *runs, "--md", tmp_path / "compared.md")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from model_accuracy_eval import tasks as tasks
     from model_accuracy_eval import wiring as wiring
     from model_accuracy_eval.commands import next_command as next_command
-    from model_accuracy_eval.reporting import baseline_file as baseline_file
     from model_accuracy_eval.reporting import comparison as comparison
     from model_accuracy_eval.reporting import history as history
     from model_accuracy_eval.reporting import history_page as history_page
@@ -58,7 +57,6 @@ _PACKAGES = {
     ),
     ".commands": ("next_command",),
     ".reporting": (
-        "baseline_file",
         "comparison",
         "history",
         "history_page",

@@ -173,12 +173,7 @@ def _with_missing(error: click.MissingParameter, line: Sequence[str]) -> str:
     if isinstance(parameter, click.Option):
         return command_line(*line, parameter.opts[0], _allowed(parameter))
     name = (parameter.name if parameter else None) or "VALUE"
-    written = line[:1] == ["baseline"] and name == "file"
-    placeholder = (
-        "accuracy-baseline.json"
-        if written
-        else _PLACEHOLDERS.get(name) or (parameter.metavar if parameter else None) or name.upper()
-    )
+    placeholder = _PLACEHOLDERS.get(name) or (parameter.metavar if parameter else None) or name.upper()
     return f"{command_line(*line)} {placeholder}"
 
 

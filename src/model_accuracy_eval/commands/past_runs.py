@@ -77,20 +77,6 @@ def report(run: str, **values: Any) -> None:
         sys.exit(verdict.outcome.exit_code)
 
 
-@click.command(short_help="Write a run's figures to a file that can be committed.")
-@click.argument("run")
-@click.argument("file")
-def baseline(run: str, file: str) -> None:
-    """Write the figures of RUN, a folder or a zip of one, to FILE, which `--baseline FILE` takes.
-
-    The file has the counts of every problem, and neither replies nor answers, so that it is small and can be committed.
-    """
-    archive = lazy.wiring.run_archive(run)
-    ended = lazy.previous_run.fit_for_baseline(archive).run
-    _write(file, lazy.baseline_file.as_bytes(archive).decode())
-    click.echo(f"{file}: the run {ended.run_id}, {', '.join(ended.judged)}.")
-
-
 RESCORE_SETTINGS = (
     "data_dir",
     "limit",

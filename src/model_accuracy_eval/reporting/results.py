@@ -258,7 +258,7 @@ def _entries(lines: Iterator[bytes], where: str) -> Iterator[bytes]:
 
 
 def _whole_file(entry: Any) -> Any:
-    """Of a file that another program has formatted, or that has no problems, and of what a baseline file holds."""
+    """Of a file that another program has formatted, or that has no problems."""
     return msgspec.defstruct("ResultsFile", [("details", list[entry])])
 
 

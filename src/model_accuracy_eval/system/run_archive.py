@@ -1,4 +1,4 @@
-"""Reads the files of a run that has ended: its folder, a zip file, as artifacts are downloaded, or a baseline file."""
+"""Reads the files of a run that has ended: its folder, or a zip file, as artifacts are downloaded."""
 
 import contextlib
 import shlex
@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.records.baseline import BaselineFile, is_artifact
+from model_accuracy_eval.records.baseline import is_artifact
 from model_accuracy_eval.system import local_files
 from model_accuracy_eval.system.local_files import PART
 
@@ -123,46 +121,12 @@ class ZipArchive:
             ) from error
 
 
-class BaselineArchive:
-    """Implements `ports.Archive` with the one file that `model-accuracy-eval baseline` makes of a run."""
-
-    def __init__(self, root: str) -> None:
-        self.root = root
-        try:
-            self._files = msgspec.json.decode(Path(root).read_bytes(), type=BaselineFile).files
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadReuse(
-                f"'{root}' cannot be read as a baseline file: {error}. Make it anew with `model-accuracy-eval baseline "
-                f"RUN {root}`, of a run's folder or zip."
-            ) from error
-
-    def names(self) -> list[str]:
-        return sorted(self._files)
-
-    def read(self, name: str) -> bytes | None:
-        content = self._files.get(name)
-        if content is None or isinstance(content, str):
-            return None if content is None else content.encode()
-        return msgspec.json.encode(content)
-
-    def parts(self, name: str) -> Iterator[bytes]:
-        content = self.read(name)
-        return iter(() if content is None else (content,))
-
-    def lines(self, name: str) -> Iterator[bytes]:
-        """None: such a file has no replies."""
-        return iter(())
-
-
 def open_archive(path: str) -> Archive:
-    """A folder, a baseline file, else a zip file."""
+    """A folder, else a zip file."""
     if is_artifact(path) and not Path(path).exists():
         raise BadReuse(f"'{path}' is an artifact, which the action downloads: here, give a path (gh run download).")
     if Path(path).is_dir():
         return FolderArchive(path)
     if not Path(path).exists():
-        raise BadReuse(f"There is no run at '{path}': neither a folder, a zip of one nor a baseline file.")
-    with contextlib.suppress(OSError), Path(path).open("rb") as file:
-        if file.read(64).lstrip().startswith(b"{"):
-            return BaselineArchive(path)
+        raise BadReuse(f"There is no run at '{path}': neither a folder nor a zip of one.")
     return ZipArchive(path)

@@ -1,7 +1,5 @@
 """Previous runs, made with fake ports: compared, used as a baseline and rendered again."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
 from tests.fake_ports import FakeLauncher, MemoryHub, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
@@ -11,10 +9,9 @@ from model_accuracy_eval import pipeline, rerender
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, Report, Request, RunPlan
-from model_accuracy_eval.reporting import baseline_file, manifest
+from model_accuracy_eval.reporting import manifest
 from model_accuracy_eval.reporting.manifest import MANIFEST
 from model_accuracy_eval.stages import previous_run
-from model_accuracy_eval.system.run_archive import open_archive
 from model_accuracy_eval.tasks.benchmarks import demo
 
 RESULTS = "results/vllm-api-stream-chat/demo_gsm8k.json"
@@ -176,46 +173,6 @@ def test_a_baseline_that_was_edited_is_refused() -> None:
     del spoiled.files[MANIFEST]
     with pytest.raises(BadReuse, match=r"has no manifest\.sha256"):
         after(spoiled, LINE)
-
-
-@pytest.mark.parametrize("answer", [right, half_right, wrong])
-def test_a_baseline_file_is_the_run_that_it_was_made_of(answer: ScriptedAnswer, tmp_path: Path) -> None:
-    """The same comparison and the same verdict as from the folder; no reply, no address and no right answer is in it."""
-    _, base = evaluate(plan(), answer)
-    file = tmp_path / "baseline.json"
-    file.write_bytes(baseline_file.as_bytes(base))
-    kept = open_archive(str(file))
-    verdicts = [after(each, LINE)[0] for each in (base, kept)]
-    assert verdicts[0].comparison == verdicts[1].comparison
-    assert verdicts[0].gates == verdicts[1].gates
-    assert previous_run.compare(previous_run.PreviousRun(kept), previous_run.PreviousRun(base)).notes == ()
-    text = file.read_text()
-    assert [word for word in ("####", "fake-service", '"pred"', '"answer"', "What is") if word in text] == []
-    assert [line[:17] for line in text.splitlines() if line.startswith('{"id"')] == [
-        f'{{"id":{at},"n":5,"c"' for at in range(4)
-    ]
-    assert manifest.verify(kept)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ('"n":5,"c":5', '"n":5,"c":4', "is not what the run left"),
-        ('"temperature":null', '"temperature":0.5', "is not what the run left"),
-        ('"schema": 1', '"schema": 2', "cannot be read as a baseline file"),
-        ('"files": {', '"files": {\n<<<<<<< HEAD', "cannot be read as a baseline file"),
-    ],
-)
-def test_a_baseline_file_that_was_edited_is_refused(old: str, new: str, sentence: str, tmp_path: Path) -> None:
-    """By a merge or by hand; line ends may change, as version control changes them."""
-    _, base = evaluate(plan(), right)
-    file, text = tmp_path / "baseline.json", baseline_file.as_bytes(base).decode()
-    file.write_bytes(text.replace("\n", "\r\n").encode())
-    assert after(open_archive(str(file)), LINE)[0].outcome.exit_code == 7
-    assert old in text
-    file.write_text(text.replace(old, new))
-    with pytest.raises(BadReuse, match=sentence):
-        after(open_archive(str(file)), LINE)
 
 
 def test_datasets_of_one_run_alone_are_listed() -> None:
