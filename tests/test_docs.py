@@ -37,6 +37,14 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_the_readme_fits_on_a_screen_or_three() -> None:
+    """A first visit is not the place for a list of all there is; the index has that."""
+    text = (ROOT / "README.md").read_text()
+    assert len(text.split()) <= 600
+    assert text.count("](") <= 20
+    assert max(map(len, text.splitlines())) <= 120
+
+
 def test_pictures_are_small_and_shown() -> None:
     """Each is in a page, and a clone does not grow by megabytes."""
     text = "".join(page.read_text() for page in PAGES)

@@ -31,7 +31,7 @@ def test_the_tutorial(tmp_path: Path) -> None:
 @pytest.mark.timeout(180)
 def test_own_metrics(tmp_path: Path) -> None:
     """The functions, tasks and rows that the page has its reader save do what it says."""
-    page = (DOCS / "how-to/own-metrics.md").read_text()
+    page = (DOCS / "how-to/own-tasks.md").read_text()
     assert documented.follow(page, tmp_path, with_adapter(tmp_path)) == 6
 
 
