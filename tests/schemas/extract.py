@@ -35,19 +35,10 @@ OPERATIONS = {
     f"{REPO}/check-runs": ["post"],
     f"{REPO}/check-runs/{{check_run_id}}": ["get", "patch"],
     f"{REPO}/statuses/{{sha}}": ["post"],
-    REPO: ["get"],
-    f"{REPO}/environments": ["get"],
-    f"{REPO}/actions/runners": ["get"],
-    f"{REPO}/actions/permissions": ["get"],
-    f"{REPO}/actions/permissions/workflow": ["get"],
-    f"{REPO}/actions/permissions/fork-pr-contributor-approval": ["get"],
-    f"{REPO}/actions/permissions/fork-pr-workflows-private-repos": ["get"],
     f"{REPO}/actions/workflows/{{workflow_id}}/runs": ["get"],
     f"{REPO}/actions/runs/{{run_id}}/artifacts": ["get"],
     f"{REPO}/actions/artifacts": ["get"],
     f"{REPO}/actions/artifacts/{{artifact_id}}/{{archive_format}}": ["get"],
-    "/orgs/{org}/actions/runner-groups": ["get"],
-    "/orgs/{org}/actions/runner-groups/{runner_group_id}/runners": ["get"],
 }
 
 FIELDS = frozenset({
@@ -57,16 +48,6 @@ FIELDS = frozenset({
     "total_count", "type", "user", "value",
 })  # fmt: skip
 """Fields of answers that are kept, wherever they stand."""
-
-SETTINGS_FIELDS = frozenset({
-    "allowed_actions", "allows_public_repositories", "approval_policy", "can_approve_pull_request_reviews",
-    "default_workflow_permissions", "enabled", "environments", "ephemeral", "full_name", "id", "labels", "login", "name",
-    "owner", "private", "protection_rules", "require_approval_for_fork_pr_workflows", "restricted_to_workflows", "reviewer",
-    "reviewers", "run_workflows_from_fork_pull_requests", "runner_groups", "runners", "selected_workflows",
-    "send_secrets_and_variables", "send_write_tokens_to_workflows", "sha_pinning_required", "total_count", "type",
-    "visibility",
-})  # fmt: skip
-"""Fields of answers about settings."""
 
 ARTIFACT_FIELDS = frozenset({
     "artifacts", "conclusion", "digest", "event", "expired", "full_name", "head_branch", "head_repository",
@@ -95,8 +76,7 @@ def main(folder: Path) -> None:
 def fields(path: str) -> frozenset[str]:
     if "/artifacts" in path or path.endswith("/runs"):
         return ARTIFACT_FIELDS
-    about_settings = path == REPO or path.endswith("/environments") or "/actions/" in path
-    return SETTINGS_FIELDS if about_settings else FIELDS
+    return FIELDS
 
 
 def operation(whole: Any, told: Any, kept_fields: frozenset[str]) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from tests.servers.fake_github_permissions import FOUR
-from tests.servers.fake_github_settings import ADMINISTRATION, GROUPS, Settings
 
 JSON = dict[str, Any]
 Reply = tuple[int, Any, Mapping[str, str]]
@@ -16,7 +15,7 @@ Reply = tuple[int, Any, Mapping[str, str]]
 REPOSITORY = "acme/adapter"
 SHA = "1f0c6d2e" * 5
 NO_SHA = "0" * 40
-EVERYTHING = FOUR | {ADMINISTRATION, GROUPS}
+EVERYTHING = FOUR
 INTEGRATION = {"message": "Resource not accessible by integration", "documentation_url": "https://docs.example/rest"}
 NOT_FOUND = {"message": "Not Found", "documentation_url": "https://docs.example/rest", "status": "404"}
 
@@ -40,12 +39,13 @@ def pull(number: int, *, head: str = SHA, fork: str | None = REPOSITORY, into: s
     return told | ends | {"html_url": address, "merge_commit_sha": None} | more
 
 
-class Memory(Settings):
+class Memory:
     """State and operations; each returns status, data and headers."""
 
     def __init__(self, grants: frozenset[str], login: str) -> None:
-        super().__init__()
         self.grants = grants
+        self.private = False
+        """Whether the repository is; everybody may read a public one."""
         self.login = login
         """Who the token speaks as: an app, which has no user, if it ends in `[bot]`."""
         self.url = ""

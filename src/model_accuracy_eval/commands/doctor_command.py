@@ -15,15 +15,9 @@ _UNFIT_MACHINE, _UNFIT_SERVICE = 3, 4
 @click.option("--model-name", help="Name of the model there; default: the one that the service lists.")
 @click.option("--timeout", metavar="X", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
               help="Seconds to wait for one answer of the service.")  # fmt: skip
-@click.option(
-    "--online",
-    is_flag=True,
-    help="Also ask the hubs and GitHub: what GITHUB_TOKEN may do, and who can reach the runners.",
-)
+@click.option("--online", is_flag=True, help="Also ask the hubs, and GitHub: what GITHUB_TOKEN may do.")
 @click.option("--repository", metavar="OWNER/NAME", envvar="GITHUB_REPOSITORY", default="",
               help="The adapter's repository, for --online; default: GITHUB_REPOSITORY.")  # fmt: skip
-@click.option("--runs-on", metavar="A,B", default="self-hosted,npu", show_default=True,
-              help="Labels of the NPU runners, for --online.")  # fmt: skip
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), default=8000, show_default=True,
               help="Port that an adapter is to serve on.")  # fmt: skip
 def doctor(
@@ -33,18 +27,15 @@ def doctor(
     timeout: float,
     online: bool,
     repository: str,
-    runs_on: str,
     port: int,
 ) -> None:
-    """What works here and what does not, with the next step; 3 when a run would be refused here, its verdict could not
-    be told, or every workflow can use the runners; 4 when a service cannot be used."""
+    """What works here and what does not, with the next step; 3 when a run would be refused here or its verdict could
+    not be told, 4 when a service cannot be used."""
     if endpoint and (word := lazy.service_checks.about_key(endpoint, os.environ)):
         click.echo(word, err=True)
     service = lazy.service_checks.examine(endpoint, model_name, timeout, os.environ) if endpoint else ()
     machine = () if endpoint else tuple(lazy.machine_checks.look(os.environ, port=port))
-    labels = tuple(label.strip() for label in runs_on.split(",") if label.strip())
-    checks = lazy.network_checks.look(os.environ, repository=repository, labels=labels) if online else ()
-    network = tuple(checks)
+    network = tuple(lazy.network_checks.look(os.environ, repository=repository)) if online else ()
     click.echo(lazy.doctor.table((*service, *machine, *network)))
     if lazy.doctor.failed(service):
         sys.exit(_UNFIT_SERVICE)

@@ -1,5 +1,4 @@
-"""What `doctor` checks on the network: proxies, the hubs of data and weights, GitHub, the rights of its token, and
-who can reach the runners.
+"""What `doctor` checks on the network: proxies, the hubs of data and weights, GitHub, and the rights of its token.
 
 Nothing is written: how GitHub refuses a check or status for a commit that cannot exist shows what the token may write.
 """
@@ -13,7 +12,6 @@ from dataclasses import replace
 import httpx
 
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.github.actions_settings import ActionsSettings
 from model_accuracy_eval.github.api import PUBLIC
 from model_accuracy_eval.github.refusals import Purpose, refusal
 from model_accuracy_eval.github.response import GitHubResponse
@@ -24,7 +22,6 @@ from model_accuracy_eval.system import proxies
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.proxies import masked
 from model_accuracy_eval.system.retry import GITHUB
-from model_accuracy_eval.wiring import platform_checks
 
 _NAMES = {"github": "GitHub's files", "hf": "Hugging Face", "ms": "ModelScope"}
 _TIMEOUT = 10
@@ -38,7 +35,7 @@ _RIGHTS: Mapping[str, tuple[str, str, JSONObject]] = {
 """Permission → its purpose, and a request that fails only because of its commit if the permission is there."""
 
 
-def look(environment: Mapping[str, str], *, repository: str, labels: tuple[str, ...]) -> Iterator[DoctorFinding]:
+def look(environment: Mapping[str, str], *, repository: str) -> Iterator[DoctorFinding]:
     """Only a proxy or token that is set and does not work fails. A hub that cannot be reached may not be needed."""
     try:
         proxies.check(environment)
@@ -47,7 +44,7 @@ def look(environment: Mapping[str, str], *, repository: str, labels: tuple[str, 
         return
     yield from run(_hubs(environment))
     try:
-        yield from _github(environment, repository, labels)
+        yield from _github(environment, repository)
     except EvalError as error:
         yield DoctorFinding(name="GitHub", state="WARN", sentence=error.sentence)
 
@@ -77,7 +74,7 @@ async def _hub(client: httpx.AsyncClient, name: str, address: str, variable: str
     return DoctorFinding(name=name, state="WARN", sentence=sentence)
 
 
-def _github(environment: Mapping[str, str], repository: str, labels: tuple[str, ...]) -> Iterator[DoctorFinding]:
+def _github(environment: Mapping[str, str], repository: str) -> Iterator[DoctorFinding]:
     root = environment.get("GITHUB_API_URL") or PUBLIC
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN", "")
     client = RestClient(root=root, token=token, timeout=_TIMEOUT, retry=replace(GITHUB, attempts=1, budget=0.0))
@@ -94,14 +91,10 @@ def _github(environment: Mapping[str, str], repository: str, labels: tuple[str, 
         if not token or response.status == 401:
             return
         if not _REPOSITORY.fullmatch(repository):
-            sentence = (
-                "Name one with --repository OWNER/NAME to see what the token may do, and who can reach the runners."
-            )
+            sentence = "Name one with --repository OWNER/NAME to see what the token may do."
             yield DoctorFinding(name="GitHub rights", state="SKIP", sentence=sentence)
             return
         yield from _rights(client, repository, person=response.ok)
-        web = platform_checks.web_address(environment, root)
-        yield from platform_checks.look(ActionsSettings(client), masked(web), repository, labels)
     finally:
         client.close()
 
