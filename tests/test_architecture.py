@@ -191,7 +191,7 @@ RARELY_NEEDED = (
     "model_accuracy_eval.tasks.dataset_table", "model_accuracy_eval.tasks.lm_eval.task_groups",
     "model_accuracy_eval.tasks.benchmarks.gsm8k", "model_accuracy_eval.scoring.metrics.overlap",
 )  # fmt: skip
-"""What few runs use and what takes long to load: each waits until it is used, see decisions 0118 and 0130."""
+"""What few runs use and what takes long to load: each waits until it is used."""
 
 
 def test_a_run_loads_what_runs_need() -> None:

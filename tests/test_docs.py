@@ -45,6 +45,14 @@ def test_the_readme_fits_on_a_screen_or_three() -> None:
     assert max(map(len, text.splitlines())) <= 120
 
 
+def test_decisions_are_one_page_each_and_listed() -> None:
+    """At most forty are in force, each of 200 words or fewer, and the index has them all."""
+    *decisions, index = sorted((ROOT / "docs" / "decisions").iterdir())
+    assert len(decisions) <= 40
+    assert [page.name for page in decisions if len(page.read_text().split()) > 200] == []
+    assert re.findall(r"\((0.*?\.md)\)", index.read_text()) == [page.name for page in decisions]
+
+
 def test_pictures_are_small_and_shown() -> None:
     """Each is in a page, and a clone does not grow by megabytes."""
     text = "".join(page.read_text() for page in PAGES)

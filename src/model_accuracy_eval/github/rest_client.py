@@ -1,7 +1,7 @@
 """Requests to GitHub's REST interface over httpx.
 
 Nothing that may have been carried out is sent again unless the caller can look whether it was, and all waiting
-together has a limit. docs/decisions/0063 says why this is no library's work.
+together has a limit.
 """
 
 import json
