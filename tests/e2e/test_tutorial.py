@@ -40,7 +40,7 @@ def test_get_the_data(tmp_path: Path) -> None:
     rows = b"".join(
         b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (number, number + 1) for number in range(6)
     )
-    page = (DOCS / "how-to/get-the-data.md").read_text()
+    _, _, page = (DOCS / "how-to/own-questions.md").read_text().partition("## A machine without a network")
     with FakeHub() as hub, FaultServer() as server:
         hub.push("datasets/my-team/sums", {"test.jsonl": rows})
         around = {**hub.environment, "MODEL_ACCURACY_EVAL_CACHE": str(tmp_path / "cache"), "NO_PROXY": "*"}
