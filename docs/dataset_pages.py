@@ -1,72 +1,93 @@
-"""The page about datasets: what can be named, and what answers and figures are made of."""
+"""Two pages: which datasets can be named, and what their answers and figures are made of."""
 
-from collections.abc import Iterator
-from inspect import cleandoc
+from collections.abc import Callable, Iterable, Iterator
+from inspect import Parameter, cleandoc, signature
+from typing import Any
 
 from model_accuracy_eval import tasks
 from model_accuracy_eval.records import TaskSpec
 from model_accuracy_eval.scoring.contracts import CONTRACTS
 from model_accuracy_eval.scoring.extract import EXTRACTORS
-from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.scoring.metrics import METRICS, Metric
 
 _ABOUT_DATASETS = """\
 Letter case, `-`, `_` and `@` make no difference in names: `MMLU-Pro` is `mmlu_pro`, and `mmlu@choice` is `mmlu_choice`.
-`name@prompt` asks a dataset in other words; the column `prompt` says whose they are. The column `guessing` is what
-blind choice reaches; a dataset may ask a part of its file's rows, and may have further files. `tasks show NAME` prints
-a dataset's whole definition, the scores that others published, and its first problem as it is sent."""
+`name@prompt` asks a dataset in other words; the column `prompt` says whose they are. Rows are those of the file, of
+which a dataset may ask a part. The licence leads to the dataset's home.
+
+`tasks show NAME` prints a dataset's whole definition: its files, its prompt, what guessing reaches, the scores that
+others published, and its first problem as it is sent. Your own `.jsonl`, `.json` or `.csv` file is
+[a dataset too](../how-to/own-questions.md)."""
+_ABOUT_STEPS = """\
+What a [pipeline](metrics.md#score-reduce-aggregate) of a task is made of. Arguments stand behind a name, in
+parentheses; `tasks show NAME` prints which of them a dataset uses."""
+_READ_BY = {
+    "Metrics of answers": ("answers", "answers in their problem"),
+    "Metrics of log-likelihoods": ("likelihoods",),
+    "Metrics of a judge and of programs": ("findings",),
+}
+"""Heading → what the metrics below it read."""
 
 
 def datasets(note: str) -> str:
-    steps = [f"| `{name}` | {_first_paragraph(step)} |" for name, step in EXTRACTORS.items()]
+    return "\n\n".join(["# Datasets", note, _ABOUT_DATASETS, *_sections()]) + "\n"
+
+
+def steps_and_metrics(note: str) -> str:
+    """The tables of extraction steps and metrics."""
+    steps = [f"| {_signed(name, step)} | {_first_paragraph(step)} |" for name, step in EXTRACTORS.items()]
+    parts = ["# Extraction steps and metrics", note, _ABOUT_STEPS, "## Extraction steps", _rows("step", "does", steps)]
     rules = {contract.id: contract.rule.replace("|", "\\|") for contract in CONTRACTS}
-    metrics = [f"| `{name}` | {rules[f'metric {name}']} |" for name in METRICS]
-    parts = [
-        "# Datasets, extraction steps and metrics",
-        note,
-        _ABOUT_DATASETS,
-        *_sections(),
-        "Your own `.jsonl`, `.json` or `.csv` file is [a dataset too](../how-to/own-questions.md).",
-        "## Extraction steps",
-        "\n".join(["| step | does |", "|---|---|", *steps]),
-        "## Metrics",
-        "\n".join(["| metric | is |", "|---|---|", *metrics]),
-    ]
+    for heading, reads in _READ_BY.items():
+        found = [
+            f"| {_signed(name, row.asks or row.score)} | {rules[f'metric {name}']}{_needs(row)} |"
+            for name, row in METRICS.items()
+            if row.reads in reads
+        ]
+        parts += [f"## {heading}", _rows("metric", "is", found)]
     return "\n\n".join(parts) + "\n"
+
+
+def _rows(first: str, second: str, rows: Iterable[str]) -> str:
+    return "\n".join([f"| {first} | {second} |", "|---|---|", *rows])
+
+
+def _signed(name: str, function: Callable[..., Any]) -> str:
+    """The name, and the arguments that a task may give."""
+    given = [one for one, spec in signature(function).parameters.items() if spec.kind is Parameter.KEYWORD_ONLY]
+    return f"`{name}`" + (f" ({', '.join(f'`{one}`' for one in given)})" if given else "")
+
+
+def _needs(metric: Metric) -> str:
+    return f"; needs {', '.join(metric.needs)}" if metric.needs else ""
 
 
 def _sections() -> Iterator[str]:
     for heading, section in tasks.SECTIONS.items():
-        yield f"## {heading}"
         rows = [
-            f"| `{spec.name}` | {spec.about} | {_also_called(spec)} | {spec.prompt_of or 'own'} | {_row_count(spec)} "
-            f"| {_guessing(spec)} | `{spec.data.bundled or spec.data.name}` | {_origin(spec)} | {spec.licence} "
-            f"| {spec.home} |"
+            f"| `{spec.name}` | {spec.about}{_also_called(spec)} | {spec.prompt_of or 'own'} | {_row_count(spec)} "
+            f"| {_origin(spec)} | {_licence(spec)} |".replace("  |", " |")
             for spec in section
         ]
-        heads = (
-            "| dataset | about | also called | prompt | rows of the file | guessing | file | fetched from | licence "
-            "| home |"
-        )
-        yield "\n".join([heads, "|---" * 10 + "|", *(row.replace("  |", " |") for row in rows)])
+        heads = "| dataset | about | prompt | rows | fetched from | licence |"
+        yield f"## {heading}"
+        yield "\n".join([heads, "|---" * 6 + "|", *rows])
     yield "## Groups"
-    members = [
-        f"| `{name}` | {', '.join(f'`{one}`' for one in group.members)} |" for name, group in tasks.GROUPS.items()
-    ]
-    yield "\n".join(["| group | datasets |", "|---|---|", *members])
+    yield _rows(
+        "group",
+        "datasets",
+        (f"| `{name}` | {', '.join(f'`{one}`' for one in group.members)} |" for name, group in tasks.GROUPS.items()),
+    )
 
 
 def _also_called(spec: TaskSpec) -> str:
-    return ", ".join(f"`{alias}`" for alias in spec.aliases)
+    return f" Also {', '.join(f'`{alias}`' for alias in spec.aliases)}." if spec.aliases else ""
 
 
 def _row_count(spec: TaskSpec) -> str:
     split, pin = spec.data.split, spec.data.rows
     count = pin.count if pin else split.count if split else None
     return f"{count:,}" if count else ""
-
-
-def _guessing(spec: TaskSpec) -> str:
-    return "" if spec.baseline is None else f"{100 * spec.baseline:.4g} %"
 
 
 def _origin(spec: TaskSpec) -> str:
@@ -80,7 +101,11 @@ def _origin(spec: TaskSpec) -> str:
         hubs = {"hf": file.split.hf, "ms": file.split.ms}
         part = "".join(f":{name}" for name in (file.split.config, file.split.split) if name)
         return " or ".join(f"`{hub}:{name}{part}`" for hub, name in hubs.items() if name)
-    return "nowhere: `--data-dir`"
+    return f"nowhere: `{spec.data.name}` in `--data-dir`"
+
+
+def _licence(spec: TaskSpec) -> str:
+    return f"[{spec.licence}]({spec.home})" if spec.home else spec.licence
 
 
 def _first_paragraph(thing: object) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from copy import copy
 from inspect import signature
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import get_type_hints
 import click
 import msgspec
 import yaml
-from docs.dataset_pages import datasets
+from docs.dataset_pages import datasets, steps_and_metrics
 
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.config.table import Setting, table
@@ -24,7 +25,13 @@ from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
 FOLDER = Path(__file__).parent / "reference"
 _ABOUT_SETTINGS = """\
 Every setting is an option of `model-accuracy-eval run` and a key of the YAML file that `--config` names. Flags win
-over the file, the file over the defaults. `none` takes a value away where none is allowed."""
+over the file, the file over the defaults. `none` takes a value away where none is allowed. Many are inputs of
+[the action](action.md), too."""
+_ABOUT_COMMANDS = """\
+What `--help` prints, without the options that are [settings](settings.md): these mean the same for every command."""
+_ABOUT_SETTING_INPUTS = """\
+They mean what [the settings](settings.md) of these names mean, and have their defaults. What cannot turn a verdict may
+also stand in the file that `config` names."""
 _ABOUT_SHAPES = """\
 [`rescore`](../how-to/rescore.md) reads these files as they are: as JSON lines, as one list or as one object, packed by
 gzip, or as the only JSON file of a zip archive. A shape is recognised by the fields of the first row, never by the
@@ -47,6 +54,7 @@ def pages() -> dict[str, str]:
     return {
         "settings.md": _settings(),
         "datasets.md": datasets(NOTE),
+        "steps-and-metrics.md": steps_and_metrics(NOTE),
         "maths.md": _maths(),
         "commands.md": _commands(),
         "action.md": _action(),
@@ -129,26 +137,50 @@ def _default(setting: Setting) -> str:
 
 def _about(setting: Setting) -> str:
     told = setting.about.replace("|", "\\|")
-    return f"{told} One of {', '.join(f'`{choice}`' for choice in setting.choices)}." if setting.choices else told
+    choices = f" One of {', '.join(f'`{choice}`' for choice in setting.choices)}." if setting.choices else ""
+    return f"{told}{choices}{f' Short: `{setting.short}`.' if setting.short else ''}"
 
 
 def _commands() -> str:
-    parts = ["# Commands", NOTE]
+    parts = ["# Commands", NOTE, _ABOUT_COMMANDS]
     for path, command in _walk(main, ("model-accuracy-eval",)):
-        context = click.Context(command, info_name=" ".join(path), max_content_width=110, terminal_width=110)
-        parts += [f"## `{' '.join(path)}`", f"```text\n{command.get_help(context).rstrip()}\n```"]
+        shown = copy(command)
+        taken = [name for parameter in command.params if (name := _setting(parameter))]
+        shown.params = [parameter for parameter in command.params if not _setting(parameter)]
+        context = click.Context(shown, info_name=" ".join(path), max_content_width=110, terminal_width=110)
+        parts += [f"## `{' '.join(path)}`", f"```text\n{shown.get_help(context).rstrip()}\n```"]
+        if len(taken) > len(list(table())) / 2:
+            parts.append("Every [setting](settings.md) is an option of it.")
+        elif taken:
+            parts.append(f"[Settings](settings.md) that it takes: {', '.join(f'`--{name}`' for name in taken)}.")
     return "\n\n".join(parts) + "\n"
+
+
+def _setting(parameter: click.Parameter) -> str:
+    """The name of the setting that an option sets, in the setting's own words; else nothing."""
+    words = getattr(parameter, "help", None) or ""
+    return next((one.name for one in table() if f"--{one.name}" in parameter.opts and words.startswith(one.about)), "")
 
 
 def _action() -> str:
     definition = yaml.safe_load((Path(__file__).parent.parent / "action.yml").read_text(encoding="utf-8"))
-    parts = [f"# The action's inputs and outputs\n\n{NOTE}"]
-    for title, kind in (("Inputs", "inputs"), ("Outputs", "outputs")):
-        rows = [
-            f"| `{name}` | {_code(spec.get('default', ''))} | {spec['description'].replace('|', chr(92) + '|')} |"
-            for name, spec in definition[kind].items()
-        ]
-        parts += [f"## {title}", "\n".join(["| name | default | about |", "|---|---|---|", *rows])]
+    settings = {setting.name: setting for setting in table()}
+    rows = [
+        f"| `{name}` | {_code(spec.get('default', ''))} | {spec['description'].replace('|', chr(92) + '|')} |"
+        for name, spec in definition["inputs"].items()
+        if name not in settings
+    ]
+    parts = ["# The action's inputs and outputs", NOTE, "## Inputs of the action alone"]
+    parts.append("\n".join(["| name | default | about |", "|---|---|---|", *rows]).replace("|  |", "| |"))
+    parts += ["## Inputs that are settings", _ABOUT_SETTING_INPUTS]
+    taken = [settings[name] for name in definition["inputs"] if name in settings]
+    rows = [
+        f"| {group} | {', '.join(f'`{setting.name}`' for setting in taken if setting.group == group)} |"
+        for group in dict.fromkeys(setting.group for setting in settings.values())
+    ]
+    parts.append("\n".join(["| about | inputs |", "|---|---|", *(row for row in rows if "`" in row)]))
+    rows = [f"| `{name}` | {spec['description']} |" for name, spec in definition["outputs"].items()]
+    parts += ["## Outputs", "\n".join(["| name | about |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
 
