@@ -13,6 +13,7 @@ import csv
 import fnmatch
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -39,11 +40,13 @@ BESIDE = ("{stem}_eval_metrics.jsonl", "../results/{stem}.json", "../../results/
 """Where tools write the figures of a file of replies."""
 OWN_FIGURE = re.compile(r"(pass|cons|avg)(@|_at_)|acc")
 """Names of figures that a file of replies may hold itself."""
+_ROWS_TO_JOIN = 3
 ABOUT = """\
 Replies that others published, with the figures that they published for them, judged again by `rescore`. *differ*
 counts samples whose value in the file is another one here; a dash stands where nothing was published. A reason is
 stated only if it is [proven by counting again](../how-to/rescore.md#why-a-claim-differs); what follows it in
-parentheses are the samples by class, and then a remark of people who looked."""
+parentheses are the samples by class, and then a remark of people who looked. Outputs of one kind whose figures are all
+the same here are one row, with their number."""
 HEAD = ("file", "shape", "judged by", "figure", "published", "here", "samples / problems", "differ", "reason")
 
 
@@ -225,10 +228,33 @@ def _reason(judged: Judged, result: Mapping[str, Any], figure: Mapping[str, Any]
     return " ".join(part for part in parts if part)
 
 
+def joined(body: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Many rows whose figures are all the same here become one row: readers look for those that differ."""
+    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for place, row in enumerate(body):
+        groups.setdefault(row[1:4] if _is_same(row) else (str(place),), []).append(row)
+    kept: list[tuple[str, ...]] = []
+    for rows_of in groups.values():
+        if len(rows_of) < _ROWS_TO_JOIN:
+            kept += rows_of
+            continue
+        folder, count = os.path.commonpath([row[0] for row in rows_of]), len(rows_of)
+        counts = [[int(number.replace(",", "")) for number in row[6].split(" / ")] for row in rows_of]
+        sums = " / ".join(f"{sum(column):,}" for column in zip(*counts, strict=True))
+        kept.append((f"{folder} ({count} outputs)", *rows_of[0][1:4], f"{count} figures", "the same", sums, "0", ""))
+    return kept
+
+
+def _is_same(row: tuple[str, ...]) -> bool:
+    """Whether the published figure is ours but for the way it is written, and no verdict differs."""
+    differ, reason = row[-2:]
+    return differ == "0" and (not reason or reason.endswith((" as a share of 1.", " rounded.")))
+
+
 def page(judged: Iterable[Judged], title: str) -> str:
     """The table, where figures were published, and the files that were not judged."""
     files = list(judged)
-    body = [row for one in files for row in rows(one)]
+    body = joined(row for one in files for row in rows(one))
     note = "<!-- Made by bench/parity.py, which says how. -->"
     lines = [f"# {title}", "", note, "", ABOUT, "", _cells(HEAD), "|" + "---|" * len(HEAD), *map(_cells, body)]
     sources: dict[str, dict[str, None]] = {}
@@ -237,7 +263,10 @@ def page(judged: Iterable[Judged], title: str) -> str:
             sources.setdefault(one.published.source, {})[f"`{one.published.file}`"] = None
     if sources:
         lines += ["", "## Where the files are", ""]
-        lines += [f"- {source}: {', '.join(names)}" for source, names in sources.items()]
+        lines += [
+            f"- {source}: {', '.join(names) if len(names) <= _ROWS_TO_JOIN else f'{len(names)} files'}"
+            for source, names in sources.items()
+        ]
     if refused := [one for one in files if not one.results]:
         lines += ["", "## Not judged", "", _cells(("file", "why")), "|---|---|"]
         lines += [_cells((one.file, one.failure)) for one in refused]
