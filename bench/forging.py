@@ -1,4 +1,4 @@
-"""How many tasks are passed by programs that solve nothing: prints the table of docs/reference/sandbox.md.
+"""How many tasks are passed by programs that solve nothing: the figures of docs/reference/sandbox.md are its.
 
 Each task is tried in both modes, whichever its own solution needs. The benchmarks' files are looked for in
 ../shared/data; BigCodeBench needs the image of docker/bigcodebench.
