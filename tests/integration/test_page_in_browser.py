@@ -138,6 +138,20 @@ def test_back_leads_to_the_list_as_it_was(fresh: Tab, tmp_path: Path) -> None:
     fresh.wait(f"{PANEL}.open")
 
 
+def test_a_problem_that_is_clicked_while_another_one_closes_is_opened(fresh: Tab, tmp_path: Path) -> None:
+    """The browser tells late that a dialog has closed; what was clicked by then opens, and back leads to the list."""
+    shown(fresh, tmp_path, dataset_result(MIXED), LINES, "#show=wrong")
+    fresh.wait(f"{STATUS} === 'Wrong: 2 of 4'")
+    first, second = fresh.get(ROWS)
+    fresh.click(f"#explorer tr[data-id='{first}'] a")
+    fresh.wait(f"{PANEL}.open && location.hash === '#sums/{first}/0'")
+    fresh.get(f"{PANEL}.close(); document.querySelector('#explorer tr[data-id=\"{second}\"] a').click()")
+    fresh.wait(f"{PANEL}.open && location.hash === '#sums/{second}/0'")
+    fresh.get("history.back()")
+    fresh.wait(f"!{PANEL}.open && location.hash === '#show=wrong'")
+    assert fresh.get(STATUS) == "Wrong: 2 of 4"
+
+
 def test_a_part_shows_its_problems(fresh: Tab, tmp_path: Path) -> None:
     """A click on its name filters the list, beside the other filters; the address has it, and a click ends it."""
     names = ("physics", "a & b=c/#<i>", "law")

@@ -144,7 +144,7 @@ const DRAWN_AT_ONCE = 30;
 
 const problemPanel = (list, onClose) => {
   const dialog = document.getElementById("problem");
-  const state = { row: null, document: null, sample: 0, opening: null, keepsAddress: false };
+  const state = { row: null, document: null, sample: 0, opening: null, isShown: false };
   const addressOf = (place) => `#${[state.row.dataset, state.row.id, place].map(encodeURIComponent).join("/")}`;
   const letterAt = (place) => letterOf(samplesOf(state.document)[place]?.why || "missing");
   const onChoose = (place) => (event) => {
@@ -231,10 +231,21 @@ const problemPanel = (list, onClose) => {
     show({ whole: true, scroll: true });
   };
 
+  // The browser tells late that a dialog is closed, perhaps after the next click in the list: whoever is first to see it
+  // ends what was being opened in it, and gives the address back to the list.
+  const settle = () => {
+    if (!state.isShown || dialog.open) return;
+    state.isShown = false;
+    state.opening = null;
+    onClose();
+  };
+
   const open = async (row, sample, { push = true } = {}) => {
+    settle();
     const opening = { row };
     state.opening = opening;
     const problem = row.chunk < 0 ? null : (await openChunk(row.place, row.chunk)).get(row.id);
+    settle();
     if (state.opening !== opening) return; // Meanwhile somebody wanted another one, or none.
     state.opening = null;
     Object.assign(state, { row, document: problem || { gold: [row.gold], samples: [] } });
@@ -243,6 +254,7 @@ const problemPanel = (list, onClose) => {
     draw();
     remember(addressOf(state.sample), push && !dialog.open);
     if (!dialog.open) dialog.showModal();
+    state.isShown = true;
     dialog.focus({ preventScroll: true });
     dialog.scrollTop = 0;
     show({ whole: sample !== undefined, scroll: state.sample > 0 });
@@ -254,13 +266,9 @@ const problemPanel = (list, onClose) => {
   };
 
   dialog.addEventListener("close", () => {
+    settle();
     const place = list.shown.indexOf(state.row);
-    if (!state.keepsAddress) {
-      state.opening = null;
-      onClose();
-    }
-    state.keepsAddress = false;
-    if (place >= 0) list.mark(place);
+    if (place >= 0 && !dialog.open) list.mark(place);
   });
   // Paper has no buttons, so all of an open problem is on it.
   addEventListener("beforeprint", () => {
@@ -269,11 +277,10 @@ const problemPanel = (list, onClose) => {
     for (const details of dialog.querySelectorAll("details")) details.open = true;
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  // Closes it because the address is another one, which stays: the event comes later, perhaps at the next address.
+  // Closes it because the address is another one, which stays.
   const leave = () => {
     state.opening = null;
-    if (!dialog.open) return;
-    state.keepsAddress = true;
+    state.isShown = false;
     dialog.close();
   };
   return { open, move, choose, state, close: () => dialog.close(), leave, isOpen: () => dialog.open };
