@@ -30,11 +30,23 @@ def test_generated_pages_are_current(name: str) -> None:
     assert (generate.FOLDER / name).read_text() == generate.pages()[name]
 
 
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as GitHub makes them of its headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    told = (re.sub(r"\]\([^)]*\)|[`\[]", "", heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in told}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link of a page is a file of this repository."""
-    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+    """Every relative link of a page is a file of this repository, and its anchor a heading there."""
+    lost = []
+    for target in re.findall(r"\]\(([^)\s:]+)\)", page.read_text()):
+        name, _, anchor = target.partition("#")
+        found = page.parent / name if name else page
+        if not found.exists() or (anchor and anchor not in headings(found)):
+            lost.append(target)
+    assert lost == []
 
 
 def test_the_readme_fits_on_a_screen_or_three() -> None:
@@ -51,6 +63,14 @@ def test_decisions_are_one_page_each_and_listed() -> None:
     assert len(decisions) <= 40
     assert [page.name for page in decisions if len(page.read_text().split()) > 200] == []
     assert re.findall(r"\((0.*?\.md)\)", index.read_text()) == [page.name for page in decisions]
+
+
+def test_the_index_names_every_page() -> None:
+    """Each is found from there, the decisions as a folder."""
+    index = ROOT / "docs" / "index.md"
+    pages = {page for page in (ROOT / "docs").rglob("*.md") if page != index and page.parent.name != "decisions"}
+    linked = {(index.parent / target).resolve() for target in re.findall(r"\]\(([^)#:]+)", index.read_text())}
+    assert pages - linked == set()
 
 
 def test_pictures_are_small_and_shown() -> None:

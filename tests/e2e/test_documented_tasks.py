@@ -2,12 +2,11 @@
 
 import json
 import math
-import re
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.e2e import command
+from tests.e2e import command, documented
 from tests.servers.fault_server import FaultServer
 from tests.servers.tool_server import ToolServer
 from tests.waiting import free_port
@@ -16,8 +15,9 @@ JSON = dict[str, Any]
 PAGES = command.ROOT / "docs/how-to"
 
 
-def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), re.DOTALL)
+def saved(page: str) -> dict[str, str]:
+    """The files that a page has its reader save, by name."""
+    return dict(documented.saved_files((PAGES / page).read_text(encoding="utf-8")))
 
 
 def fenced(code: str, _request: JSON) -> str:
@@ -31,8 +31,9 @@ def results(out: Path, dataset: str) -> JSON:
 
 def test_a_code_task_with_files_beside_the_program(sandbox: str, tmp_path: Path) -> None:
     """The page's own solution passes, reading one file and importing the other; one that does neither fails."""
-    (task, _), (row, _) = blocks("code-benchmarks.md", "yaml"), blocks("code-benchmarks.md", "json")
-    (tmp_path / "city-sums.yaml").write_text(task, encoding="utf-8")
+    files = saved("code-benchmarks.md")
+    row = files["city-sums.jsonl"]
+    (tmp_path / "city-sums.yaml").write_text(files["city-sums.yaml"], encoding="utf-8")
     (tmp_path / "city-sums.jsonl").write_text(row, encoding="utf-8")
     for name, reply, expected in [
         ("right", json.loads(row)["solution"], 100.0),
@@ -54,9 +55,9 @@ def test_a_code_task_with_files_beside_the_program(sandbox: str, tmp_path: Path)
 
 def test_a_code_task_that_reads_its_input(sandbox: str, tmp_path: Path) -> None:
     """The page's own solution passes both cases, within the tolerance; one without the tolerance's share passes one."""
-    (_, task), (_, row) = blocks("code-benchmarks.md", "yaml"), blocks("code-benchmarks.md", "json")
-    (tmp_path / "temperatures.yaml").write_text(task, encoding="utf-8")
-    (tmp_path / "temperatures.jsonl").write_text(row, encoding="utf-8")
+    files = saved("code-benchmarks.md")
+    for name in ("temperatures.yaml", "temperatures.jsonl"):
+        (tmp_path / name).write_text(files[name], encoding="utf-8")
     for name, reply, expected in [
         ("right", "print(round(float(input()) * 1.8 + 32.001, 3))", (100.0, 100.0)),
         ("wrong", "print(round(float(input())) * 1.8 + 32)", (0.0, 50.0)),
@@ -73,9 +74,9 @@ def test_a_code_task_that_reads_its_input(sandbox: str, tmp_path: Path) -> None:
 
 def test_a21_perplexity_of_two_runs(tmp_path: Path) -> None:
     """A second run of the example adapter gives the same figures to the last digit, so that any difference says something."""
-    (task,), (texts,) = blocks("perplexity.md", "yaml"), blocks("perplexity.md", "text")
-    (tmp_path / "own-texts.yaml").write_text(task, encoding="utf-8")
-    (tmp_path / "own-texts.txt").write_text(texts, encoding="utf-8")
+    files = saved("own-tasks.md")
+    for name in ("own-texts.yaml", "own-texts.txt"):
+        (tmp_path / name).write_text(files[name], encoding="utf-8")
     figures: list[JSON] = []
     more: list[object] = []
     for name in ("base", "new"):
@@ -99,7 +100,7 @@ def test_a21_perplexity_of_two_runs(tmp_path: Path) -> None:
 
 def test_n10_a_task_that_offers_a_calculator(tmp_path: Path) -> None:
     """The page's own task is right where the model is told what its expression comes to."""
-    (task,) = blocks("tools.md", "yaml")
+    task = saved("turns-tools-judges.md")["worked-out.yaml"]
     (tmp_path / "worked-out.yaml").write_text(task, encoding="utf-8")
     (tmp_path / "sums.jsonl").write_text('{"sum": "12*34", "result": "408"}\n', encoding="utf-8")
     with ToolServer() as server:

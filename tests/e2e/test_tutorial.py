@@ -32,7 +32,7 @@ def test_the_tutorial(tmp_path: Path) -> None:
 def test_own_metrics(tmp_path: Path) -> None:
     """The functions, tasks and rows that the page has its reader save do what it says."""
     page = (DOCS / "how-to/own-tasks.md").read_text()
-    assert documented.follow(page, tmp_path, with_adapter(tmp_path)) == 6
+    assert documented.follow(page, tmp_path, with_adapter(tmp_path)) == 4
 
 
 def test_get_the_data(tmp_path: Path) -> None:
