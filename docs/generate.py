@@ -227,8 +227,10 @@ def _code(text: object) -> str:
 def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        for name, below in command.commands.items():
-            yield from _walk(below, (*path, name))
+        context = click.Context(command)
+        for name in command.commands or command.list_commands(context):
+            if below := command.get_command(context, name):
+                yield from _walk(below, (*path, name))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "model_accuracy_eval"
 
 RANKS = {
-    "records": 0, "errors": 0, "light_httpx": 0, "lazy_pattern": 0, "python_source": 0,
+    "records": 0, "errors": 0, "python_source": 0,
     "repeated_stops": 1,
-    "ports": 1, "optional": 1,
+    "ports": 1, "extras": 1,
     "table_files": 1,
     "scoring": 2, "tasks": 2, "reporting": 2,
     "client": 2, "sandbox": 2, "deployment": 2, "hubs": 2, "github": 2, "trusted_python": 2, "system": 2, "cluster": 2,
@@ -30,7 +30,6 @@ OUTSIDE_ROOMS = {"client", "sandbox", "deployment", "hubs", "github", "trusted_p
 """The rooms that touch the outside world. Only `wiring` builds what is in them."""
 
 NEIGHBOURS = {
-    ("table_files", "optional"): "the library that reads them is imported when it is needed",
     ("reporting", "scoring"): "tables and pages show what estimators and intervals computed",
     ("tasks", "scoring"): "a task names the filters and metrics that it is judged by",
     ("github", "system"): "work that may be given up runs in a background thread; one rule for waits between tries",
@@ -101,7 +100,7 @@ def test_pure_rooms_touch_nothing_outside() -> None:
         for room, path in modules()
         if room in PURE
         for target in imports(path)
-        if target.removeprefix("model_accuracy_eval.optional.").split(".")[0] in OUTSIDE
+        if target.split(".")[0] in OUTSIDE
     ]
     assert impure == []
 
@@ -156,10 +155,24 @@ def test_a_file_name_means_one_thing() -> None:
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
+def loaded(path: Path, known: Collection[str]) -> Iterator[str]:
+    """The modules that an import of ours needs something of: of a package, its own names or modules inside it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inside = f"{node.module}.{alias.name}"
+                yield inside if inside in known else node.module
+
+
 def test_there_is_no_cycle() -> None:
-    """No module reaches itself through imports, late ones included."""
-    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for _, path in modules()}
-    edges = {name: {target for target in imports(path) if target in names} for name, path in names.items()}
+    """No module reaches itself through imports, those inside functions included. The package itself, whose names are
+    imported when they are first used, is left out."""
+    paths = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for _, path in modules()}
+    names = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    del names[PACKAGE.name]
+    edges = {name: set(loaded(path, names)) & names.keys() for name, path in names.items()}
     done: set[str] = set()
 
     def walk(name: str, trail: tuple[str, ...]) -> None:
@@ -174,32 +187,8 @@ def test_there_is_no_cycle() -> None:
 
 
 def test_importing_is_silent_and_light() -> None:
-    """Importing the command line prints nothing and pulls in no library that only commands need."""
+    """The command line, which has a line about every command, pulls in no library that only commands need."""
     heavy = ["httpx", "numpy", "jinja2", "rich", "yaml", "asyncio", "psutil", "uvloop"]
     code = f"import sys, model_accuracy_eval.cli; print(sorted(name for name in {heavy!r} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
-RARELY_NEEDED = (
-    "rich", "pygments", "yaml", "doctest", "unittest", "tarfile", "docker", "numpy", "ray", "psutil",
-    "model_accuracy_eval.doctor", "model_accuracy_eval.rescoring", "model_accuracy_eval.github",
-    "model_accuracy_eval.sandbox.backends", "model_accuracy_eval.deployment.container_launcher",
-    "model_accuracy_eval.deployment.process_launcher", "model_accuracy_eval.hubs.data_fetch",
-    "model_accuracy_eval.hubs.hub_weights", "model_accuracy_eval.client.loglikelihood",
-    "model_accuracy_eval.stages.github_sinks", "model_accuracy_eval.stages.history_sink",
-    "model_accuracy_eval.tasks.dataset_table", "model_accuracy_eval.tasks.lm_eval.task_groups",
-    "model_accuracy_eval.tasks.benchmarks.gsm8k", "model_accuracy_eval.scoring.metrics.overlap",
-)  # fmt: skip
-"""What few runs use and what takes long to load: each waits until it is used."""
-
-
-def test_a_run_loads_what_runs_need() -> None:
-    """httpx has a command line of its own, for which it loads rich and Pygments: half of a run's imports, whoever loads
-    it first. What else is rarely needed is found here when somebody imports it at the top of a module."""
-    code = (
-        "import sys, model_accuracy_eval.cli, model_accuracy_eval.python_api; "
-        f"print('httpx' in sys.modules, [name for name in {RARELY_NEEDED} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "True []\n"

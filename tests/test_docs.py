@@ -12,9 +12,9 @@ from docs import generate, take_pictures
 from tests.e2e import command
 from tests.waiting import free_port
 
-from model_accuracy_eval.cli import main
+from model_accuracy_eval.cli import COMMANDS, main
 from model_accuracy_eval.config.table import table
-from model_accuracy_eval.tasks import TASKS
+from model_accuracy_eval.tasks.dataset_table import TASKS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -143,7 +143,7 @@ def test_every_command_setting_and_dataset_is_documented() -> None:
     reference = {page.name: page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md")}
     assert [setting.name for setting in table() if f"| `{setting.name}` |" not in reference["settings.md"]] == []
     assert [name for name in TASKS if f"| `{name}` |" not in reference["datasets.md"]] == []
-    assert [name for name in main.commands if f"## `model-accuracy-eval {name}`" not in reference["commands.md"]] == []
+    assert [name for name in COMMANDS if f"## `model-accuracy-eval {name}`" not in reference["commands.md"]] == []
 
 
 def test_the_documented_run_folder_is_the_real_one() -> None:

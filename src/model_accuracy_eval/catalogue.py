@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadData, BadValue, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataFile, TaskSpec
-from model_accuracy_eval.tasks import custom, preparation, row_pins, rows, sample_judgements, task_file
+from model_accuracy_eval.tasks import custom, dataset_table, preparation, row_pins, rows, sample_judgements, task_file
 from model_accuracy_eval.tasks.library import Library
 
 
@@ -61,7 +60,9 @@ def _place(task: TaskSpec, file: DataFile, hub: DataHub) -> str:
 
 def with_a_source() -> tuple[str, ...]:
     """The names of all datasets whose files can all be fetched."""
-    return tuple(name for name, task in tasks.TASKS.items() if all(file.hub or file.split for file in _files(task)))
+    return tuple(
+        name for name, task in dataset_table.TASKS.items() if all(file.hub or file.split for file in _files(task))
+    )
 
 
 def _files(task: TaskSpec) -> list[DataFile]:

@@ -1,82 +1,92 @@
-"""The command line. Nothing heavy is imported before a command needs it."""
+"""The command line: a table of commands, each imported when it is called, so that `--help` needs none of them."""
 
-import sys
-from collections.abc import Sequence
+import difflib
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.commands import (
-    action_command,
-    batch_command,
-    doctor_command,
-    history_command,
-    init_command,
-    interrupts,
-    lazy_modules,
-    past_runs,
-    plan_command,
-    run_command,
-    tasks_command,
-    view_command,
-)
+from model_accuracy_eval.commands import interrupts
 from model_accuracy_eval.commands.standard_streams import NotPrinted
 from model_accuracy_eval.errors import Defect, EvalError, StopSignal
 
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "run": ("run_command", "Evaluate an adapter folder, or a service that already runs."),
+    "demo": ("run_command", "Evaluate the bundled example adapter."),
+    "merge": ("run_command", "Make one report of the runs of all shards."),
+    "plan": ("plan_command", "Say what a run of this size can show."),
+    "tasks": ("tasks_command", "What can be evaluated."),
+    "compare": ("past_runs", "Compare two runs."),
+    "report": ("past_runs", "Render a run's summary and page again."),
+    "verify": ("past_runs", "Check that a run is what it left."),
+    "rescore": ("past_runs", "Judge replies that another tool saved."),
+    "export": ("past_runs", "Write a run in the files of other programs."),
+    "history": ("history_command", "Show trends over runs, and where a figure has fallen."),
+    "view": ("view_command", "Look at the runs of a folder in the browser."),
+    "batch": ("batch_command", "Answer every prompt of a file."),
+    "doctor": ("doctor_command", "Check this machine, its connections, or a service."),
+    "init": ("init_command", "Write the files that evaluate an adapter's repository."),
+    "selftest": ("doctor_command", "Check every metric on this machine."),
+    "action": ("action_command", "Main step of the container action."),
+    "admit": ("action_command", "Decide whether a run of the action may start."),
+    "sweep": ("action_command", "Post step of the container action."),
+}
+"""Command, as `--help` lists them → the module in `commands` that has it under this name, and a line about it."""
+
 
 class _Program(click.Group):
-    """Turns every error of ours into its sentence, its detail and its exit code."""
+    """Imports a command when it is called, and turns every error of ours into its sentence, its detail and its exit
+    code."""
 
-    _words: Sequence[str] = ()
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
 
-    def main(self, args: Sequence[str] | None = None, *more: Any, **settings: Any) -> Any:
-        self._words = sys.argv[1:] if args is None else list(args)
-        return super().main(args, *more, **settings)
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"model_accuracy_eval.commands.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
 
-    def make_context(self, *about: Any, **settings: Any) -> click.Context:
-        try:
-            return super().make_context(*about, **settings)
-        except click.UsageError as error:
-            if not self._words:
-                raise
-            self._refuse(error)
-            raise click.exceptions.Exit(error.exit_code) from error
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and (near := difflib.get_close_matches(args[0], COMMANDS)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean {' or '.join(near)}?")
+        return super().resolve_command(ctx, args)
 
-    def _refuse(self, error: click.UsageError) -> None:
-        click.echo(f"Error: {lazy_modules.next_command.parser_sentence(error, self._words, self)}", err=True)
-        click.echo(f"Next: {lazy_modules.next_command.of_parser(error, self._words, self)}", err=True)
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
-    def _end(self, context: click.Context, error: EvalError) -> NoReturn:
-        click.echo(f"Error: {error.sentence}", err=True)
-        if error.detail:
-            click.echo(error.detail, err=True)
-        if command := lazy_modules.next_command.of_error(error, self._words):
-            click.echo(f"Next: {command}", err=True)
-        context.exit(error.exit_code)
-
-    def invoke(self, context: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> Any:
         try:
             with interrupts.raised():
-                return super().invoke(context)
+                return super().invoke(ctx)
         except StopSignal as stop:
             click.echo("Stopped.", err=True)
-            context.exit(stop.exit_code)
+            ctx.exit(stop.exit_code)
         except NotPrinted as error:
-            self._end(context, error.as_failure())
+            _end(ctx, error.as_failure())
         except EvalError as error:
-            self._end(context, error)
-        except click.UsageError as error:
-            if not self._words or isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
-                raise
-            self._refuse(error)
-            context.exit(error.exit_code)
+            _end(ctx, error)
         except (click.exceptions.ClickException, click.exceptions.Exit, click.exceptions.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not look like a failed gate
             defect = Defect.from_exception(error)
             click.echo(f"{defect.detail}Error: {defect.sentence}", err=True)
-            context.exit(defect.exit_code)
+            ctx.exit(defect.exit_code)
+
+
+def _end(context: click.Context, error: EvalError) -> NoReturn:
+    click.echo(f"Error: {error.sentence}", err=True)
+    if error.detail:
+        click.echo(error.detail, err=True)
+    if error.next_step:
+        click.echo(f"Next: {error.next_step}", err=True)
+    context.exit(error.exit_code)
 
 
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -94,27 +104,3 @@ def main() -> None:
     4 the adapter did not come up or died · 5 too many requests failed · 6 the report could not be published ·
     7 gates undecided · 70 a defect of this program · 129/130/143 stopped
     """  # noqa: D301 - click looks for the character itself
-
-
-for command in (
-    run_command.run,
-    run_command.demo,
-    run_command.merge,
-    plan_command.plan,
-    tasks_command.tasks,
-    past_runs.compare,
-    past_runs.report,
-    past_runs.verify,
-    past_runs.rescore,
-    past_runs.export,
-    history_command.history,
-    view_command.view,
-    batch_command.batch,
-    doctor_command.doctor,
-    init_command.init,
-    doctor_command.selftest,
-    action_command.action,
-    action_command.admit,
-    action_command.sweep,
-):
-    main.add_command(command)

@@ -17,7 +17,7 @@ from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import PreparedDataset, Problem, Report
 from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks import GROUPS, find
+from model_accuracy_eval.tasks.dataset_table import GROUPS, find
 
 SIZE = 4
 Answer = Callable[[Problem], str]

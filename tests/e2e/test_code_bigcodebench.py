@@ -21,8 +21,8 @@ from model_accuracy_eval.records import Attempt, Problem, Report
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks import find
 from model_accuracy_eval.tasks.benchmarks.bigcodebench import UNFIT
+from model_accuracy_eval.tasks.dataset_table import find
 
 LIBRARIES = "mae-bigcodebench"
 """The image with the libraries, by the name that the guide gives it."""

@@ -17,7 +17,7 @@ from tests.servers.fault_server import FaultServer
 from model_accuracy_eval.records import Attempt
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 IMAGE = "mae-humaneval-x"
 TOOLS = {"cpp": "c++", "js": "node", "sh": "bash"}

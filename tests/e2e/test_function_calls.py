@@ -13,7 +13,7 @@ from tests.servers.tool_server import HABITS, JSON, Said, ToolServer
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import DataFile, Report
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 @pytest.fixture

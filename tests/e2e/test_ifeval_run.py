@@ -11,7 +11,7 @@ from tests.servers.fault_server import FaultServer
 from model_accuracy_eval import pipeline, wiring
 from model_accuracy_eval.records import Report
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 SIZE = 30
 INTRODUCTION = "Sure, here it is:\n"

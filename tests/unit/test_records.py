@@ -8,7 +8,7 @@ from tests.unit.reporting.fixed_report import datasets, many, single
 
 from model_accuracy_eval import records
 from model_accuracy_eval.records import Fault, Gate, Record, RunPlan, Sampling
-from model_accuracy_eval.tasks import TASKS, find
+from model_accuracy_eval.tasks.dataset_table import TASKS, find
 
 SAMPLES: list[Record] = [many(), single(), *datasets(), *(find(name) for name in TASKS)]
 

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 
 from model_accuracy_eval.client import wire_format
+from model_accuracy_eval.client.loglikelihood.method_detection import detect_method
 from model_accuracy_eval.client.samplers import find_samplers
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.client.stream_parser import ParsedStream, StreamParser
@@ -44,10 +45,6 @@ class StreamingChat:
         return Reply(id=reply_id, choices=choices, usage=usage, tries=tries)
 
     async def loglikelihood_client(self, setting: LoglikelihoodSetting, extra: JSONObject) -> LoglikelihoodClient:
-        from model_accuracy_eval.client.loglikelihood.method_detection import (  # noqa: PLC0415 - few tasks ask for them
-            detect_method,
-        )
-
         return await detect_method(self._client, self.ask, setting, extra)
 
     async def models(self) -> tuple[str, ...]:

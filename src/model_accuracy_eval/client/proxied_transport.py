@@ -5,6 +5,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from time import perf_counter
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
 import httpx
 
@@ -13,9 +14,6 @@ from model_accuracy_eval.client.response_body import ENOUGH, GRACE, BodySink
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
     """The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name for this address."""
-    # Imported here because it is slow, and untyped because typeshed leaves it out.
-    from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # noqa: PLC0415
-
     variables = {name.lower(): value for name, value in environment.items() if value}
     target = httpx.URL(url)
     loopback = target.host in ("localhost", "::1") or target.host.startswith("127.")

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.cluster.head_watch import HeadWatch
 from model_accuracy_eval.errors import AdapterFailed, Refused, UsageError
-from model_accuracy_eval.optional import ray, require
 
 _OWN_OPTIONS = {"CPU": "num_cpus", "GPU": "num_gpus", "memory": "memory"}
 """Resources for which Ray has options of their own."""
@@ -42,12 +42,15 @@ class RayConnection:
         self._address = environment.get("RAY_ADDRESS", "").strip()
         self._head: HeadWatch | None = None
 
+    @property
+    def _ray(self) -> Any:
+        return extras.load("ray", needed_by="A Ray cluster")
+
     def open(self) -> None:
         """Joins the cluster. Whoever has joined one before, as in a notebook, uses that."""
-        require("ray", needed_by="A Ray cluster")
         self._join()
         if self._head is None:
-            self._head = HeadWatch(ray.get_runtime_context().gcs_address)
+            self._head = HeadWatch(self._ray.get_runtime_context().gcs_address)
 
     @property
     def hears_head(self) -> bool:
@@ -64,7 +67,7 @@ class RayConnection:
             )
 
     def _join(self) -> None:
-        if ray.is_initialized():
+        if self._ray.is_initialized():
             return
         if "://" in self._address:
             raise UsageError(
@@ -76,7 +79,7 @@ class RayConnection:
         in_main_thread = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
-            ray.init(address=self._address or "auto", log_to_driver=False, logging_level="critical")
+            self._ray.init(address=self._address or "auto", log_to_driver=False, logging_level="critical")
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise self._unreachable(error) from error
         finally:
@@ -109,7 +112,7 @@ class RayConnection:
 
     def nodes(self) -> list[dict[str, float]]:
         """What each node that is up has in all."""
-        return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        return [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
 
     def refuse_impossible(self, wanted: Mapping[str, float]) -> None:
         """Refuses resources that no node has, even if nothing else runs on it."""
@@ -128,7 +131,7 @@ class RayConnection:
 
     def free(self, wanted: Mapping[str, float]) -> str:
         """Such as " (NPU: 0 of 16 are free)"; empty where nothing is wanted."""
-        nodes, left = self.nodes(), ray.available_resources()
+        nodes, left = self.nodes(), self._ray.available_resources()
         there = {name: sum(node.get(name, 0.0) for node in nodes) for name in wanted}
         each = [f"{name}: {left.get(name, 0.0):g} of {number:g} are free" for name, number in there.items()]
         return f" ({', '.join(each)})" if each else ""
@@ -136,38 +139,39 @@ class RayConnection:
     def place(self, actor: type, wanted: Mapping[str, float]) -> Any:
         """An actor that starts as soon as a node has room; nodes that have none of these actors come first."""
         options: dict[str, Any] = {"num_cpus": 0, "scheduling_strategy": "SPREAD", **_ray_options(wanted)}
-        return ray.remote(actor).options(**_ACTOR, **options).remote()
+        return self._ray.remote(actor).options(**_ACTOR, **options).remote()
 
     def place_on(self, node: str, actor: type, cpus: float) -> Any:
         """An actor on this node and no other."""
-        strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        return ray.remote(actor).options(**_ACTOR, scheduling_strategy=strategy, num_cpus=cpus).remote()
+        strategies = extras.load("ray.util.scheduling_strategies")
+        strategy = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+        return self._ray.remote(actor).options(**_ACTOR, scheduling_strategy=strategy, num_cpus=cpus).remote()
 
     def nodes_with_cpus(self) -> dict[str, float]:
         """Node → CPUs, of those that are up and have any."""
-        found = {node["NodeID"]: node["Resources"].get("CPU", 0.0) for node in ray.nodes() if node["Alive"]}
+        found = {node["NodeID"]: node["Resources"].get("CPU", 0.0) for node in self._ray.nodes() if node["Alive"]}
         return {node: cpus for node, cpus in found.items() if cpus >= 1}
 
     def run_once(self, work: Any, wanted: Mapping[str, float], *arguments: object) -> Any:
         """The reference of the result of a function, called once on a node with room."""
         options = {"num_cpus": 0, "max_retries": 3, **_ray_options(wanted)}
-        return ray.remote(work).options(**options).remote(*arguments)
+        return self._ray.remote(work).options(**options).remote(*arguments)
 
     def share(self, data: bytes) -> Any:
         """The reference of bytes that are sent once to each node that asks for them."""
-        return ray.put(data)
+        return self._ray.put(data)
 
     def is_done(self, reference: Any) -> bool:
-        return bool(ray.wait([reference], timeout=0)[0])
+        return bool(self._ray.wait([reference], timeout=0)[0])
 
     def wait_all(self, references: Sequence[Any], seconds: float) -> None:
         if references:
-            ray.wait(list(references), num_returns=len(references), timeout=seconds)
+            self._ray.wait(list(references), num_returns=len(references), timeout=seconds)
 
     def result(self, reference: Any) -> Any:
         """Raises `ActorLost`, or what the call has raised."""
         try:
-            return ray.get(reference)
+            return self._ray.get(reference)
         except _gone() as error:
             raise ActorLost(_said(error)) from error
 
@@ -176,18 +180,18 @@ class RayConnection:
         try:
             return await reference
         except asyncio.CancelledError:
-            ray.cancel(reference)
+            self._ray.cancel(reference)
             raise
         except _gone() as error:
             raise ActorLost(_said(error)) from error
 
     def cancel(self, reference: Any) -> None:
         """A call that nobody waits for any more, and that may not have begun."""
-        ray.cancel(reference)
+        self._ray.cancel(reference)
 
     def kill(self, actor: Any) -> None:
         if self.hears_head:  # who else would kill it? The node's Ray ends without its head
-            ray.kill(actor)
+            self._ray.kill(actor)
 
 
 def amounts(resources: Sequence[str]) -> dict[str, float]:
@@ -218,7 +222,7 @@ def _ray_options(wanted: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _gone() -> tuple[type[BaseException], ...]:
-    errors = ray.exceptions
+    errors = extras.load("ray.exceptions")
     return (
         errors.RayActorError,
         errors.ActorUnschedulableError,
@@ -233,6 +237,6 @@ def _said(error: BaseException) -> str:
     missing = re.search(r"No module named '[\w.]+'", str(error))
     if missing:
         return missing[0]
-    if isinstance(error, ray.exceptions.ActorUnavailableError):
+    if isinstance(error, extras.load("ray.exceptions").ActorUnavailableError):
         return "its node does not answer"
     return "its node or its process has ended"

@@ -7,11 +7,13 @@ from typing import NoReturn
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval import wiring
+from model_accuracy_eval.action import act
 from model_accuracy_eval.errors import Defect, EvalError
+from model_accuracy_eval.wiring.action_parts import ActionStep
 
 
-@click.command(short_help="Main step of the container action.")
+@click.command()
 def action() -> None:
     """Entry point of the container action: inputs from INPUT_*, the verdict to where reviewers look."""
     _leave(_run(admit_only=False))
@@ -26,7 +28,7 @@ def _leave(exit_code: int) -> NoReturn:
     os._exit(exit_code)
 
 
-@click.command(short_help="Decide whether a run of the action may start.")
+@click.command()
 def admit() -> None:
     """Check who asks, for which event, commit, hardware and model, as the action does; nothing is evaluated.
 
@@ -38,12 +40,12 @@ def admit() -> None:
 
 def _run(*, admit_only: bool) -> int:
     """Runs the step and returns its exit code."""
-    clock = lazy.wiring.signal_clock()
+    clock = wiring.signal_clock()
     with clock.listening():
-        step = lazy.action_parts.ActionStep(os.environ, clock)
+        step = ActionStep(os.environ, clock)
         try:
             with step.parts(admit_only=admit_only) as (context, ports):
-                return lazy.action.act(context, ports)
+                return act(context, ports)
         except Exception as error:  # noqa: BLE001 - a step that fails says why where its readers look
             failure = error if isinstance(error, EvalError) else Defect.from_exception(error)
             step.step.error(failure.sentence, title="No evaluation")
@@ -52,7 +54,7 @@ def _run(*, admit_only: bool) -> int:
             return failure.exit_code
 
 
-@click.command(short_help="Post step of the container action.")
+@click.command()
 def sweep() -> None:
     """Post step of the container action: closes and removes what a killed step left behind."""
-    lazy.action_parts.ActionStep(os.environ, lazy.wiring.signal_clock()).sweep()
+    ActionStep(os.environ, wiring.signal_clock()).sweep()

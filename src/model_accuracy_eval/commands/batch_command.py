@@ -4,10 +4,10 @@ import os
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.wiring import batch_parts
 
 
-@click.command(short_help="Answer every prompt of a file.")
+@click.command()
 @click.argument("source", metavar="IN.jsonl")
 @click.argument("target", metavar="OUT.jsonl")
 @click.option("--endpoint", required=True, help="URL of the service.")
@@ -25,7 +25,7 @@ def batch(  # noqa: PLR0917 - click passes them by name
     concurrency: int,
 ) -> None:
     """Answer every line of a file of prompts; lines that OUT.jsonl has answers for are not asked again."""
-    total, before = lazy.batch_parts.answer(
+    total, before = batch_parts.answer(
         source,
         target,
         endpoint=endpoint,

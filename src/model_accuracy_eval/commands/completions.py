@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from model_accuracy_eval.commands import lazy_modules as lazy
 from model_accuracy_eval.records import Sampling, Settings
+from model_accuracy_eval.scoring import gate_lines, scorecard
+from model_accuracy_eval.tasks import dataset_table
 
 
 def complete_datasets(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
     """Names of datasets and groups after the last comma, and files of the shell's own finding."""
     done, comma, begun = typed.rpartition(",")
-    names = sorted(name for name in (*lazy.tasks.TASKS, *lazy.tasks.GROUPS) if name.startswith(begun))
+    names = sorted(name for name in (*dataset_table.TASKS, *dataset_table.GROUPS) if name.startswith(begun))
     files = [] if comma else [CompletionItem(typed, type="file")]
     return [*(CompletionItem(f"{done}{comma}{name}") for name in names), *files]
 
@@ -42,7 +43,7 @@ def complete_gates(context: click.Context, _parameter: click.Parameter, typed: s
     if not colon:
         return [CompletionItem(f"{name}:") for name in (*_datasets(context), "*", "scenario") if name.startswith(typed)]
     if dataset == "scenario":
-        names: Iterable[str] = lazy.gate_lines.SCENARIOS
+        names: Iterable[str] = gate_lines.SCENARIOS
         return [CompletionItem(f"{dataset}: {name}") for name in names if name.startswith(begun.lstrip())]
     figures = [name for name in _figures(context, dataset) if name.startswith(begun.lstrip())]
     return [CompletionItem(f"{dataset}: {name} >=") for name in figures]
@@ -61,13 +62,13 @@ def complete_figures_of_runs(_context: click.Context, _parameter: click.Paramete
 def _datasets(context: click.Context) -> list[str]:
     """Those that stand before, as far as they are known."""
     typed = (context.params.get("datasets") or "").split(",")
-    return [name for name in typed if name in lazy.tasks.TASKS] or ["demo_gsm8k"]
+    return [name for name in typed if name in dataset_table.TASKS] or ["demo_gsm8k"]
 
 
 def _figures(context: click.Context, dataset: str) -> list[str]:
     """The names of its figures."""
-    task = lazy.tasks.TASKS.get(dataset, lazy.tasks.TASKS["demo_gsm8k"])
+    task = dataset_table.TASKS.get(dataset, dataset_table.TASKS["demo_gsm8k"])
     given = context.params.get("num_return_sequences")
     samples = int(given) if given and given.isdecimal() else Settings().num_return_sequences
     samples = Sampling(n=samples).of(task).n
-    return lazy.scorecard.metric_names(task, samples, (samples,))
+    return scorecard.metric_names(task, samples, (samples,))

@@ -5,12 +5,14 @@ import sys
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval.doctor import failed, table
+from model_accuracy_eval.scoring import contracts
+from model_accuracy_eval.wiring import machine_checks, network_checks, service_checks
 
 _UNFIT_MACHINE, _UNFIT_SERVICE = 3, 4
 
 
-@click.command(short_help="Check this machine, its connections, or a service.")
+@click.command()
 @click.option("--endpoint", metavar="URL", help="Look at this service instead of this machine.")
 @click.option("--model-name", help="Name of the model there; default: the one that the service lists.")
 @click.option("--timeout", metavar="X", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
@@ -31,20 +33,20 @@ def doctor(
 ) -> None:
     """What works here and what does not, with the next step; 3 when a run would be refused here or its verdict could
     not be told, 4 when a service cannot be used."""
-    if endpoint and (word := lazy.service_checks.about_key(endpoint, os.environ)):
+    if endpoint and (word := service_checks.about_key(endpoint, os.environ)):
         click.echo(word, err=True)
-    service = lazy.service_checks.examine(endpoint, model_name, timeout, os.environ) if endpoint else ()
-    machine = () if endpoint else tuple(lazy.machine_checks.look(os.environ, port=port))
-    network = tuple(lazy.network_checks.look(os.environ, repository=repository)) if online else ()
-    click.echo(lazy.doctor.table((*service, *machine, *network)))
-    if lazy.doctor.failed(service):
+    service = service_checks.examine(endpoint, model_name, timeout, os.environ) if endpoint else ()
+    machine = () if endpoint else tuple(machine_checks.look(os.environ, port=port))
+    network = tuple(network_checks.look(os.environ, repository=repository)) if online else ()
+    click.echo(table((*service, *machine, *network)))
+    if failed(service):
         sys.exit(_UNFIT_SERVICE)
-    sys.exit(_UNFIT_MACHINE if lazy.doctor.failed((*machine, *network)) else 0)
+    sys.exit(_UNFIT_MACHINE if failed((*machine, *network)) else 0)
 
 
-@click.command(short_help="Check every metric on this machine.")
+@click.command()
 def selftest() -> None:
     """Hold every metric and estimator to its contract; 1 if one is broken. No network, no model."""
-    breaches = lazy.contracts.breaches(lazy.contracts.CONTRACTS)
-    click.echo(lazy.contracts.table(breaches))
+    breaches = contracts.breaches(contracts.CONTRACTS)
+    click.echo(contracts.table(breaches))
     sys.exit(1 if breaches else 0)

@@ -3,12 +3,14 @@
 import click
 import msgspec
 
-from model_accuracy_eval.commands import lazy_modules as lazy
 from model_accuracy_eval.commands.completions import complete_datasets, complete_figures_of_runs
 from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.reporting import history as trends
+from model_accuracy_eval.reporting import history_page, history_text
+from model_accuracy_eval.wiring import history_parts
 
 
-@click.command(short_help="Show trends over runs, and where a figure has fallen.")
+@click.command()
 @click.argument("places", nargs=-1)
 @click.option("--dataset", help="Show this dataset alone.", shell_complete=complete_datasets)
 @click.option("--label", help="Show this label alone.")
@@ -43,18 +45,18 @@ def history(
 
     PLACES are folders that hold runs at any depth, runs or zips of them, and history files (.jsonl); default: outputs.
     """
-    found = lazy.history_parts.read(places or ("outputs",), _tell)
-    lines = lazy.history_parts.append(append, found.lines, _tell) if append else found.lines
-    choice = lazy.history.HistoryChoice(dataset=dataset, label=label, model=model, metric=metric, since=since)
-    shown = lazy.history.history(lines, found.left_out, choice)
-    solved = lazy.history.solved_problems(lines, choice) if problems else []
+    found = history_parts.read(places or ("outputs",), _tell)
+    lines = history_parts.append(append, found.lines, _tell) if append else found.lines
+    choice = trends.HistoryChoice(dataset=dataset, label=label, model=model, metric=metric, since=since)
+    shown = trends.history(lines, found.left_out, choice)
+    solved = trends.solved_problems(lines, choice) if problems else []
     _refuse_nothing(bool(solved if problems else shown.series or shown.left_out), places, len(lines))
     if html:
-        lazy.history_parts.write(html, lazy.history_page.as_html(shown))
+        history_parts.write(html, history_page.as_html(shown))
     if as_json:
         click.echo(_json(solved if problems else shown))
     else:
-        click.echo(lazy.history_text.problems_as_text(solved) if problems else lazy.history_text.as_text(shown))
+        click.echo(history_text.problems_as_text(solved) if problems else history_text.as_text(shown))
     if fail_on_regression and shown.regressed:
         context.exit(1)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
-from model_accuracy_eval import tasks
 from model_accuracy_eval.commands import mending_options
 from model_accuracy_eval.commands.typed_words import command_line, listing, pairs
 from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, Refused, UnknownDataset, UsageError
+from model_accuracy_eval.tasks import dataset_table
 
 _EXTRA = re.compile(r"unexpected extra arguments? \((.*)\)")
 _RUNS = {"", "--reuse", "--baseline"}
@@ -68,7 +68,7 @@ def _of_sentence(sentence: str, words: Sequence[str]) -> str:
     typed = [name for value in _values(words) for name in value.split(",")]
     said = {*re.findall(r"[\w.-]+", sentence)}
     for name, _, form in (each.partition("@") for each in typed):
-        if name in tasks.TASKS and {name, form} & said:
+        if name in dataset_table.TASKS and {name, form} & said:
             return command_line("tasks", "show", name)
     shown = command_line(*_commands(words), "--help")
     option = re.search(r"--[a-z][a-z-]+", sentence)

@@ -3,23 +3,25 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval import compare_page, late_gates, python_api, python_rescore, rerender, wiring
 from model_accuracy_eval.commands.run_command import given_settings, setting_options, terminal_width
 from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.ports import Archive
+from model_accuracy_eval.records import Report
+from model_accuracy_eval.reporting import comparison, manifest, runfile, terminal
+from model_accuracy_eval.rescoring import tables
+from model_accuracy_eval.rescoring.shapes import field_map
+from model_accuracy_eval.wiring import export_parts
 
 GATE_SETTINGS = ("gate", "gate_on", "confidence", "on_undecided")
 """The settings of `run` that decide about a run which has ended."""
 
-if TYPE_CHECKING:
-    from model_accuracy_eval.ports import Archive
-    from model_accuracy_eval.records import Report
 
-
-@click.command(short_help="Compare two runs.")
+@click.command()
 @click.argument("base")
 @click.argument("new")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
@@ -31,25 +33,23 @@ def compare(base: str, new: str, as_json: bool, md: str | None, html: str | None
 
     With --gate, the exit code is the verdict on NEW, with BASE as its baseline; nothing is written to either.
     """
-    result = lazy.python_api.compare(base, new)
+    result = python_api.compare(base, new)
     given = given_settings(values)
-    verdict = _decided(lazy.wiring.run_archive(new), {**given, "baseline": base}) if given else None
+    verdict = _decided(wiring.run_archive(new), {**given, "baseline": base}) if given else None
     if md:
-        _write(md, lazy.comparison.as_markdown(result))
+        _write(md, comparison.as_markdown(result))
     if html:
-        old_run, new_run = lazy.wiring.run_archive(base), lazy.wiring.run_archive(new)
-        _write(html, lazy.compare_page.as_html(old_run, new_run, result).decode())
-    click.echo(
-        lazy.comparison.as_json(result, verdict) if as_json else lazy.comparison.as_text(result, terminal_width())
-    )
+        old_run, new_run = wiring.run_archive(base), wiring.run_archive(new)
+        _write(html, compare_page.as_html(old_run, new_run, result).decode())
+    click.echo(comparison.as_json(result, verdict) if as_json else comparison.as_text(result, terminal_width()))
     if verdict is not None:
         if not as_json:
-            click.echo("\n" + "\n".join(lazy.terminal.verdict(verdict)))
+            click.echo("\n" + "\n".join(terminal.verdict(verdict)))
         sys.exit(verdict.outcome.exit_code)
 
 
-def _decided(archive: "Archive", values: dict[str, Any]) -> "Report":
-    return lazy.late_gates.decide(lazy.rerender.kept_report(archive), values, lazy.wiring.run_archive)
+def _decided(archive: Archive, values: dict[str, Any]) -> Report:
+    return late_gates.decide(rerender.kept_report(archive), values, wiring.run_archive)
 
 
 def _write(file: str, text: str) -> None:
@@ -59,7 +59,7 @@ def _write(file: str, text: str) -> None:
         raise BadValue(f"{file} cannot be written: {error.strerror or error}.") from error
 
 
-@click.command(short_help="Render a run's summary and page again.")
+@click.command()
 @click.argument("run")
 @setting_options((*GATE_SETTINGS, "baseline"))
 def report(run: str, **values: Any) -> None:
@@ -68,12 +68,12 @@ def report(run: str, **values: Any) -> None:
     With --gate, the figures are held against these gates: the verdict is the run's from then on, and the exit code.
     """
     given = given_settings(values)
-    with contextlib.closing(lazy.wiring.run_folder(run)) as store:
+    with contextlib.closing(wiring.run_folder(run)) as store:
         verdict = _decided(store, given) if given else None
-        names = lazy.late_gates.write(verdict, store) if verdict else lazy.rerender.render(store)
+        names = late_gates.write(verdict, store) if verdict else rerender.render(store)
         click.echo("\n".join(f"{store.root}/{name}" for name in names))
     if verdict is not None:
-        click.echo("\n".join(lazy.terminal.verdict(verdict)))
+        click.echo("\n".join(terminal.verdict(verdict)))
         sys.exit(verdict.outcome.exit_code)
 
 
@@ -97,13 +97,13 @@ RESCORE_SETTINGS = (
 """The settings of `run` that rescoring takes."""
 
 
-@click.command(short_help="Check that a run is what it left.")
+@click.command()
 @click.argument("run")
 def verify(run: str) -> None:
     """Check that every file of a run, a folder or a zip of one, is as the run left it; exit code 1 if not."""
-    archive = lazy.wiring.run_archive(run)
-    manifest_hash = lazy.manifest.verify(archive)
-    ended = lazy.runfile.read(archive.read(lazy.runfile.RUN_FILE) or b"", run)
+    archive = wiring.run_archive(run)
+    manifest_hash = manifest.verify(archive)
+    ended = runfile.read(archive.read(runfile.RUN_FILE) or b"", run)
     click.echo(
         f"{run} is what its run left: {len(archive.names())} files. It ended as '{ended.status}': {ended.sentence}"
     )
@@ -116,7 +116,7 @@ def verify(run: str) -> None:
     )
 
 
-@click.command(short_help="Judge replies that another tool saved.")
+@click.command()
 @click.argument("files", nargs=-1, required=True)
 @click.option("--task", help="Dataset, task file or group that was asked; default: as the file's name or contents say.")
 @click.option("--claimed", metavar="FILE", help="Results file to compare with; default: the one beside.")
@@ -151,17 +151,17 @@ def rescore(
     saved.
     """
     given = given_settings(values)
-    fields = lazy.field_map.parse(mapping) if mapping is not None else None
-    results = lazy.python_rescore.rescore(
+    fields = field_map.parse(mapping) if mapping is not None else None
+    results = python_rescore.rescore(
         files, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields, progress="terminal", **given
     )
-    click.echo(lazy.tables.as_json(results) if as_json else lazy.tables.as_text(results))
+    click.echo(tables.as_json(results) if as_json else tables.as_text(results))
 
 
 EXPORT_FORMS = ("junit", "model-card", "lm-eval", "github-action-benchmark")
 
 
-@click.command(short_help="Write a run in the files of other programs.")
+@click.command()
 @click.argument("run")
 @click.argument("folder", default=".")
 @click.option(
@@ -181,5 +181,5 @@ def export(run: str, folder: str, *, forms: tuple[str, ...], hub_datasets: tuple
     github-action-benchmark: entries of a chart.
     """
     for form in forms:
-        for path in lazy.export_parts.exported(form, run, folder, hub_datasets):
+        for path in export_parts.exported(form, run, folder, hub_datasets):
             click.echo(str(path))

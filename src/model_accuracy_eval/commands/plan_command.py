@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval import size_plan, wiring
 from model_accuracy_eval.commands.run_command import given_settings, setting_options
 
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:m|min)")
@@ -31,7 +31,7 @@ def _budget(_context: click.Context, _option: click.Parameter, text: str | None)
     return number, minutes is not None
 
 
-@click.command(short_help="Say what a run of this size can show.")
+@click.command()
 @click.option(
     "--budget",
     callback=_budget,
@@ -45,10 +45,10 @@ def plan(budget: tuple[float, bool] | None, **values: Any) -> None:
     Nothing is asked: the questions are counted, and fetched where they are not on this machine.
     """
     # A plan needs somebody to ask; nobody is.
-    run_plan = lazy.wiring.plan({**given_settings(values), "endpoint": "http://localhost:8000"}, os.environ)
-    ports = lazy.wiring.ports(run_plan, os.environ, lazy.wiring.signal_clock(), sys.stderr)
+    run_plan = wiring.plan({**given_settings(values), "endpoint": "http://localhost:8000"}, os.environ)
+    ports = wiring.ports(run_plan, os.environ, wiring.signal_clock(), sys.stderr)
     try:
-        requests = lazy.size_plan.requests(run_plan, ports, *budget) if budget else None
-        click.echo("\n".join(lazy.size_plan.lines(run_plan, ports, requests)))
+        requests = size_plan.requests(run_plan, ports, *budget) if budget else None
+        click.echo("\n".join(size_plan.lines(run_plan, ports, requests)))
     finally:
         ports.progress.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval import python_api, wiring
 from model_accuracy_eval.commands.completions import (
     complete_datasets,
     complete_figures,
@@ -18,6 +18,8 @@ from model_accuracy_eval.commands.completions import (
 from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.errors import UsageError
 from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTINGS
+from model_accuracy_eval.reporting import terminal
+from model_accuracy_eval.wiring import merge_parts
 
 _DEMOS = {
     "text-generation": ("weights", "demo_arithmetic"),
@@ -114,7 +116,7 @@ def run(**values: Any) -> None:
     _evaluate(given_settings(values))
 
 
-@click.command(short_help="Make one report of the runs of all shards.")
+@click.command()
 @click.argument("shards", nargs=-1, required=True)
 @click.option("--out", default="outputs", show_default=True, help="Folder under which the merged run's folder is made.")
 @click.option("--data-dir", help="Folder that is searched for data files; default: as the shards had it.")
@@ -126,7 +128,7 @@ def merge(shards: tuple[str, ...], out: str, *, allow_missing: bool, **values: A
     SHARDS are folders of runs, or zips of them.
     """
     given = given_settings(values)
-    run = lazy.merge_parts.merged(shards, out, given, allow_missing=allow_missing)
+    run = merge_parts.merged(shards, out, given, allow_missing=allow_missing)
     try:
         _evaluate({"mode": "eval", "reuse": run, **given})
     except UsageError:  # it cannot be judged, so it is no run; the shards are as they were
@@ -134,7 +136,7 @@ def merge(shards: tuple[str, ...], out: str, *, allow_missing: bool, **values: A
         raise
 
 
-@click.command(short_help="Evaluate the bundled example adapter.")
+@click.command()
 @click.option("--out", default="outputs", show_default=True, help="Folder under which the run's folder is made.")
 @click.option("--port", default=8000, show_default=True, help="Port on which the example adapter serves.")
 @click.option(
@@ -149,7 +151,7 @@ def demo(out: str, port: int, task_type: str) -> None:
 
     No network, no accelerator.
     """
-    folder = lazy.wiring.example_adapter()
+    folder = wiring.example_adapter()
     weights, dataset = _DEMOS[task_type]
     # The example's server needs NumPy, which this program's own environment has.
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
@@ -163,6 +165,6 @@ def terminal_width() -> int:
 
 
 def _evaluate(values: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> None:
-    report = lazy.python_api.evaluate(values, progress="terminal", environ=environ, handle_signals=True)
-    click.echo(lazy.terminal.as_text(report, terminal_width()))
+    report = python_api.evaluate(values, progress="terminal", environ=environ, handle_signals=True)
+    click.echo(terminal.as_text(report, terminal_width()))
     sys.exit(report.outcome.exit_code)

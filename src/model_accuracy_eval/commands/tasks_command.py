@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval import catalogue, wiring
 from model_accuracy_eval.commands.completions import complete_datasets
 from model_accuracy_eval.commands.run_command import terminal_width
 from model_accuracy_eval.errors import BadValue, UsageError
+from model_accuracy_eval.tasks import dataset_table
+from model_accuracy_eval.wiring import check_parts
 
 
 @click.group()
@@ -22,9 +24,9 @@ def tasks() -> None:
 @tasks.command("list")
 def list_tasks() -> None:
     """Every dataset, with one line about it."""
-    groups = lazy.tasks.GROUPS
-    width = max(map(len, [*lazy.tasks.TASKS, *groups]))
-    for heading, section in lazy.tasks.SECTIONS.items():
+    groups = dataset_table.GROUPS
+    width = max(map(len, [*dataset_table.TASKS, *groups]))
+    for heading, section in dataset_table.SECTIONS.items():
         click.echo(f"\n{heading}")
         for task in section:
             _line(task.name, task.about, width)
@@ -50,13 +52,12 @@ def show_task(
     name: str, data_dir: str | None, tasks_path: tuple[str, ...], trust_python: bool, columns: str | None
 ) -> None:
     """A dataset's definition, and its first problem as it is sent. A dataset named by its address is fetched."""
-    wiring = lazy.wiring
     fetching = wiring.fetching_hub(os.environ, _say)
     library = wiring.library(
         os.environ, data_dir, tasks_path, trusted=trust_python, columns=_listed(columns), data=fetching
     )
     hub, trusted_python = wiring.hub(os.environ), wiring.trusted_python(os.environ)
-    click.echo(lazy.catalogue.show(name, data_dir, hub, trusted_python, library))
+    click.echo(catalogue.show(name, data_dir, hub, trusted_python, library))
 
 
 @tasks.command("init")
@@ -66,8 +67,8 @@ def show_task(
 @click.option("--out", help="Where the task file is written; default: beside the file, ending in .yaml.")
 def init_task(file: str, data_dir: str | None, columns: str | None, out: str | None) -> None:
     """Write the task file, with comments, that asks a file of your own questions as it has been understood."""
-    library = lazy.wiring.library(os.environ, data_dir, (), trusted=False, columns=_listed(columns))
-    path, text = lazy.catalogue.init(file, library)
+    library = wiring.library(os.environ, data_dir, (), trusted=False, columns=_listed(columns))
+    path, text = catalogue.init(file, library)
     try:
         with Path(out or path).open("x", encoding="utf-8") as target:
             target.write(text)
@@ -90,7 +91,7 @@ def init_task(file: str, data_dir: str | None, columns: str | None, out: str | N
 def check_tasks(names: tuple[str, ...], **options: Any) -> None:
     """Try datasets without a model: their rows, and whether the tests of code tasks tell right from wrong."""
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
-    for line in lazy.check_parts.check(names, given, os.environ):
+    for line in check_parts.check(names, given, os.environ):
         click.echo(line)
 
 
@@ -101,12 +102,12 @@ def check_tasks(names: tuple[str, ...], **options: Any) -> None:
 @click.option("--update", is_flag=True, help="Take these datasets as their hubs have them now, and note that.")
 def prepare_tasks(names: tuple[str, ...], data_lock: str | None, *, everything: bool, update: bool) -> None:
     """Fetch and verify the data of datasets beforehand."""
-    hub = lazy.wiring.fetching_hub(os.environ, _say, lock=data_lock, update=update)
-    library = lazy.wiring.library(os.environ, None, (), trusted=False, data=hub)
-    names = lazy.catalogue.with_a_source() if everything else names
+    hub = wiring.fetching_hub(os.environ, _say, lock=data_lock, update=update)
+    library = wiring.library(os.environ, None, (), trusted=False, data=hub)
+    names = catalogue.with_a_source() if everything else names
     if not names:
         raise UsageError("Name the datasets to prepare, or give --all: model-accuracy-eval tasks prepare gsm8k.")
-    for line in lazy.catalogue.prepare(names, hub, library):
+    for line in catalogue.prepare(names, hub, library):
         click.echo(line)
 
 

@@ -4,13 +4,14 @@ import contextlib
 
 import click
 
-from model_accuracy_eval.commands import lazy_modules as lazy
+from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import Stopped
+from model_accuracy_eval.wiring import view_parts
 
 DEFAULT_PORT = 8765
 
 
-@click.command(short_help="Look at the runs of a folder in the browser.")
+@click.command()
 @click.argument("folder", default="outputs")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="Port; 0: any that is free."
@@ -20,8 +21,8 @@ def view(folder: str, port: int) -> None:
 
     Nothing is written. The address has a token, without which nobody else on this machine sees a page. Ctrl-C ends it.
     """
-    clock = lazy.wiring.signal_clock()
-    with clock.listening(), lazy.view_parts.serving(folder, port) as address:
+    clock = wiring.signal_clock()
+    with clock.listening(), view_parts.serving(folder, port) as address:
         click.echo(f"The runs of {folder}: {address}\nCtrl-C ends it.")
         with contextlib.suppress(Stopped):  # that is how it ends
             while True:

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from model_accuracy_eval import tasks
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Gate, RunPlan, Settings
 from model_accuracy_eval.scoring import gate_lines
 from model_accuracy_eval.scoring.gate_lines import Units
+from model_accuracy_eval.tasks import dataset_table
 
 
 def parsed(settings: Settings) -> tuple[Gate, ...]:
@@ -32,7 +32,7 @@ def resolved(settings: Settings, datasets: Units, groups: Mapping[str, Collectio
 
 def _named(gate: Gate, own: Collection[str]) -> Gate:
     """The gate of a dataset that is called as another tool calls it."""
-    known = tasks.canonical(gate.dataset)
+    known = dataset_table.canonical(gate.dataset)
     return msgspec.structs.replace(gate, dataset=known) if gate.dataset not in own and known in own else gate
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
 import msgspec
+import yaml
 
 from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.optional import yaml
 from model_accuracy_eval.records import JSONObject, Settings
 
 _TABLE = {setting.field: setting for setting in table()}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.deployment.container_spec import DEPLOYING
 from model_accuracy_eval.deployment.log_tail import NewLines, shorten, tail
-from model_accuracy_eval.optional import docker, requests, urllib3
 from model_accuracy_eval.system import container_labels, docker_engine
 
 if TYPE_CHECKING:
@@ -103,6 +103,9 @@ class _LogFollower:
             self._output.write(f"── {sentence}\n".encode())
 
     def _follow(self) -> None:
+        docker = extras.load("docker")
+        requests = extras.load("requests")
+        urllib3 = extras.load("urllib3")
         last_answer = time.monotonic()
         code = None
         engine_errors = (
@@ -130,6 +133,7 @@ class _LogFollower:
 
         Followed, some engines leave out what was printed last, if they are behind when the container ends.
         """
+        docker = extras.load("docker")
         skip = self._written
         with contextlib.suppress(docker.errors.NotFound):
             stream = self._client.containers.get(self._name).logs(stream=True, follow=follow)
@@ -152,6 +156,7 @@ class _LogFollower:
 
     def _exit_code(self) -> int | None:
         """None while it runs. Minus the signal's number if it was ended from outside."""
+        docker = extras.load("docker")
         try:
             attributes = self._client.containers.get(self._name).attrs
         except docker.errors.NotFound:

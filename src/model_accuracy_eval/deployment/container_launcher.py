@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.deployment import container_spec, npu_devices
 from model_accuracy_eval.deployment.adapter_container import AdapterContainer
 from model_accuracy_eval.deployment.adapter_environment import visible_npus
@@ -21,7 +22,6 @@ from model_accuracy_eval.deployment.adapter_files import NO_PIP, read_script, re
 from model_accuracy_eval.deployment.listener import port_owner
 from model_accuracy_eval.deployment.log_tail import tail
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, Refused
-from model_accuracy_eval.optional import docker
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.system import container_labels, docker_engine, own_container
 from model_accuracy_eval.system.container_labels import Labels
@@ -126,6 +126,7 @@ class ContainerLauncher:
         *, folder: str, model_path: str, port: int, npus: tuple[int, ...] | None,
     ) -> Callable[[], object]:  # fmt: skip
         """Returns the call that creates the container."""
+        docker = extras.load("docker")
         socket = (self._environ.get("DOCKER_HOST") or docker_engine.DEFAULT_SOCKET).partition("unix://")[2]
         labels = self._labels(own)
         devices = self._devices(client, own, labels)
@@ -198,5 +199,6 @@ def _check_options(options: ContainerOptions) -> None:
 
 def _forward_port(client: "DockerClient", name: str, port: int) -> None:
     """In an image without python3, the server has to listen on the container's address."""
+    docker = extras.load("docker")
     with contextlib.suppress(docker.errors.APIError):
         client.containers.get(name).exec_run(container_spec.forward_command(port), detach=True)

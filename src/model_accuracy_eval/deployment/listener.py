@@ -4,7 +4,7 @@ import contextlib
 import errno
 import socket
 
-from model_accuracy_eval.optional import psutil
+import psutil
 
 _UNKNOWN = "another process (its pid is not visible to this user)"
 

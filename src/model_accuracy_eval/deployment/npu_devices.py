@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.optional import docker
 from model_accuracy_eval.system.docker_engine import engine_errors
 from model_accuracy_eval.system.own_container import OwnContainer
 
@@ -104,6 +104,7 @@ def _on_host(
     patterns: tuple[str, ...], client: "DockerClient", own: OwnContainer | None, labels: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Returns which of the paths exist on the engine's host."""
+    docker = extras.load("docker")
     if own is None:
         return tuple(path for pattern in patterns for path in sorted(glob.glob(pattern)))  # noqa: PTH207
     roots = sorted({"/".join(pattern.split("/")[:3]) if pattern.startswith("/usr") else str(Path(pattern).parent)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from model_accuracy_eval.optional import psutil
+import psutil
 
 _LISTENING = "0A"
 _PROXIES = ("docker-proxy", "rootlessport", "pasta", "slirp4netns")

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
-from model_accuracy_eval.optional import yaml
+import yaml
+
 from model_accuracy_eval.table_files import table_rows
 
 DATA_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", *table_rows.ENDINGS)
@@ -27,8 +27,8 @@ _WORDS = {
     "test": ("test", "testing", "eval", "evaluation"),
 }
 """Split → the words in names of folders and files that say it."""
-SHARD = lazy_pattern(r"(?P<split>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\b.*")
-_CONVERTED = lazy_pattern(r"(?P<config>[^/]+)/(?P<split>[^/]+)/\d{4}\.parquet")
+SHARD = re.compile(r"(?P<split>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\b.*")
+_CONVERTED = re.compile(r"(?P<config>[^/]+)/(?P<split>[^/]+)/\d{4}\.parquet")
 PARTIAL = "partial-"
 """How the hub begins the name of a split of which it converted only the first gigabytes."""
 _NO_DATA = {"config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json"}

@@ -9,9 +9,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import FigureBounds, Interval
 from model_accuracy_eval.reporting import history_lines
 from model_accuracy_eval.reporting.history_lines import HistoryLine, LeftOut, PastFigure, PastGate

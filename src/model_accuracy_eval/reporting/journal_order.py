@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from model_accuracy_eval.optional import numpy
+import numpy
+
 from model_accuracy_eval.records.disk_numbers import DiskNumbers
 from model_accuracy_eval.reporting import journal
 

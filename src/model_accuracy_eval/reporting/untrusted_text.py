@@ -8,32 +8,30 @@ import html
 import re
 from urllib.parse import quote
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
-
 _ZERO_WIDTH_SPACE = "\u200b"
 """Inside a mention or an address it changes nothing for the eye, and GitHub no longer recognises it."""
 
-_INVISIBLE = lazy_pattern(
+_INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
-_BLANKS = lazy_pattern(r"\s+")
+_BLANKS = re.compile(r"\s+")
 _RECOGNISED = (
     # No \b here: GitHub sees the start of a word in `²mailto:`, where Unicode sees none.
     # `avg@5` stays whole, so that a gate can be copied; any other @ may be a mention or an address.
-    (lazy_pattern(r"(?<![A-Za-z])@|@(?!\d+(?![\w.-]|[^\W_]))"), f"@{_ZERO_WIDTH_SPACE}"),
-    (lazy_pattern(r"#(?=\d)"), f"#{_ZERO_WIDTH_SPACE}"),
-    (lazy_pattern(r"(GH)-(?=\d)", re.IGNORECASE), rf"\1{_ZERO_WIDTH_SPACE}-"),
-    (lazy_pattern(r":(?=//)"), f":{_ZERO_WIDTH_SPACE}"),
+    (re.compile(r"(?<![A-Za-z])@|@(?!\d+(?![\w.-]|[^\W_]))"), f"@{_ZERO_WIDTH_SPACE}"),
+    (re.compile(r"#(?=\d)"), f"#{_ZERO_WIDTH_SPACE}"),
+    (re.compile(r"(GH)-(?=\d)", re.IGNORECASE), rf"\1{_ZERO_WIDTH_SPACE}-"),
+    (re.compile(r":(?=//)"), f":{_ZERO_WIDTH_SPACE}"),
     # Also at the end: a dot or a colon with which our own sentence continues would complete an address.
-    (lazy_pattern(r"(www)(?=\.|\Z)", re.IGNORECASE), rf"\1{_ZERO_WIDTH_SPACE}"),
-    (lazy_pattern(r"(mailto|xmpp)(?=:|\Z)", re.IGNORECASE), rf"\1{_ZERO_WIDTH_SPACE}"),
-    (lazy_pattern(r"\b([0-9a-f]{6})(?=[0-9a-f]+\b)", re.ASCII), rf"\1{_ZERO_WIDTH_SPACE}"),
+    (re.compile(r"(www)(?=\.|\Z)", re.IGNORECASE), rf"\1{_ZERO_WIDTH_SPACE}"),
+    (re.compile(r"(mailto|xmpp)(?=:|\Z)", re.IGNORECASE), rf"\1{_ZERO_WIDTH_SPACE}"),
+    (re.compile(r"\b([0-9a-f]{6})(?=[0-9a-f]+\b)", re.ASCII), rf"\1{_ZERO_WIDTH_SPACE}"),
 )
-_MARKUP = lazy_pattern(r"[\\`*_\[\]~!]")
+_MARKUP = re.compile(r"[\\`*_\[\]~!]")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;", '"': "&quot;"})
 _IN_ADDRESSES = ":/?#@!$&'*+,;=%~"
-_STARTS_A_BLOCK = lazy_pattern(r"^([-+#=]|\d+[.)](?=\s|\Z))")
-_WORD = lazy_pattern(r"[\w.-]{1,64}", re.ASCII)
+_STARTS_A_BLOCK = re.compile(r"^([-+#=]|\d+[.)](?=\s|\Z))")
+_WORD = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 def text(raw: str, longest: int = 200) -> str:

@@ -6,8 +6,8 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import EvalError, Refused
-from model_accuracy_eval.optional import docker
 from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
 from model_accuracy_eval.sandbox.inside.leftovers import MAX_FILES
@@ -85,6 +85,7 @@ class DockerBackend:
         self._labels = labels.written(owner_name(own.id if own else None))
 
     def start(self, size: WorkerSize) -> WorkerConnection:
+        docker = extras.load("docker")
         memory = f"{size.memory_mb + _OURS_MB + (_LIBRARIES_MB if self.preload else 0)}m"
         with docker_engine.engine_errors("A container for generated code could not be started"):
             container = self._client.containers.create(

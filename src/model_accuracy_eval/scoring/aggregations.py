@@ -10,8 +10,9 @@ from functools import partial
 from math import fsum, isnan, log
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy
+
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.scoring import function_paths, label_figures, stats, whole_groups
 from model_accuracy_eval.scoring.lost_values import Ends, fill, finite, mixes_infinities
 from model_accuracy_eval.scoring.metrics import translation, user_functions

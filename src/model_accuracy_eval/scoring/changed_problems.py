@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
-from model_accuracy_eval.optional import numpy
+import numpy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

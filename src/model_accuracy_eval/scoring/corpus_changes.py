@@ -7,7 +7,8 @@ each problem that the figure is made of, so that no answer has to be judged agai
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from model_accuracy_eval.optional import numpy
+import numpy
+
 from model_accuracy_eval.scoring import stats
 from model_accuracy_eval.scoring.aggregations import Bootstrapped, Statistics, aggregation
 

@@ -6,12 +6,11 @@ that follows do not count. The published replies have none, because they had to 
 
 import re
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.stated_letters import another_letter
 
-_OPTION = lazy_pattern(r"\(([A-Z])\)")
-_BARE_LETTER = lazy_pattern(r"[\s*_:：$\\(\[]{0,8}([A-Z])(?![A-Za-z0-9'’])")
+_OPTION = re.compile(r"\(([A-Z])\)")
+_BARE_LETTER = re.compile(r"[\s*_:：$\\(\[]{0,8}([A-Z])(?![A-Za-z0-9'’])")
 
 
 def bbh_answer(text: str, problem: Problem, *, anywhere: bool = False) -> str | None:
@@ -40,8 +39,8 @@ def _only_option(line: str) -> re.Match[str] | None:
     return options[0] if len({option[1] for option in options}) == 1 else None
 
 
-_MMLU_PRO = (lazy_pattern(r"answer is \(?([A-J])"), lazy_pattern(r"(?:.*)[aA]nswer:\s*([A-J])"))
-_STANDS_ALONE = lazy_pattern(r"\b[A-J]\b")
+_MMLU_PRO = (re.compile(r"answer is \(?([A-J])"), re.compile(r"(?:.*)[aA]nswer:\s*([A-J])"))
+_STANDS_ALONE = re.compile(r"\b[A-J]\b")
 
 
 def mmlu_pro_answer(text: str, problem: Problem) -> str | None:
@@ -54,12 +53,12 @@ def mmlu_pro_answer(text: str, problem: Problem) -> str | None:
 _MARK = "【答案】"
 _END = "<eoa>"
 """The end of an answer, where a reply writes it as the published prompts want it."""
-_LETTER = lazy_pattern("(?<![A-Za-z])[A-G](?![a-z])|(?<=[A-G])[A-G](?![a-z])")
-_LETTERS = lazy_pattern(
+_LETTER = re.compile("(?<![A-Za-z])[A-G](?![a-z])|(?<=[A-G])[A-G](?![a-z])")
+_LETTERS = re.compile(
     r"[\s:：*]{0,8}([A-G](?:[ \t,，、.;；/和与及或]{0,4}[A-G]|\n{1,2}[A-G](?=[ \t]*(?:\n|$))){0,40})(?![A-Za-z])"
 )
 """Letters beside each other, or each alone on its line."""
-_FIRST_OF_BLOCK = lazy_pattern(r"【答案】\s*[:：]*\s*([A-Z])")
+_FIRST_OF_BLOCK = re.compile(r"【答案】\s*[:：]*\s*([A-Z])")
 _QUESTION_BY_QUESTION = ("Lang_and_Usage", "Modern_Lit", "Fill_in_Blanks", "Reading_Comp", "Geography")
 """Papers whose blocks may have several questions."""
 

@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import ToolCall
 
-_BLOCK = lazy_pattern(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-_FENCE = lazy_pattern(r"\A`{3,}\w*\n(.*?)\n`{3,}\s*\Z", re.DOTALL)
+_BLOCK = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+_FENCE = re.compile(r"\A`{3,}\w*\n(.*?)\n`{3,}\s*\Z", re.DOTALL)
 _LONGEST = 100_000
 """Characters of a reply that is parsed."""
 _MOST_DIGITS = 4_000

@@ -8,13 +8,13 @@ scenario: reliability-first             the conditions of a table, for every dat
 "own: #1.jsonl": "f1,strict" >= 0.4%    names with characters of the language are quoted
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Gate
 
 Unit = Literal["verdict share", "share", "number", "falling share", "falling number"]
@@ -37,20 +37,20 @@ SCENARIOS = {
 
 _QUOTED = r"""(?:"[^"]+"|'[^']+')"""
 _POINTS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_DATASET = lazy_pattern(rf"""\s*(?P<dataset>{_QUOTED}|[^:"'<>=]*?[^:"'<>=\s])\s*:\s*(?P<conditions>.*?)\s*""")
-_CONDITION = lazy_pattern(
+_DATASET = re.compile(rf"""\s*(?P<dataset>{_QUOTED}|[^:"'<>=]*?[^:"'<>=\s])\s*:\s*(?P<conditions>.*?)\s*""")
+_CONDITION = re.compile(
     rf"""(?P<metric>{_QUOTED}|[^"'<>=]*?[^"'<>=\s])\s*(?P<comparison>>=|<=|==|>|<)\s*"""
     rf"(?:(?P<number>[+-]?{_POINTS})\s*(?P<percent>%?)"
     rf"|baseline(?:\s*(?P<sign>[+-])\s*(?P<points>{_POINTS})\s*%?)?)"
 )
-_DROP = lazy_pattern(
+_DROP = re.compile(
     rf"(?P<metric>{_QUOTED}|[^\"'<>=]*?)\s*\bdrop\s*(?P<comparison><=|<)\s*(?P<points>{_POINTS})\s*%?"
     r"(?:\s+vs\.?\s+baseline)?"
 )
-_COMMENT = lazy_pattern(r"""((?:"[^"]*"|'[^']*'|[^"'#]|(?<!\s)#)*)(?:\s#.*)?""")
-_AND = lazy_pattern(r"""\s+and\s+(?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
-_PART = lazy_pattern(r"(?P<figure>.+?)\[(?P<part>.+)\]")
-_SIZED = lazy_pattern(r"(pass|cons)@(\d+)")
+_COMMENT = re.compile(r"""((?:"[^"]*"|'[^']*'|[^"'#]|(?<!\s)#)*)(?:\s#.*)?""")
+_AND = re.compile(r"""\s+and\s+(?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
+_PART = re.compile(r"(?P<figure>.+?)\[(?P<part>.+)\]")
+_SIZED = re.compile(r"(pass|cons)@(\d+)")
 
 
 def parse(text: str) -> tuple[Gate, ...]:

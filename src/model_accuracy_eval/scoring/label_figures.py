@@ -6,7 +6,8 @@ from heapq import heapify, heapreplace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from model_accuracy_eval.optional import numpy
+import numpy
+
 from model_accuracy_eval.scoring.lost_values import Ends, LostValue
 
 if TYPE_CHECKING:

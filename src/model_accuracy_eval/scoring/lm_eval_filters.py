@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from string import ascii_uppercase
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Problem
 
 INVALID = "[invalid]"
@@ -26,9 +25,9 @@ _ENTITY_WORDS = {
     "DATE": ("time", "date"),
 }
 _LABEL_OF = {word: label for label, words in _ENTITY_WORDS.items() for word in words}
-_ENTITY_WORD = lazy_pattern(rf"\b({'|'.join(_LABEL_OF)})\s*:")
-_ENTITIES = lazy_pattern(rf"\b({'|'.join(_ENTITY_WORDS)}):\s*([^$]+)")
-_TAGGED_WORD = lazy_pattern(r"\('[^']*', '([^']*)'\)")
+_ENTITY_WORD = re.compile(rf"\b({'|'.join(_LABEL_OF)})\s*:")
+_ENTITIES = re.compile(rf"\b({'|'.join(_ENTITY_WORDS)}):\s*([^$]+)")
+_TAGGED_WORD = re.compile(r"\('[^']*', '([^']*)'\)")
 
 
 def regex(

@@ -4,31 +4,30 @@ import re
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 
 _SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of "pages 3-7" is not a sign
 _DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
-_NUMBER = lazy_pattern(_SIGN + _DIGITS)
-_MARKED = lazy_pattern(rf"####[\s:=*_$\\(]*{_SIGN}{_DIGITS}")
-_HAS_EXPONENT = lazy_pattern(r"[0-9][eE][-−+0-9]")
-_HAS_POWER = lazy_pattern(r"10\s*[\^*⁰¹²³⁴-⁹⁺⁻]")
+_NUMBER = re.compile(_SIGN + _DIGITS)
+_MARKED = re.compile(rf"####[\s:=*_$\\(]*{_SIGN}{_DIGITS}")
+_HAS_EXPONENT = re.compile(r"[0-9][eE][-−+0-9]")
+_HAS_POWER = re.compile(r"10\s*[\^*⁰¹²³⁴-⁹⁺⁻]")
 _TIMES = r"\s*(?:[×·*xX]|\\times|\\cdot)\s*"
 _EXPONENT = r"[-−+]?\d{1,3}"
-_SCIENTIFIC = lazy_pattern(
+_SCIENTIFIC = re.compile(
     rf"(?<![\w.,^])(?:(\d+(?:\.\d+)?|\.\d+)[eE]({_EXPONENT})(?!\d)"
     rf"|(?:(\d+(?:\.\d+)?|\.\d+){_TIMES})?10\s*(?:(?:\^|\*\*)\s*(?:[{{(]\s*({_EXPONENT})\s*[}})]|({_EXPONENT})(?!\w))"
     r"|([⁺⁻]?[⁰¹²³⁴-⁹]{1,3})))"
 )
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
 _IN_NUMBERS = frozenset("-−+\\$€£¥,.")
-_LATEX_COMMA = lazy_pattern(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
-_STATED = lazy_pattern(
+_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
+_STATED = re.compile(
     r"(?:####|(?i:\banswer\b(?:[^.:\n]{0,40}?\bis\b|\s*:)|答案(?:是|为)?)\s*[:：]?)[\s*_]*(\S.*)", re.MULTILINE
 )
-_SENTENCE = lazy_pattern(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
-_FORMULA = lazy_pattern(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
+_SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
+_FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
 _DIGITS_OF_DECIMALS = Context(prec=40)
 
 

@@ -7,7 +7,8 @@ the wanted one is, and in the end the part is small enough to be sorted.
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
-from model_accuracy_eval.optional import numpy
+import numpy
+
 from model_accuracy_eval.records.disk_numbers import DiskNumbers
 
 IN_MEMORY = 100_000

@@ -10,8 +10,8 @@ from math import fsum, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+import numpy
 
-from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import Interval
 from model_accuracy_eval.scoring.stats import Z95
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from model_accuracy_eval.optional import numpy
+import numpy
+
 from model_accuracy_eval.records.disk_numbers import DiskNumbers
 
 IN_MEMORY = 100_000

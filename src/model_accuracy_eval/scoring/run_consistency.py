@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from model_accuracy_eval.optional import numpy
+import numpy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,18 +2,17 @@
 
 import re
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Problem
 
 _WRAPPED = r"[\s*_\"'`$\\({\[]{0,6}(?:\\?(?:boxed|text|textbf)\{){0,2}"
-_STATED = lazy_pattern(
+_STATED = re.compile(
     rf"(?i:\banswer\b[^.:：\n]{{0,60}}?(?:\bis\b|[:：])|答案(?:是|为)?[:：]?){_WRAPPED}(?P<word>(?i:yes|no))\b"
 )
-_ALONE = lazy_pattern(r"^[\W_]*(?P<word>(?i:yes|no))[\W_]*$", re.MULTILINE)
-_FIRST = lazy_pattern(r"^[\W_]*(?P<word>(?i:yes|no))\b")
-_ANSWER = lazy_pattern(r"(?i:\b(?:final )?answer(?: is|[ \t*_]*[:：]))[\s*_:：]*")
+_ALONE = re.compile(r"^[\W_]*(?P<word>(?i:yes|no))[\W_]*$", re.MULTILINE)
+_FIRST = re.compile(r"^[\W_]*(?P<word>(?i:yes|no))\b")
+_ANSWER = re.compile(r"(?i:\b(?:final )?answer(?: is|[ \t*_]*[:：]))[\s*_:：]*")
 _EMPHASIS = ' \t*_`"“”'
-_NONE = lazy_pattern(r"(?i:\bunanswerable\b|\bno answer\b)")
+_NONE = re.compile(r"(?i:\bunanswerable\b|\bno answer\b)")
 
 
 def yes_or_no(text: str, problem: Problem) -> str | None:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Problem
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -33,7 +32,7 @@ _FILLERS = (
 
 
 def _statement(announcement: str) -> re.Pattern[str]:
-    return lazy_pattern(rf"(?P<before>{announcement}){_FILLERS}{_OPENED}")
+    return re.compile(rf"(?P<before>{announcement}){_FILLERS}{_OPENED}")
 
 
 _ANSWERED = _statement(
@@ -46,33 +45,33 @@ _ANSWERED = _statement(
 _CHOSEN = _statement(
     r"(?i:\b(?:choose|chose|pick|select|going[ ]with|go[ ]with)\b(?:[ ]the\b)?)|不?选(?:择)?(?:选项|(?!项))"
 )
-_CALLED_RIGHT = lazy_pattern(
+_CALLED_RIGHT = re.compile(
     rf"(?<![A-Za-z])[*_(\[（]{{0,4}}(?P<letter>[A-Z]){_CLOSED}[ ]{{0,2}}"
     r"(?:(?i:is|seems|(?:must|should|would)[ ]be)[ ](?i:the[ ])?(?i:most[ ])?"
     r"(?i:correct|right|best|appropriate|accurate|answer)\b|(?:选?项)?(?:是|为)?正确)"
 )
-_ALONE = lazy_pattern(
+_ALONE = re.compile(
     r"^(?:(?i:option|choice)[ ])?[ \t*_(\[（$]{0,8}(?P<letter>[A-Z])[ \t*_)\]）.。:：$]{0,8}\r?$", re.MULTILINE
 )
-_LEADING = lazy_pattern(r"^[ \t*_(\[（]{0,8}(?P<letter>[A-Z])(?:[)\]）.:：*_]|,(?!\s?[A-Z]\b))", re.MULTILINE)
-_MENTIONED = lazy_pattern(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
+_LEADING = re.compile(r"^[ \t*_(\[（]{0,8}(?P<letter>[A-Z])(?:[)\]）.:：*_]|,(?!\s?[A-Z]\b))", re.MULTILINE)
+_MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 
-_DENIED_BEFORE = lazy_pattern(r"\b(?:not|neither|nor|cannot|never)\b|n['’]t\b|不", re.IGNORECASE)
-_SEVERAL_BEFORE = lazy_pattern(r"\b(?:either|both|between|among)\b", re.IGNORECASE)
-_DENIED_AFTER = lazy_pattern(
+_DENIED_BEFORE = re.compile(r"\b(?:not|neither|nor|cannot|never)\b|n['’]t\b|不", re.IGNORECASE)
+_SEVERAL_BEFORE = re.compile(r"\b(?:either|both|between|among)\b", re.IGNORECASE)
+_DENIED_AFTER = re.compile(
     rf"{_CLOSED}[ ]{{0,2}}(?:(?:is|are|was|would[ ]be|can[ ]be|may[ ]be)[ ]+(?:also[ ]+)?"
     r"(?:wrong|incorrect|not|false|eliminated|excluded|ruled[ ]out)\b|isn['’]t\b|cannot\b|can['’]t\b|不(?!选)|错)",
     re.IGNORECASE,
 )
-_NEXT = lazy_pattern(
+_NEXT = re.compile(
     rf"{_CLOSED}[ \t]{{0,2}}"
     r"(?:(?P<comma>[,，;；])|(?:,[ ]?)?(?:and/or|or|and)\b|[/&+、]|或者?|还是|以?及|和|与|(?<=[)\]）]))"
     rf"(?:[ \t]{{0,2}}(?i:possibly|perhaps|maybe|even|option|choice|letter)\b,?){{0,2}}{_OPENED}"
 )
-_LIST_GOES_ON = lazy_pattern(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。]|or\b|and\b|\r?$)", re.MULTILINE)
+_LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。]|or\b|and\b|\r?$)", re.MULTILINE)
 
 
-_SMALL = lazy_pattern(
+_SMALL = re.compile(
     r"(?i:\banswer\b(?:[ ]is)?)[\s*_:(\[]{1,8}(?:(?<=\()[a-z](?=\))|[a-z](?=[*_)\].]{0,4}[ \t]*$))", re.MULTILINE
 )
 """A small letter that nothing follows, or in brackets; a in "the answer is a city" is none."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import fsum, sqrt
 from typing import TYPE_CHECKING
 
-from model_accuracy_eval.optional import numpy
+import numpy
+
 from model_accuracy_eval.records import Interval
 from model_accuracy_eval.scoring.distributions import t_quantile
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import UsageError
-from model_accuracy_eval.optional import uvloop
 
 T = TypeVar("T")
 
@@ -54,9 +54,10 @@ def _finish(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[T]") -> T:
 
 def _new_loop() -> asyncio.AbstractEventLoop:
     try:
-        return uvloop.new_event_loop()
+        loop: asyncio.AbstractEventLoop = extras.load("uvloop").new_event_loop()
     except UsageError:  # it is not installed, or not for this Python
         return asyncio.new_event_loop()
+    return loop
 
 
 def in_background(work: Callable[[], T], name: str) -> Future[T]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model_accuracy_eval.optional import docker, requests
+from model_accuracy_eval import extras
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.system.docker_engine import connect, engine_errors
 
@@ -66,6 +66,8 @@ def sweep_orphans(labels: Labels, environ: Mapping[str, str]) -> None:
 
 def remove(client: "DockerClient", name: str | None) -> bool:
     """Kills and removes a container in one call; whether this call removed it."""
+    docker = extras.load("docker")
+    requests = extras.load("requests")
     try:
         client.api.remove_container(name or "", force=True, v=True)
     except docker.errors.APIError as error:
@@ -85,6 +87,7 @@ def _is_leftover(container: "Container", labels: Labels, client: "DockerClient")
 
 
 def _is_running(client: "DockerClient", name: str) -> bool:
+    docker = extras.load("docker")
     with engine_errors("The owner of a container could not be looked up"):
         try:
             return bool(client.containers.get(name).attrs["State"]["Running"])

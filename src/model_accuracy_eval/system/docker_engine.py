@@ -7,8 +7,8 @@ from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused, UsageError
-from model_accuracy_eval.optional import docker, requests, require
 from model_accuracy_eval.system.concurrency import in_background
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ _KNOWN_ERRORS: tuple[tuple[str, type[EvalError], str], ...] = (
 def connect(environ: Mapping[str, str], *, timeout: float = _CALL_LIMIT) -> "DockerClient":
     """A client of the engine that answers; DOCKER_HOST and its like are honoured."""
     try:
-        require("docker", needed_by="The container runtime")
+        docker = extras.load("docker", needed_by="The container runtime")
     except UsageError as error:
-        raise Refused(error.sentence) from error
+        raise Refused(error.sentence, next_step=error.next_step) from error
     address = environ.get("DOCKER_HOST") or DEFAULT_SOCKET
     try:
         _connect_socket(address)
-        client = docker.DockerClient.from_env(environment=dict(environ), timeout=int(timeout))
+        client: DockerClient = docker.DockerClient.from_env(environment=dict(environ), timeout=int(timeout))
     except (docker.errors.DockerException, OSError, ValueError) as error:
         raise Refused(_unreachable(address, error)) from error
     return client
@@ -75,6 +75,8 @@ def _unreachable(address: str, error: Exception) -> str:
 @contextmanager
 def engine_errors(what: str) -> Iterator[None]:
     """Turns the engine's errors into sentences that begin with `what`, such as "The container could not be started"."""
+    docker = extras.load("docker")
+    requests = extras.load("requests")
     try:
         yield
     except docker.errors.APIError as error:
@@ -88,6 +90,7 @@ def engine_errors(what: str) -> Iterator[None]:
 
 
 def has_image(client: "DockerClient", image: str) -> bool:
+    docker = extras.load("docker")
     with engine_errors(f"The image {image} could not be looked up"):
         try:
             client.images.get(image)
@@ -98,6 +101,8 @@ def has_image(client: "DockerClient", image: str) -> bool:
 
 def pull(client: "DockerClient", image: str, say: Callable[[str], None], check: Callable[[], None]) -> None:
     """Pulls the image; its tag is `latest` where none is given, as on the command line. `say` shows how far it is."""
+    docker = extras.load("docker")
+    requests = extras.load("requests")
     say(f"Pulling the image {image}.")
     try:
         run_attended(lambda: _pull(client, image, say), check)
@@ -110,6 +115,7 @@ def pull(client: "DockerClient", image: str, say: Callable[[str], None], check: 
 
 
 def _pull(client: "DockerClient", image: str, say: Callable[[str], None]) -> None:
+    docker = extras.load("docker")
     layers: dict[str, tuple[int, int]] = {}
     said = time.monotonic()
     name, tag = _with_tag(image)

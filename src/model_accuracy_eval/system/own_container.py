@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.optional import docker
 from model_accuracy_eval.system.docker_engine import engine_errors
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def inside(path: str, folder: str) -> bool:
 
 def find(client: "DockerClient", proc: str = "/proc/self") -> OwnContainer | None:
     """None outside of containers, and in a container that the engine does not know; paths are the same then."""
+    docker = extras.load("docker")
     for name in _candidates(Path(proc)):
         with engine_errors("The engine did not say which container this is"):
             try:

@@ -4,7 +4,12 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from model_accuracy_eval.optional import rich
+import rich.console
+import rich.live
+import rich.progress_bar
+import rich.table
+import rich.text
+
 from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Counts
 from model_accuracy_eval.reporting.run_pace import DatasetPace, RunPace

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping
 
+import httpx
+
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.optional import httpx
 
 _VARIABLES = ("https_proxy", "http_proxy", "all_proxy")
 

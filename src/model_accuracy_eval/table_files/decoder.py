@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import arro3.io
 import msgspec
 
-from model_accuracy_eval.optional import arro3
 from model_accuracy_eval.records.media import HEAD_BYTES, Media, MediaKind, MediaPlace, media_format
 
 BATCH_ROWS = 32

@@ -3,22 +3,22 @@
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Media, MediaKind, MediaPlace
 from model_accuracy_eval.records.media import HEAD_BYTES, KNOWN_FORMATS, media_format
 
-_DATA_URI = lazy_pattern(r"data:(?:image|audio|video)/[\w.+-]+;base64,")
-_ADDRESS = lazy_pattern(r"https?://\S+")
+_DATA_URI = re.compile(r"data:(?:image|audio|video)/[\w.+-]+;base64,")
+_ADDRESS = re.compile(r"https?://\S+")
 _ENDINGS: tuple[tuple[MediaKind, tuple[str, ...]], ...] = (
     ("audio", (".wav", ".mp3", ".flac", ".ogg")),
     ("video", (".mp4", ".webm", ".mov")),
 )
-_BASE64 = lazy_pattern(r"[A-Za-z0-9+/\s]{200,}={0,2}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]{200,}={0,2}")
 
 
 def with_data_uris(where: str, row: dict[str, Any]) -> dict[str, Any]:

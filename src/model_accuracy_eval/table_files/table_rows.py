@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.optional import require
 from model_accuracy_eval.records import TableFile
 from model_accuracy_eval.table_files.decoder import LENGTH_BYTES, from_ext
 
@@ -28,7 +27,6 @@ _DECODER = msgspec.msgpack.Decoder(list[dict[str, Any]] | str, ext_hook=from_ext
 
 def rows(name: str, content: bytes | TableFile) -> Iterator[dict[str, Any]]:
     """Row by row, so that pictures are never all here; a file that cannot be read is one sentence with its name."""
-    require("arro3", needed_by=f"Reading {name}")
     if isinstance(content, TableFile):
         yield from _decoded(name, content.path)
         return

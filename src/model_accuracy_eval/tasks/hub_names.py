@@ -4,13 +4,12 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import DataFile, HubSplit
 
-_NAME = lazy_pattern(
+_NAME = re.compile(
     r"(?P<hub>hf|ms):(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?(?::(?P<config>[^:]*))?(?::(?P<split>[^:]+))?"
 )
-_BLOB = lazy_pattern(r"https://github\.com/(?P<repository>[^/]+/[^/]+)/blob/(?P<path>.+)")
+_BLOB = re.compile(r"https://github\.com/(?P<repository>[^/]+/[^/]+)/blob/(?P<path>.+)")
 
 
 def is_address(name: str) -> bool:

@@ -4,22 +4,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from model_accuracy_eval import tasks
 from model_accuracy_eval.errors import BadValue, MissingData
 from model_accuracy_eval.records import DataFile, TableFile, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import custom, declared, formats, hub_names, own_functions, time_windows
-from model_accuracy_eval.tasks.lm_eval import yaml_files
+from model_accuracy_eval.tasks import custom, dataset_table, declared, formats, hub_names, own_functions, time_windows
+from model_accuracy_eval.tasks.lm_eval import task_groups, yaml_files
+from model_accuracy_eval.tasks.lm_eval.task_groups import ImportedTasks, TaskIndex
 from model_accuracy_eval.tasks.lm_eval.yaml_files import TaskFileReader
 from model_accuracy_eval.tasks.rows import DataRow
-from model_accuracy_eval.tasks.ultraeval import config_files
-
-if TYPE_CHECKING:
-    from model_accuracy_eval.tasks.lm_eval.task_groups import ImportedTasks, TaskIndex
+from model_accuracy_eval.tasks.ultraeval import config_files, convert_config
 
 ReadFile = Callable[[str], bytes | TableFile]
 ReadSplit = Callable[[DataFile], tuple[tuple[str, ...], list[DataRow]]]
@@ -105,28 +102,27 @@ class Library:
             return self._data_file(name)
         if self.folders and (imported := self._imported(name)):
             return _named(imported)
-        if group := tasks.GROUPS.get(tasks.canonical(name) or name):
-            return NamedTasks(tuple(map(tasks.find, group.members)), (group,))
-        return NamedTasks((tasks.find(name),))
+        if group := dataset_table.GROUPS.get(dataset_table.canonical(name) or name):
+            return NamedTasks(tuple(map(dataset_table.find, group.members)), (group,))
+        return NamedTasks((dataset_table.find(name),))
 
     def _is_of_the_table(self, name: str, base: str) -> bool:
         """Whether the table has a prompt of that name, and the user's folders have no dataset of its own."""
-        return tasks.canonical(name) is not None and not (self.folders and self._imported(base))
+        return dataset_table.canonical(name) is not None and not (self.folders and self._imported(base))
 
-    def _imported(self, name: str) -> "ImportedTasks | None":
+    def _imported(self, name: str) -> ImportedTasks | None:
         """The task of that name in the user's folders, in lm-eval's format or UltraEval's."""
-        found: ImportedTasks | None = _lm_eval().from_name(self._index, name, trusted=self.trusted)
-        return found or _ultraeval().from_name(self.files, self.folders, name, trusted=self.trusted)
+        found = task_groups.from_name(self._index, name, trusted=self.trusted)
+        return found or convert_config.from_name(self.files, self.folders, name, trusted=self.trusted)
 
     @cached_property
-    def _index(self) -> "TaskIndex":
-        index: TaskIndex = _lm_eval().TaskIndex(self.files, self.folders)
-        return index
+    def _index(self) -> TaskIndex:
+        return TaskIndex(self.files, self.folders)
 
     def _task_file(self, path: str) -> NamedTasks:
         fields = yaml_files.load(self.files, path)
         if fields.keys() & {"task", "group"}:
-            return _named(_lm_eval().from_file(self.files, path, folders=self.folders, trusted=self.trusted))
+            return _named(task_groups.from_file(self.files, path, folders=self.folders, trusted=self.trusted))
         if "parts" in fields:
             parts = [self._part(path, part) for part in fields["parts"]]
             fields = {**declared.FIELDS_OF_PARTS, **fields, "parts": parts}
@@ -169,7 +165,7 @@ class Library:
     def _data_file(self, name: str) -> NamedTasks:
         data = self.read_file(name)
         if name.endswith(".json") and isinstance(data, bytes) and config_files.is_config(data):
-            return _named(_ultraeval().from_file(self.files, name, data, trusted=self.trusted))
+            return _named(convert_config.from_file(self.files, name, data, trusted=self.trusted))
         return NamedTasks((custom.from_file(name, data, self.columns),))
 
     def _hub_dataset(self, name: str, read_split: ReadSplit) -> NamedTasks:
@@ -180,18 +176,6 @@ class Library:
         more = f" and {len(places) - 1} more files" if len(places) > 1 else ""
         about = f"{len(found):,} rows of {places[0]}{more}. {task.about.removeprefix('Own questions. ')}"
         return NamedTasks((msgspec.structs.replace(task, about=about),))
-
-
-def _lm_eval() -> Any:
-    from model_accuracy_eval.tasks.lm_eval import task_groups  # noqa: PLC0415 - few runs name a task file
-
-    return task_groups
-
-
-def _ultraeval() -> Any:
-    from model_accuracy_eval.tasks.ultraeval import convert_config  # noqa: PLC0415 - few runs name one of its files
-
-    return convert_config
 
 
 def columns_by_role(pairs: Iterable[str]) -> dict[str, str]:
@@ -209,7 +193,7 @@ def is_task_file(name: str) -> bool:
     return name.endswith((".yaml", ".yml"))
 
 
-def _named(imported: "ImportedTasks") -> NamedTasks:
+def _named(imported: ImportedTasks) -> NamedTasks:
     ignored = tuple(f"{entry.task.name}: {field}" for entry in imported.tasks for field in entry.ignored)
     return NamedTasks(
         tuple(entry.task for entry in imported.tasks),

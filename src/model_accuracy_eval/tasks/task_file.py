@@ -4,8 +4,8 @@ from pathlib import PurePath
 from typing import Any
 
 import msgspec
+import yaml
 
-from model_accuracy_eval.optional import yaml
 from model_accuracy_eval.records import TaskSpec
 
 _COMMENTS = {

@@ -6,12 +6,27 @@ A problem's number is its place in the view, so that slices and limits never ren
 import random
 import re
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any, TypeVar
 
+import numpy
+
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
-from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
+from model_accuracy_eval.tasks.benchmarks import (
+    bfcl,
+    gpqa,
+    ifeval,
+    mathvista,
+    mmau,
+    mmbench,
+    mmmu,
+    mmvu,
+    mt_bench,
+    multi_if,
+    realworldqa,
+    spelling,
+    tydiqa,
+)
 from model_accuracy_eval.tasks.conversations import last_replies
 from model_accuracy_eval.tasks.long_contexts import long_contexts
 from model_accuracy_eval.tasks.own_questions.read_rows import own_questions
@@ -88,17 +103,6 @@ def _program(row: DataRow) -> DataRow:
     )
 
 
-def _of_benchmark(module: str, name: str) -> View:
-    """A view that one benchmark needs; its module is loaded when there are such rows."""
-
-    def view(rows: list[DataRow], **args: Any) -> list[DataRow]:
-        home = import_module(f"model_accuracy_eval.tasks.benchmarks.{module}")
-        made: list[DataRow] = getattr(home, name)(rows, **args)
-        return made
-
-    return view
-
-
 VIEWS: dict[str, View] = {
     "only": only,
     "without": without,
@@ -106,26 +110,26 @@ VIEWS: dict[str, View] = {
     "dated": dated,
     "shuffled": shuffled,
     "permuted": permuted,
-    "gold_passages": _of_benchmark("tydiqa", "gold_passages"),
-    "languages_of_ids": _of_benchmark("tydiqa", "languages_of_ids"),
-    "shuffled_options": _of_benchmark("gpqa", "shuffled_options"),
-    "instructions": _of_benchmark("ifeval", "instructions"),
-    "instructed_turns": _of_benchmark("multi_if", "instructed_turns"),
-    "joined": _of_benchmark("bfcl", "joined"),
+    "gold_passages": tydiqa.gold_passages,
+    "languages_of_ids": tydiqa.languages_of_ids,
+    "shuffled_options": gpqa.shuffled_options,
+    "instructions": ifeval.instructions,
+    "instructed_turns": multi_if.instructed_turns,
+    "joined": bfcl.joined,
     "long_contexts": long_contexts,
     "last_replies": last_replies,
     "own_questions": own_questions,
-    "marked_conversations": _of_benchmark("mt_bench", "marked_conversations"),
-    "spelling_bees": _of_benchmark("spelling", "spelling_bees"),
-    "words_to_spell": _of_benchmark("spelling", "words_to_spell"),
+    "marked_conversations": mt_bench.marked_conversations,
+    "spelling_bees": spelling.spelling_bees,
+    "words_to_spell": spelling.words_to_spell,
     "programs": programs,
-    "exam_questions": _of_benchmark("mmmu", "exam_questions"),
-    "photo_questions": _of_benchmark("realworldqa", "photo_questions"),
-    "video_questions": _of_benchmark("mmvu", "video_questions"),
-    "heard_questions": _of_benchmark("mmau", "heard_questions"),
-    "picture_mathematics": _of_benchmark("mathvista", "picture_mathematics"),
-    "unrotated": _of_benchmark("mmbench", "unrotated"),
-    "rotations": _of_benchmark("mmbench", "rotations"),
+    "exam_questions": mmmu.exam_questions,
+    "photo_questions": realworldqa.photo_questions,
+    "video_questions": mmvu.video_questions,
+    "heard_questions": mmau.heard_questions,
+    "picture_mathematics": mathvista.picture_mathematics,
+    "unrotated": mmbench.unrotated,
+    "rotations": mmbench.rotations,
     "grouped": grouped,
     "side_by_side": side_by_side,
 }

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from model_accuracy_eval.optional import numpy
 from model_accuracy_eval.records import JSONObject
 
 
@@ -76,6 +75,8 @@ class Dataset:
 
     def shuffle(self, seed: int | None = None, **_: object) -> "Dataset":
         """In the order that `datasets` would return: NumPy's generator draws it."""
+        import numpy  # noqa: PLC0415 - it would double the time that the child process takes to start
+
         return self.select(numpy.random.default_rng(seed).permutation(len(self._rows)))
 
     def sort(self, column: str, *, reverse: bool = False, **_: object) -> "Dataset":

@@ -5,6 +5,7 @@ from typing import Concatenate, ParamSpec
 
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.wiring.ray_parts import on_ray
 from model_accuracy_eval.wiring.run_parts import ports as local_ports
 
 P = ParamSpec("P")
@@ -16,8 +17,6 @@ def _with_engines(make: MakePorts[P]) -> MakePorts[P]:
         parts = make(plan, environment, *others, **named)
         if "ray" not in (plan.settings.engine, plan.settings.judge_engine):
             return parts
-        from model_accuracy_eval.wiring.ray_parts import on_ray  # noqa: PLC0415 - few runs need it
-
         return on_ray(parts, plan, environment)
 
     return ports

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.deployment.listener import port_owner
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.hubs.file_hub import cache_folder
-from model_accuracy_eval.optional import LIBRARIES, installed
 from model_accuracy_eval.records import DoctorFinding
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system.concurrency import run
@@ -34,9 +34,9 @@ def look(environment: Mapping[str, str], *, port: int) -> Iterator[DoctorFinding
 
 
 def _extra(name: str) -> DoctorFinding:
-    library = LIBRARIES[name]
-    check = f"extra {library.extra}"
-    if installed(name):
+    library = extras.LIBRARIES[name]
+    check = f"extra {library.name}"
+    if extras.installed(name):
         return DoctorFinding(name=check, state="PASS", sentence=f"{name} is installed.")
     return DoctorFinding(name=check, state="SKIP", sentence=f"{name} is not installed; {library.command}")
 

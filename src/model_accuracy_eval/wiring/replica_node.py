@@ -15,11 +15,10 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from model_accuracy_eval import __version__
+from model_accuracy_eval import __version__, extras
 from model_accuracy_eval.cluster import folder_copy, port_claims, weights_sample
 from model_accuracy_eval.deployment.adapter_environment import VISIBLE_NPUS
 from model_accuracy_eval.errors import AdapterFailed, EvalError
-from model_accuracy_eval.optional import ray
 from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient
 from model_accuracy_eval.records import (
     ClientLimits,
@@ -254,5 +253,6 @@ def _trouble(error: EvalError) -> NodeTrouble:
 
 
 def _address() -> str:
+    ray = extras.load("ray")
     address: str = ray.util.get_node_ip_address()
     return address

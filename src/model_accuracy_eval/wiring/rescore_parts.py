@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from model_accuracy_eval import tasks
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.resolve import check_judging, sampling
 from model_accuracy_eval.errors import BadReuse, BadValue
@@ -27,6 +26,7 @@ from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.stages.shared_sandbox import one_sandbox
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
+from model_accuracy_eval.tasks import dataset_table
 from model_accuracy_eval.tasks.dataset_names import normal
 from model_accuracy_eval.tasks.library import NamedTasks
 from model_accuracy_eval.wiring import engines, plan_parts, reply_parts
@@ -269,8 +269,8 @@ def _task(name: str, first: SavedReply, named: NamedTasks, given: RescoreOptions
 
 def _of_the_table(*names: str) -> dict[str, TaskSpec]:
     """The datasets that are called like this, here or by other tools."""
-    known = {normal(name): tasks.canonical(name) or "" for name in names}
-    return {form: tasks.TASKS[name] for form, name in known.items() if name in tasks.TASKS}
+    known = {normal(name): dataset_table.canonical(name) or "" for name in names}
+    return {form: dataset_table.TASKS[name] for form, name in known.items() if name in dataset_table.TASKS}
 
 
 def _lm_eval_results(file: str, name: str) -> LmEvalResults | None:

@@ -6,16 +6,21 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.client.chat import StreamingChat, connect
 from model_accuracy_eval.client.proxied_transport import proxy_for
+from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import BadValue, Refused
+from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.hubs.file_hub import Fetch, FileHub, cache_folder
+from model_accuracy_eval.hubs.hub_weights import HubWeights
 from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, ServiceRole, WeightsSource
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records import ClientLimits, JSONObject, Recipe, RunPlan, Service
+from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.system import latest_run, proxies
 from model_accuracy_eval.system.clock import SignalClock
@@ -29,10 +34,6 @@ from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
 from model_accuracy_eval.wiring import api_keys
 from model_accuracy_eval.wiring.api_keys import ApiKeys
-from model_accuracy_eval.wiring.when_used import when_used
-
-if TYPE_CHECKING:
-    from model_accuracy_eval.deployment.container_launcher import ContainerLauncher
 
 
 def hub(
@@ -54,13 +55,7 @@ def data_fetch(
     environment: Mapping[str, str], *, say: Callable[[str], object], check: Callable[[], object] = lambda: None
 ) -> Fetch:
     """The network, for data files that are not on this machine."""
-
-    def build() -> Fetch:
-        from model_accuracy_eval.hubs.data_fetch import DataFetch  # noqa: PLC0415 - most rows are here already
-
-        return DataFetch(environment, check=check, say=say)
-
-    return when_used(build)
+    return DataFetch(environment, check=check, say=say)
 
 
 def fetching_hub(
@@ -132,9 +127,7 @@ def ports(
         ),
         make_rows=trusted_python(environment) if plan.settings.trust_python else _refuse_python,
         open_sandbox=lambda: _open_sandbox(plan, environment, labels, display.say, clock.check),
-        weights_source=when_used(
-            lambda: _weights_source(plan, environment, model_token, check=clock.check, say=display.say)
-        ),
+        weights_source=_weights_source(plan, environment, model_token, check=clock.check, say=display.say),
         open_store=partial(_open_store, private=private_folder),
         open_archive=open_archive,
         run_async=run,
@@ -160,8 +153,6 @@ def _weights_source(
     check: Callable[[], object],
     say: Callable[[str], object],
 ) -> WeightsSource:
-    from model_accuracy_eval.hubs.hub_weights import HubWeights  # noqa: PLC0415 - a service has its weights
-
     folder = plan.settings.weights_dir or str(cache_folder(environment) / "weights")
     return HubWeights(environment, folder, token=token or _hub_token(plan, environment), check=check, say=say)
 
@@ -173,8 +164,6 @@ def _open_sandbox(
     say: Callable[[str], None],
     check: Callable[[], None],
 ) -> Sandbox:
-    from model_accuracy_eval.sandbox.backends import open_sandbox  # noqa: PLC0415 - only programs are run in one
-
     settings = plan.settings
     return open_sandbox(
         settings.sandbox,
@@ -197,21 +186,11 @@ def _launcher(
     say: Callable[[str], None],
 ) -> Launcher:
     if plan.settings.runtime == "process":
-        return when_used(lambda: _process_launcher(environment, clock, adapter_user))
+        return ProcessLauncher(environment, check=clock.check, user=adapter_user)
     # One that a killed run left behind would hold the port. Without an engine, the launcher itself objects.
     with contextlib.suppress(Refused):
         sweep_orphans(labels or Labels(repository=""), environment)
     return _container_launcher(plan, environment, clock, labels, say)
-
-
-def _process_launcher(
-    environment: Mapping[str, str], clock: SignalClock, adapter_user: UnprivilegedUser | None
-) -> Launcher:
-    from model_accuracy_eval.deployment.process_launcher import (  # noqa: PLC0415 - a service that runs needs none
-        ProcessLauncher,
-    )
-
-    return ProcessLauncher(environment, check=clock.check, user=adapter_user)
 
 
 def _container_launcher(
@@ -220,12 +199,7 @@ def _container_launcher(
     clock: SignalClock,
     labels: Labels | None,
     say: Callable[[str], None] = lambda sentence: None,
-) -> "ContainerLauncher":
-    from model_accuracy_eval.deployment.container_launcher import (  # noqa: PLC0415 - few runs start a container
-        ContainerLauncher,
-        ContainerOptions,
-    )
-
+) -> ContainerLauncher:
     options = ContainerOptions(
         image=plan.settings.adapter_image or "",
         devices=plan.settings.devices,

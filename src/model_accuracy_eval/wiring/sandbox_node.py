@@ -2,9 +2,8 @@
 
 import os
 
-from model_accuracy_eval import __version__
+from model_accuracy_eval import __version__, extras
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.optional import ray
 from model_accuracy_eval.ports.sandbox_port import Sandbox
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.records.cluster import NodeTrouble, SandboxFacts
@@ -19,6 +18,7 @@ class SandboxNode:
         self._sandbox: Sandbox | None = None
 
     async def open(self, plan: RunPlan, workers: int) -> SandboxFacts | NodeTrouble:
+        ray = extras.load("ray")
         address: str = ray.util.get_node_ip_address()
         settings = plan.settings
         try:

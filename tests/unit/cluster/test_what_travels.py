@@ -13,7 +13,7 @@ from model_accuracy_eval.cluster import folder_copy, port_claims
 from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, shown
 from model_accuracy_eval.cluster.weights_sample import difference, sample
 from model_accuracy_eval.errors import Refused, UsageError
-from model_accuracy_eval.optional import installed
+from model_accuracy_eval.extras import installed
 
 
 def test_a_folder_arrives_as_it_was(tmp_path: Path) -> None:

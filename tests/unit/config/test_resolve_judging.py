@@ -18,7 +18,7 @@ def plan(monkeypatch: pytest.MonkeyPatch, metric: str, **settings: Any) -> RunPl
     measure = MetricUse(name=metric, label="figure")
     task = msgspec.structs.replace(demo.WORD_PROBLEMS, pipelines=(Pipeline(metrics=(measure,)),))
     monkeypatch.setattr(library, "find", lambda _name: task, raising=False)
-    monkeypatch.setattr("model_accuracy_eval.tasks.find", lambda _name: task)
+    monkeypatch.setattr("model_accuracy_eval.tasks.dataset_table.find", lambda _name: task)
     whole = {"endpoint": ("http://a",), "datasets": ("demo_gsm8k",), **settings}
     files: dict[str, bytes] = {}
     tasks = Library(files.__getitem__, MemoryTaskFiles())

@@ -25,7 +25,7 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.tasks import TASKS, find
+from model_accuracy_eval.tasks.dataset_table import TASKS, find
 
 TASK = find("demo_gsm8k")
 SETTINGS = Settings(adapter="./adapter", model="/weights", datasets=("demo_gsm8k",))

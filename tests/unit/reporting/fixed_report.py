@@ -24,7 +24,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
     VerdictReason,
 )
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 FIGURES = (("accuracy (5 runs average)", 5.6), ("avg@5", 5.6), ("pass@5", 24.0), ("cons@5", 0.0))
 """The sample table of the mission."""

@@ -36,7 +36,7 @@ from model_accuracy_eval.reporting import (
     untrusted_text,
 )
 from model_accuracy_eval.reporting.comment import Links
-from model_accuracy_eval.tasks import TASKS
+from model_accuracy_eval.tasks.dataset_table import TASKS
 
 
 @pytest.mark.parametrize("name", ["many", "single"])

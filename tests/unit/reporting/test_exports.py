@@ -16,7 +16,7 @@ from model_accuracy_eval.records.problem import HubSplit
 from model_accuracy_eval.reporting.exports import benchmark_entries, junit, lm_eval_results, model_card
 from model_accuracy_eval.reporting.exports.exported_run import AskedProblem, ExportedRun, file_name
 from model_accuracy_eval.reporting.exports.model_card import HubDataset
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 etree: Any = pytest.importorskip("lxml.etree")  # sacrebleu brings it
 HOSTILE = "a\x00\x0b\x1b[31m <b>&amp;]]> \"'\ud800\uffff\n]]>é"

@@ -12,7 +12,7 @@ from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import Conclusion, Interval, Report
 from model_accuracy_eval.reporting import history, history_file, history_lines, manifest, results, runfile
 from model_accuracy_eval.reporting.history_lines import RunHistory
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 def judged(conclusion: Conclusion = "passed", finished: str = "2026-03-26T15:15:20+0800") -> Report:

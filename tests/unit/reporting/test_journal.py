@@ -20,7 +20,7 @@ from model_accuracy_eval.records import (
     Usage,
 )
 from model_accuracy_eval.reporting import journal, journal_order, prediction_view
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 PROBLEM = Problem(
     id=7,

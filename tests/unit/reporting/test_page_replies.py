@@ -33,7 +33,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.records.code import Execution, FailedCheck, Program
 from model_accuracy_eval.reporting import findings, journal, page_replies, picture_lines
 from model_accuracy_eval.reporting.page_replies import PackedReplies
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 PREPARED = PreparedDataset(task=find("demo_gsm8k"), problems=(), version="0ba9da", questions="0ba9daffff")
 

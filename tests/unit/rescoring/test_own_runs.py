@@ -15,7 +15,7 @@ import pytest
 from tests.fake_ports import MemoryHub, ScriptedChat, ScriptedSandbox, fake_ports
 from tests.real_data import REAL
 
-from model_accuracy_eval import pipeline, rescore, tasks
+from model_accuracy_eval import pipeline, rescore
 from model_accuracy_eval.errors import BadData, BadReuse, BadValue
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
@@ -46,6 +46,7 @@ from model_accuracy_eval.scoring.loglikelihood_methods import unavailable_metric
 from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge
 from model_accuracy_eval.stages import preflight
 from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.tasks import dataset_table as tasks
 from model_accuracy_eval.tasks.rows import parse
 from model_accuracy_eval.wiring import engines
 

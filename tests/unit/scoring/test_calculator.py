@@ -7,7 +7,7 @@ from tests.real_data import rows
 
 from model_accuracy_eval.scoring.calculator import calculate, split_notes
 from model_accuracy_eval.scoring.metrics.exams import calculator_notes
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from model_accuracy_eval.sandbox.inside.case_data import read
 from model_accuracy_eval.scoring.code import contest_programs
 from model_accuracy_eval.scoring.extract import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
-from model_accuracy_eval.tasks import declared, find, time_windows
+from model_accuracy_eval.tasks import declared, time_windows
+from model_accuracy_eval.tasks.dataset_table import find
 from model_accuracy_eval.tasks.views import VIEWS
 
 PROBLEM = Problem(id=0, messages=(), references=("right",), extras={"cases": [{"input": "1", "output": "2"}], "n": "7"})

@@ -11,7 +11,7 @@ from model_accuracy_eval.records import Gate
 from model_accuracy_eval.scoring import gate_lines
 from model_accuracy_eval.scoring.gate_lines import SCENARIOS, Unit
 from model_accuracy_eval.scoring.scorecard import figure_units
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 COMPARISONS = (">=", ">", "<=", "<", "==")
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters='"'), min_size=1)

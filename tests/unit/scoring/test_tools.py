@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Counts, TaskSpec, ToolCall
 from model_accuracy_eval.scoring import tools
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 TASK = find("gsm8k_tools")
 

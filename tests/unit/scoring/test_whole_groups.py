@@ -9,7 +9,7 @@ from tests.dataset_fixtures import prepared
 from model_accuracy_eval.records import Attempt, Fault, SummaryRow
 from model_accuracy_eval.scoring.notes import groups_in_part
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 def scored(name: str, replies: Sequence[str | None], limit: int | None = None) -> dict[str, SummaryRow]:

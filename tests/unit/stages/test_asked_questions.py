@@ -15,7 +15,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.stages.problem_order import AskedQuestions
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 TASK = find("demo_gsm8k")
 FAULT = Fault(kind="failed", sentence="No answer.")

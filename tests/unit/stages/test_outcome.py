@@ -11,7 +11,7 @@ from model_accuracy_eval.records import Attempt, Counts, DatasetResult, SummaryR
 from model_accuracy_eval.scoring import gate_lines
 from model_accuracy_eval.scoring.scorecard import Scorecard
 from model_accuracy_eval.stages.outcome import conclude
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from model_accuracy_eval.scoring.tools import UNFINISHED
 from model_accuracy_eval.stages import infer
 from model_accuracy_eval.stages.deploy import LiveService
 from model_accuracy_eval.stages.tool_loop import converse
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 TASK = find("gsm8k_tools")
 REQUEST = Request(messages=(Message(role="user", content="How many?"),))

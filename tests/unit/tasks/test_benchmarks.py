@@ -12,8 +12,9 @@ from model_accuracy_eval.records import Attempt, Counts, DatasetResult, Problem,
 from model_accuracy_eval.scoring import groups
 from model_accuracy_eval.scoring.judging import judge
 from model_accuracy_eval.scoring.scorers import pipelines
-from model_accuracy_eval.tasks import GROUPS, SECTIONS, TASKS, find, preparation
+from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.benchmarks import core
+from model_accuracy_eval.tasks.dataset_table import GROUPS, SECTIONS, TASKS, find
 
 SIZES = {
     "gsm8k_nanochat": 1319, "mgsm": 2750, "svamp": 1000, "mmlu": 14042, "mmlu_choice_5shot": 14042,

@@ -3,7 +3,7 @@
 import pytest
 from tests import dataset_fixtures, golden_files
 
-from model_accuracy_eval.tasks import SECTIONS, TASKS, find
+from model_accuracy_eval.tasks.dataset_table import SECTIONS, TASKS, find
 
 ELSEWHERE = {
     **dict.fromkeys((task.name for task in SECTIONS["Code"]), "tests/e2e"),

@@ -2,8 +2,8 @@
 
 from tests.dataset_fixtures import read
 
-from model_accuracy_eval.tasks import find
 from model_accuracy_eval.tasks.benchmarks.gpqa import shuffled_options
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 def test_an_order_belongs_to_its_question() -> None:

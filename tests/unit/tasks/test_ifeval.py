@@ -12,7 +12,8 @@ from model_accuracy_eval.records import Attempt, Problem, Step
 from model_accuracy_eval.scoring.ifeval import CHECKERS
 from model_accuracy_eval.scoring.judging import judge
 from model_accuracy_eval.scoring.scorers import pipelines
-from model_accuracy_eval.tasks import find, views
+from model_accuracy_eval.tasks import views
+from model_accuracy_eval.tasks.dataset_table import find
 
 TASK = find("ifeval")
 OBEDIENT = 498

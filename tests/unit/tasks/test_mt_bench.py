@@ -4,7 +4,7 @@ from tests.real_data import paper
 
 from model_accuracy_eval.records import Attempt, EarlierReply, Question
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 def test_a_judge_sees_the_turn_that_it_marks() -> None:

@@ -9,8 +9,8 @@ from tests import dataset_fixtures
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Attempt, EarlierReply, Problem, SummaryRow
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import find
 from model_accuracy_eval.tasks.benchmarks.multi_if import instructed_turns
+from model_accuracy_eval.tasks.dataset_table import find
 
 TASK = find("multi_if")
 ROWS = dataset_fixtures.read(TASK.data, TASK.fields)

@@ -16,10 +16,11 @@ from model_accuracy_eval.errors import UnknownDataset
 from model_accuracy_eval.records import Attempt, DataFile, PreparedDataset, Problem, TaskSpec, Verdict
 from model_accuracy_eval.scoring.judging import check, judge
 from model_accuracy_eval.scoring.numbers import as_number
-from model_accuracy_eval.tasks import NAMES, SECTIONS, TASKS, find, preparation
+from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.benchmarks import apps, codecontests, livecodebench
 from model_accuracy_eval.tasks.custom import looks_like_file
 from model_accuracy_eval.tasks.dataset_names import KINDS
+from model_accuracy_eval.tasks.dataset_table import NAMES, SECTIONS, TASKS, find
 from model_accuracy_eval.tasks.rows import parse
 from model_accuracy_eval.tasks.template_words import without_calculator
 

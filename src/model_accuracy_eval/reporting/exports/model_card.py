@@ -6,8 +6,9 @@ A page shows a figure as that of the whole benchmark. So a part of one (a limit,
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+import yaml
+
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.optional import yaml
 from model_accuracy_eval.records import DatasetResult, SummaryRow, TaskSpec
 from model_accuracy_eval.reporting import summary
 from model_accuracy_eval.reporting.conclusions import is_verdict

@@ -4,8 +4,8 @@
 """
 
 import ast
+import doctest
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.python_source import parse_expression
@@ -17,9 +17,6 @@ from model_accuracy_eval.scoring.code.humaneval_x_programs import foreign
 from model_accuracy_eval.scoring.code.multipl_e_programs import multipl_e
 from model_accuracy_eval.scoring.code.reference_comparison import comparison_tests
 from model_accuracy_eval.scoring.code.syntax import called_function, is_declaration, names_of, parse
-
-if TYPE_CHECKING:
-    import doctest
 
 Suite = Callable[..., Program]
 
@@ -142,16 +139,14 @@ def shown_tests(code: str, row: JSONObject) -> Program | None:
     return Program(code=code, tests=prompt_helpers(prompt, name) + "\n".join(lines) + "\n", entry_points=(name,))
 
 
-def _examples(prompt: str) -> "list[doctest.Example]":
-    import doctest  # noqa: PLC0415 - it loads unittest and the debugger, and few runs need it
-
+def _examples(prompt: str) -> list[doctest.Example]:
     try:
         return doctest.DocTestParser().get_examples(prompt)
     except ValueError:  # an indentation that doctest refuses; the question itself is still good
         return []
 
 
-def _assertion(example: "doctest.Example") -> str:
+def _assertion(example: doctest.Example) -> str:
     source, result = example.source.strip(), example.want.strip()
     try:
         parse_expression(source)

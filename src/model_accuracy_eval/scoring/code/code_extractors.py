@@ -1,9 +1,9 @@
 """Filters that read code from replies; `extract` has them in its table."""
 
 import ast
+import re
 from collections.abc import Callable
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.code import markdown_blocks
 from model_accuracy_eval.scoring.code.humaneval_x_programs import foreign_code
@@ -11,7 +11,7 @@ from model_accuracy_eval.scoring.code.multipl_e_programs import multipl_e_code
 from model_accuracy_eval.scoring.code.solutions import solution
 from model_accuracy_eval.scoring.code.syntax import called_function, is_talk, parse
 
-_TAGGED = lazy_pattern(r"\[ANSWER\]([^\[]*(?:\[(?!/ANSWER\])[^\[]*)*)(?:\[/ANSWER\]|\Z)")
+_TAGGED = re.compile(r"\[ANSWER\]([^\[]*(?:\[(?!/ANSWER\])[^\[]*)*)(?:\[/ANSWER\]|\Z)")
 
 
 def python_code(

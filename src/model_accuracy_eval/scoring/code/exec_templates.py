@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import JSONObject, Problem
 from model_accuracy_eval.scoring.asks import PLACE
 from model_accuracy_eval.scoring.metrics.judge_metrics import columns
@@ -14,7 +13,7 @@ _WITH_ANSWER = ("code", "tests", "entry_points")
 """The fields in which `{answer}` is the model's code: the others must not depend on it."""
 _DATA = ("stdin", "calls", "checker")
 """The fields in which braces are likely to be data."""
-_JINJA = lazy_pattern(r"\{\{-?\s*(\w+)[^{}]*\}\}")
+_JINJA = re.compile(r"\{\{-?\s*(\w+)[^{}]*\}\}")
 
 
 def objections(args: JSONObject, problem: Problem) -> list[str]:

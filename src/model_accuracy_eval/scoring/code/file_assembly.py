@@ -7,7 +7,6 @@ mains and tests. Imports are gathered in one place.
 import re
 from collections.abc import Callable
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import JSONObject
 from model_accuracy_eval.scoring.code.languages import (
     LANGUAGES,
@@ -108,9 +107,9 @@ def _rust(known: Language, above: str, source: str, _row: JSONObject) -> str:
     return f"{front}\nuse given::*;\n{_joined(known, above, source)}\n"
 
 
-_GO_IMPORT = lazy_pattern(r'^import[^\S\n]*(?:\(([^()]*)\)|((?:[\w.]+[^\S\n]+)?"[^"\n]+"))[^\S\n]*;?', re.MULTILINE)
-_GO_PACKAGE = lazy_pattern(r"^package[^\S\n]+\w+[^\S\n]*;?", re.MULTILINE)
-_GO_IMPORTED = lazy_pattern(r'(?:([\w.]+)[^\S\n]+)?"([^"\n]+)"')
+_GO_IMPORT = re.compile(r'^import[^\S\n]*(?:\(([^()]*)\)|((?:[\w.]+[^\S\n]+)?"[^"\n]+"))[^\S\n]*;?', re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^package[^\S\n]+\w+[^\S\n]*;?", re.MULTILINE)
+_GO_IMPORTED = re.compile(r'(?:([\w.]+)[^\S\n]+)?"([^"\n]+)"')
 _GO_STANDARD = ("bytes", "crypto/md5", "fmt", "math", "math/rand", "regexp", "sort", "strconv", "strings", "time")
 """What the published runner imports by itself where it is used."""
 

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
-
 _COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
 _TEXT = r'"(?:\\.|[^"\\\n])*"?'
 _LETTER = r"'(?:\\.|[^'\\\n])*'?"
@@ -14,7 +12,7 @@ _CALLABLE = (
     r"^(?:[^\n(){};=#]*[\s*&])?(?!(?:if|for|while|switch|catch)\b)(\w+)[^\S\n]*"
     r"\((?:[^{};\n]|\n(?!\n)){0,500}\)[\w\s,]{0,80}\{"
 )
-_BRACE = lazy_pattern(r"[{}]")
+_BRACE = re.compile(r"[{}]")
 
 
 class Language(NamedTuple):

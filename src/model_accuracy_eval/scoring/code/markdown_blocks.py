@@ -1,10 +1,9 @@
 """Markdown's fenced blocks, read in one pass over the lines."""
 
+import re
 from typing import NamedTuple
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
-
-_FENCE = lazy_pattern(r"([ \t]*)(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*")
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*")
 
 
 class Block(NamedTuple):

@@ -1,6 +1,6 @@
 """Contracts of metrics that one benchmark brought: LongBench's, BFCL's, and the grades of SimpleQA."""
 
-from model_accuracy_eval import optional
+from model_accuracy_eval import extras
 from model_accuracy_eval.records import Opinion
 from model_accuracy_eval.scoring.contracts.dependency_contracts import asked
 from model_accuracy_eval.scoring.contracts.text_contracts import text_contract
@@ -93,7 +93,7 @@ _OF_GROUPS = (
 
 CONTRACTS = (
     *_OF_LONGBENCH,
-    *(_IN_CHINESE if optional.installed("jieba") else ()),
+    *(_IN_CHINESE if extras.installed("jieba") else ()),
     *_OF_BBEH,
     *_OF_BFCL,
     *_OF_SIMPLEQA,

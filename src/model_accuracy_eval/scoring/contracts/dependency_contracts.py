@@ -6,7 +6,7 @@ Metrics of a library that is not installed have no contract: their figures canno
 from collections.abc import Sequence
 from typing import Any
 
-from model_accuracy_eval import optional
+from model_accuracy_eval import extras
 from model_accuracy_eval.records import Opinion
 from model_accuracy_eval.records.code import CaseResult, Execution, ExecutionVerdict
 from model_accuracy_eval.scoring.aggregations import aggregation
@@ -123,7 +123,7 @@ _OF_JUDGES = (
 # fmt: on
 
 CONTRACTS = (
-    *(_OF_SACREBLEU if optional.installed("sacrebleu") else ()),
-    *(_OF_IFEVAL if all(map(optional.installed, ("langdetect", "nltk", "punkt"))) else ()),
+    *(_OF_SACREBLEU if extras.installed("sacrebleu") else ()),
+    *(_OF_IFEVAL if all(map(extras.installed, ("langdetect", "nltk", "punkt"))) else ()),
     *_OF_JUDGES,
 )

@@ -4,17 +4,18 @@ langdetect finds it.
 NLTK would download the tables of its Punkt tokenizer; here they come from a package that carries the same values.
 """
 
+import re
 from collections import defaultdict
 from functools import cache, lru_cache
 from typing import Any
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
-from model_accuracy_eval.optional import emoji, langdetect, nltk, punkt
+from model_accuracy_eval import extras
 
 
 @cache
 def _punkt() -> Any:
-    tables = punkt.data.english
+    nltk = extras.load("nltk")
+    tables = extras.load("punkt.data.english")
     parameters = nltk.tokenize.punkt.PunktParameters()
     parameters.abbrev_types = set(tables.ABBREV_TYPES)
     parameters.sent_starters = set(tables.SENT_STARTERS)
@@ -25,6 +26,7 @@ def _punkt() -> Any:
 
 @cache
 def _treebank() -> Any:
+    nltk = extras.load("nltk")
     return nltk.tokenize.NLTKWordTokenizer()
 
 
@@ -41,6 +43,7 @@ def words(text: str) -> list[str]:
 @cache
 def _factory() -> Any:
     """A factory with a fixed seed: the library draws at random, and a reply's verdict must not change."""
+    langdetect = extras.load("langdetect")
     factory = langdetect.detector_factory.DetectorFactory()
     factory.load_profile(langdetect.detector_factory.PROFILES_DIRECTORY)
     factory.set_seed(0)
@@ -51,6 +54,7 @@ def _factory() -> Any:
 @lru_cache(maxsize=64)
 def language(text: str) -> str | None:
     """The language code, such as `en` or `zh-cn`; None for a text without letters."""
+    langdetect = extras.load("langdetect")
     detector = _factory().create()
     detector.append(text)
     try:
@@ -59,17 +63,18 @@ def language(text: str) -> str | None:
         return None
 
 
-_CHARACTER = lazy_pattern("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 """Of Chinese, Japanese and Korean: each counts as a word."""
-_NO_WORD = lazy_pattern(r"""[\\.!?．/_,{}<>:;$%^&*(+"'—！，。？、`~@#￥…（）：；《》“”)\[\]»〔〕\-「」]""")
-_CHINESE_SENTENCE = lazy_pattern(r"[^!?。.！？．\n]+")
-_HINDI_END = lazy_pattern(r"(?<=[।!?])\s*")
+_NO_WORD = re.compile(r"""[\\.!?．/_,{}<>:;$%^&*(+"'—！，。？、`~@#￥…（）：；《》“”)\[\]»〔〕\-「」]""")
+_CHINESE_SENTENCE = re.compile(r"[^!?。.！？．\n]+")
+_HINDI_END = re.compile(r"(?<=[।!?])\s*")
 
 
 def chinese_words(text: str) -> int:
     """Characters, runs of letters between them, and emoji. Punctuation is nothing, so `3.5` is one."""
+    emoji = extras.load("emoji")
     text = _NO_WORD.sub("", text)
-    symbols = emoji.emoji_count(text)
+    symbols = int(emoji.emoji_count(text))
     text = emoji.replace_emoji(text, "")
     return len(_CHARACTER.findall(text)) + len(_CHARACTER.sub(" ", text).split()) + symbols
 

@@ -5,12 +5,11 @@ import string
 import unicodedata
 from collections.abc import Sequence
 
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 from model_accuracy_eval.scoring.numbers import as_number
 
-_UNSEEN = lazy_pattern("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 """Marks of direction, of the beginning of a file, and blanks of no width, which are copied along with texts."""
 
 

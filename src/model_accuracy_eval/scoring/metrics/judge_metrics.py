@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.records import Message, Opinion, Problem, Question
 from model_accuracy_eval.scoring.asks import fill_template
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
@@ -25,9 +24,9 @@ COMPARED = (
     "Question: {question}\n\nFirst answer: {first}\n\nSecond answer: {second}\n\n"
     "Which answer is better? Their order and their lengths say nothing. Reply with the one word first, second or tie."
 )
-_PLACE = lazy_pattern(r"\b(first|second|tie)\b|\[\[([ABC])\]\]", re.IGNORECASE)
-_WORD = lazy_pattern(r"\b(yes|no)\b", re.IGNORECASE)
-_NUMBER = lazy_pattern(r"-?\d+(?:\.\d+)?")
+_PLACE = re.compile(r"\b(first|second|tie)\b|\[\[([ABC])\]\]", re.IGNORECASE)
+_WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def ask_judge(

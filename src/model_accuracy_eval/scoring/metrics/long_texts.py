@@ -12,8 +12,8 @@ from difflib import SequenceMatcher
 from functools import cache, partial
 from typing import Any
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.optional import jieba
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 from model_accuracy_eval.scoring.metrics.overlap import shared_f1, squad_words
@@ -51,6 +51,7 @@ def _chinese_words(text: str) -> list[str]:
 @cache
 def _cutter() -> Any:
     """Its words are read from its own file: the cache that it keeps lies where other users can write."""
+    jieba = extras.load("jieba")
     cutter = jieba.Tokenizer()
     cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
     cutter.initialized = True

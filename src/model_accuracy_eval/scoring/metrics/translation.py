@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from model_accuracy_eval.optional import numpy, sacrebleu
+import numpy
+
+from model_accuracy_eval import extras
 from model_accuracy_eval.scoring.lost_values import Ends, LostValue
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
@@ -24,6 +26,7 @@ def sentence(answer: str, references: Sequence[str], *, tokenizer: str = "") -> 
 
 
 def _measure(kind: str, tokenizer: str) -> Any:
+    sacrebleu = extras.load("sacrebleu")
     metrics = sacrebleu.metrics
     measures: dict[str, Callable[[], Any]] = {
         "bleu": partial(metrics.BLEU, tokenize=tokenizer or None),

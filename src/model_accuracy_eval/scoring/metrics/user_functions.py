@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import BadData, UsageError
-from model_accuracy_eval.optional import evaluate
 from model_accuracy_eval.scoring import function_paths
 from model_accuracy_eval.scoring.metrics import lm_eval_functions
 from model_accuracy_eval.scoring.metrics.metric_type import Metric, SampleValue
@@ -69,6 +69,7 @@ def user_figure(path: str, values: Sequence[Any]) -> float:
 
 @cache
 def _hugging_face_metric(name: str) -> Any:
+    evaluate = extras.load("evaluate")
     local_only = evaluate.DownloadConfig(local_files_only=True)
     try:
         return evaluate.load(name, download_config=local_only)

@@ -7,9 +7,9 @@ from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
 import msgspec
+import yaml
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.optional import yaml
 
 TaskFields = dict[str, Any]
 

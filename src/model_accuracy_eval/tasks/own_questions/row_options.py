@@ -9,13 +9,12 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.lazy_pattern import lazy_pattern
 from model_accuracy_eval.tasks.own_questions import cells
 from model_accuracy_eval.tasks.own_questions.question_shape import AnswerIs, Columns
 from model_accuracy_eval.tasks.rows import DataRow
 
-_LETTER = lazy_pattern(r"\(?\s*([A-Za-z])\s*[).:]?")
-_LABELLED = lazy_pattern(r"\s*[(\[]?([A-Za-z])[)\].:、．]\s*(.*\S)\s*", re.DOTALL)
+_LETTER = re.compile(r"\(?\s*([A-Za-z])\s*[).:]?")
+_LABELLED = re.compile(r"\s*[(\[]?([A-Za-z])[)\].:、．]\s*(.*\S)\s*", re.DOTALL)
 _BASES: dict[AnswerIs, int] = {"position from 0": 0, "position from 1": 1}
 
 

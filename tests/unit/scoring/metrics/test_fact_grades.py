@@ -7,7 +7,7 @@ from model_accuracy_eval.records import Attempt, Opinion, Question
 from model_accuracy_eval.scoring.asks import Ask, AskResult
 from model_accuracy_eval.scoring.metrics.fact_grades import grade
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 
 def figures(*replies: str) -> dict[str, float | None]:

@@ -16,7 +16,7 @@ from model_accuracy_eval.scoring.asks import Ask
 from model_accuracy_eval.scoring.code.output_programs import output_program
 from model_accuracy_eval.scoring.estimators import maj_at_k
 from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import find
+from model_accuracy_eval.tasks.dataset_table import find
 
 GROUPS = st.lists(st.integers(1, 4).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size))), max_size=4)
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval import tasks
 from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.inputs import PRESETS
 from model_accuracy_eval.config.resolve import with_strategy
 from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.tasks import dataset_table as tasks
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.prompt_parts import STRATEGIES
 
