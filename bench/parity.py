@@ -98,7 +98,7 @@ def _of_csv(rows: Iterable[Mapping[str, str]]) -> Iterator[Published]:
 
 
 def find(folder: Path, published: Iterable[Published]) -> Iterator[tuple[Path, Published]]:
-    """The files that are named, each once; without names, all that may hold replies, but no results files beside."""
+    """The files with what is known of each; without such a list, all that may hold replies, but no results beside."""
     entries = list(published)
     files = sorted(path for path in folder.rglob("*") if path.is_file() and SUFFIXES & set(path.suffixes))
     results = {place for path in files for place in _beside(path)}
@@ -106,9 +106,9 @@ def find(folder: Path, published: Iterable[Published]) -> Iterator[tuple[Path, P
         if path.resolve() in results:
             continue
         name = path.relative_to(folder).as_posix()
-        match = next((entry for entry in entries if fnmatch.fnmatch(name, entry.file)), None)
-        if match or not entries:
-            yield path, match or Published()
+        for entry in entries or [Published(file="*")]:
+            if fnmatch.fnmatch(name, entry.file):
+                yield path, entry
 
 
 def judge(path: Path, name: str, published: Published, options: argparse.Namespace) -> Judged:
@@ -232,7 +232,8 @@ def joined(body: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Many rows whose figures are all the same here become one row: readers look for those that differ."""
     groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for place, row in enumerate(body):
-        groups.setdefault(row[1:4] if _is_same(row) else (str(place),), []).append(row)
+        repository = tuple(row[0].split("/")[:2])
+        groups.setdefault((*repository, *row[1:4]) if _is_same(row) else (str(place),), []).append(row)
     kept: list[tuple[str, ...]] = []
     for rows_of in groups.values():
         if len(rows_of) < _ROWS_TO_JOIN:

@@ -75,7 +75,7 @@ class ReplyFile:
 def rescore(
     file: ReplyFile, plan: RunPlan, ports: Ports, on_disagreement: OnDisagreement | None = None
 ) -> Iterator[tuple[Rescored, DatasetResult]]:
-    """One result, or one for every model of the file or for every filter of lm-eval that is judged without a dataset.
+    """One result, or one for every filter of lm-eval that is judged without a dataset.
 
     `plan`: that of the run if the replies are our own, otherwise the settings alone. `on_disagreement` is called for
     every sample that has another value in the file, class by class.
@@ -85,16 +85,15 @@ def rescore(
         raise BadData(f"{file.name} holds no saved replies.")
     filters = list(dict.fromkeys(reply.filter for reply in outline))
     if file.task is not None:
-        # lm-eval judges the same replies by several filters; any other file has the replies of several models.
-        of_lm_eval = bool(outline[0].metrics)
-        for name in filters[:1] if of_lm_eval else filters:
-            dataset = _of_task(file, file.task, plan, ports, [reply for reply in outline if reply.filter == name])
-            result, own = _judged(file, plan, ports, dataset, name, filtered=False, on_disagreement=on_disagreement)
-            yield (replace(result, filter="none") if of_lm_eval else result), own
+        # lm-eval writes the same replies once for each of its filters.
+        first = [reply for reply in outline if reply.filter == filters[0]]
+        dataset = _of_task(file, file.task, plan, ports, first)
+        result, own = _judged(file, plan, ports, dataset, filters[0], filtered=False, on_disagreement=on_disagreement)
+        yield replace(result, filter="none"), own
         return
     for name in filters:
-        first = list(islice((reply for reply in file.read() if reply.filter == name), _LOOKED_AT))
-        task, scoring = choose_scoring.guess(file.name, first, file.results)
+        looked_at = list(islice((reply for reply in file.read() if reply.filter == name), _LOOKED_AT))
+        task, scoring = choose_scoring.guess(file.name, looked_at, file.results)
         replies = [reply for reply in outline if reply.filter == name and not _is_dropped(reply)]
         dataset = _of_file(file, saved_problems.problems(file.name, replies), task, scoring)
         yield _judged(file, plan, ports, dataset, name, filtered=True, on_disagreement=on_disagreement)

@@ -23,8 +23,8 @@ class SampleClaims:
 
     def add(self, reply: SavedReply, problem: int, index: int) -> None:
         for metric, value in reply.claimed.items():
-            self._values.setdefault(self._row_name(metric, _lm_eval_filter(reply)), array("d")).append(value)
-        if _lm_eval_filter(reply) in ("none", self._first.name):
+            self._values.setdefault(self._row_name(metric, reply.filter), array("d")).append(value)
+        if reply.filter in ("none", self._first.name):
             of_first = reply.claimed.get(self._first.metrics[0].name, reply.claimed.get(_ACCURACY))
             if of_first is not None:
                 self.of_samples[problem, index] = of_first
@@ -48,8 +48,3 @@ class SampleClaims:
         pipeline = self._first.name if filter_name == "none" else filter_name
         row_name = name if pipeline == "none" else f"{name},{pipeline}"
         return f"{row_name} ({self._n} runs average)" if self._n > 1 and name == headline else row_name
-
-
-def _lm_eval_filter(reply: SavedReply) -> str:
-    """Files of other programs have the names of models there."""
-    return reply.filter if reply.metrics else "none"

@@ -37,6 +37,15 @@ def test_paths_lead_into_objects_and_lists() -> None:
     ]
 
 
+def test_what_stands_beside_the_rows_belongs_to_each() -> None:
+    """GAOKAO-Bench names the subject once."""
+    found = mapped(
+        {"keyword": "History", "example": [{"index": 0, "out": "A"}]},
+        "rows=example,id=index,part=keyword,prediction=out",
+    )
+    assert found == [R(problem="0", part="History", text="A")]
+
+
 def test_everything_that_can_be_mapped() -> None:
     """One field each."""
     row = {

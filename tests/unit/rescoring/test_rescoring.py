@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from tests.fake_ports import fake_ports
 from tests.saved_bytes import read
 
-from model_accuracy_eval import python_rescore
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.rescoring import claims, tables
@@ -203,28 +201,6 @@ def test_claims_are_the_numbers_of_a_results_file() -> None:
     assert claims.read_figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
     with pytest.raises(BadData, match=r"r\.json: this is not a results file"):
         claims.read_figures(b"[]", "r.json")
-
-
-def test_the_models_of_one_file_are_judged_by_themselves(tmp_path: Path) -> None:
-    """OpenAI's GSM8K solutions hold four of them; neither replies nor claims of one count for another."""
-    question = (
-        "A baker puts 6 rolls on each tray. She fills 8 trays in the morning and 5 trays in the afternoon. How many rolls "
-        "does she bake that day?"
-    )
-    models = {
-        "small": {"solution": "A: 13", "is_correct": False},
-        "large": {"solution": "A: 78", "is_correct": True},
-    }
-    path = tmp_path / "solutions.jsonl"
-    path.write_text(
-        json.dumps({"question": question, "ground_truth": "They hold 13 * 6 = <<13*6=78>>78 rolls.\nA: 78", **models})
-    )
-    results = python_rescore.rescore(path, task="demo_gsm8k", subset=True)
-    assert {result.filter: [(figure.ours, figure.claimed) for figure in result.figures] for result in results} == {
-        "small": [(0.0, 0.0)],
-        "large": [(100.0, 100.0)],
-    }
-    assert [result.samples for result in results] == [1, 1]
 
 
 def test_thoughts_judged_as_part_of_the_reply_are_a_cause() -> None:

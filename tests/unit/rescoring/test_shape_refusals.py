@@ -73,8 +73,8 @@ def test_datasets_results_and_requests_are_no_replies(content: Any) -> None:
 
 def test_a_file_that_fits_two_shapes_is_refused() -> None:
     """Neither asks for the other's fields, so nobody knows which of the two texts is the reply."""
-    error = refusal([{"id": 1, "prediction": "a", "prompt": "?", "response": "b"}])
-    assert "fits plain rows and prompts with responses" in error.sentence
+    error = refusal([{"id": 1, "prediction": "a", "task_id": 1, "completion": "b"}])
+    assert "fits plain rows and programs" in error.sentence
     assert "--map" in error.sentence
 
 

@@ -1,4 +1,4 @@
-"""Messages in the form of OpenAI's interface, in which inspect, EvalScope and batches keep replies."""
+"""Messages in the form of OpenAI's interface, in which inspect and EvalScope keep replies."""
 
 from collections.abc import Iterable
 

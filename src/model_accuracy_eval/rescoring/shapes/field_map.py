@@ -71,10 +71,12 @@ def place_of_rows(first_rows: Mapping[RowPlace, ReplyRow], fields: Mapping[str, 
     return place
 
 
-def mapped(rows: Iterable[ReplyRow], fields: Mapping[str, str], file: str) -> Iterator[SavedReply]:
-    """The replies of a file. Each field must be in every row, or at least in one if it may be absent."""
+def mapped(rows: Iterable[ReplyRow], head: ReplyRow, fields: Mapping[str, str], file: str) -> Iterator[SavedReply]:
+    """The replies of a file. Each field must be in every row, or at least in one if it may be absent; what stands
+    beside the rows (`head`) belongs to each of them."""
     unseen = {name: path for name, path in fields.items() if name != "rows"}
-    for number, row in enumerate(rows):
+    for number, entry in enumerate(rows):
+        row = ReplyRow({**head.fields, **entry.fields}, entry.where, entry.key) if head.fields else entry
         absent = {name for name, path in fields.items() if name != "rows" and path not in row}
         failed = "error" in fields and row.get(fields["error"]) is not None
         required = absent - set(_MAY_BE_ABSENT) - ({"prediction"} if failed else set())

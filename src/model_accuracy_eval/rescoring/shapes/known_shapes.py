@@ -5,10 +5,7 @@ from model_accuracy_eval.rescoring.shapes import (
     evalscope_files,
     inspect_logs,
     lm_eval_samples,
-    maths_outputs,
     opencompass_files,
-    published_outputs,
-    service_outputs,
 )
 from model_accuracy_eval.rescoring.shapes.shape import Shape
 
@@ -18,7 +15,4 @@ KNOWN_SHAPES: tuple[Shape, ...] = (
     *inspect_logs.SHAPES,
     *evalscope_files.SHAPES,
     *code_files.SHAPES,
-    *published_outputs.SHAPES,
-    *maths_outputs.SHAPES,
-    *service_outputs.SHAPES,
 )

@@ -1,4 +1,4 @@
-"""What AISBench and OpenCompass write, and this program, whose files have AISBench's form and more."""
+"""What AISBench, OpenCompass, MMLU-Pro and this program write, whose files are AISBench's and more; plain rows."""
 
 from collections.abc import Iterator
 
@@ -81,9 +81,28 @@ def _named_loglikelihoods(row: ReplyRow) -> tuple[Loglikelihood | None, ...]:
     return tuple(None if entry is None else Loglikelihood(**msgspec.structs.asdict(entry)) for entry in named)
 
 
-def _temporary(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    question, gold = _last_question(row, "origin_prompt"), row.plain_texts("gold")
-    return samples(SavedReply(problem=row.identifier("idx"), question=question, gold=gold), row, "prediction")
+def _batch(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    reply = SavedReply(problem=row.identifier("task_id"))
+    if row.get("error"):
+        yield msgspec.structs.replace(reply, failure=as_text(row.get("error")))
+        return
+    yield from samples(reply, row, "text")
+
+
+def _mmlu_pro(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    """Where no answer was read, the official script guesses one; here that is no claim."""
+    answer = row.text("pred") or None
+    reply = SavedReply(
+        problem=row.identifier("question_id"),
+        question=row.text("question"),
+        options=row.plain_texts("options"),
+        gold=row.plain_texts("answer"),
+        part=row.text("category"),
+        dataset="mmlu_pro",
+        answer=answer,
+        claimed={} if answer is None else {"correct": float(answer == row.text("answer"))},
+    )
+    return samples(reply, row, "model_outputs|generated_text")
 
 
 def _plain(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
@@ -130,19 +149,27 @@ SHAPES = (
         gives="question, right answer",
     ),
     Shape(
-        name="OpenCompass's unfinished lines",
-        tools="OpenCompass",
-        file="`tmp_<dataset>.jsonl`",
-        needs=("idx", "prediction"),
-        replies=_temporary,
-        gives="question, right answer",
-    ),
-    Shape(
         name="plain rows",
         tools="anyone",
         file='lines, or a list, of `{"id", "prediction" or "predictions", "gold"}`',
         needs=("id", "prediction|predictions"),
         replies=_plain,
         gives="right answer; `correct` is the claim",
+    ),
+    Shape(
+        name="lines of batch",
+        tools="`batch` of this program, `apr run --batch-jsonl`",
+        file="its output",
+        needs=("task_id", "text|error", "tokens_generated|inference_ms|error"),
+        replies=_batch,
+        gives="errors",
+    ),
+    Shape(
+        name="MMLU-Pro's outputs",
+        tools="MMLU-Pro",
+        file="`model_outputs_*.json`, `<subject>_result.json`, or the zip of one",
+        needs=("question_id", "options", "answer", "pred", "category", "model_outputs|generated_text"),
+        replies=_mmlu_pro,
+        gives="question, options, right answer, subject; `pred` is the claim where there is one",
     ),
 )

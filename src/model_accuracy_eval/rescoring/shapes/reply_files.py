@@ -35,7 +35,7 @@ class ShapedFile:
         """Every reply, in the order of the file."""
         rows = self.file_rows.rows(self.place)
         if not self.shape:
-            yield from field_map.mapped(rows, self.fields, self.file_rows.name)
+            yield from field_map.mapped(rows, self.file_rows.head(self.place), self.fields, self.file_rows.name)
             return
         head = self.file_rows.head(self.place)
         for row in rows:
