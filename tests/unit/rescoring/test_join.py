@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from tests.fake_ports import MemoryHub, fake_ports
+from tests.one_of_each import one_of_each
 from tests.unit.rescoring.test_own_runs import LONGER, hub
 
 from model_accuracy_eval.errors import BadData
@@ -62,7 +63,7 @@ def names_rows(way: str, problems: Sequence[Problem]) -> bool:
     return in_order
 
 
-@pytest.mark.parametrize("name", [name for name in tasks.TASKS if not LONGER.search(name)])
+@pytest.mark.parametrize("name", one_of_each(name for name in tasks.TASKS if not LONGER.search(name)))
 def test_rows_are_found_by_every_name_that_files_give_them(name: str) -> None:
     """Whatever the order of the file: its reverse is the hardest one for positions."""
     dataset = prepared(tasks.find(name))
@@ -74,7 +75,7 @@ def test_rows_are_found_by_every_name_that_files_give_them(name: str) -> None:
         assert joined(replies, dataset) == [problem.id for _, problem in problems], way
 
 
-@pytest.mark.parametrize("name", tasks.TASKS)
+@pytest.mark.parametrize("name", one_of_each(tasks.TASKS))
 def test_keys_are_different_in_every_row(name: str) -> None:
     """They would not identify a row otherwise."""
     task = tasks.find(name)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.fake_ports import MemoryHub, ScriptedChat, ScriptedSandbox, fake_ports
+from tests.one_of_each import one_of_each
 from tests.real_data import REAL
 
 from model_accuracy_eval import pipeline, rescore
@@ -209,19 +210,23 @@ LONGER = re.compile(r"_(8|16|32|64|128)k$")
 """Datasets that are others with longer texts: the same in all that rescoring does, and minutes of work."""
 
 
+def is_asked_here(name: str) -> bool:
+    """The service of these tests is no judge, and sees no pictures."""
+    task = tasks.find(name)
+    return not (LONGER.search(name) or needs_judge(task) or task.data.bundled == "demo_digits.parquet")
+
+
 def cases() -> Iterator[Any]:
     """Every dataset, and those that compare likelihoods by every method that gives their figures."""
-    for name, task in tasks.TASKS.items():
-        if LONGER.search(name):
-            continue
-        if needs_judge(task) or task.data.bundled == "demo_digits.parquet":
-            continue  # the service of these tests is no judge, and sees no pictures
+    for parameter in one_of_each(filter(is_asked_here, tasks.TASKS)):
+        name = str(*parameter.values)
+        task = tasks.find(name)
         if task.kind == "generate":
-            yield pytest.param(name, "echo", id=name)
+            yield pytest.param(name, "echo", id=name, marks=parameter.marks)
             continue
         for method in METHODS:
             if len(unavailable_metrics(task, method)) < len(metric_uses(task)):
-                yield pytest.param(name, method, id=f"{name}-{method}")
+                yield pytest.param(name, method, id=f"{name}-{method}", marks=parameter.marks)
 
 
 @pytest.mark.parametrize(("name", "method"), [*cases()])

@@ -2,6 +2,7 @@
 
 import pytest
 from tests import dataset_fixtures, golden_files
+from tests.one_of_each import one_of_each
 
 from model_accuracy_eval.tasks.dataset_table import SECTIONS, TASKS, find
 
@@ -22,7 +23,7 @@ def test_every_dataset_is_served() -> None:
     assert all((dataset_fixtures.FOLDER.parents[3] / other).exists() for other in ELSEWHERE.values())
 
 
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", one_of_each(HERE))
 def test_what_is_asked(name: str) -> None:
     """The first problem to the letter; where rows are left out, as many problems as the fixture says."""
     ready = dataset_fixtures.prepared(find(name))
@@ -32,7 +33,7 @@ def test_what_is_asked(name: str) -> None:
     golden_files.check(f"prompts/{name}.txt", dataset_fixtures.shown(ready.problems[0]))
 
 
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", one_of_each(HERE))
 def test_right_answers_reach_everything(name: str) -> None:
     """100 in every figure that is a share and counts upwards."""
     task = find(name)
@@ -43,7 +44,7 @@ def test_right_answers_reach_everything(name: str) -> None:
     assert {row.metric: row.value for row in shares if row.value != pytest.approx(full, abs=0.01)} == {}
 
 
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", one_of_each(HERE))
 def test_wrong_answers_reach_nothing(name: str) -> None:
     """0 in the headline, and in every other way to read the replies."""
     task = find(name)

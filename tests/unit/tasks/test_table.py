@@ -92,14 +92,14 @@ def test_every_task_whose_answers_are_numbers_builds(name: str) -> None:
     assert built(task).version == paper.version
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_a_file_is_in_the_package_or_pinned(name: str) -> None:
+def test_a_file_is_in_the_package_or_pinned() -> None:
     """What can be fetched has a hash, and the place is one commit; what cannot is known by its hash, as a rule."""
-    task = find(name)
-    assert (task.name, bool(task.about), bool(task.licence)) == (name, True, True)
-    for file in files_of(task):
-        assert file.bundled or file.sha256 or file.git_sha1 or file.split or name in WITHOUT_FILE
-        assert not file.hub or ((file.sha256 or file.git_sha1) and re.search("@[0-9a-f]{40}/", file.hub))
+    for name in TASKS:
+        task = find(name)
+        assert (task.name, bool(task.about), bool(task.licence)) == (name, True, True)
+        for file in files_of(task):
+            assert file.bundled or file.sha256 or file.git_sha1 or file.split or name in WITHOUT_FILE, name
+            assert not file.hub or ((file.sha256 or file.git_sha1) and re.search("@[0-9a-f]{40}/", file.hub)), name
 
 
 def test_an_unknown_dataset_is_answered_with_the_nearest() -> None:
