@@ -106,9 +106,11 @@ def find(folder: Path, published: Iterable[Published]) -> Iterator[tuple[Path, P
         if path.resolve() in results:
             continue
         name = path.relative_to(folder).as_posix()
-        for entry in entries or [Published(file="*")]:
-            if fnmatch.fnmatch(name, entry.file):
-                yield path, entry
+        first = next((entry for entry in entries if fnmatch.fnmatch(name, entry.file)), None)
+        if not entries:
+            yield path, Published()
+        elif first:
+            yield from ((path, entry) for entry in entries if entry.file == first.file)
 
 
 def judge(path: Path, name: str, published: Published, options: argparse.Namespace) -> Judged:
@@ -232,7 +234,7 @@ def joined(body: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Many rows whose figures are all the same here become one row: readers look for those that differ."""
     groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for place, row in enumerate(body):
-        repository = tuple(row[0].split("/")[:2])
+        repository = tuple(row[0].split("/")[:-1][:2])
         groups.setdefault((*repository, *row[1:4]) if _is_same(row) else (str(place),), []).append(row)
     kept: list[tuple[str, ...]] = []
     for rows_of in groups.values():

@@ -114,18 +114,6 @@ def without(*groups: Sequence[VerdictReason]) -> Recount:
     return recount
 
 
-def by_sample_without(*groups: Sequence[VerdictReason]) -> Recount:
-    """Over all samples that are left, so that problems with more of them weigh more."""
-
-    def recount(problems: JudgedProblems, figure: Measure) -> float | None:
-        rest = _without(problems, groups)
-        if figure.kind != "mean" or len({len(problem.values) for problem in rest}) < 2:
-            return None
-        return fmean(value for problem in rest for value in problem.values)
-
-    return recount
-
-
 def _without(problems: JudgedProblems, groups: Sequence[Sequence[VerdictReason]]) -> list[JudgedProblem]:
     """Nothing if one of the groups does not occur."""
     verdicts = {why for problem in problems for why in problem.why}
@@ -168,20 +156,6 @@ def with_replacement(problems: JudgedProblems, figure: Measure) -> float | None:
     if figure.kind != "pass" or not problems:
         return None
     return fmean(1 - (1 - problem.right / len(problem.values)) ** figure.k for problem in problems)
-
-
-def of_overall_share(problems: JudgedProblems, figure: Measure) -> float | None:
-    """1 − (1 − P)^k of the share P over all problems, as if all were equally hard."""
-    if figure.kind != "pass" or not problems:
-        return None
-    return 1 - (1 - fmean(problem.right / len(problem.values) for problem in problems)) ** figure.k
-
-
-def first_k(problems: JudgedProblems, figure: Measure) -> float | None:
-    """The first k samples of every problem alone."""
-    if figure.kind == "mean" or figure.k < 2 or any(len(problem.values) < figure.k for problem in problems):
-        return None
-    return as_defined([problem.only(range(figure.k)) for problem in problems], figure)
 
 
 def all_samples(kind: Literal["pass", "cons"]) -> Recount:
