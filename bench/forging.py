@@ -25,8 +25,8 @@ from model_accuracy_eval.records.code import Execution, Mode, Program  # noqa: E
 from model_accuracy_eval.sandbox.backends import IMAGE  # noqa: E402
 from model_accuracy_eval.sandbox.docker_backend import DockerBackend  # noqa: E402
 from model_accuracy_eval.sandbox.pool import WorkerPool  # noqa: E402
-from model_accuracy_eval.scoring.scorecard import Scorecard  # noqa: E402
-from model_accuracy_eval.system.container_labels import Labels  # noqa: E402
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard  # noqa: E402
+from model_accuracy_eval.system.docker_engine import Labels  # noqa: E402
 
 LIBRARIES = "mae-bigcodebench"
 DATASETS = {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model_accuracy_eval.scoring.stats import interval
+from model_accuracy_eval.scoring.figures.intervals import interval
 
 SIZES = (5, 10, 20, 50, 200, 1319)
 SAMPLES = (1, 5)

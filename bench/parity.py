@@ -27,12 +27,12 @@ from typing import Any
 
 import yaml
 
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.reporting.untrusted_text import text
+from model_accuracy_eval.report.markdown import text
 from model_accuracy_eval.rescoring.claims import read_figures
 from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
-from model_accuracy_eval.system.packed_files import PackedFile
-from model_accuracy_eval.tasks import dataset_table as tasks
+from model_accuracy_eval.system.local_files import PackedFile
 
 RESCORE = [sys.executable, "-m", "model_accuracy_eval", "rescore", "--json"]
 SUFFIXES = {".jsonl", ".json", ".gz", ".zip", ".eval"}

@@ -16,11 +16,11 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.browser import Tab, find_chromium, opened  # noqa: E402
-from tests.unit.reporting.test_page import dataset_result, problem_result, report  # noqa: E402
-from tests.unit.reporting.test_page_replies import answer  # noqa: E402
+from tests.unit.report.test_page import dataset_result, problem_result, report  # noqa: E402
+from tests.unit.report.test_page_replies import answer  # noqa: E402
 
 from model_accuracy_eval.records import Usage, VerdictReason  # noqa: E402
-from model_accuracy_eval.reporting import page, page_replies  # noqa: E402
+from model_accuracy_eval.report import page, page_replies  # noqa: E402
 
 SAMPLES = 5
 WORDS = (ROOT / "README.md").read_text().split()

@@ -22,7 +22,7 @@ import psutil
 from measure import Line, report, spread
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
-from model_accuracy_eval.system.container_labels import MARK, Labels
+from model_accuracy_eval.system.docker_engine import MARK, Labels
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "humaneval" / "HumanEval.jsonl.gz"
 WORKERS = 2

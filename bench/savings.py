@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_accuracy_eval.records import Gate
-from model_accuracy_eval.scoring import gates
-from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
-from model_accuracy_eval.scoring.followed_figures import FollowedFigure
-from model_accuracy_eval.scoring.following import FollowedGate, Following, PrefixReader
-from model_accuracy_eval.scoring.gates import GateRule
-from model_accuracy_eval.scoring.sequential import reliability
-from model_accuracy_eval.scoring.stop_lines import stop_lines
+from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.verdicts import gates
+from model_accuracy_eval.scoring.verdicts.figure_so_far import FollowedFigure
+from model_accuracy_eval.scoring.verdicts.following import FollowedGate, Following, PrefixReader, stop_lines
+from model_accuracy_eval.scoring.verdicts.gates import GateRule
+from model_accuracy_eval.scoring.verdicts.sequential import reliability
 from verdict import figure
 
 N = 5

@@ -13,7 +13,7 @@ from statistics import median
 
 import numpy
 
-from model_accuracy_eval.scoring.regressions import limit_of_one, paired_change, trend
+from model_accuracy_eval.scoring.verdicts.regressions import limit_of_one, paired_change, trend
 
 PROBLEMS, RUNS, CHANGE, MEAN, CORRELATION = 1319, 60, 15, 0.7, 0.5
 Runs = list[numpy.ndarray]

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_accuracy_eval.records import Certainty, Decision, Gate, SummaryRow
-from model_accuracy_eval.scoring import certainty, gates
-from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
-from model_accuracy_eval.scoring.gates import GateRule
+from model_accuracy_eval.scoring.figures import intervals
+from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.verdicts import gates
+from model_accuracy_eval.scoring.verdicts.gates import GateRule
 
 SIZES = ((50, 5), (200, 1), (200, 5), (1319, 1), (1319, 5))
 DISTANCES = (-5, -2, 0, 2, 5)
@@ -30,9 +31,9 @@ def figure(kind: str, counts: NDArray[np.int64], n: int) -> SummaryRow:
     """The figure of problems with so many right samples each."""
     key = f"{kind}@{n}" if kind in {"pass", "cons"} else ""
     estimates = [_estimate(kind, n, c) for c in range(n + 1)]
-    noises = [certainty.noise("runs", key, [1.0] * c + [0.0] * (n - c)) for c in range(n + 1)]
+    noises = [intervals.noise("runs", key, [1.0] * c + [0.0] * (n - c)) for c in range(n + 1)]
     values = [estimates[c] for c in counts]
-    case = certainty.case(values, [noises[c] for c in counts], n)
+    case = intervals.case(values, [noises[c] for c in counts], n)
     known = Certainty(
         problems=len(counts), samples=n, draws=sum(noises[c].draws for c in counts), worst=case, best=case
     )

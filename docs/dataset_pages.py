@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from inspect import Parameter, cleandoc, signature
 from typing import Any
 
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.records import TaskSpec
 from model_accuracy_eval.scoring.contracts import CONTRACTS
-from model_accuracy_eval.scoring.extract import EXTRACTORS
-from model_accuracy_eval.scoring.metrics import METRICS, Metric
-from model_accuracy_eval.tasks import dataset_table as tasks
+from model_accuracy_eval.scoring.filters.extract import EXTRACTORS
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric
 
 _ABOUT_DATASETS = """\
 Letter case, `-`, `_` and `@` make no difference in names: `MMLU-Pro` is `mmlu_pro`, and `mmlu@choice` is `mmlu_choice`.

@@ -20,7 +20,7 @@ from tests.waiting import free_port  # noqa: E402
 
 from model_accuracy_eval import evaluate  # noqa: E402
 from model_accuracy_eval.records import Report  # noqa: E402
-from model_accuracy_eval.reporting import comment, comment_figures  # noqa: E402
+from model_accuracy_eval.report import comment, comment_figures  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 WEIGHTS = Path("example-adapter/weights")

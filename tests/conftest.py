@@ -12,7 +12,7 @@ from tests.in_process import load_in_process
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from model_accuracy_eval.scoring.function_paths import LOADER
+from model_accuracy_eval.scoring.metrics.user_functions import LOADER
 
 HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, EvalError, MissingData, NoHonestScore, Refused, Stopped
 from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports, RowPins, RunningAdapter, ServiceRole
-from model_accuracy_eval.ports.row_pins_port import RowSums
+from model_accuracy_eval.ports.service import RowSums
 from model_accuracy_eval.records import (
     Candidate,
     Choice,

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from model_accuracy_eval.commands.run_command import _help
-from model_accuracy_eval.config.table import table
+from model_accuracy_eval.settings import table
 
 ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -12,9 +12,9 @@ from docs import generate, take_pictures
 from tests.e2e import command
 from tests.waiting import free_port
 
+from model_accuracy_eval.benchmarks.dataset_table import TASKS
 from model_accuracy_eval.cli import COMMANDS, main
-from model_accuracy_eval.config.table import table
-from model_accuracy_eval.tasks.dataset_table import TASKS
+from model_accuracy_eval.settings import table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

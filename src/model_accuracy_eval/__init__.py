@@ -14,11 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model_accuracy_eval.ports.sink import Published, Sink
+    from model_accuracy_eval.ports.service import Published, Sink
     from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate
     from model_accuracy_eval.python_rescore import rescore
     from model_accuracy_eval.records import Comparison, Report, Settings
-    from model_accuracy_eval.scoring.metrics import Metric
+    from model_accuracy_eval.scoring.metrics.metric_table import Metric
 
 __version__ = "0.1.0"
 __all__ = [
@@ -36,12 +36,12 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "model_accuracy_eval.records",
-    "Metric": "model_accuracy_eval.scoring.metrics",
+    "Metric": "model_accuracy_eval.scoring.metrics.metric_table",
     "ProgressEvent": "model_accuracy_eval.python_api",
-    "Published": "model_accuracy_eval.ports.sink",
+    "Published": "model_accuracy_eval.ports.service",
     "Report": "model_accuracy_eval.records",
     "Settings": "model_accuracy_eval.records",
-    "Sink": "model_accuracy_eval.ports.sink",
+    "Sink": "model_accuracy_eval.ports.service",
     "compare": "model_accuracy_eval.python_api",
     "evaluate": "model_accuracy_eval.python_api",
     "rescore": "model_accuracy_eval.python_rescore",

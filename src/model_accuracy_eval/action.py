@@ -1,12 +1,11 @@
 """The story of the action: open the check, admit who asks, fetch the adapter, run, and publish how it ended."""
 
-from model_accuracy_eval import pipeline
 from model_accuracy_eval.errors import Defect, EvalError, PublishFailed
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts
-from model_accuracy_eval.ports.sink import Published
+from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome
-from model_accuracy_eval.reporting.conclusions import error_outcome
-from model_accuracy_eval.stages import admission
+from model_accuracy_eval.report.conclusions import error_outcome
+from model_accuracy_eval.run import admission, pipeline
 from model_accuracy_eval.stages.publish import Publisher
 
 

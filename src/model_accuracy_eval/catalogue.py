@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadData, BadValue, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataFile, TaskSpec
-from model_accuracy_eval.tasks import custom, dataset_table, preparation, row_pins, rows, sample_judgements, task_file
+from model_accuracy_eval.tasks import preparation, row_pins, rows, task_file
+from model_accuracy_eval.tasks.importers.own_questions import custom
 from model_accuracy_eval.tasks.library import Library
 
 
@@ -88,7 +90,7 @@ def _first_problem(task: TaskSpec, data_dir: str | None, hub: DataHub, make_rows
     ready = preparation.assemble(task, read, limit=1)
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.shown}" for message in problem.messages]
-    judged = list(sample_judgements.told(ready))
+    judged = list(custom.told(ready))
     return "\n".join(
         [
             *judged,

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from model_accuracy_eval import rerender
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, DatasetResult, Report
-from model_accuracy_eval.reporting import comparison_page, findings, journal, page_replies, picture_lines
-from model_accuracy_eval.reporting.page_replies import PackedReplies, ProblemDocument
-from model_accuracy_eval.reporting.timeline import Timeline
+from model_accuracy_eval.report import comparison_page, page_replies
+from model_accuracy_eval.report.page_charts import Timeline
+from model_accuracy_eval.report.page_replies import PackedReplies, ProblemDocument
+from model_accuracy_eval.run_folder import journal, predictions
 
 
 def as_html(base: Archive, new: Archive, compared: Comparison) -> bytes:
@@ -41,10 +42,10 @@ def _side_by_side(old: Iterator[ProblemDocument], new: Iterator[ProblemDocument]
 def _documents(archive: Archive, report: Report, result: DatasetResult) -> Iterator[ProblemDocument]:
     answers, failures, found, pictures = _lines(archive, report, result.dataset)
     documents = page_replies.documents(result, answers, failures, found, Timeline())
-    return page_replies.illustrated(documents, picture_lines.addresses(pictures))
+    return page_replies.illustrated(documents, predictions.addresses(pictures))
 
 
 def _lines(archive: Archive, report: Report, dataset: str) -> list[Iterator[bytes]]:
     label = report.plan.settings.label
-    files = (journal.file, journal.failures_file, findings.file, picture_lines.file)
+    files = (journal.file, journal.failures_file, predictions.findings_file, predictions.pictures_file)
     return [archive.lines(file(label, dataset)) for file in files]

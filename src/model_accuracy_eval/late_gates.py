@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval import rerender
-from model_accuracy_eval.config import gate_plan, saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
-from model_accuracy_eval.reporting import runfile
-from model_accuracy_eval.reporting.conclusions import is_verdict
-from model_accuracy_eval.reporting.manifest import MANIFEST
-from model_accuracy_eval.scoring import gate_lines, gates, groups
-from model_accuracy_eval.scoring.gate_lines import Unit
-from model_accuracy_eval.stages import outcome, previous_run
+from model_accuracy_eval.report.conclusions import is_verdict
+from model_accuracy_eval.run import outcome, previous_run, resolve
+from model_accuracy_eval.run_folder import runfile, saved_plan
+from model_accuracy_eval.run_folder.manifest import MANIFEST
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.verdicts import gate_lines, gates
+from model_accuracy_eval.scoring.verdicts.gate_lines import Unit
 
 _HINDSIGHT = {"gates": "given when the run had ended"}
 """Who chooses a line after having seen the figure has not been surprised by it: every report says so."""
@@ -29,9 +29,9 @@ def decide(kept: Report, values: Mapping[str, Any], open_archive: Callable[[str]
     for row in rows:
         of_groups.setdefault(row.dataset, []).append(row.metric)
     units = {result.dataset: _units(result) for result in kept.dataset_results}
-    settings = gate_plan.settings_with(kept.plan, values)
+    settings = resolve.settings_with(kept.plan, values)
     _check_sizes(kept, settings)
-    plan = gate_plan.gated(kept.plan, settings, units, of_groups)
+    plan = resolve.gated(kept.plan, settings, units, of_groups)
     comparison = kept.comparison
     if "baseline" in values or any(gate.from_baseline for gate in plan.gates):
         versions = {result.dataset: result.version for result in kept.dataset_results}
@@ -68,7 +68,7 @@ def _check_figures(kept: Report) -> None:
 
 def _check_sizes(kept: Report, settings: Settings) -> None:
     """Refuses a pass@k or cons@k that the run has the samples for, but not the figure."""
-    missing = sorted(gate_lines.sizes(gate.metric for gate in gate_plan.parsed(settings)) - set(kept.plan.k))
+    missing = sorted(gate_lines.sizes(gate.metric for gate in resolve.parsed(settings)) - set(kept.plan.k))
     if missing and missing[0] <= kept.plan.sampling.n:
         folder = kept.outcome.folder
         raise BadReuse(

@@ -7,17 +7,17 @@ from itertools import chain, islice
 
 import msgspec
 
-from model_accuracy_eval.config import gate_plan, saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import RunPlan, Settings, Shard, TaskSpec
-from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTINGS
-from model_accuracy_eval.reporting import findings, journal, runfile
-from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
-from model_accuracy_eval.reporting.sampling_changes import sampling_change
-from model_accuracy_eval.scoring.seen_numbers import SeenNumbers
+from model_accuracy_eval.report.remarks import sampling_change
+from model_accuracy_eval.run import resolve
+from model_accuracy_eval.run_folder import journal, predictions, runfile, saved_plan
+from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.scoring.figures.reply_tally import SeenNumbers
+from model_accuracy_eval.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 
-_JOURNALS = (journal.file, journal.failures_file, findings.file)
+_JOURNALS = (journal.file, journal.failures_file, predictions.findings_file)
 """What a run appends to, by label and dataset: replies, samples without one, and judgements."""
 _LINES = 1_000
 """How many are in memory at once."""
@@ -185,7 +185,7 @@ def _verdict_setting(settings: Settings, name: str) -> object:
     """Gates are the same in whatever order and spacing they stand."""
     if name != "gate":
         return getattr(settings, name)
-    return tuple(sorted(map(str, gate_plan.parsed(settings))))
+    return tuple(sorted(map(str, resolve.parsed(settings))))
 
 
 def _shown(option: str, value: object) -> str:

@@ -13,12 +13,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval import wiring
 from model_accuracy_eval.ports import Activity, ProgressDisplay
-from model_accuracy_eval.ports.sink import Sink
+from model_accuracy_eval.ports.service import Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
-from model_accuracy_eval.stages.previous_run import PreviousRun
-from model_accuracy_eval.stages.previous_run import compare as compare_runs
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run.previous_run import PreviousRun
+from model_accuracy_eval.run.previous_run import compare as compare_runs
 from model_accuracy_eval.stages.run_files import FILES
 
 PathLike = str | os.PathLike[str]

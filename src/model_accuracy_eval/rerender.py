@@ -2,14 +2,13 @@
 
 import msgspec
 
-from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import Outcome, Report, RunPlan
-from model_accuracy_eval.reporting import manifest, results, runfile
-from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.run.issue_order import AskedQuestions
+from model_accuracy_eval.run_folder import manifest, results, runfile, saved_plan
+from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.stages import run_files
-from model_accuracy_eval.stages.problem_order import AskedQuestions
 
 
 def render(store: Store) -> list[str]:

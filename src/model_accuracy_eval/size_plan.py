@@ -6,11 +6,12 @@ from math import ceil
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import Gate, PreparedDataset, RunPlan
-from model_accuracy_eval.reporting import earlier_pace, runfile
-from model_accuracy_eval.scoring import gates, planned_sizes
-from model_accuracy_eval.scoring.followed_figures import followed_figures
-from model_accuracy_eval.scoring.planned_sizes import PlannedSize
-from model_accuracy_eval.stages import preflight
+from model_accuracy_eval.report import run_pace
+from model_accuracy_eval.run import preflight
+from model_accuracy_eval.run_folder import runfile
+from model_accuracy_eval.scoring.verdicts import gates, planned_sizes
+from model_accuracy_eval.scoring.verdicts.figure_so_far import followed_figures
+from model_accuracy_eval.scoring.verdicts.planned_sizes import PlannedSize
 
 _UNKNOWN_SHARE = 70.0
 """Of right answers, where no gate says which are expected."""
@@ -26,7 +27,7 @@ def requests(plan: RunPlan, ports: Ports, number: float, is_minutes: bool) -> in
         )
     archive = ports.open_archive(plan.settings.baseline)
     last = runfile.read(archive.read(runfile.RUN_FILE), archive.root)
-    pace = earlier_pace.of_run(last)
+    pace = run_pace.of_run(last)
     if pace is None or pace.rate is None:
         raise BadValue(f"'{archive.root}' does not say how fast the service is: its last part has no answers.")
     return int(60 * number * pace.rate)

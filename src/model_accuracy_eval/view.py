@@ -11,9 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.reporting import page, run_list, runfile
-from model_accuracy_eval.reporting.run_list import ListedRun
-from model_accuracy_eval.reporting.runfile import RUN_FILE
+from model_accuracy_eval.report import page, run_list
+from model_accuracy_eval.report.run_list import ListedRun
+from model_accuracy_eval.run_folder import runfile
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
 
 STORED_PAGE_POLICY = "sandbox allow-scripts"
 """A page of a run may come from anywhere: it is shown, and may not read what else is at this address."""

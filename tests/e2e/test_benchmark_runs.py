@@ -13,11 +13,12 @@ from tests.servers.fault_server import FaultServer
 from tests.servers.knowing_model import KnowingModel
 from tests.servers.likelihood_server import VLLM, LikelihoodServer
 
-from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval import wiring
+from model_accuracy_eval.benchmarks.dataset_table import GROUPS, find
 from model_accuracy_eval.records import PreparedDataset, Problem, Report
-from model_accuracy_eval.reporting import summary
+from model_accuracy_eval.report import summary
+from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks.dataset_table import GROUPS, find
 
 SIZE = 4
 Answer = Callable[[Problem], str]

@@ -15,14 +15,15 @@ from tests.real_data import REAL, built, paper
 from tests.sandboxed import EVERY, WHOLE, lacks, run_all
 from tests.servers.fault_server import FaultServer
 
-from model_accuracy_eval import pipeline, wiring
-from model_accuracy_eval.python_source import parse_source
+from model_accuracy_eval import wiring
+from model_accuracy_eval.benchmarks.bigcodebench import UNFIT
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Attempt, Problem, Report
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.scoring.code.code_syntax import parse_source
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks.benchmarks.bigcodebench import UNFIT
-from model_accuracy_eval.tasks.dataset_table import find
 
 LIBRARIES = "mae-bigcodebench"
 """The image with the libraries, by the name that the guide gives it."""

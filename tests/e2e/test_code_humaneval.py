@@ -10,10 +10,11 @@ import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 
-from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.scoring.estimators import pass_at_k
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.scoring.figures.reductions import pass_at_k
 from model_accuracy_eval.system.clock import SignalClock
 
 DATA = Path(__file__).parents[3] / "shared/data"

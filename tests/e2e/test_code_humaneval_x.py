@@ -11,7 +11,7 @@ from tests.sandboxed import EVERY, lacks, run_all
 
 from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 
 IMAGE = "mae-humaneval-x"
 LANGUAGES = ("cpp", "go", "java", "js", "python", "rust")

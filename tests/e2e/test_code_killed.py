@@ -21,7 +21,7 @@ from tests.sandboxed import EVERY
 from tests.servers.fault_server import FaultServer
 from tests.waiting import until
 
-from model_accuracy_eval.system.container_labels import MARK
+from model_accuracy_eval.system.docker_engine import MARK
 
 PROBLEMS = 164 if EVERY else 40
 SAMPLES = 4

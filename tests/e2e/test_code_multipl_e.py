@@ -14,10 +14,10 @@ from tests.multipl_e_rows import ROWS
 from tests.sandboxed import EVERY, lacks, run_all
 from tests.servers.fault_server import FaultServer
 
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Attempt
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks.dataset_table import find
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 
 IMAGE = "mae-humaneval-x"
 TOOLS = {"cpp": "c++", "js": "node", "sh": "bash"}

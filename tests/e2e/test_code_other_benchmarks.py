@@ -11,9 +11,9 @@ from tests.sandboxed import run_all
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import Attempt, ClientLimits, RunPlan, Sampling
 from model_accuracy_eval.records.code import Program
+from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.sandbox.backends import open_sandbox
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.stages.shared_sandbox import check_sandbox
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
 

@@ -12,10 +12,10 @@ import pytest
 from tests.integration.sandbox.benchmarks import spoiled
 from tests.sandboxed import EVERY, run_all
 
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.records import Attempt, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks import dataset_table as tasks
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.rows import parse
 

@@ -18,11 +18,11 @@ from tests.servers.fault_server import FaultServer
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import ClientLimits, PreparedDataset, RunPlan, Sampling
+from model_accuracy_eval.run import shared_sandbox
+from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.sandbox.backends import open_sandbox
-from model_accuracy_eval.stages import code_trials
-from model_accuracy_eval.stages.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.declared import from_fields
+from model_accuracy_eval.tasks.task_file import from_fields
 
 JSON = dict[str, Any]
 ADD = "def add(a, b):\n    return a + b"
@@ -147,7 +147,7 @@ def test_rows_are_named_and_counted(ports: Ports) -> None:
 
 def test_large_tasks_are_tried_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the first row to the last; what was tried before in the same way is not tried again."""
-    monkeypatch.setattr(code_trials, "MOST_PROBLEMS", 100)
+    monkeypatch.setattr(shared_sandbox, "MOST_PROBLEMS", 100)
     sandbox, progress = ScriptedSandbox(lambda program: "failed"), RecordingProgress()
     ports = fake_ports(open_sandbox=lambda: sandbox, progress=progress)
     prepared = task("assert add(1, 2) == 3", rows=1000)

@@ -10,10 +10,10 @@ import pytest
 from tests.e2e import command
 from tests.waiting import free_port, is_open
 
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.table_files.media_files import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 from model_accuracy_eval.tasks import rows
-from model_accuracy_eval.tasks.dataset_table import find
 
 sys.path.insert(0, str(command.ADAPTER))
 from tinyserver.chat_reader import ChatReader

@@ -12,9 +12,10 @@ import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 
-from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval import wiring
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.reporting import comment, terminal
+from model_accuracy_eval.report import comment, terminal
+from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.system.clock import SignalClock
 
 JSON = dict[str, Any]

@@ -14,7 +14,7 @@ from tests.servers.fault_server import FaultServer
 from tests.servers.file_host import FileHost
 from tests.waiting import until
 
-from model_accuracy_eval.tasks import dataset_table as tasks
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 
 ASK = ("--datasets", "gsm8k", "--limit", 5, "-n", 1)
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 
-from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.records import MetricUse, Pipeline, Recipe, RunPlan
+from model_accuracy_eval.run_folder import saved_plan
 
 Change = Callable[[RunPlan, Path], RunPlan]
 

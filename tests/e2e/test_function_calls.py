@@ -10,10 +10,11 @@ from tests.e2e import command
 from tests.servers.fault_server import Style
 from tests.servers.tool_server import HABITS, JSON, Said, ToolServer
 
-from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval import wiring
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import DataFile, Report
+from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks.dataset_table import find
 
 
 @pytest.fixture

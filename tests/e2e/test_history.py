@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e import command
-from tests.unit.reporting.history_samples import FALLEN, fallen_after, past
+from tests.unit.report.history_samples import FALLEN, fallen_after, past
 
-from model_accuracy_eval.reporting import history_file
+from model_accuracy_eval.run_folder import history_file
 
 PROBLEMS = 40
 

@@ -8,10 +8,11 @@ from tests import following
 from tests.real_data import REAL, rows
 from tests.servers.fault_server import FaultServer
 
-from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval import wiring
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Report
+from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks.dataset_table import find
 
 SIZE = 30
 INTRODUCTION = "Sure, here it is:\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 from tests.e2e import command
 
-from model_accuracy_eval.config import inputs
+from model_accuracy_eval.run import inputs
 
 
 def test_the_files_are_read_by_those_they_are_for(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from tests.e2e import command
 from tests.servers.hash_model import HashModel
 from tests.servers.likelihood_server import PROMPT_LOGPROBS, VLLM, LikelihoodServer, Style
 
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import DataFile, Prompt, TaskSpec
-from model_accuracy_eval.tasks.dataset_table import find
 
 JSON = dict[str, Any]
 CONTEXT = 2048

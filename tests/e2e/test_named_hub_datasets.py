@@ -20,7 +20,7 @@ from tests.real_data import real
 from tests.servers.fake_hub import Blob, FakeHub
 from tests.waiting import until
 
-from model_accuracy_eval.tasks.dataset_table import find
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.tasks.rows import parse
 
 FIXTURES = Path(__file__).parents[1] / "unit" / "tasks" / "fixtures"

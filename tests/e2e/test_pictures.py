@@ -18,14 +18,7 @@ from tests.servers.loops import run
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Service
-from model_accuracy_eval.stages.picture_probe import (
-    DIGITS,
-    PictureReading,
-    describe,
-    misread,
-    picture,
-    read_pictures,
-)
+from model_accuracy_eval.run.picture_probe import DIGITS, PictureReading, describe, misread, picture, read_pictures
 
 Parts = list[dict[str, Any]]
 Answer = Callable[[str, list[bytes]], tuple[str, int | None] | int]

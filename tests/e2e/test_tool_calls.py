@@ -9,8 +9,9 @@ from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 from tests.servers.tool_server import HABITS, JSON, USAGE, Said, ToolServer, calculation, sums
 
-from model_accuracy_eval import pipeline, wiring
+from model_accuracy_eval import wiring
 from model_accuracy_eval.records import Report
+from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.system.clock import SignalClock
 
 EXPRESSIONS = ["12*34", "1,000/8", "(3+4)*-2"]

@@ -10,9 +10,9 @@ from tests.e2e import command, ultraeval_folder
 from tests.e2e.ultraeval_folder import JSON, SEAS
 from tests.servers.fault_server import FaultServer
 from tests.servers.likelihood_server import VLLM_NO_BOS, LikelihoodServer
-from tests.unit.scoring.test_ultraeval_answers import READ
+from tests.unit.scoring.answers.test_ultraeval_answers import READ
 
-from model_accuracy_eval.scoring.ultraeval_answers import POSTPROCESS
+from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
 
 MARKED = {name: text for name, text, answer in reversed(READ) if answer.strip()}
 """One reply for every postprocess function."""

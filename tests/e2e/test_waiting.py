@@ -9,7 +9,7 @@ from tests.servers.http import Exchange
 from tests.waiting import free_port
 
 from model_accuracy_eval.records import Settings
-from model_accuracy_eval.wiring import api_keys
+from model_accuracy_eval.run import build
 
 GENERAL = "marker-general-key"
 
@@ -85,10 +85,10 @@ def test_the_general_key_is_taken_with_a_word_and_by_the_named_address_alone(tmp
 
 def test_a_judge_takes_the_general_key_and_the_service_does_not() -> None:
     """Of two services only one is meant."""
-    judged, word = api_keys.of_run(
-        Settings(endpoint=("http://model",), judge_endpoint="http://judge"), {api_keys.GENERAL: GENERAL}
+    judged, word = build.of_run(
+        Settings(endpoint=("http://model",), judge_endpoint="http://judge"), {build.GENERAL: GENERAL}
     )
-    deployed, nothing = api_keys.of_run(Settings(adapter="mine"), {api_keys.GENERAL: GENERAL})
+    deployed, nothing = build.of_run(Settings(adapter="mine"), {build.GENERAL: GENERAL})
     assert (judged.of("judge").reveal(), judged.of("model").reveal()) == (GENERAL, "")
     assert "http://judge" in word
     assert (deployed.of("model").reveal(), nothing) == ("", "")

@@ -10,14 +10,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.browser import Tab, find_chromium, opened
-from tests.unit.reporting.test_comparison_page import compared
-from tests.unit.reporting.test_page import HOSTILE, MIXED, QUESTIONS, dataset_result, problem_result, report, weighed
-from tests.unit.reporting.test_page_replies import answer, failure
+from tests.unit.report.test_comparison_page import compared
+from tests.unit.report.test_page import HOSTILE, MIXED, QUESTIONS, dataset_result, problem_result, report, weighed
+from tests.unit.report.test_page_replies import answer, failure
 
 from model_accuracy_eval.records import DatasetResult, VerdictReason
 from model_accuracy_eval.records.code import Execution, FailedCheck, Program
-from model_accuracy_eval.reporting import comparison_page, findings, page, page_replies
-from model_accuracy_eval.reporting.page_replies import SampleDocument
+from model_accuracy_eval.report import comparison_page, page, page_replies
+from model_accuracy_eval.report.page_replies import SampleDocument
+from model_accuracy_eval.run_folder import predictions
 
 STATUS = "document.querySelector('#explorer [role=status]').textContent"
 PANEL = "document.querySelector('dialog')"
@@ -199,7 +200,7 @@ def test_a_failed_program_says_why(fresh: Tab, tmp_path: Path) -> None:
         failed_check=FailedCheck(line=3, check="assert add(1, 2) == 3", got="-1", expected="3"), wall_seconds=0.25,
     )  # fmt: skip
     result = dataset_result((problem_result(0, ("wrong", "wrong"), wrong="def add(a, b):\n    return a - b"),))
-    found = findings.line("key", 0, 0, Program(code="a", tests="b"), execution)
+    found = predictions.line("key", 0, 0, Program(code="a", tests="b"), execution)
     lines = [answer(0, index, "```\ndef add(a, b):\n    return a - b\n```") for index in range(2)]
     packed = {"sums": page_replies.pack(result, lines, [], [found])}
     (tmp_path / "report.html").write_bytes(page.as_html(report(result), {}, packed))

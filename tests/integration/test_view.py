@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.browser import find_chromium, opened
-from tests.unit.reporting.fixed_report import many, single
+from tests.unit.report.fixed_report import many, single
 
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.reporting import runfile
+from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.view import STORED_PAGE_POLICY
 from model_accuracy_eval.wiring import view_parts
 

@@ -19,9 +19,9 @@ from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import Attempt, DataFile, Loglikelihood, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.system.local_files import TaskFiles
 from model_accuracy_eval.tasks import preparation, rows
-from model_accuracy_eval.tasks.lm_eval.convert_task import convert
-from model_accuracy_eval.tasks.lm_eval.yaml_files import TaskFields, load
-from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
+from model_accuracy_eval.tasks.importers.lm_eval.convert_task import convert
+from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import TaskFields, load
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedRows
 
 ROWS = families.ROWS | own_rows.ROWS
 Change = Callable[[TaskSpec, TaskFields], TaskSpec]

@@ -13,7 +13,7 @@ from tests.parity.conftest import Oracle
 from tests.parity.families import REAL_TASKS, TASKS, TRUSTED_TASKS
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.scoring import function_paths
+from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 
 
@@ -50,7 +50,7 @@ def compared_with_examples(oracle: Oracle, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def compared_with_python(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Compared:
-    function_paths.LOADER.set(TrustedFunctions(os.environ))
+    user_functions.LOADER.set(TrustedFunctions(os.environ))
     names = TRUSTED_TASKS + (next_manner.READ_NOW if oracle.is_next else [])
     return _compare(oracle, tmp_path_factory.mktemp("rows"), names, trusted=True)
 
@@ -128,7 +128,7 @@ def test_the_next_version_stops_at_some_of_its_own_files(next_oracle: Oracle, tm
 
 def test_what_is_left_out_of_the_next_version_stops_here_too(next_oracle: Oracle, tmp_path: Path) -> None:
     """Rows without options, and Python that wants a pair where it is given a number."""
-    function_paths.LOADER.set(TrustedFunctions(os.environ))
+    user_functions.LOADER.set(TrustedFunctions(os.environ))
     found = sides.task_fields(next_oracle.folder, ["bigbench/multiple_choice/causal_judgment", "wikitext/wikitext"])
     for _, fields in found.values():
         sides.write_rows(tmp_path, fields)

@@ -13,12 +13,12 @@ from tests.parity.comparing import Compared, both, check_prompts, check_scores
 from tests.parity.conftest import STABLE, Oracle, find
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring import function_paths
-from model_accuracy_eval.scoring.lm_eval_filters import format_span, regex_pos
-from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.filters.lm_eval_filters import format_span, regex_pos
+from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.metric_table import metric
 from model_accuracy_eval.system.local_files import TaskFiles
-from model_accuracy_eval.tasks.lm_eval.convert_task import convert
-from model_accuracy_eval.tasks.lm_eval.yaml_files import load
+from model_accuracy_eval.tasks.importers.lm_eval.convert_task import convert
+from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import load
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 
 TASKS = [
@@ -58,9 +58,9 @@ def stable() -> Oracle:
 @pytest.fixture(scope="module", autouse=True)
 def trusted() -> Iterator[None]:
     functions = TrustedFunctions(os.environ)
-    token = function_paths.LOADER.set(functions)
+    token = user_functions.LOADER.set(functions)
     yield
-    function_paths.LOADER.reset(token)
+    user_functions.LOADER.reset(token)
     functions.close()
 
 

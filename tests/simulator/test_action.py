@@ -11,7 +11,7 @@ from tests.servers.fault_server import FaultServer
 from tests.servers.file_host import FileHost
 from tests.simulator.scene import BRIDGE, BUNDLED_WEIGHTS, Scene
 
-from model_accuracy_eval.tasks.dataset_table import find
+from model_accuracy_eval.benchmarks.dataset_table import find
 
 BESIDE_US = {"model": BUNDLED_WEIGHTS, "runtime": "process", "hardware": "any"}
 """deploy.sh as a process in the action's own container."""

@@ -6,18 +6,18 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
-from tests.unit.test_pipeline import ROWS, plan, right
+from tests.unit.run.test_pipeline import ROWS, plan, right
 
-from model_accuracy_eval import pipeline
+from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.records import MetricUse, Pipeline, Report, Request, RunPlan, TaskSpec
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.reporting import page
-from model_accuracy_eval.reporting.manifest import MANIFEST
-from model_accuracy_eval.scoring import gate_lines, gates, judging
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.stages import previous_run
-from model_accuracy_eval.tasks.benchmarks import demo
+from model_accuracy_eval.report import page
+from model_accuracy_eval.run import pipeline, previous_run
+from model_accuracy_eval.run_folder.manifest import MANIFEST
+from model_accuracy_eval.scoring.figures import judging
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.verdicts import gate_lines, gates
 
 TWO = (demo.WORD_PROBLEMS, msgspec.structs.replace(demo.WORD_PROBLEMS, name="second"))
 LOG = "logs/eval/vllm-api-stream-chat/demo_gsm8k.out"

@@ -7,9 +7,9 @@ import pytest
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.commands import next_command
-from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.run_folder import saved_plan
 
 ENDPOINT = {"endpoint": "http://model:8000"}
 ADAPTER = {"adapter": "./my adapter", "model": "/weights"}

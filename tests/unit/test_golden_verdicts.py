@@ -5,12 +5,12 @@ import hashlib
 import pytest
 from tests import golden_files
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer
-from tests.unit.test_pipeline import asked, evaluate, plan
+from tests.unit.run.test_pipeline import asked, evaluate, plan
 
+from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.records import Report, Request
-from model_accuracy_eval.reporting import comment, comment_figures
-from model_accuracy_eval.reporting.comment import Links
-from model_accuracy_eval.tasks.benchmarks import demo
+from model_accuracy_eval.report import comment, comment_figures
+from model_accuracy_eval.report.comment import Links
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (at, at + 1) for at in range(120))
 LINKS = Links(

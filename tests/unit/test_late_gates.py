@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 import pytest
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer
-from tests.unit.test_pipeline import evaluate, half_right, plan, right
+from tests.unit.run.test_pipeline import evaluate, half_right, plan, right
 
 from model_accuracy_eval import late_gates, rerender
+from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import BadReuse, BadValue, UnknownName
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Grouping, Report, RunPlan
 from model_accuracy_eval.records.plan import Shard
-from model_accuracy_eval.reporting import manifest, runfile
-from model_accuracy_eval.tasks.benchmarks import demo
+from model_accuracy_eval.run_folder import manifest, runfile
 
 RESULTS = "results/vllm-api-stream-chat/demo_gsm8k.json"
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import LogprobOf, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
 
-from model_accuracy_eval import merge, pipeline
+from model_accuracy_eval import merge
+from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.merge import ShardFolder
 from model_accuracy_eval.ports import Chat, ServiceRole
@@ -36,9 +37,9 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
 from model_accuracy_eval.records.problem import Slice
-from model_accuracy_eval.reporting import journal
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.tasks import views
-from model_accuracy_eval.tasks.benchmarks import demo
 
 N = 3
 

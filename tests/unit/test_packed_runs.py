@@ -15,12 +15,13 @@ from model_accuracy_eval import rerender
 from model_accuracy_eval.records import Problem, ProblemResult, disk_numbers, packed_records
 from model_accuracy_eval.records.number_mapping import NumbersByNumber
 from model_accuracy_eval.records.packed_records import PackedRecords, RecordsById
-from model_accuracy_eval.reporting import journal_order, page
-from model_accuracy_eval.scoring import order_statistics, problem_cells, request_tokens
-from model_accuracy_eval.scoring.certainty import Noise
-from model_accuracy_eval.scoring.lost_values import LostValue
-from model_accuracy_eval.scoring.problem_cells import Cell, ProblemCells
-from model_accuracy_eval.scoring.request_tokens import RequestTokens
+from model_accuracy_eval.report import page
+from model_accuracy_eval.run_folder import journal
+from model_accuracy_eval.scoring.figures import distributions, problem_cells, reply_tally
+from model_accuracy_eval.scoring.figures.intervals import Noise
+from model_accuracy_eval.scoring.figures.lost_values import LostValue
+from model_accuracy_eval.scoring.figures.problem_cells import Cell, ProblemCells
+from model_accuracy_eval.scoring.figures.reply_tally import RequestTokens
 from model_accuracy_eval.stages import reply_chunks
 
 SHARED = TASKS | {"shares": judged_by("edit_similarity", "shares"), "corpus": judged_by("bleu", "corpus")}
@@ -32,9 +33,9 @@ def pack_everything(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(packed_records, "_LEARNED_FROM", 2)
     patch.setattr(problem_cells, "MOST_DIFFERENT", 1)
     patch.setattr(disk_numbers, "BLOCK", 2)
-    patch.setattr(order_statistics, "IN_MEMORY", 1)
-    patch.setattr(request_tokens, "IN_MEMORY", 1)
-    patch.setattr(journal_order, "_MANY_LINES", 1)
+    patch.setattr(distributions, "IN_MEMORY", 1)
+    patch.setattr(reply_tally, "IN_MEMORY", 1)
+    patch.setattr(journal, "_MANY_LINES", 1)
 
 
 @pytest.fixture(params=["in the page", "beside it"])
@@ -167,7 +168,7 @@ def test_a_request_counts_once(samples: list[tuple[str, int | None, int | None]]
     made, first = RequestTokens(), dict[str, tuple[int | None, int | None]]()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(disk_numbers, "BLOCK", 4)
-        patch.setattr(request_tokens, "IN_MEMORY", in_memory)
+        patch.setattr(reply_tally, "IN_MEMORY", in_memory)
         for name, *tokens in samples:
             made.add(name, *tokens)
             first.setdefault(name, (tokens[0], tokens[1]))

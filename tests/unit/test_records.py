@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.unit.reporting.fixed_report import datasets, many, single
+from tests.unit.report.fixed_report import datasets, many, single
 
 from model_accuracy_eval import records
+from model_accuracy_eval.benchmarks.dataset_table import TASKS, find
 from model_accuracy_eval.records import Fault, Gate, Record, RunPlan, Sampling
-from model_accuracy_eval.tasks.dataset_table import TASKS, find
 
 SAMPLES: list[Record] = [many(), single(), *datasets(), *(find(name) for name in TASKS)]
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from tests.unit.test_merge import TASKS, whole_plan
 
-from model_accuracy_eval.config import saved_plan
 from model_accuracy_eval.records import Shard
+from model_accuracy_eval.run_folder import saved_plan
 from model_accuracy_eval.wiring import shard_parts
 
 LABEL = "vllm-api-stream-chat"

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from model_accuracy_eval.records import Counts, Speed, Spread
-from model_accuracy_eval.reporting.runfile import DatasetEntry, RunFile
+from model_accuracy_eval.run_folder.runfile import DatasetEntry, RunFile
 from model_accuracy_eval.shard_plan import DatasetSize, shard_plan
 
 SIZES = {"long": DatasetSize(problems=100, samples=500), "short": DatasetSize(problems=1_000, samples=5_000)}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from model_accuracy_eval.client import tool_calls, wire_format
+from model_accuracy_eval.client import wire_format
 from model_accuracy_eval.client.dialects import FAILED_FINISH_REASONS, ChunkChoice, reasoning_texts
 from model_accuracy_eval.records import Choice, Timings
 
@@ -100,7 +100,7 @@ class ChoiceBuilder:
         )
         if split_characters:
             text, reasoning = wire_format.join_surrogates(text), wire_format.join_surrogates(reasoning)
-        calls = tool_calls.assemble_calls(self.calls) if self.calls else ()
+        calls = wire_format.assemble_calls(self.calls) if self.calls else ()
         return Choice(
             index=index,
             text=text,

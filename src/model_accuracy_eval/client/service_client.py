@@ -19,14 +19,13 @@ from typing import TypeVar
 
 import httpx
 
-from model_accuracy_eval.client import error_bodies, wire_format
-from model_accuracy_eval.client.proxied_transport import ProxiedTransport
-from model_accuracy_eval.client.response_body import BodySink
-from model_accuracy_eval.client.stream_errors import StreamBroken
-from model_accuracy_eval.client.transport import StreamTransport
+from model_accuracy_eval.client import stream_parser, wire_format
+from model_accuracy_eval.client.connection import BodySink
+from model_accuracy_eval.client.stream_parser import StreamBroken
+from model_accuracy_eval.client.transport import ProxiedTransport, StreamTransport
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import ClientLimits, Fault, Service
-from model_accuracy_eval.system import certificates
+from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.retry import SERVICE, Failure, Liveness, Retries, retry_after
 
 T = TypeVar("T")
@@ -201,7 +200,7 @@ def _headers(host: str, api_key: str | None, key_name: str) -> httpx.Headers:
 def _connection_failure(error: httpx.TransportError) -> Failure:
     """Whether nobody listens (`refused`), or a server or this machine broke the connection off (`failed`)."""
     cause = error.__cause__
-    sentence = f"The service could not be reached: {certificates.with_cure(error)}"
+    sentence = f"The service could not be reached: {process_environment.with_cure(error)}"
     if isinstance(cause, ssl.SSLCertVerificationError) or "WRONG_VERSION_NUMBER" in str(error):
         return Failure(kind="failed", sentence=sentence, transient=False)
     if isinstance(error, httpx.ConnectTimeout) or isinstance(cause, _SERVER_ERRORS):
@@ -214,11 +213,11 @@ def _connection_failure(error: httpx.TransportError) -> Failure:
 def _status_failure(response: httpx.Response, about_key: str) -> Failure:
     """A status other than 2xx, with the server's own message, and with what is known of the key if that is refused."""
     status, reason = response.status_code, response.reason_phrase
-    message, _ = error_bodies.read_error(response.content)
+    message, _ = stream_parser.read_error(response.content)
     if 300 <= status < 400:
         message = f"redirected to {response.headers.get('location', 'nowhere')}, which is not followed"
         return Failure(kind="failed", sentence=f"HTTP {status} {reason}: {message}", status=status, transient=False)
     sentence = f"HTTP {status} {reason}: {message or 'no message'}"
     if status in _ABOUT_KEYS:
         sentence = f"{sentence.rstrip('.')}; {about_key}"
-    return error_bodies.error_failure(status, sentence, retry_after(response.headers, time.time()))
+    return stream_parser.error_failure(status, sentence, retry_after(response.headers, time.time()))

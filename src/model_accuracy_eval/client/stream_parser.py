@@ -1,21 +1,118 @@
 """The events of one try → complete choices, or the reason why there are none."""
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 
 import httpx
 import msgspec
 
-from model_accuracy_eval.client import error_bodies, wire_format
+from model_accuracy_eval.client import dialects, wire_format
 from model_accuracy_eval.client.choice_builder import ChoiceBuilder, StopScanner
+from model_accuracy_eval.client.connection import ENOUGH, FLOWING, WAITING
 from model_accuracy_eval.client.dialects import FAILED_FINISH_REASONS, STOPS_SENT, Chunk
-from model_accuracy_eval.client.fast_decoding import decode_text, fast_decoder
-from model_accuracy_eval.client.response_body import ENOUGH, FLOWING, WAITING
-from model_accuracy_eval.client.sse import EventStream, EventTooLongError
-from model_accuracy_eval.client.stream_errors import EventUnreadable, StreamBroken, stream_failure
+from model_accuracy_eval.client.sse import EventStream, EventTooLongError, decode_text, fast_decoder
 from model_accuracy_eval.client.wire_format import decode_chunk
 from model_accuracy_eval.records import Choice, Usage
-from model_accuracy_eval.system.retry import Failure
+from model_accuracy_eval.records.exchange import DOES_NOT_FIT
+from model_accuracy_eval.system.retry import Failure, http_failure
+
+# Why a stream is no answer, as the exceptions that end its reading.
+
+
+class StreamBroken(Exception):
+    """The stream itself shows that there will be no answer."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.sentence)
+        self.failure = failure
+
+
+class EventUnreadable(StreamBroken):
+    """An event is no JSON object."""
+
+    def __init__(self, excerpt: str) -> None:
+        super().__init__(stream_failure(f"The stream holds an event that is no JSON object: {excerpt}"))
+        self.excerpt = excerpt
+
+
+def stream_failure(sentence: str) -> Failure:
+    """A failure after which another try may succeed."""
+    return Failure(kind="failed", sentence=sentence)
+
+
+# The message and the status in the body of an error, from the many places where servers put them.
+
+
+_EXCERPT = 300
+_UNAVAILABLE = 503
+
+
+def read_error(body: bytes) -> tuple[str, int | None]:
+    """The server's message and HTTP status, wherever it put them; without a message, an excerpt of the body."""
+    try:
+        tree = json.loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        tree = None
+    error = tree.get("error") if isinstance(tree, dict) and tree.get("error") else tree
+    message = _message(error)
+    if message is None:
+        message = body.decode("utf-8", "replace")
+    return excerpt(message), _status(error)
+
+
+def error_failure(status: int, sentence: str, retry_after: float | None = None) -> Failure:
+    """What an error of the service means; a request that is too long is rejected, whatever the status."""
+    if any(words in sentence for words in dialects.TOO_LONG):
+        return Failure(kind="rejected", sentence=f"{DOES_NOT_FIT}: {sentence}", status=status, transient=False)
+    failure = http_failure(status, sentence, retry_after)
+    if status == _UNAVAILABLE and any(words in sentence for words in dialects.LOADING):
+        # As if nobody listened yet: it takes as long as a start takes, and not a number of tries.
+        return msgspec.structs.replace(failure, kind="refused", retry_after=None)
+    return failure
+
+
+def _message(error: object) -> str | None:
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, dict):
+        return None
+    for name in dialects.ERROR_MESSAGE_FIELDS:
+        value = error.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, list) and value:
+            return "; ".join(_validation_error(item) for item in value)
+        if isinstance(value, dict) and value:
+            return _message(value) or json.dumps(value, ensure_ascii=False)
+    return None
+
+
+def _validation_error(item: object) -> str:
+    """One entry of FastAPI's list of validation errors, as `body.messages: Field required`."""
+    if isinstance(item, dict) and "msg" in item:
+        location = item.get("loc")
+        path = ".".join(str(name) for name in location) if isinstance(location, list) else ""
+        return f"{path}: {item['msg']}" if path else str(item["msg"])
+    return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+
+
+def _status(error: object) -> int | None:
+    """The HTTP status inside an error object; servers also put codes of their own there, which are ignored."""
+    if not isinstance(error, dict):
+        return None
+    for name in dialects.ERROR_STATUS_FIELDS:
+        code = error.get(name)
+        if isinstance(code, (int, str)) and str(code).isdecimal() and 400 <= int(code) < 600:
+            return int(code)
+    return None
+
+
+def excerpt(text: str, length: int = _EXCERPT) -> str:
+    """One line of text, cut to a length that fits into a sentence."""
+    text = " ".join(text[: 8 * length].split())
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
 
 _HEAD = 300
 """Bytes of a body that are shown when it is no answer at all."""
@@ -170,18 +267,18 @@ class StreamParser:
         try:
             return wire_format.decode_odd(event)
         except (ValueError, RecursionError) as error:
-            shown = error_bodies.excerpt(event.decode("utf-8", "replace"))
+            shown = excerpt(event.decode("utf-8", "replace"))
             raise EventUnreadable(shown) from error
 
     def _raise_error(self, chunk: Chunk, event: bytes) -> None:
         if not wire_format.is_error(chunk, event):
             return
-        message, code = error_bodies.read_error(event)
+        message, code = read_error(event)
         sentence = f"The service broke the stream off with an error: {message}"
         if code is None:
             raise StreamBroken(stream_failure(sentence))
         # The server had accepted the request, so an error 500 does not speak against the request itself.
-        raise StreamBroken(msgspec.structs.replace(error_bodies.error_failure(code, sentence), doubtful=False))
+        raise StreamBroken(msgspec.structs.replace(error_failure(code, sentence), doubtful=False))
 
     def progress(self) -> str:
         """How far a broken stream had come, for the end of a sentence."""
@@ -240,7 +337,7 @@ class StreamParser:
                 stream_failure(f"The stream ended inside an event{self.progress()}: {error.excerpt}")
             ) from error
         if self._events.remainder and not any(map(bytes.strip, events)) and self._builders:
-            shown = error_bodies.excerpt(self._events.remainder.decode("utf-8", "replace"))
+            shown = excerpt(self._events.remainder.decode("utf-8", "replace"))
             raise StreamBroken(stream_failure(f"The stream ended inside an event{self.progress()}: {shown}"))
 
     def _shows_its_end(self, response: httpx.Response) -> bool:
@@ -255,7 +352,7 @@ class StreamParser:
         if not self._head.strip():
             return f"HTTP {response.status_code} with an empty body"
         if not self._builders:
-            shown = error_bodies.excerpt(self._head.decode("utf-8", "replace"), 120)
+            shown = excerpt(self._head.decode("utf-8", "replace"), 120)
             kind = response.headers.get("content-type", "no content type")
             return f"HTTP {response.status_code}, but the body ({kind}) is no chat answer: {shown}"
         if not self.progress():

@@ -1,6 +1,15 @@
 """Weights that are measured and fetched where they are used: on the nodes."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+import fcntl
+import hashlib
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -94,3 +103,98 @@ def _pinned(info: WeightsInfo) -> str:
 
 def _is_of_hub(reference: str) -> bool:
     return reference.startswith(("hf:", "ms:"))
+
+
+# What tells weights apart without reading all of them: sizes, and a few blocks of every file.
+#
+# A path says nothing about what a node has there, and another checkpoint of one model has the same sizes.
+
+
+_BLOCK = 64 << 10
+_BLOCKS = 16
+"""Of each file, from its beginning to its end."""
+
+
+def sample(path: str) -> dict[str, str]:
+    """File → hash over its size and these blocks."""
+    root = Path(path)
+    return {name: _digest(file) for name, file in _files(root)}
+
+
+def difference(first: Mapping[str, str], second: Mapping[str, str]) -> str:
+    """The first file that is another one, or is there on one side alone; empty if there is none."""
+    return min((name for name in first.keys() | second.keys() if first.get(name) != second.get(name)), default="")
+
+
+def _files(root: Path) -> Iterator[tuple[str, Path]]:
+    if root.is_file():
+        yield root.name, root
+        return
+    for folder, _, names in os.walk(root, followlinks=True):
+        for name in names:
+            file = Path(folder, name)
+            if file.is_file() and "__pycache__" not in file.parts:
+                yield file.relative_to(root).as_posix(), file
+
+
+def _digest(file: Path) -> str:
+    size = file.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with file.open("rb") as content:
+        for place in range(_BLOCKS):
+            content.seek(max(0, size - _BLOCK) * place // (_BLOCKS - 1))
+            digest.update(content.read(_BLOCK))
+    return digest.hexdigest()
+
+
+# The adapter's folder as bytes, which travel to nodes that share no disk with this machine.
+
+
+_LARGEST = 256 << 20
+_PREFIX, _LOCK = "replica-", ".in-use"
+_LEFT_OUT = {".git", "__pycache__"}
+
+
+def pack(folder: str) -> bytes:
+    """Files, links and modes, without what git and Python keep for themselves."""
+    root = Path(folder)
+    sent = (path for path in root.rglob("*") if not _LEFT_OUT & set(path.relative_to(root).parts))
+    size = sum(path.lstat().st_size for path in sent)
+    if size > _LARGEST:
+        raise Refused(
+            f"The adapter's folder '{folder}' has {size:,} bytes, and more than {_LARGEST:,} are not copied to the "
+            "nodes: keep weights elsewhere, where every node finds them under one path, and name that with --model."
+        )
+
+    def kept(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        return None if _LEFT_OUT & set(Path(entry.name).parts) else entry
+
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        archive.add(folder, arcname=".", filter=kept)
+    return packed.getvalue()
+
+
+def unpack(packed: bytes, folder: str) -> None:
+    """The packed folder, under its new path."""
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        # It is the user's own folder, so links may lead anywhere. The newest Pythons want to be told.
+        archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
+        archive.extractall(folder)  # noqa: S202
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """A temporary folder; removed at the end, or by the next call on this machine if the process was killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
+        with contextlib.suppress(OSError), left.open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    try:
+        with (folder / "lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (folder / "lock").rename(folder / _LOCK)  # nobody finds it before it is locked
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

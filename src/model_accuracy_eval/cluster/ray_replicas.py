@@ -8,16 +8,18 @@ A replica whose deploy.sh failed is not started elsewhere: that is a finding abo
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.cluster import folder_copy
+from model_accuracy_eval.cluster import node_weights
+from model_accuracy_eval.cluster.node_weights import difference
 from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, shown
 from model_accuracy_eval.cluster.remote_chat import RemoteChat
-from model_accuracy_eval.cluster.weights_sample import difference
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Chat, Clock, Connect, ServiceRole
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
@@ -74,7 +76,7 @@ class RayReplicas:
         self._plan, self._weights, self._log = plan, weights, log
         self._wanted = amounts(plan.settings.resources)
         self._ray.open()
-        self._folder = self._ray.share(folder_copy.pack(plan.settings.adapter or ""))
+        self._folder = self._ray.share(node_weights.pack(plan.settings.adapter or ""))
         for _ in range(plan.settings.replicas):
             self._place()
         self._say(f"{plan.settings.replicas} replicas wait for nodes of the Ray cluster{self._each_with()}.")
@@ -263,3 +265,21 @@ class RayReplicas:
 def _fits(node: Mapping[str, float], wanted: Mapping[str, float], most: int) -> int:
     counts = [int(node.get(name, 0.0) // number) for name, number in wanted.items() if number > 0]
     return min(counts, default=most if has_room(node, wanted) else 0)
+
+
+# Ports of a node that are given to replicas, of this run and of others, before anything listens on them.
+#
+# Loading a model takes minutes, in which its port looks free. Who shares ports shares the names of Linux's abstract
+# sockets, too: processes of one machine, and containers with its network. They end with their process.
+
+
+@contextmanager
+def claim(port: int) -> Iterator[bool]:
+    """Whether the port was nobody's; then it is the caller's until the end of the block or of the process."""
+    with socket.socket(socket.AF_UNIX) as name:
+        try:
+            name.bind(f"\0model-accuracy-eval-replica-{port}")
+        except OSError:
+            yield False
+            return
+        yield True

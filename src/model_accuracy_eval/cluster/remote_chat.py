@@ -18,7 +18,7 @@ from model_accuracy_eval.records import (
     Samplers,
 )
 from model_accuracy_eval.records.cluster import NodeTrouble
-from model_accuracy_eval.table_files.media_files import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 
 
 class RemoteChat:

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.records import Sampling, Settings
-from model_accuracy_eval.scoring import gate_lines, scorecard
-from model_accuracy_eval.tasks import dataset_table
+from model_accuracy_eval.scoring.figures import scorecard
+from model_accuracy_eval.scoring.verdicts import gate_lines
 
 
 def complete_datasets(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from model_accuracy_eval.errors import StopSignal, stop_signals
-from model_accuracy_eval.repeated_stops import repeated_stops
+from model_accuracy_eval.system.clock import repeated_stops
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from model_accuracy_eval.commands.mended_names import (
     without_days,
 )
 from model_accuracy_eval.commands.typed_words import command_line, listing, value_of_option, without
-from model_accuracy_eval.config.table import table
+from model_accuracy_eval.settings import table
 
 _Rule = tuple[str, Callable[[re.Match[str], Sequence[str]], Mended]]
 

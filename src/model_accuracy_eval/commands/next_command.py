@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
+from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.commands import mending_options
 from model_accuracy_eval.commands.typed_words import command_line, listing, pairs
-from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadData, BadReuse, EvalError, MissingData, Refused, UnknownDataset, UsageError
-from model_accuracy_eval.tasks import dataset_table
+from model_accuracy_eval.settings import table
 
 _EXTRA = re.compile(r"unexpected extra arguments? \((.*)\)")
 _RUNS = {"", "--reuse", "--baseline"}

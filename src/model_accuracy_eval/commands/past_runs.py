@@ -12,9 +12,10 @@ from model_accuracy_eval.commands.run_command import given_settings, setting_opt
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.reporting import comparison, manifest, runfile, terminal
+from model_accuracy_eval.report import comparison, terminal
 from model_accuracy_eval.rescoring import tables
 from model_accuracy_eval.rescoring.shapes import field_map
+from model_accuracy_eval.run_folder import manifest, runfile
 from model_accuracy_eval.wiring import export_parts
 
 GATE_SETTINGS = ("gate", "gate_on", "confidence", "on_undecided")

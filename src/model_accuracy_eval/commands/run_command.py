@@ -15,10 +15,9 @@ from model_accuracy_eval.commands.completions import (
     complete_files,
     complete_gates,
 )
-from model_accuracy_eval.config.table import Setting, table
 from model_accuracy_eval.errors import UsageError
-from model_accuracy_eval.records.settings import SCORING_SETTINGS, VERDICT_SETTINGS
-from model_accuracy_eval.reporting import terminal
+from model_accuracy_eval.report import terminal
+from model_accuracy_eval.settings import SCORING_SETTINGS, VERDICT_SETTINGS, Setting, table
 from model_accuracy_eval.wiring import merge_parts
 
 _DEMOS = {

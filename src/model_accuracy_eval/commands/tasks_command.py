@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from model_accuracy_eval import catalogue, wiring
+from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.commands.completions import complete_datasets
 from model_accuracy_eval.commands.run_command import terminal_width
 from model_accuracy_eval.errors import BadValue, UsageError
-from model_accuracy_eval.tasks import dataset_table
 from model_accuracy_eval.wiring import check_parts
 
 

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_accuracy_eval.config.table import table
+from model_accuracy_eval.settings import table
 
 
 def command_line(*words: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.records.settings import about
+from model_accuracy_eval.settings import about
 
 SECRETS = ("token", "adapter-token", "model-token")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import DoctorFinding, Fault, JSONObject, Message, Reply, Request
-from model_accuracy_eval.reporting.service_notes import own_samplers
-from model_accuracy_eval.stages import picture_probe
+from model_accuracy_eval.report.remarks import own_samplers
+from model_accuracy_eval.run import picture_probe
 
 _COUNT, _SUM = "Count from one to ten in words.", "17+25="
 _SIMPLE_QUESTIONS = (

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import DoctorFinding
-from model_accuracy_eval.scoring import loglikelihood_methods
+from model_accuracy_eval.scoring.metrics import loglikelihood_methods
 
 _Method = Literal["echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
 _METHODS: tuple[_Method, ...] = ("echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted")

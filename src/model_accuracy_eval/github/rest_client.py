@@ -16,7 +16,7 @@ import msgspec
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.github.response import GitHubResponse
-from model_accuracy_eval.system import certificates
+from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.retry import GITHUB, Failure, Retries, RetryPolicy
 
 HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -183,7 +183,9 @@ class RestClient:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             sent = not isinstance(error, _NEVER_SENT)
             problem = (str(error) or type(error).__name__)[:200]
-            return GitHubResponse(status=None, problem=problem, sent=sent, untrusted=certificates.is_untrusted(error))
+            return GitHubResponse(
+                status=None, problem=problem, sent=sent, untrusted=process_environment.is_untrusted(error)
+            )
         return GitHubResponse(status=answer.status_code, headers=answer.headers, data=_json(answer.content))
 
 

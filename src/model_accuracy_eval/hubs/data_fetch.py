@@ -9,21 +9,18 @@ from pathlib import Path
 
 from model_accuracy_eval.errors import BadData, Refused, Unfetched
 from model_accuracy_eval.hubs import sources
-from model_accuracy_eval.hubs.checked_work import run_checking
 from model_accuracy_eval.hubs.data_lock import LockedSplit
-from model_accuracy_eval.hubs.file_download import FileDownload
+from model_accuracy_eval.hubs.download import FileDownload, locked, run_checking
 from model_accuracy_eval.hubs.file_hub import hash_name, hash_of_bytes, is_pinned, pinned_hash
-from model_accuracy_eval.hubs.file_lock import locked
 from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, new_client
-from model_accuracy_eval.hubs.sizes import show_size
+from model_accuracy_eval.hubs.hub_weights import free_bytes
 from model_accuracy_eval.hubs.sources import RawHost, Source
 from model_accuracy_eval.hubs.split_resolver import SplitResolver
-from model_accuracy_eval.hubs.weights_cache import free_bytes
-from model_accuracy_eval.hubs.weights_listing import ModelReference
+from model_accuracy_eval.hubs.weights_listing import ModelReference, show_size
 from model_accuracy_eval.records import DataFile, HubSplit
 from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB, RetryPolicy
-from model_accuracy_eval.system.secret import Secret
 
 DATA = replace(HUB, attempts=5)
 """A machine without a network is told so after seconds."""

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports.row_pins_port import RowSums
+from model_accuracy_eval.ports.service import RowSums
 from model_accuracy_eval.records import HubSplit, Record, RowsPin
 
 LOCK_FILE = "accuracy-data.lock"

@@ -1,18 +1,21 @@
 """Downloads one file from a hub: resumes where it was interrupted, and keeps the file only if its hash is right."""
 
 import asyncio
+import contextlib
 import errno
+import fcntl
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import httpx
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs.hub_requests import HubRequests, TransientError, connection_failed
-from model_accuracy_eval.hubs.sizes import show_size
-from model_accuracy_eval.hubs.weights_listing import WeightFile, WeightsListing
+from model_accuracy_eval.hubs.weights_listing import WeightFile, WeightsListing, show_size
 
 PIECE = 1 << 20
 """Bytes that are hashed and written together, in a thread, so that several files use several cores."""
@@ -169,3 +172,107 @@ def disk_refusal(error: OSError, weights: WeightsListing, folder: Path, free: Ca
             f"{folder} has {show_size(free(folder))} free."
         )
     return Refused(f"The weights cannot be kept in {folder}: {error}.")
+
+
+# Downloads a file whose length and hash no hub lists: it resumes, and the caller verifies what arrived.
+
+
+class FileDownload:
+    """The download of one address, which always means the same bytes. `partial` survives interruptions."""
+
+    def __init__(self, requests: HubRequests, url: str, partial: Path) -> None:
+        self._requests = requests
+        self._url = url
+        self._partial = partial
+        self.done = partial.stat().st_size if partial.is_file() else 0
+        self.total: int | None = None
+        """Known after the first answer, if the host says it."""
+        self._etag = ""
+
+    async def run(self) -> None:
+        self._partial.parent.mkdir(parents=True, exist_ok=True)
+        await self._requests.repeat(self._attempt, lambda: self.done)
+
+    async def _attempt(self) -> None:
+        headers = {"range": f"bytes={self.done}-"} if self.done else {}
+        if self.done and self._etag:
+            headers["if-range"] = self._etag  # a file that has changed meanwhile comes whole
+        async with self._requests.open(self._url, headers) as response:
+            content_range = str(response.headers.get("content-range", ""))
+            if self.done and response.status_code == 416 and content_range == f"bytes */{self.done}":
+                return  # all of it arrived before
+            if not (response.status_code == 206 and content_range.startswith(f"bytes {self.done}-")):
+                self._start_over()
+                if response.status_code in (206, 416):
+                    raise TransientError(f"{self._requests.hub.endpoint} cannot resume {self._url}")
+            await self._receive(response)
+
+    def _start_over(self) -> None:
+        self._partial.unlink(missing_ok=True)
+        self.done = 0
+
+    async def _receive(self, response: httpx.Response) -> None:
+        """HTTP itself tells a body that ends too early: by its length, or by the missing last chunk."""
+        etag = response.headers.get("etag", "")
+        self._etag = "" if etag.startswith("W/") else etag
+        length = response.headers.get("content-length", "")
+        self.total = self.done + int(length) if length.isdigit() else None
+        with self._partial.open("ab", buffering=0) as partial:
+            try:
+                async for data in response.aiter_raw():
+                    view = memoryview(data)
+                    while view:
+                        written = partial.write(view) or 0
+                        self.done += written
+                        view = view[written:]
+            except httpx.HTTPError as error:
+                raise connection_failed(str(response.url), error) from error
+
+
+# Work that a stop can end.
+
+
+T = TypeVar("T")
+
+_POLL_SECONDS = 0.1
+
+
+async def run_checking(work: Coroutine[Any, Any, T], check: Callable[[], object]) -> T:
+    """Runs the work and calls `check` now and then; what `check` raises cancels the work."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=_POLL_SECONDS))[0]:
+            check()
+    except BaseException:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        raise
+    return task.result()
+
+
+# One process at a time: the kernel unlocks the file when its holder ends, however that ends.
+
+
+_LOCK_POLL_SECONDS = 0.1
+
+
+@asynccontextmanager
+async def locked(path: Path, on_wait: Callable[[], object]) -> AsyncIterator[None]:
+    """Holds the lock. `on_wait` is called once if another process has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        if not _try_lock(descriptor):
+            on_wait()
+            while not _try_lock(descriptor):  # noqa: ASYNC110 - it happens in another process
+                await asyncio.sleep(_LOCK_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False

@@ -13,13 +13,68 @@ from typing import Protocol
 
 from msgspec import structs
 
-from model_accuracy_eval.errors import BadData, MissingData
-from model_accuracy_eval.hubs import local_copies, zip_files
+from model_accuracy_eval.errors import BadData, BadValue, MissingData
+from model_accuracy_eval.hubs import split_layout, zip_files
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedSplit
 from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
 from model_accuracy_eval.ports import RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, HubSplit, TableFile
-from model_accuracy_eval.table_files import table_rows
+from model_accuracy_eval.system import table_files
+
+# Copies of hubs' datasets in a folder of the user, as the hubs' own tools leave them.
+#
+# <folder>/<owner>/<name>/…                                  a clone or a download to a folder
+# <folder>/<name>/…                                          the same without its owner
+# <folder>/datasets--<owner>--<name>/snapshots/<commit>/…    the cache of Hugging Face's tools
+
+
+def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
+    """The files of the split in the first copy that has it; none if no copy has it."""
+    for root in _roots(split, folder):
+        paths = sorted(path.relative_to(root).as_posix() for path in _files(root))
+        if any(split_layout.has_script(name, paths) for name in (split.hf, split.ms)):
+            continue  # the files are what its script reads, not its rows
+        card = root / "README.md"
+        text = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
+        asked = split
+        if len(split_layout.from_names(paths)) == 1 and not split_layout.from_card(text, paths):
+            asked = HubSplit(split=split.split)  # a copy of one configuration alone need not name it
+        try:
+            found = split_layout.find(text, paths, str(root), asked)
+        except split_layout.NoSuchSplit:
+            continue
+        if found:
+            return tuple(DataFile(name=str(root / path)) for path in found.files)
+    return ()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """All files, those inside of zip files included. A zip file that is damaged is refused: it may have rows, too."""
+    for path in root.rglob("*"):
+        if zip_files.is_zip(path):
+            yield from (path / name for name in zip_files.members(path))
+        elif path.is_file():
+            yield path
+
+
+def _roots(split: HubSplit, folder: Path) -> Iterator[Path]:
+    for name in filter(None, (split.hf, split.ms)):
+        yield from _existing(folder / name, folder / name.rpartition("/")[2])
+        for parent in (folder, folder / "hub"):
+            snapshots = parent / f"datasets--{name.replace('/', '--')}" / "snapshots"
+            commits = sorted(path for path in snapshots.glob("*") if path.is_dir())
+            if split.revision and snapshots / split.revision in commits:
+                commits = [snapshots / split.revision]
+            if len(commits) > 1:
+                raise BadValue(
+                    f"{snapshots} has {len(commits)} versions of {name}, and nothing says which is meant: give "
+                    f"the folder of one as --data-dir, such as {commits[0]}."
+                )
+            yield from commits
+
+
+def _existing(*folders: Path) -> Iterator[Path]:
+    yield from (folder for folder in folders if folder.is_dir())
 
 
 class Fetch(Protocol):
@@ -60,7 +115,7 @@ class FileHub:
         split = file.split
         if split is None or any(map(_is_there, self._paths(file, data_dir))):
             return (file,)
-        if data_dir and (copies := local_copies.files_of(split, Path(data_dir))):
+        if data_dir and (copies := files_of(split, Path(data_dir))):
             return copies
         found = self._lock.find(split)
         if found is None and self._fetch:
@@ -182,7 +237,7 @@ def _unpacked(path: Path) -> bytes:
 
 def _verified(path: Path, file: DataFile) -> DataBytes:
     content: bytes | TableFile
-    if path.name.endswith(table_rows.ENDINGS) and path.is_file():
+    if path.name.endswith(table_files.ENDINGS) and path.is_file():
         content, size = TableFile(path=str(path)), path.stat().st_size
         digest = hash_of(path, file) if pinned_hash(file) else None
     else:

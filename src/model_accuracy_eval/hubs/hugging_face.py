@@ -15,7 +15,7 @@ from model_accuracy_eval.hubs.weights_listing import (
     is_commit,
     is_name,
 )
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.process_environment import Secret
 
 
 class _LargeFile(msgspec.Struct):

@@ -15,7 +15,7 @@ from model_accuracy_eval.hubs.weights_listing import (
     checked_files,
     is_commit,
 )
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.process_environment import Secret
 
 _LONGEST_LISTING = 3000
 """The hub cuts a model's listing off there without saying so, whatever page is requested."""

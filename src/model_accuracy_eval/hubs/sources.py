@@ -10,7 +10,7 @@ from model_accuracy_eval.hubs.hugging_face import HuggingFace
 from model_accuracy_eval.hubs.model_scope import ModelScope
 from model_accuracy_eval.hubs.weights_listing import ModelReference
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.process_environment import Secret
 
 _SOURCE = re.compile(r"^(?P<scheme>\w+):(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>.+)$")
 

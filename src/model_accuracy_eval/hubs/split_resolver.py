@@ -14,17 +14,16 @@ import msgspec
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData, BadValue, Refused
-from model_accuracy_eval.hubs import sources, split_choice, split_layout
+from model_accuracy_eval.hubs import sources, split_layout
 from model_accuracy_eval.hubs.data_lock import LockedFile, LockedSplit
-from model_accuracy_eval.hubs.download import expected_hash, new_hash
-from model_accuracy_eval.hubs.file_download import FileDownload
+from model_accuracy_eval.hubs.download import FileDownload, expected_hash, new_hash
 from model_accuracy_eval.hubs.file_hub import cached_place, hash_of
 from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, WeightsHub
 from model_accuracy_eval.hubs.sources import RawHost
-from model_accuracy_eval.hubs.split_choice import ChosenSplit
+from model_accuracy_eval.hubs.split_layout import ChosenSplit
 from model_accuracy_eval.hubs.weights_listing import ModelReference, WeightFile, WeightsListing, is_commit
 from model_accuracy_eval.records import HubSplit
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.process_environment import Secret
 
 _CONVERTED = "refs/convert/parquet"
 """The branch where Hugging Face keeps every dataset as Parquet files, those made by scripts, too."""
@@ -113,7 +112,7 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         paths = [file.path for file in listing.files]
         name = f"{listing.reference.source}:{listing.reference.name}"
         card = await self._card(hub, requests, listing) if _CARD in paths else ""
-        found = split_choice.find(card, paths, name, split)
+        found = split_layout.find(card, paths, name, split)
         if found is not None:
             return listing, found
         if listing.reference.source != "hf":
@@ -125,7 +124,7 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
             self.say(f"{name} has no data files of its own; what its hub made of its newest rows is taken.")
         converted = await hub.listing(structs.replace(listing.reference, revision=_CONVERTED), requests)
         layout = split_layout.from_converted([file.path for file in converted.files])
-        return converted, split_choice.choose(layout, name, split.config, split.split, declared=True)
+        return converted, split_layout.choose(layout, name, split.config, split.split, declared=True)
 
     async def _card(self, hub: WeightsHub, requests: HubRequests, listing: WeightsListing) -> str:
         file = next(file for file in listing.files if file.path == _CARD)

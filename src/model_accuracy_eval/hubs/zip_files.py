@@ -5,9 +5,9 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.hubs.sizes import show_size
 from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
-from model_accuracy_eval.table_files import table_rows
+from model_accuracy_eval.hubs.weights_listing import show_size
+from model_accuracy_eval.system import table_files
 
 _LARGEST = 2 << 30
 """Bytes of a member that are unpacked into memory at most."""
@@ -42,7 +42,7 @@ def read(path: Path) -> bytes:
     if archive_path is None:
         raise BadData(f"{path} is in no zip file.")
     name = path.relative_to(archive_path).as_posix()
-    if name.endswith(table_rows.ENDINGS):
+    if name.endswith(table_files.ENDINGS):
         raise BadData(f"{path}: tables with pictures are read where they lie: unpack {archive_path.name} first.")
     with _opened(archive_path) as archive:
         entry = archive.getinfo(name)

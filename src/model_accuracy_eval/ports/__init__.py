@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.ports.cluster_port import Cluster
-from model_accuracy_eval.ports.row_pins_port import RowPins
-from model_accuracy_eval.ports.sandbox_port import Sandbox
-from model_accuracy_eval.ports.service import Chat, Connect, LoglikelihoodClient, ServiceRole
-from model_accuracy_eval.ports.store import Archive, Store
+from model_accuracy_eval.ports.service import (
+    Archive,
+    Chat,
+    Cluster,
+    Connect,
+    LoglikelihoodClient,
+    RowPins,
+    Sandbox,
+    ServiceRole,
+    Store,
+)
 from model_accuracy_eval.records import Counts, DataBytes, DataFile, FigureSoFar, JSONObject, Recipe, WeightsInfo
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.ports.sink import Sink
+from model_accuracy_eval.ports.service import Sink
 from model_accuracy_eval.records import Record, RunPlan
 from model_accuracy_eval.records.github import (
     Actor,

@@ -80,9 +80,6 @@ from model_accuracy_eval.records.scores import Spread as Spread
 from model_accuracy_eval.records.scores import SummaryRow as SummaryRow
 from model_accuracy_eval.records.scores import Verdict as Verdict
 from model_accuracy_eval.records.scores import VerdictReason as VerdictReason
-from model_accuracy_eval.records.settings import LoglikelihoodSetting as LoglikelihoodSetting
-from model_accuracy_eval.records.settings import SamplingSetting as SamplingSetting
-from model_accuracy_eval.records.settings import Settings as Settings
 from model_accuracy_eval.records.task import WHOLE_ROW as WHOLE_ROW
 from model_accuracy_eval.records.task import FewShot as FewShot
 from model_accuracy_eval.records.task import Grouping as Grouping
@@ -95,3 +92,6 @@ from model_accuracy_eval.records.task import PublishedScore as PublishedScore
 from model_accuracy_eval.records.task import RequestKind as RequestKind
 from model_accuracy_eval.records.task import TaskGroup as TaskGroup
 from model_accuracy_eval.records.task import TaskSpec as TaskSpec
+from model_accuracy_eval.settings import LoglikelihoodSetting as LoglikelihoodSetting
+from model_accuracy_eval.settings import SamplingSetting as SamplingSetting
+from model_accuracy_eval.settings import Settings as Settings

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import msgspec
 
 from model_accuracy_eval.records.base import JSONObject, Record
-from model_accuracy_eval.records.settings import Settings
 from model_accuracy_eval.records.task import PreparedDataset, TaskGroup, TaskSpec
+from model_accuracy_eval.settings import Settings
 
 
 class WeightsInfo(Record, frozen=True, kw_only=True):
@@ -151,3 +151,14 @@ class RunPlan(Record, frozen=True, kw_only=True):
     def with_settings(self, **changes: Any) -> "RunPlan":
         """Returns the plan with other values of settings that need no resolving."""
         return msgspec.structs.replace(self, settings=msgspec.structs.replace(self.settings, **changes))
+
+
+# What a run can be held against that is no path: how artifacts of earlier runs of the action are named.
+
+
+ARTIFACT_BRANCH, ARTIFACT_DIGEST = "branch:", "sha256:"
+
+
+def is_artifact(place: str) -> bool:
+    """Whether a baseline is no path: `branch:main`, `sha256:…`."""
+    return place.startswith((ARTIFACT_BRANCH, ARTIFACT_DIGEST))

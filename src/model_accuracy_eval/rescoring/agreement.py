@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.records import Problem, Record, TaskSpec
 from model_accuracy_eval.rescoring.saved_problems import SavedProblem, plain
-from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.numbers import as_number
-from model_accuracy_eval.scoring.scorers import metric_uses
-from model_accuracy_eval.tasks.template_words import after
+from model_accuracy_eval.scoring.answers.maths_answers import as_number
+from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.scorers import metric_uses
+from model_accuracy_eval.tasks.prompts import after
 
 _SHOWN = 30
 """How many characters a sentence shows before and after the first difference of two values."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.records import Attempt, Fault, PreparedDataset, Problem, RunPlan, TaskSpec
-from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem, name_of
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.run_folder import journal
 
 _FEW = 10
 """Problems are an exception where so many times as many are the rule."""

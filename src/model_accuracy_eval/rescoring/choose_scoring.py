@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Record, Step, TaskSpec
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.scoring.answer_kinds import LETTERS, answer_kind
-from model_accuracy_eval.scoring.metrics import METRICS
-from model_accuracy_eval.tasks.lm_eval import metric_pipelines
-from model_accuracy_eval.tasks.lm_eval.import_findings import ImportFindings
-from model_accuracy_eval.tasks.template_words import after
+from model_accuracy_eval.scoring.answers.answer_kinds import LETTERS, answer_kind
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS
+from model_accuracy_eval.tasks.importers.lm_eval import metric_pipelines
+from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import ImportFindings
+from model_accuracy_eval.tasks.prompts import after
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.:-]+)")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from model_accuracy_eval.reporting import untrusted_text
+from model_accuracy_eval.report import markdown
 from model_accuracy_eval.rescoring.disagreements import Disagreement
 
 COLUMNS = Disagreement.__struct_fields__
@@ -24,7 +24,7 @@ def _as_csv(disagreement: Disagreement) -> str:
 
 
 def _as_markdown(disagreement: Disagreement) -> str:
-    return f"| {' | '.join(untrusted_text.text(cell, _LONGEST_CELL) for cell in _cells(disagreement))} |\n"
+    return f"| {' | '.join(markdown.text(cell, _LONGEST_CELL) for cell in _cells(disagreement))} |\n"
 
 
 def _cells(disagreement: Disagreement) -> list[str]:

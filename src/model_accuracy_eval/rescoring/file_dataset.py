@@ -14,9 +14,9 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Candidate, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.rescoring import choose_scoring
 from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem
-from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.scorers import metric_uses, pipelines
-from model_accuracy_eval.tasks.template_words import positions
+from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.scorers import metric_uses, pipelines
+from model_accuracy_eval.tasks.prompts import positions
 
 VERSION = "-"
 """In place of a hash: nothing is known of the prompts."""

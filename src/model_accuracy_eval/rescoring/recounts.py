@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Literal, NamedTuple
 
 from model_accuracy_eval.records import ProblemResult, VerdictReason
-from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 
 class JudgedProblem(NamedTuple):

@@ -37,9 +37,9 @@ from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.rescoring.sample_claims import SampleClaims
 from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.scoring.scorers import pipelines, pipelines_of_runs
-from model_accuracy_eval.stages import preflight, score
-from model_accuracy_eval.stages.shared_sandbox import check_sandbox
+from model_accuracy_eval.run import preflight, score
+from model_accuracy_eval.run.shared_sandbox import check_sandbox
+from model_accuracy_eval.scoring.metrics.scorers import pipelines, pipelines_of_runs
 
 _LOOKED_AT = 500
 """How many replies decide by what an unknown dataset is judged."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from model_accuracy_eval.records import Counts, DatasetResult, Record, SummaryRow, TaskGroup
 from model_accuracy_eval.rescoring.claims import ClaimedFigure
 from model_accuracy_eval.rescoring.disagreements import Disagreement, DisagreementKind
-from model_accuracy_eval.scoring import groups as group_figures
+from model_accuracy_eval.scoring.figures import groups as group_figures
 
 
 class Rescored(Record, frozen=True, kw_only=True):

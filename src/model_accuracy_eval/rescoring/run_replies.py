@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from model_accuracy_eval.reporting import journal
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.run_folder import journal
 
 
 def replies(answers: Iterable[bytes], failures: Iterable[bytes]) -> Iterator[SavedReply]:

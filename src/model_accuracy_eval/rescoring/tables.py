@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from model_accuracy_eval.reporting import summary
+from model_accuracy_eval.report import summary
 from model_accuracy_eval.rescoring.rescored import Rescored
 
 _HEAD = ("metric", "ours", "95 %", "claimed", "difference")

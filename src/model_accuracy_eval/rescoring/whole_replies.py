@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from model_accuracy_eval.records import Attempt, PreparedDataset
-from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.scoring.scorers import metric_uses
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.scorers import metric_uses
 
 _TAGS = re.compile(r"</?think>")
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from model_accuracy_eval.errors import AdapterFailed, BadValue, Refused, UnknownName
-from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.sandbox.docker_backend import DockerBackend
 from model_accuracy_eval.sandbox.local_backends import BwrapBackend, UnconfinedBackend, UserBackend
 from model_accuracy_eval.sandbox.mode_detection import ModeDetectingSandbox
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.sandbox.worker import Backend, WorkerLost
-from model_accuracy_eval.system.container_labels import Labels
+from model_accuracy_eval.system.docker_engine import Labels
 
 IMAGE = "python:3.11-slim-bookworm"
 KINDS = ("auto", "docker", "bwrap", "uid", "none")

@@ -15,7 +15,7 @@ from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 from model_accuracy_eval.sandbox.program_environment import VARIABLES
 from model_accuracy_eval.sandbox.worker import START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
 from model_accuracy_eval.system import docker_engine, own_container
-from model_accuracy_eval.system.container_labels import MARK, Labels, owner_name, remove, sweep_orphans
+from model_accuracy_eval.system.docker_engine import MARK, Labels, owner_name, remove, sweep_orphans
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -2,7 +2,7 @@
 
 import ast
 
-from model_accuracy_eval.python_source import parse_source
+from model_accuracy_eval.scoring.code.code_syntax import parse_source
 
 _MODULES = frozenset(
     {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "importlib", "runpy", "imp", "code"}

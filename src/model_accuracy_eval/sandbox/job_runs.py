@@ -6,12 +6,12 @@ from typing import get_args
 
 import msgspec
 
-from model_accuracy_eval.python_source import parse_source
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
 from model_accuracy_eval.sandbox.inside.messages import JobOrder, JobResult
 from model_accuracy_eval.sandbox.inside.test_ends import names_of_tests
 from model_accuracy_eval.sandbox.names_of_tests import borrowed_names, imports_of
 from model_accuracy_eval.sandbox.worker import JobRunner
+from model_accuracy_eval.scoring.code.code_syntax import parse_source
 
 VERDICTS: dict[str, ExecutionVerdict] = {verdict: verdict for verdict in get_args(ExecutionVerdict)}
 _HOST_VERDICTS = {"tampered", "harness_error"}

@@ -12,11 +12,11 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports.sandbox_port import Sandbox
-from model_accuracy_eval.python_source import parse_expression, parse_source
+from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import CaseProgram, Execution, Isolation, Mode, Program
 from model_accuracy_eval.sandbox.executing_tests import may_execute
 from model_accuracy_eval.sandbox.pool import WorkerPool
+from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
 
 _MODES: tuple[Mode, ...] = ("split", "shared")
 """The one that cannot be cheated first."""

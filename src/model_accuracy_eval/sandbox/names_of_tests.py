@@ -17,8 +17,8 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
-from model_accuracy_eval.python_source import no_warnings, parse_source
 from model_accuracy_eval.records.code import Integrity, Program
+from model_accuracy_eval.scoring.code.code_syntax import no_warnings, parse_source
 
 _OF_PYTHON = frozenset(dir(builtins)) | sys.stdlib_module_names
 _IMPORT = re.compile(r"^(import|from)\s", re.MULTILINE)

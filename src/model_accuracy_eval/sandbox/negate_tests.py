@@ -10,9 +10,9 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from model_accuracy_eval.python_source import parse_expression, parse_source
 from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, Function, must_fail
 from model_accuracy_eval.sandbox.other_expectations import equality, other_expectation
+from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
 
 _COMPARING = {"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqual", "assertDictEqual"} | {
     "assertTupleEqual", "assertSetEqual", "assertMultiLineEqual", "assertSequenceEqual", "assertCountEqual",

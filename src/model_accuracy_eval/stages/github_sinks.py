@@ -6,11 +6,11 @@ from collections.abc import Callable
 from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, CheckUpdater, GitHubApi, RunnerStep
-from model_accuracy_eval.ports.sink import Published
+from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.records.github import Annotation, OpenCheck, StatusState
-from model_accuracy_eval.reporting import comment, comment_figures
-from model_accuracy_eval.reporting.conclusions import CONCLUSIONS, outcome, title
+from model_accuracy_eval.report import comment, comment_figures
+from model_accuracy_eval.report.conclusions import CONCLUSIONS, outcome, title
 
 _NAME = "Model accuracy"
 STATE_CHECK, STATE_CLOSED = "check", "check_closed"

@@ -6,10 +6,11 @@ from pathlib import PurePath
 
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, RunnerStep
-from model_accuracy_eval.ports.sink import Published
+from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.reporting import history, history_file, history_lines, history_text
-from model_accuracy_eval.reporting.history_file import HistoryFile
+from model_accuracy_eval.report import history, history_text
+from model_accuracy_eval.run_folder import history_file
+from model_accuracy_eval.run_folder.history_file import HistoryFile
 from model_accuracy_eval.stages.github_sinks import HurriedGitHub
 
 MakeLines = Callable[[bytes], bytes]
@@ -46,7 +47,7 @@ class HistorySink:
         if context.pull is not None and context.event not in _OF_BRANCHES:
             self._step.notice("The run of a pull request is not added to the history.", title=_TITLE)
             return published
-        found = history_lines.of_run(folder)
+        found = history_file.of_run(folder)
         for each in found.left_out:
             self._step.notice(f"Not added to the history: {each.reason}", title=_TITLE)
         if found.lines:

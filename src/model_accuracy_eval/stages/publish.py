@@ -5,7 +5,7 @@ from functools import partial
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
 from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.sink import LiveSink, Published, Sink
+from model_accuracy_eval.ports.service import LiveSink, Published, Sink
 from model_accuracy_eval.records import Outcome, Report
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.ports import Store
-from model_accuracy_eval.reporting import page
+from model_accuracy_eval.report import page
 
 
 class ReplyChunks:

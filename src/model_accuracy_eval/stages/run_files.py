@@ -7,30 +7,18 @@ from contextlib import closing
 
 from model_accuracy_eval.errors import BadData, Defect, NoHonestScore
 from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.sink import Published, Sink
+from model_accuracy_eval.ports.service import Published, Sink
 from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
-from model_accuracy_eval.reporting import (
-    comparison,
-    findings,
-    journal,
-    journal_order,
-    manifest,
-    page,
-    page_replies,
-    picture_lines,
-    prediction_view,
-    results,
-    runfile,
-    summary,
-)
-from model_accuracy_eval.reporting.manifest import MANIFEST
-from model_accuracy_eval.reporting.page import Questions
-from model_accuracy_eval.reporting.page_replies import PackedReplies
-from model_accuracy_eval.reporting.runfile import RUN_FILE
-from model_accuracy_eval.stages import defects
-from model_accuracy_eval.stages.problem_order import ShownQuestions
+from model_accuracy_eval.report import comparison, page, page_replies, summary
+from model_accuracy_eval.report.page import Questions
+from model_accuracy_eval.report.page_replies import PackedReplies
+from model_accuracy_eval.run import outcome
+from model_accuracy_eval.run.issue_order import ShownQuestions
+from model_accuracy_eval.run_folder import journal, manifest, predictions, results, runfile
+from model_accuracy_eval.run_folder.manifest import MANIFEST
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.stages.reply_chunks import ReplyChunks
-from model_accuracy_eval.table_files.media_files import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 
 MadeFile = tuple[str, Callable[[], bytes | Iterable[bytes] | None]]
 """A name, and how its content is made, in parts where it may be large; None: the file is left as it is."""
@@ -67,9 +55,9 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
     label = plan.settings.label
     judged = {result.dataset for result in report.dataset_results if result.problem_results}
     for prepared in report.datasets:
-        yield prediction_view.file(label, prepared.task.name), functools.partial(_view, prepared, plan, store)
+        yield predictions.view_file(label, prepared.task.name), functools.partial(_view, prepared, plan, store)
         if prepared.task.name in judged:
-            yield picture_lines.file(label, prepared.task.name), functools.partial(_pictures, prepared)
+            yield predictions.pictures_file(label, prepared.task.name), functools.partial(_pictures, prepared)
     for dataset_result in report.dataset_results:
         yield (
             results.file(label, dataset_result.dataset),
@@ -85,27 +73,27 @@ def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[by
     """None for a journal that somebody changed, which is kept as it is; the outcome says so."""
     name = journal.file(plan.settings.label, prepared.task.name)
     try:
-        places = journal_order.places_by_problem(store.lines(name))
+        places = journal.places_by_problem(store.lines(name))
     except NoHonestScore:
         return None
-    return prediction_view.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)
+    return predictions.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)
 
 
 def _pictures(prepared: PreparedDataset) -> bytes | None:
     """None where there are no small ones. Files that are gone since the run began cost their pictures alone."""
     with contextlib.suppress(BadData):
-        return b"".join(picture_lines.lines(prepared.problems, MediaFiles().read)) or None
+        return b"".join(predictions.lines(prepared.problems, MediaFiles().read)) or None
     return None
 
 
 def _write_all(files: Iterable[MadeFile], report: Report, folder: Store) -> Iterator[str]:
     """Makes and writes files; yields a sentence for each that fails."""
     for name, make in files:
-        failure = defects.attempt(f"the making of {name}", functools.partial(_write, name, make, folder))
+        failure = outcome.attempt(f"the making of {name}", functools.partial(_write, name, make, folder))
         if isinstance(failure, Defect):
             log = f"logs/defects_{report.plan.stamp}.out"
             note = f"{name}\n{failure.detail}\n".encode()
-            defects.attempt("the note of a defect", functools.partial(folder.append, log, note))
+            outcome.attempt("the note of a defect", functools.partial(folder.append, log, note))
             reason = failure.detail.splitlines()[-1]
             yield (
                 f"{name} could not be made ({reason}), which is a defect of model-accuracy-eval: please report "
@@ -143,7 +131,7 @@ def _pages(report: Report, questions: Questions, store: Store, chunks: ReplyChun
     yield page.REPLIES_PAGE, lambda: page.replies_page(report, questions, packed())
 
 
-_REPLY_FILES = (journal.file, journal.failures_file, findings.file, picture_lines.file)
+_REPLY_FILES = (journal.file, journal.failures_file, predictions.findings_file, predictions.pictures_file)
 
 
 def _replies(report: Report, store: Store, chunks: ReplyChunks) -> dict[str, PackedReplies]:

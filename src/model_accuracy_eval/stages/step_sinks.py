@@ -8,11 +8,12 @@ import msgspec
 
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, RunnerStep
-from model_accuracy_eval.ports.sink import Published
+from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.reporting import comment, comment_figures, manifest, summary, terminal
-from model_accuracy_eval.reporting.conclusions import outcome
-from model_accuracy_eval.scoring.dataset_outcomes import whole_figures
+from model_accuracy_eval.report import comment, comment_figures, summary, terminal
+from model_accuracy_eval.report.conclusions import outcome
+from model_accuracy_eval.run_folder import manifest
+from model_accuracy_eval.scoring.verdicts.dataset_outcomes import whole_figures
 from model_accuracy_eval.stages.github_sinks import page_links
 
 _UPLOAD_AFTER_STOP, _LAST_SECOND = 4.0, 9.0

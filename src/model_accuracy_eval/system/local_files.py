@@ -3,10 +3,14 @@
 import contextlib
 import gzip
 import os
+import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from model_accuracy_eval.errors import BadData
 
@@ -62,3 +66,81 @@ class TaskFiles:
         paths = (Path(base, name) for base, _, files in os.walk(folder) for name in files)
         suffix = ".yml" if kind == "yaml" else ".json"
         return sorted(str(path) for path in paths if path.suffix == suffix or (kind == "yaml" and "yaml" in path.name))
+
+
+# A file, a zip archive or a folder as streams of unpacked bytes, recognised by content.
+
+
+_CHUNK = 1 << 20
+_GZIP, _ZIP, _ZSTANDARD = b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True)
+class PackedFile:
+    """Implements `rescoring.shapes.file_rows.SavedFile`."""
+
+    path: Path
+    name: str
+
+    def chunks(self) -> Iterator[bytes]:
+        mark = self._mark()
+        if mark == _ZSTANDARD:
+            raise BadData(f"{self.name} is packed by Zstandard: unpack it first, with `zstd -d`.")
+        with _readable(self.name), gzip.open(self.path) if mark.startswith(_GZIP) else self.path.open("rb") as stream:
+            yield from _pieces(stream)
+
+    def members(self) -> list["PackedFile | ArchiveMember"]:
+        if self.path.is_dir():
+            paths = [path for level in ("*", "*/*") for path in sorted(self.path.glob(level)) if path.is_file()]
+            if not paths:
+                raise BadData(f"The folder {self.name} has no files in it or in the folders in it.")
+            return [PackedFile(path, path.relative_to(self.path).as_posix()) for path in paths]
+        if self._mark() != _ZIP:
+            return []
+        with _readable(self.name), zipfile.ZipFile(self.path) as archive:
+            return [ArchiveMember(self.path, entry.filename) for entry in archive.infolist() if not entry.is_dir()]
+
+    def _mark(self) -> bytes:
+        if self.path.is_dir():
+            return b""
+        if self.path.exists() and not self.path.is_file():
+            raise BadData(
+                f"{self.name} is a pipe or a device, but replies are read more than once: save them to a file first."
+            )
+        with _readable(self.name), self.path.open("rb") as stream:
+            return stream.read(4)
+
+
+@dataclass(frozen=True)
+class ArchiveMember:
+    """A file in a zip archive."""
+
+    archive: Path
+    name: str
+
+    def chunks(self) -> Iterator[bytes]:
+        where = f"{self.archive}, {self.name}"
+        with _readable(where), zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as stream:
+            yield from _pieces(stream)
+
+    def members(self) -> list["ArchiveMember"]:
+        return []
+
+
+def _pieces(stream: "IO[bytes] | gzip.GzipFile") -> Iterator[bytes]:
+    while piece := stream.read(_CHUNK):
+        yield piece
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise BadData(f"{name} cannot be read: {reason}.") from error
+    except NotImplementedError as error:
+        raise BadData(
+            f"{name} is packed in a way that cannot be read here ({error}); a log of inspect becomes readable by "
+            "`inspect log convert --to json --output-dir FOLDER FILE`."
+        ) from error

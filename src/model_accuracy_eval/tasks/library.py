@@ -9,14 +9,16 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue, MissingData
 from model_accuracy_eval.records import DataFile, TableFile, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import custom, dataset_table, declared, formats, hub_names, own_functions, time_windows
-from model_accuracy_eval.tasks.lm_eval import task_groups, yaml_files
-from model_accuracy_eval.tasks.lm_eval.task_groups import ImportedTasks, TaskIndex
-from model_accuracy_eval.tasks.lm_eval.yaml_files import TaskFileReader
+from model_accuracy_eval.tasks import dataset_names, option_questions, task_file
+from model_accuracy_eval.tasks.importers.lm_eval import task_groups, yaml_files
+from model_accuracy_eval.tasks.importers.lm_eval.task_groups import ImportedTasks, TaskIndex
+from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import TaskFileReader
+from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.importers.ultraeval import convert_config, reply_pipelines
 from model_accuracy_eval.tasks.rows import DataRow
-from model_accuracy_eval.tasks.ultraeval import config_files, convert_config
 
 ReadFile = Callable[[str], bytes | TableFile]
 ReadSplit = Callable[[DataFile], tuple[tuple[str, ...], list[DataRow]]]
@@ -37,7 +39,10 @@ class NamedTasks(msgspec.Struct, frozen=True):
         if not any(self.forms):
             return self
         pairs = zip(self.tasks, self.forms, strict=True)
-        asked = (replace(formats.task_in_format(task, form), name=task.name) if form else task for task, form in pairs)
+        asked = (
+            replace(option_questions.task_in_format(task, form), name=task.name) if form else task
+            for task, form in pairs
+        )
         return NamedTasks(tuple(asked), self.groups, self.ignored)
 
 
@@ -59,7 +64,7 @@ class Library:
     def find_all(self, names: Iterable[str]) -> NamedTasks:
         """Everything that the names stand for, without repetitions."""
         names = tuple(dict.fromkeys(names))
-        if self.columns and not any(hub_names.is_address(name) or custom.looks_like_file(name) for name in names):
+        if self.columns and not any(dataset_names.is_address(name) or custom.looks_like_file(name) for name in names):
             raise BadValue(
                 f"--columns says what the columns of own questions are, but {', '.join(names)} "
                 f"{'has its' if len(names) == 1 else 'have their'} own prompt and answers: leave it out."
@@ -80,23 +85,23 @@ class Library:
         """What the name stands for; `name@prompt` asks it in other words, `name@format` in that format, and
         `name@from..to` takes the rows of a time."""
         base, _, form = name.rpartition("@")
-        if base and (window := time_windows.parse(form)):
+        if base and (window := dataset_names.parse(form)):
             match = self._find(base)
             tasks_of_time = tuple(window.of(task) for task in match.in_their_forms().tasks)
             return NamedTasks(tasks_of_time, (), match.ignored)
-        if not base or form not in formats.FORMATS or self._is_of_the_table(name, base):
+        if not base or form not in option_questions.FORMATS or self._is_of_the_table(name, base):
             return self._find(name).in_their_forms()
         match = self._find(base)
         return NamedTasks(
-            tuple(formats.task_in_format(task, form) for task in match.tasks),
-            tuple(formats.group_in_format(group, form) for group in match.groups),
+            tuple(option_questions.task_in_format(task, form) for task in match.tasks),
+            tuple(option_questions.group_in_format(group, form) for group in match.groups),
             match.ignored,
         )
 
     def _find(self, name: str) -> NamedTasks:
         if is_task_file(name):
             return self._task_file(name)
-        if hub_names.is_address(name) and self.read_split:
+        if dataset_names.is_address(name) and self.read_split:
             return self._hub_dataset(name, self.read_split)
         if custom.looks_like_file(name):
             return self._data_file(name)
@@ -125,12 +130,12 @@ class Library:
             return _named(task_groups.from_file(self.files, path, folders=self.folders, trusted=self.trusted))
         if "parts" in fields:
             parts = [self._part(path, part) for part in fields["parts"]]
-            fields = {**declared.FIELDS_OF_PARTS, **fields, "parts": parts}
-        return NamedTasks((self._with_own_files(path, declared.from_fields(path, fields)),))
+            fields = {**task_file.FIELDS_OF_PARTS, **fields, "parts": parts}
+        return NamedTasks((self._with_own_files(path, task_file.from_fields(path, fields)),))
 
     def _with_own_files(self, path: str, task: TaskSpec) -> TaskSpec:
         """The task with data files that lie beside its own file by their paths."""
-        return own_functions.beside(path, task.with_data(partial(self._beside, path)), self.files.holds)
+        return task_file.beside(path, task.with_data(partial(self._beside, path)), self.files.holds)
 
     def _beside(self, path: str, data: DataFile) -> DataFile:
         place = str(PurePath(path).parent / data.name)
@@ -153,7 +158,7 @@ class Library:
         if isinstance(part, dict):
             own = {"about": f"A part of {path}.", "fields": (), **part}
             if "parts" in own:
-                own = {**declared.FIELDS_OF_PARTS, **own, "parts": [self._part(path, inner) for inner in own["parts"]]}
+                own = {**task_file.FIELDS_OF_PARTS, **own, "parts": [self._part(path, inner) for inner in own["parts"]]}
             return own
         if not isinstance(part, str):
             raise BadValue(f"{path}: a part is the name of a dataset, or its fields, but one is {part!r}.")
@@ -164,13 +169,13 @@ class Library:
 
     def _data_file(self, name: str) -> NamedTasks:
         data = self.read_file(name)
-        if name.endswith(".json") and isinstance(data, bytes) and config_files.is_config(data):
+        if name.endswith(".json") and isinstance(data, bytes) and reply_pipelines.is_config(data):
             return _named(convert_config.from_file(self.files, name, data, trusted=self.trusted))
         return NamedTasks((custom.from_file(name, data, self.columns),))
 
     def _hub_dataset(self, name: str, read_split: ReadSplit) -> NamedTasks:
         """Rows of a hub are read as own questions are."""
-        called, file = hub_names.data_file(name)
+        called, file = dataset_names.data_file(name)
         places, found = read_split(file)
         task = custom.from_rows(called, file, found, self.columns)
         more = f" and {len(places) - 1} more files" if len(places) > 1 else ""

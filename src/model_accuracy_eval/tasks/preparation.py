@@ -20,12 +20,14 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.media import MARKS, marked
 from model_accuracy_eval.records.packed_records import packed
-from model_accuracy_eval.scoring import conversation_turns, function_paths, tools
-from model_accuracy_eval.scoring.judging import check
-from model_accuracy_eval.scoring.scorers import pipelines
+from model_accuracy_eval.scoring.answers import tools
+from model_accuracy_eval.scoring.figures import conversation_turns
+from model_accuracy_eval.scoring.figures.judging import check
+from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.scorers import pipelines
 from model_accuracy_eval.tasks import fewshot, prompts, views
+from model_accuracy_eval.tasks.prompts import positions
 from model_accuracy_eval.tasks.rows import DataRow
-from model_accuracy_eval.tasks.template_words import positions
 
 _TELLING = 12
 """How long a text of a row is that a question cannot contain by chance, such as the name of a language."""
@@ -270,7 +272,7 @@ def _by_content(value: Any) -> Any:
         return {name: _by_content(content) for name, content in value.items()}
     if isinstance(value, list | tuple):
         return [_by_content(content) for content in value]
-    return function_paths.by_content(value) if isinstance(value, str) else value
+    return user_functions.by_content(value) if isinstance(value, str) else value
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

@@ -15,8 +15,8 @@ from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataBytes, DataFile, RowsSource, TableFile
 from model_accuracy_eval.records.disk_rows import rows_in_little_memory
-from model_accuracy_eval.table_files import media_columns, table_rows
-from model_accuracy_eval.tasks import conversations, delimited_rows, row_layouts, row_pins
+from model_accuracy_eval.system import media_files, table_files
+from model_accuracy_eval.tasks import row_formats, row_pins
 
 DataRow = dict[str, Any]
 
@@ -54,7 +54,7 @@ def read(
             raise
         return _read_instead(file, missing, lambda other: read(other, fields, data_dir, hub, make_rows, note=note))
     if file.layout:
-        rows = row_layouts.LAYOUTS[file.layout](list(rows), places[0])
+        rows = row_formats.LAYOUTS[file.layout](list(rows), places[0])
         rows = [_checked(f"{places[0]}, row {number}", row, own) for number, row in enumerate(rows, start=1)]
     note(row_pins.check(file, rows, own, places, hub.pins, is_known=is_pinned))
     if file.recipe:
@@ -129,7 +129,7 @@ def _with_pictures(file: DataFile, data: DataBytes, fields: Sequence[str]) -> Se
         return rows
     folder = Path(data.place).parent
     return [
-        media_columns.with_pictures(f"{data.place}, row {number}", row, file.pictures, folder)
+        media_files.with_pictures(f"{data.place}, row {number}", row, file.pictures, folder)
         for number, row in enumerate(rows, start=1)
     ]
 
@@ -146,21 +146,21 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> Sequence
     """
     suffix = PurePath(name.removesuffix(".gz")).suffix.lower()
     entries: Iterator[tuple[str, Any]]
-    if suffix in table_rows.ENDINGS or isinstance(data, TableFile):
-        entries = ((f"row {number}", row) for number, row in enumerate(table_rows.rows(name, data), start=1))
+    if suffix in table_files.ENDINGS or isinstance(data, TableFile):
+        entries = ((f"row {number}", row) for number, row in enumerate(table_files.rows(name, data), start=1))
     elif suffix in _READERS:
         entries = _READERS[suffix](name, data, fields)
     elif suffix in _SPREADSHEETS:
         raise BadData(f"{name}: spreadsheets are read as they export them: save it as `CSV UTF-8`.")
     else:
         raise BadData(
-            f"{name}: rows are read from {', '.join((*_READERS, *table_rows.ENDINGS[:-1]))} and "
-            f"{table_rows.ENDINGS[-1]} files (each also as .gz), not from '{suffix}'."
+            f"{name}: rows are read from {', '.join((*_READERS, *table_files.ENDINGS[:-1]))} and "
+            f"{table_files.ENDINGS[-1]} files (each also as .gz), not from '{suffix}'."
         )
     rows = rows_in_little_memory(_checked(f"{name}, {place}", row, fields) for place, row in entries)
     if isinstance(data, bytes) and b";base64," in data:
         numbered = enumerate(rows, start=1)
-        rows = [media_columns.with_data_uris(f"{name}, row {number}", row) for number, row in numbered]
+        rows = [media_files.with_data_uris(f"{name}, row {number}", row) for number, row in numbered]
     if not rows:
         raise BadData(f"{name}: there is not a single row in it.")
     return rows
@@ -234,7 +234,7 @@ def _txt(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _delimited(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    return delimited_rows.read(name, _lines(name, data, ends=""))
+    return row_formats.read(name, _lines(name, data, ends=""))
 
 
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
@@ -272,12 +272,12 @@ def _checked(where: str, row: Any, fields: Sequence[str]) -> DataRow:
         row = {"messages": row}
     if not isinstance(row, dict):
         raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")
-    return _with_fields(where, conversations.with_messages(row) if "messages" in fields else row, fields)
+    return _with_fields(where, row_formats.with_messages(row) if "messages" in fields else row, fields)
 
 
 def _with_fields(where: str, row: DataRow, fields: Sequence[str]) -> DataRow:
     if "messages" in fields and "messages" in row:
-        conversations.check(where, row["messages"])
+        row_formats.check(where, row["messages"])
     for field in fields:
         if field not in row:
             raise BadData(f"{where}: the field '{field}' is missing; there are: {', '.join(map(str, row))}.")

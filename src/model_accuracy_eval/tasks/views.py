@@ -10,9 +10,7 @@ from typing import Any, TypeVar
 
 import numpy
 
-from model_accuracy_eval.errors import BadData, BadValue, UnknownName
-from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
-from model_accuracy_eval.tasks.benchmarks import (
+from model_accuracy_eval.benchmarks import (
     bfcl,
     gpqa,
     ifeval,
@@ -27,9 +25,11 @@ from model_accuracy_eval.tasks.benchmarks import (
     spelling,
     tydiqa,
 )
-from model_accuracy_eval.tasks.conversations import last_replies
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName
+from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
+from model_accuracy_eval.tasks.importers.own_questions.read_rows import own_questions
 from model_accuracy_eval.tasks.long_contexts import long_contexts
-from model_accuracy_eval.tasks.own_questions.read_rows import own_questions
+from model_accuracy_eval.tasks.row_formats import last_replies
 from model_accuracy_eval.tasks.row_groups import grouped, side_by_side
 from model_accuracy_eval.tasks.rows import DataRow
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive
+from model_accuracy_eval.run.build import fetching_hub as fetching_hub
+from model_accuracy_eval.run.build import hub as hub
+from model_accuracy_eval.run.build import trusted_python as trusted_python
+from model_accuracy_eval.run.engines import ports as ports
+from model_accuracy_eval.run.plan_parts import library as library
+from model_accuracy_eval.run.plan_parts import plan as plan
+from model_accuracy_eval.run_folder.run_archive import open_archive
+from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.system.run_archive import open_archive
-from model_accuracy_eval.system.run_folder import RunFolder
-from model_accuracy_eval.wiring.engines import ports as ports
-from model_accuracy_eval.wiring.plan_parts import library as library
-from model_accuracy_eval.wiring.plan_parts import plan as plan
-from model_accuracy_eval.wiring.run_parts import fetching_hub as fetching_hub
-from model_accuracy_eval.wiring.run_parts import hub as hub
-from model_accuracy_eval.wiring.run_parts import trusted_python as trusted_python
 
 
 def run_folder(folder: str) -> RunFolder:

@@ -7,7 +7,7 @@ from model_accuracy_eval.config.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.github import pull_requests
 from model_accuracy_eval.ports.action_ports import ActionContext
-from model_accuracy_eval.system import planted_variables
+from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.wiring.adapter_checkout import GITHUB, Commits
 from model_accuracy_eval.wiring.history_parts import HISTORY_SUFFIX
 
@@ -40,7 +40,7 @@ def action_context(
         adapter_repository=adapter_repository,
         adapter_ref=action_inputs.adapter_ref,
         adapter_commit=commits.adapter,
-        objections=(*planted_variables.objections(environment), *commits.objections),
+        objections=(*process_environment.objections(environment), *commits.objections),
         adapter_path=action_inputs.adapter_path,
         hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
         model=model,

@@ -12,9 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from model_accuracy_eval import wiring
-from model_accuracy_eval.config import inputs
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
-from model_accuracy_eval.config.table import table
 from model_accuracy_eval.errors import BadReuse, BadValue, Refused
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
@@ -24,20 +22,22 @@ from model_accuracy_eval.github.runner.runner import Runner
 from model_accuracy_eval.ports import Archive, Ports
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
 from model_accuracy_eval.records import RunPlan, Settings
-from model_accuracy_eval.records.baseline import is_artifact
 from model_accuracy_eval.records.github import OpenCheck
-from model_accuracy_eval.scoring import groups
+from model_accuracy_eval.records.plan import is_artifact
+from model_accuracy_eval.run import inputs
+from model_accuracy_eval.run.build import lacks_npus
+from model_accuracy_eval.run.run_progress import RunProgress
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.settings import table
 from model_accuracy_eval.stages.github_sinks import STATE_CHECK, STATE_CLOSED
-from model_accuracy_eval.stages.run_progress import RunProgress
-from model_accuracy_eval.system import planted_variables
+from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.system.container_labels import Labels, sweep
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.docker_engine import Labels, sweep
+from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
 from model_accuracy_eval.wiring import merge_parts, shard_parts
 from model_accuracy_eval.wiring.action_context import action_context
 from model_accuracy_eval.wiring.adapter_checkout import AdapterCheckout
-from model_accuracy_eval.wiring.run_parts import lacks_npus
 from model_accuracy_eval.wiring.sinks import action_sinks
 from model_accuracy_eval.wiring.temporary_folder import STATE_FOLDER, remove, temporary_folder
 
@@ -209,7 +209,7 @@ class ActionStep:
             self.step.save(_STATE_RUN, plan.run_id)
             self._sweep_containers(Labels(repository=context.repository))
         user, facts = None, {}
-        if obeyed := planted_variables.obeyed(self._environment):
+        if obeyed := process_environment.obeyed(self._environment):
             facts["obeyed variables"] = ", ".join(obeyed)
             self.step.notice(f"The environment says whom this step talks to: {', '.join(obeyed)}.")
         if checked_out:

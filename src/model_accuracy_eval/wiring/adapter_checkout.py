@@ -11,7 +11,7 @@ from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
 from model_accuracy_eval.ports.action_ports import CheckedOut, is_same
 from model_accuracy_eval.records.github import PullRequest
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.process_environment import Secret
 
 GITHUB = "https://github.com"
 

@@ -7,8 +7,8 @@ from model_accuracy_eval import batch
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import ClientLimits, JSONObject, Service
+from model_accuracy_eval.run.build import connect_service
 from model_accuracy_eval.system.concurrency import run
-from model_accuracy_eval.wiring.run_parts import connect_service
 
 
 def answer(

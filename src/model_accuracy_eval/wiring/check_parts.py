@@ -5,15 +5,12 @@ from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.config import inputs
-from model_accuracy_eval.config.resolve import sampling
 from model_accuracy_eval.records import ClientLimits, PreparedDataset, RunPlan
-from model_accuracy_eval.scoring.code.code_task_trials import has_trials
-from model_accuracy_eval.scoring.code.probes import runs_programs
-from model_accuracy_eval.stages import preflight
-from model_accuracy_eval.stages.shared_sandbox import check_sandbox, one_sandbox
+from model_accuracy_eval.run import build, inputs, plan_parts, preflight
+from model_accuracy_eval.run.resolve import sampling
+from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
+from model_accuracy_eval.scoring.code.code_task_trials import has_trials, runs_programs
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.wiring import plan_parts, run_parts
 
 
 def check(names: tuple[str, ...], values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[str]:
@@ -31,7 +28,7 @@ def check(names: tuple[str, ...], values: Mapping[str, Any], environment: Mappin
         client_limits=msgspec.convert(settings, ClientLimits, from_attributes=True),
     )
     with (clock := SignalClock()).listening():
-        ports = run_parts.ports(plan, environment, clock)
+        ports = build.local_ports(plan, environment, clock)
         with one_sandbox(ports) as ports_with_sandbox:
             for task in tasks:
                 prepared = preflight.prepared(task, plan, ports_with_sandbox)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.reporting.exports import benchmark_entries, junit, lm_eval_results, model_card
-from model_accuracy_eval.reporting.exports.exported_run import ExportedRun, NamedFile, exported_run
-from model_accuracy_eval.reporting.exports.model_card import HubDataset
+from model_accuracy_eval.report.exports import benchmark_entries, junit, lm_eval_results, model_card
+from model_accuracy_eval.report.exports.exported_run import ExportedRun, NamedFile, exported_run
+from model_accuracy_eval.report.exports.model_card import HubDataset
 from model_accuracy_eval.rerender import kept_report
 
 FORMS: dict[str, Callable[[ExportedRun, Mapping[str, HubDataset]], Iterable[NamedFile]]] = {

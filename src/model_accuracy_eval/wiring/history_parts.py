@@ -5,11 +5,10 @@ from pathlib import Path
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.reporting import history_file, history_lines
-from model_accuracy_eval.reporting.history_file import HistoryFile
-from model_accuracy_eval.reporting.history_lines import HistoryLine, LeftOut, RunHistory
+from model_accuracy_eval.run_folder import history_file
+from model_accuracy_eval.run_folder.history_file import HistoryFile, HistoryLine, LeftOut, RunHistory
+from model_accuracy_eval.run_folder.run_folder import find_runs
 from model_accuracy_eval.system import local_files
-from model_accuracy_eval.system.run_search import find_runs
 from model_accuracy_eval.system.shared_lines import append_lines
 
 HISTORY_SUFFIX = ".jsonl"
@@ -25,7 +24,7 @@ def read(places: Iterable[str], tell: Callable[[str], object]) -> RunHistory:
             continue
         for path in find_runs(place):
             try:
-                found = history_lines.of_run(wiring.run_archive(path))
+                found = history_file.of_run(wiring.run_archive(path))
             except BadReuse as error:
                 tell(f"Left out: {error.sentence}")
                 continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from model_accuracy_eval import extras
-from model_accuracy_eval.deployment.listener import port_owner
+from model_accuracy_eval.adapter.port_watch import port_owner
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.hubs.file_hub import cache_folder
 from model_accuracy_eval.records import DoctorFinding

@@ -11,9 +11,9 @@ from typing import Any
 from model_accuracy_eval import merge, wiring
 from model_accuracy_eval.errors import BadReuse, PublishFailed
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.reporting.runfile import RUN_FILE
-from model_accuracy_eval.system.run_folder import RunFolder
-from model_accuracy_eval.wiring import plan_parts
+from model_accuracy_eval.run import plan_parts
+from model_accuracy_eval.run_folder.run_folder import RunFolder
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
 
 
 def merged(runs: Sequence[str], out: str, given: Mapping[str, Any], *, allow_missing: bool = False) -> str:

@@ -18,9 +18,9 @@ from model_accuracy_eval.github.response import GitHubResponse
 from model_accuracy_eval.github.rest_client import RestClient
 from model_accuracy_eval.hubs.sources import PLACES
 from model_accuracy_eval.records import DoctorFinding, JSONObject
-from model_accuracy_eval.system import proxies
+from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.concurrency import run
-from model_accuracy_eval.system.proxies import masked
+from model_accuracy_eval.system.process_environment import masked
 from model_accuracy_eval.system.retry import GITHUB
 
 _NAMES = {"github": "GitHub's files", "hf": "Hugging Face", "ms": "ModelScope"}
@@ -38,7 +38,7 @@ _RIGHTS: Mapping[str, tuple[str, str, JSONObject]] = {
 def look(environment: Mapping[str, str], *, repository: str) -> Iterator[DoctorFinding]:
     """Only a proxy or token that is set and does not work fails. A hub that cannot be reached may not be needed."""
     try:
-        proxies.check(environment)
+        process_environment.check(environment)
     except EvalError as error:
         yield DoctorFinding(name="proxy", state="FAIL", sentence=error.sentence)
         return

@@ -10,7 +10,7 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.reply_files import ShapedFile, open_replies
 from model_accuracy_eval.rescoring.shapes.split_files import joined
-from model_accuracy_eval.system.packed_files import PackedFile
+from model_accuracy_eval.system.local_files import PackedFile
 
 _PART = re.compile(r"(?P<root>.+)_(?P<number>\d+)(?P<ending>\.json(?:\.gz)?)")
 

@@ -10,26 +10,26 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from model_accuracy_eval.config import inputs
-from model_accuracy_eval.config.resolve import check_judging, sampling
+from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
-from model_accuracy_eval.reporting import journal
-from model_accuracy_eval.reporting.runfile import RUN_FILE
 from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, run_replies
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
 from model_accuracy_eval.rescoring.failed_replies import with_failures
 from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
 from model_accuracy_eval.rescoring.rescored import Rescored, of_groups
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.stages.shared_sandbox import one_sandbox
+from model_accuracy_eval.run import engines, inputs, plan_parts
+from model_accuracy_eval.run.resolve import check_judging, sampling
+from model_accuracy_eval.run.shared_sandbox import one_sandbox
+from model_accuracy_eval.run_folder import journal
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
-from model_accuracy_eval.tasks import dataset_table
 from model_accuracy_eval.tasks.dataset_names import normal
 from model_accuracy_eval.tasks.library import NamedTasks
-from model_accuracy_eval.wiring import engines, plan_parts, reply_parts
+from model_accuracy_eval.wiring import reply_parts
 from model_accuracy_eval.wiring.diff_parts import check_diff, diff_file
 
 WrapDisplay = Callable[[ProgressDisplay], ProgressDisplay]

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from model_accuracy_eval import doctor
 from model_accuracy_eval.client.chat import StreamingChat
 from model_accuracy_eval.records import ClientLimits, DoctorFinding, Service
+from model_accuracy_eval.run.build import ApiKeys, connect_service
 from model_accuracy_eval.system.concurrency import run
-from model_accuracy_eval.wiring.api_keys import ApiKeys
-from model_accuracy_eval.wiring.run_parts import connect_service
 
 
 def about_key(endpoint: str, environ: Mapping[str, str]) -> str:

@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.config import inputs
 from model_accuracy_eval.errors import BadReuse, EvalError
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import DataFile, RunPlan, Settings, TaskSpec
-from model_accuracy_eval.reporting import runfile
-from model_accuracy_eval.reporting.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.run import inputs, plan_parts
+from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
+from model_accuracy_eval.run_folder import runfile
+from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.shard_plan import DatasetSize, ShardPlan, shard_plan
 from model_accuracy_eval.system import local_files
 from model_accuracy_eval.tasks import preparation, rows
-from model_accuracy_eval.wiring import plan_parts
-from model_accuracy_eval.wiring.run_parts import data_fetch, hub, trusted_python
 
 
 def planned(

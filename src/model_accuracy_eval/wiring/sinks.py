@@ -4,7 +4,7 @@ before it have published."""
 from collections.abc import Callable
 
 from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, CheckUpdater, GitHubApi, RunnerStep
-from model_accuracy_eval.ports.sink import Sink
+from model_accuracy_eval.ports.service import Sink
 from model_accuracy_eval.stages.github_sinks import CheckConfirmation, CheckSink, CommentSink, HurriedGitHub, StatusSink
 from model_accuracy_eval.stages.history_sink import HistorySink
 from model_accuracy_eval.stages.run_files import FILES

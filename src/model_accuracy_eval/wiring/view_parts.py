@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 from model_accuracy_eval import compare_page, view, wiring
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.stages import previous_run
-from model_accuracy_eval.stages.previous_run import PreviousRun
+from model_accuracy_eval.run import previous_run
+from model_accuracy_eval.run.previous_run import PreviousRun
+from model_accuracy_eval.run_folder.run_folder import find_runs
 from model_accuracy_eval.system import loopback_server
 from model_accuracy_eval.system.loopback_server import ServedPage
-from model_accuracy_eval.system.run_search import find_runs
 
 
 @contextmanager

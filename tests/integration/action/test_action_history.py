@@ -9,11 +9,12 @@ from tests.fake_ports import ManualClock
 from tests.integration.action.tools import JOB, Stage
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import EVERYTHING
-from tests.unit.reporting.history_samples import past
+from tests.unit.report.history_samples import past
 
 from model_accuracy_eval.config.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.reporting import history, history_file
+from model_accuracy_eval.report import history
+from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.wiring.action_context import _history_file
 
 NIGHTLY = msgspec.structs.replace(JOB, event="schedule", pull=None, history_file="h.jsonl")

@@ -13,13 +13,13 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import SHA
 from tests.servers.http import Exchange, HttpServer
 
-from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
 from model_accuracy_eval.records import Request
 from model_accuracy_eval.records.github import PullRequest
-from model_accuracy_eval.reporting import comment_figures
-from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.report import comment_figures
+from model_accuracy_eval.run_folder.run_folder import RunFolder
 
 
 @pytest.fixture

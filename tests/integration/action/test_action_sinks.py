@@ -16,8 +16,8 @@ from model_accuracy_eval.github.artifacts.artifact_service import ArtifactServic
 from model_accuracy_eval.github.runner.runner import Runner
 from model_accuracy_eval.ports.action_ports import GitHubApi
 from model_accuracy_eval.records import Fault, Request
+from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.stages.github_sinks import HurriedGitHub
-from model_accuracy_eval.system.run_folder import RunFolder
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from tests.waiting import free_port
 
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
 from model_accuracy_eval.records import Request
-from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.run_folder.run_folder import RunFolder
 
 AWAY = [{"how": "reset"}, {"status": 500}, {"how": "stall"}]
 

@@ -11,7 +11,7 @@ import yaml
 from msgspec.structs import replace
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
-from tests.unit.config.test_every_setting_arrives import BESIDE, GIVEN
+from tests.unit.run.test_every_setting_arrives import BESIDE, GIVEN
 
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports.action_ports import ActionContext, CheckedOut

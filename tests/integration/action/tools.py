@@ -19,7 +19,7 @@ from model_accuracy_eval.github.runner.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
 from model_accuracy_eval.records.github import Actor, PullRequest
-from model_accuracy_eval.stages.run_progress import RunProgress
+from model_accuracy_eval.run.run_progress import RunProgress
 from model_accuracy_eval.wiring.sinks import action_sinks
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(4))

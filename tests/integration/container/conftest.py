@@ -12,9 +12,8 @@ import pytest
 from tests.base_image import BASE
 from tests.integration.container.tools import ADAPTER_IMAGE, DOCKERFILES, INSIDE, SELF_IMAGE, SOURCE, make_adapter
 
-from model_accuracy_eval.deployment.adapter_container import AdapterContainer
-from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.system.container_labels import MARK, Labels
+from model_accuracy_eval.adapter.adapter_container import AdapterContainer, ContainerLauncher, ContainerOptions
+from model_accuracy_eval.system.docker_engine import MARK, Labels
 
 if TYPE_CHECKING:
     from docker import DockerClient

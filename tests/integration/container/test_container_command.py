@@ -8,7 +8,7 @@ from tests.e2e import command
 from tests.integration.container.tools import ADAPTER_IMAGE
 from tests.waiting import free_port, free_ports, until
 
-from model_accuracy_eval.system.container_labels import MARK
+from model_accuracy_eval.system.docker_engine import MARK
 
 if TYPE_CHECKING:
     from docker import DockerClient

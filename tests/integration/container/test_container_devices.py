@@ -11,8 +11,8 @@ from tests.integration.container.conftest import RunInside, Start
 from tests.integration.container.test_container_run import ended
 from tests.integration.container.tools import ADAPTER_IMAGE, make_adapter
 
-from model_accuracy_eval.deployment import npu_devices
-from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.adapter import npu_devices
+from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
 from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.system.own_container import OwnContainer, find
 

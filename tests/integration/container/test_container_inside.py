@@ -12,8 +12,8 @@ from tests.integration.container.conftest import RunInside, Start
 from tests.integration.container.tools import ADAPTER_IMAGE, EXAMPLE, get, make_adapter, report
 from tests.waiting import until
 
-from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.system.container_labels import MARK, Labels, sweep
+from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.system.docker_engine import MARK, Labels, sweep
 
 if TYPE_CHECKING:
     from docker import DockerClient

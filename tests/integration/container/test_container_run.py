@@ -12,9 +12,9 @@ from tests.integration.container.conftest import Start
 from tests.integration.container.tools import EXAMPLE, get, served
 from tests.waiting import free_port, is_open, until
 
-from model_accuracy_eval.deployment.adapter_container import AdapterContainer
+from model_accuracy_eval.adapter.adapter_container import AdapterContainer
 from model_accuracy_eval.errors import AdapterFailed, BadValue, Refused, Stopped
-from model_accuracy_eval.system.container_labels import MARK
+from model_accuracy_eval.system.docker_engine import MARK
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -8,7 +8,7 @@ from tests.integration.container.conftest import Start
 from tests.integration.container.tools import SELF_IMAGE, SOURCE
 from tests.waiting import until
 
-from model_accuracy_eval.system.container_labels import MARK
+from model_accuracy_eval.system.docker_engine import MARK
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -15,7 +15,7 @@ from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system import docker_engine
 from model_accuracy_eval.system.concurrency import run
-from model_accuracy_eval.system.container_labels import Labels
+from model_accuracy_eval.system.docker_engine import Labels
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -36,11 +36,11 @@ from model_accuracy_eval.records import (
     Service,
     TaskSpec,
 )
-from model_accuracy_eval.reporting import journal, prediction_view
-from model_accuracy_eval.scoring import gates
-from model_accuracy_eval.scoring.gates import GateRule
-from model_accuracy_eval.stages import infer, score
-from model_accuracy_eval.stages.deploy import LiveService
+from model_accuracy_eval.run import infer, score
+from model_accuracy_eval.run.deploy import LiveService
+from model_accuracy_eval.run_folder import journal, predictions
+from model_accuracy_eval.scoring.verdicts import gates
+from model_accuracy_eval.scoring.verdicts.gates import GateRule
 from model_accuracy_eval.tasks import preparation
 
 ROWS: list[dict[str, Any]] = [
@@ -266,7 +266,7 @@ def test_the_journal_holds_the_log_likelihoods() -> None:
         wanted = [truth(HashModel(), one.context, one.continuation) for one in problem.candidates]
         assert all(same(*pair, 1e-12) for pair in zip(kept.loglikelihoods, wanted, strict=True))
         assert kept.method == "echo"
-    view = msgspec.json.decode(b"".join(prediction_view.as_view(lines, 1)))["0"]
+    view = msgspec.json.decode(b"".join(predictions.as_view(lines, 1)))["0"]
     values_of_options = [entry["logprob"] for entry in view["loglikelihoods"]]
     assert view["prediction"] == ROWS[0]["options"][values_of_options.index(max(values_of_options))]
     assert view["origin_prompt"] == [{"role": "HUMAN", "prompt": asked.problems[0].text}]

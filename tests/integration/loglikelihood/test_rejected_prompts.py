@@ -10,11 +10,11 @@ from tests.integration.loglikelihood.test_loglikelihood_runs import CHOICE
 from tests.servers.asking import LIMITS, Naps
 from tests.servers.likelihood_server import CONSTRAINED, NOTHING, TOP, LikelihoodServer
 
-from model_accuracy_eval import pipeline
+from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Report, RunPlan, Sampling, Settings, TaskSpec
-from model_accuracy_eval.reporting import journal
-from model_accuracy_eval.tasks.benchmarks import demo
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run_folder import journal
 
 CONTEXT = 400
 PROBLEMS, LONG = 24, 8

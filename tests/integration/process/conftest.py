@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.integration.process.tools import environment, make_adapter, start_in
 
-from model_accuracy_eval.deployment.adapter_process import AdapterProcess
+from model_accuracy_eval.adapter.adapter_process import AdapterProcess
 
 Launch = Callable[..., AdapterProcess]
 

@@ -12,8 +12,8 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import PYTHON, alive, make_adapter
 from tests.waiting import free_port, is_open, until
 
-from model_accuracy_eval.deployment.adapter_process import AdapterProcess
-from model_accuracy_eval.deployment.listener import port_owner
+from model_accuracy_eval.adapter.adapter_process import AdapterProcess
+from model_accuracy_eval.adapter.port_watch import port_owner
 
 LIMIT = 5.0
 """Seconds that a stop is promised to take at most."""

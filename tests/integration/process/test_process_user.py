@@ -11,11 +11,11 @@ import pytest
 from tests.integration.process.tools import environment, make_adapter
 from tests.waiting import until
 
-from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataFile
-from model_accuracy_eval.system.run_folder import RunFolder
+from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
 
 if os.geteuid() != 0:

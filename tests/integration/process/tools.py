@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psutil
 
-from model_accuracy_eval.deployment.adapter_process import AdapterProcess
-from model_accuracy_eval.deployment.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import AdapterProcess
+from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
 
 PYTHON = f"{sys.executable} -I -S"
 

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from model_accuracy_eval.python_source import parse_source
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.scoring.code.syntax import called_function
+from model_accuracy_eval.scoring.code.code_syntax import called_function, parse_source
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 

@@ -10,11 +10,11 @@ from functools import lru_cache
 import pytest
 from tests.sandboxed import lacks
 
-from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
 from model_accuracy_eval.system.concurrency import run
-from model_accuracy_eval.system.container_labels import Labels
+from model_accuracy_eval.system.docker_engine import Labels
 
 KINDS = ("docker", "bwrap", "uid", "none")
 LABELS = Labels(repository=f"tests/sandbox-{secrets.token_hex(4)}")

@@ -16,14 +16,13 @@ from tests.sandboxed import EVERY
 from tests.servers.gate import Gate
 from tests.waiting import until
 
-from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
 from model_accuracy_eval.sandbox.pool import PROGRAMS_EACH
 from model_accuracy_eval.system.concurrency import run
-from model_accuracy_eval.system.container_labels import MARK, Labels, sweep
-from model_accuracy_eval.system.docker_engine import DEFAULT_SOCKET
+from model_accuracy_eval.system.docker_engine import DEFAULT_SOCKET, MARK, Labels, sweep
 
 RIGHT = Program(code="def f(x): return x + 1", tests="assert f(1) == 2")
 WRONG = Program(code="def f(x): return x - 1", tests="assert f(1) == 2")

@@ -6,7 +6,7 @@ import pytest
 from tests.integration.sandbox.conftest import KINDS
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Limits, Mode, Program
 from model_accuracy_eval.sandbox.program_environment import check_files
 from model_accuracy_eval.system.concurrency import run

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.sandbox.conftest import opened
 from tests.integration.sandbox.test_sandbox_faults import CHOSEN, OWN, RIGHT, containers, servers, taken
 
-from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.system.concurrency import run
 

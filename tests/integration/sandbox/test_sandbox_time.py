@@ -8,11 +8,11 @@ import pytest
 from tests.integration.sandbox.conftest import LABELS, RunAll, opened
 from tests.integration.sandbox.test_sandbox_faults import containers
 
-from model_accuracy_eval.ports.sandbox_port import Sandbox
+from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.turns import Turns
 from model_accuracy_eval.system.concurrency import run
-from model_accuracy_eval.system.container_labels import Labels
+from model_accuracy_eval.system.docker_engine import Labels
 
 LIMITS = Limits(wall_seconds=1.0)
 OWN = Labels(repository=f"{LABELS.repository}-time")

@@ -4,8 +4,7 @@ import httpx
 import pytest
 from tests.servers.replay import Capture, capture
 
-from model_accuracy_eval.client.stream_errors import StreamBroken
-from model_accuracy_eval.client.stream_parser import ParsedStream, StreamParser
+from model_accuracy_eval.client.stream_parser import ParsedStream, StreamBroken, StreamParser
 from model_accuracy_eval.records import Choice
 from model_accuracy_eval.system.retry import Failure
 

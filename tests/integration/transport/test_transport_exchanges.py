@@ -13,10 +13,8 @@ from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
 from model_accuracy_eval.client import connection
-from model_accuracy_eval.client.connection import Connection
-from model_accuracy_eval.client.proxied_transport import proxy_for
-from model_accuracy_eval.client.response_body import ENOUGH, ERROR_BODY_LIMIT, FLOWING
-from model_accuracy_eval.client.transport import StreamTransport
+from model_accuracy_eval.client.connection import ENOUGH, ERROR_BODY_LIMIT, FLOWING, Connection
+from model_accuracy_eval.client.transport import StreamTransport, proxy_for
 
 Talk = Callable[[StreamTransport, str], Awaitable[None]]
 

@@ -10,8 +10,7 @@ import pytest
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.client.connection import Connection
-from model_accuracy_eval.client.response_body import ENOUGH, FLOWING, GRACE, WAITING
+from model_accuracy_eval.client.connection import ENOUGH, FLOWING, GRACE, WAITING, Connection
 from model_accuracy_eval.client.transport import StreamTransport
 
 pytestmark = pytest.mark.parametrize("loop", LOOPS)

@@ -11,9 +11,10 @@ from tests.unit.scoring.judged_tasks import pipe, rows, task, values
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.records import Attempt, Loglikelihood, Message, MetricUse, Opinion, Problem, Question, Step
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.scoring import filters, function_paths
-from model_accuracy_eval.scoring.metrics import lm_eval_functions, metric
-from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.filters import filters
+from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.metric_table import metric
 from model_accuracy_eval.trusted_python.child_process import Sealed
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 
@@ -130,9 +131,9 @@ def file(tmp_path: Path) -> Iterator[str]:
     """The author's file; functions are loaded into a process of their own while the test lasts."""
     (tmp_path / "utils.py").write_text(SOURCE)
     functions = TrustedFunctions({**os.environ, "SECRET_TOKEN": "marker-of-a-secret"}, seconds=20)
-    token = function_paths.LOADER.set(functions)
+    token = user_functions.LOADER.set(functions)
     yield str(tmp_path / "utils.py")
-    function_paths.LOADER.reset(token)
+    user_functions.LOADER.reset(token)
     functions.close()
 
 
@@ -164,13 +165,13 @@ def test_l31_a_metric_is_called_with_references_and_predictions(file: str) -> No
 def test_l31_process_results_sees_the_row_and_what_was_said(file: str) -> None:
     """The whole row and the replies, or a pair for every option; a value that is not given is not counted."""
     asked = Problem(id=0, messages=(), references=("x",), extras={"gold": "x"})
-    judged = metric(f"{lm_eval_functions.RESULTS}{file}:judge")
+    judged = metric(f"{user_functions.RESULTS}{file}:judge")
     assert (judged.score("x", asked, part="right"), judged.score("y", asked, part="right")) == (1.0, 0.0)
     assert judged.score("x", asked, part="rest") == (1, [2.5, "x"])
     assert judged.score("x", asked, part="no such") is None
     weighed = [Loglikelihood(logprob=-3.0, greedy=False), Loglikelihood(logprob=-1.0, greedy=True)]
     options = Problem(id=0, messages=(), references=("1",), extras={"gold": 1})
-    assert metric(f"{lm_eval_functions.LIKELIHOODS}{file}:best").score(weighed, options, part="acc") == 1.0
+    assert metric(f"{user_functions.LIKELIHOODS}{file}:best").score(weighed, options, part="acc") == 1.0
 
 
 def test_what_is_no_plain_value_goes_back_as_it_came(file: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Recipe
-from model_accuracy_eval.trusted_python.trusted_rows import TrustedRows
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedRows
 
 ROWS = [{"q": f"{number}", "n": number} for number in range(8)]
 RUN = TrustedRows({**os.environ, "SECRET_TOKEN": "marker-of-a-secret"})

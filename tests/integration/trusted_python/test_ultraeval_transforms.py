@@ -8,7 +8,7 @@ import pytest
 from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Recipe, Transform
-from model_accuracy_eval.tasks.ultraeval import postprocess
+from model_accuracy_eval.tasks.importers.ultraeval import postprocess
 
 HEAD = "import random\n\ndef transform(data, num_sample, r: random.Random, dataset_name):\n"
 ROWS = [{"question": f"{number}?", "answer": f"The answer is {number}, so."} for number in range(6)]

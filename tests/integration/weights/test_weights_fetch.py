@@ -16,7 +16,7 @@ from tests.waiting import until
 from model_accuracy_eval.errors import Refused, Stopped
 from model_accuracy_eval.hubs.hub_weights import HubWeights
 from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.process_environment import Secret
 
 TOKEN = "MARKER-token-not-real"
 TOTAL = sum(blob.length for blob in FILES.values())

@@ -11,10 +11,9 @@ from tests.servers.http import Exchange, HttpServer
 
 from model_accuracy_eval.errors import BadValue, Refused, Stopped
 from model_accuracy_eval.hubs.hub_weights import HubWeights
-from model_accuracy_eval.hubs.sizes import parse_size
-from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference, refuse_size
+from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference, parse_size, refuse_size
+from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB
-from model_accuracy_eval.system.secret import Secret
 
 TOKEN = "MARKER-token-not-real"
 

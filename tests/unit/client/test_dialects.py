@@ -7,9 +7,8 @@ import httpx
 import msgspec
 import pytest
 
-from model_accuracy_eval.client import dialects, error_bodies, wire_format
-from model_accuracy_eval.client.stream_errors import StreamBroken
-from model_accuracy_eval.client.stream_parser import StreamParser
+from model_accuracy_eval.client import dialects, stream_parser, wire_format
+from model_accuracy_eval.client.stream_parser import StreamBroken, StreamParser
 from model_accuracy_eval.records import Choice
 from model_accuracy_eval.system.retry import Failure
 
@@ -94,4 +93,4 @@ def test_messages_and_statuses_of_errors_are_read_from_every_field(message: str,
     """Inside `error`, and flat."""
     error = {message: "no such model", status: 404}
     for body in (error, {"error": error}):
-        assert error_bodies.read_error(json.dumps(body).encode()) == ("no such model", 404)
+        assert stream_parser.read_error(json.dumps(body).encode()) == ("no such model", 404)

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.client import stream_parser, wire_format
-from model_accuracy_eval.client.fast_decoding import decode_text, fast_decoder
-from model_accuracy_eval.client.stream_errors import StreamBroken
-from model_accuracy_eval.client.stream_parser import StreamParser
+from model_accuracy_eval.client.sse import decode_text, fast_decoder
+from model_accuracy_eval.client.stream_parser import StreamBroken, StreamParser
 from model_accuracy_eval.records import Choice
 
 JSON = dict[str, Any]

@@ -2,7 +2,7 @@
 
 import httpx
 
-from model_accuracy_eval.client.response_body import ENOUGH, FLOWING
+from model_accuracy_eval.client.connection import ENOUGH, FLOWING
 from model_accuracy_eval.client.stream_parser import StreamParser
 
 STOPS = ("1", "2", "3", "4", "halt")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.waiting import free_ports
 
-from model_accuracy_eval.cluster import folder_copy, port_claims
+from model_accuracy_eval.cluster import node_weights, ray_replicas
+from model_accuracy_eval.cluster.node_weights import difference, sample
 from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, shown
-from model_accuracy_eval.cluster.weights_sample import difference, sample
 from model_accuracy_eval.errors import Refused, UsageError
 from model_accuracy_eval.extras import installed
 
@@ -25,7 +25,7 @@ def test_a_folder_arrives_as_it_was(tmp_path: Path) -> None:
     (adapter / "deploy.sh").chmod(0o755)
     (adapter / "there").symlink_to("/etc/hosts")
     (adapter / "empty").mkdir()
-    folder_copy.unpack(folder_copy.pack(str(adapter)), str(tmp_path / "copy"))
+    node_weights.unpack(node_weights.pack(str(adapter)), str(tmp_path / "copy"))
     copy = tmp_path / "copy"
     assert sorted(path.name for path in copy.iterdir()) == ["deploy.sh", "empty", "there"]
     assert ((copy / "deploy.sh").read_text(), os.access(copy / "deploy.sh", os.X_OK)) == ("exec serve", True)
@@ -41,7 +41,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(
     left = "from model_accuracy_eval.cluster.folder_copy import own_folder; import os\nkept = own_folder()\nkept.__enter__()\nos._exit(9)"
     subprocess.run([sys.executable, "-c", left], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
     assert len(list(tmp_path.iterdir())) == 2
-    with folder_copy.own_folder() as first, folder_copy.own_folder() as second:
+    with node_weights.own_folder() as first, node_weights.own_folder() as second:
         assert set(tmp_path.iterdir()) == {first, second, tmp_path / "replica-of-somebody"}
     assert list(tmp_path.iterdir()) == [tmp_path / "replica-of-somebody"]
 
@@ -49,16 +49,16 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(
 def test_a_port_that_is_given_away_is_not_free() -> None:
     """Although nobody listens yet, in whatever process; it is free again when its owner has ended or was killed."""
     one, other = free_ports(2)
-    with port_claims.claim(one) as first, port_claims.claim(one) as second, port_claims.claim(other) as third:
+    with ray_replicas.claim(one) as first, ray_replicas.claim(one) as second, ray_replicas.claim(other) as third:
         assert (first, second, third) == (True, False, True)
     holds = f"from model_accuracy_eval.cluster.port_claims import claim\nkept = claim({one})\nprint(kept.__enter__(), flush=True)\ninput()"
     with subprocess.Popen([sys.executable, "-c", holds], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"True\n"
-        with port_claims.claim(one) as mine:
+        with ray_replicas.claim(one) as mine:
             assert not mine
         process.kill()
-    with port_claims.claim(one) as mine:
+    with ray_replicas.claim(one) as mine:
         assert mine
 
 
@@ -66,7 +66,7 @@ def test_a_folder_with_weights_in_it_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "model.bin").open("wb") as file:
         file.truncate(300 << 20)
     with pytest.raises(Refused, match=r"has 314,572,8\d\d bytes.*keep weights elsewhere"):
-        folder_copy.pack(str(tmp_path))
+        node_weights.pack(str(tmp_path))
 
 
 def test_other_weights_of_the_same_size_are_noticed(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from model_accuracy_eval.commands import mending_options, next_command
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.hubs import split_choice
+from model_accuracy_eval.hubs import split_layout
 from model_accuracy_eval.records import HubSplit
-from model_accuracy_eval.tasks import time_windows
+from model_accuracy_eval.tasks import dataset_names
 
 SOURCES = Path(mending_options.__file__).parents[1]
 VALUES = (
@@ -74,7 +74,7 @@ def test_every_rule_is_about_a_sentence_that_is_said(pattern: str) -> None:
 
 
 def chosen(*files: str, split: str = "test") -> Callable[[], object]:
-    return lambda: split_choice.find("", files, "hf:org/name", HubSplit(hf="org/name", split=split))
+    return lambda: split_layout.find("", files, "hf:org/name", HubSplit(hf="org/name", split=split))
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def chosen(*files: str, split: str = "test") -> Callable[[], object]:
             "tasks show hf:org/name:default:test",
         ),
         (
-            lambda: time_windows.parse("2024-05-01..2024-04-01"),
+            lambda: dataset_names.parse("2024-05-01..2024-04-01"),
             "run --datasets gsm8k,livecodebench_v5@2024-05-01..2024-04-01",
             "run --datasets gsm8k,livecodebench_v5@2024-04-01..2024-05-01",
         ),
         (
-            lambda: time_windows.parse("2024-02-30.."),
+            lambda: dataset_names.parse("2024-02-30.."),
             "run --datasets livecodebench_v5@2024-02-30..",
             "run --datasets livecodebench_v5",
         ),

@@ -8,7 +8,7 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Counts, DatasetResult, MetricUse, ProblemResult, SummaryRow
 from model_accuracy_eval.rescoring import claims
 from model_accuracy_eval.rescoring.claims import ClaimedFigure
-from model_accuracy_eval.scoring.estimators import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 MATRICES = st.integers(1, 5).flatmap(
     lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=8)

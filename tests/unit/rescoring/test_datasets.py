@@ -10,14 +10,14 @@ from tests.fake_ports import MemoryHub, ScriptedSandbox, fake_ports
 from tests.unit.rescoring.test_own_runs import run_and_rescore, verdict
 
 from model_accuracy_eval import rescore
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadData, BadValue, MissingData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.rescoring import agreement
 from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.rescoring.saved_problems import SavedProblem
-from model_accuracy_eval.system.run_folder import RunFolder
-from model_accuracy_eval.tasks import dataset_table as tasks
-from model_accuracy_eval.wiring import engines
+from model_accuracy_eval.run import engines
+from model_accuracy_eval.run_folder.run_folder import RunFolder
 
 SUMS = [{"question": f"How much is {number} + 1?", "answer": f"#### {number + 1}"} for number in range(20)]
 SUM_TASK = tasks.find("demo_gsm8k")

@@ -7,13 +7,13 @@ from tests.fake_ports import MemoryHub, fake_ports
 from tests.one_of_each import one_of_each
 from tests.unit.rescoring.test_own_runs import LONGER, hub
 
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan, TaskSpec
 from model_accuracy_eval.rescoring import saved_problems
 from model_accuracy_eval.rescoring.join import NotInDataset, join
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.stages import preflight
-from model_accuracy_eval.tasks import dataset_table as tasks
+from model_accuracy_eval.run import preflight
 
 PLAN = RunPlan(run_id="", stamp="", tasks=(), k=())
 Naming = Callable[[int, Problem], SavedReply]

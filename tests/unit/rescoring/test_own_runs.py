@@ -16,7 +16,8 @@ from tests.fake_ports import MemoryHub, ScriptedChat, ScriptedSandbox, fake_port
 from tests.one_of_each import one_of_each
 from tests.real_data import REAL
 
-from model_accuracy_eval import pipeline, rescore
+from model_accuracy_eval import rescore
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadData, BadReuse, BadValue
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
@@ -42,14 +43,12 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
 from model_accuracy_eval.rescoring.rescored import Rescored
-from model_accuracy_eval.scoring.groups import all_rows
-from model_accuracy_eval.scoring.loglikelihood_methods import unavailable_metrics
-from model_accuracy_eval.scoring.scorers import metric_uses, needs_judge
-from model_accuracy_eval.stages import preflight
-from model_accuracy_eval.system.run_folder import RunFolder
-from model_accuracy_eval.tasks import dataset_table as tasks
+from model_accuracy_eval.run import engines, pipeline, preflight
+from model_accuracy_eval.run_folder.run_folder import RunFolder
+from model_accuracy_eval.scoring.figures.groups import all_rows
+from model_accuracy_eval.scoring.metrics.loglikelihood_methods import unavailable_metrics
+from model_accuracy_eval.scoring.metrics.scorers import metric_uses, needs_judge
 from model_accuracy_eval.tasks.rows import parse
-from model_accuracy_eval.wiring import engines
 
 ROWS = 40
 """How many rows of a large file are taken, from all over it."""

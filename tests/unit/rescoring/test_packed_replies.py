@@ -13,7 +13,7 @@ import pytest
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
-from model_accuracy_eval.system.packed_files import PackedFile
+from model_accuracy_eval.system.local_files import PackedFile
 from model_accuracy_eval.wiring import reply_parts
 
 R = SavedReply

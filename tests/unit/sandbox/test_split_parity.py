@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.sandbox.apart import program_apart
-from tests.unit.sandbox.test_codec import values
+from tests.unit.sandbox.inside.test_codec import values
 
 from model_accuracy_eval.sandbox.inside.test_process import Namespace, ProgramNames
 

@@ -15,7 +15,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.scorecard import Scorecard
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 
 
 def task(*pipelines: Pipeline, **more: Any) -> TaskSpec:

@@ -7,10 +7,10 @@ from click.testing import CliRunner
 
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.scoring.aggregations import AGGREGATIONS
 from model_accuracy_eval.scoring.contracts import CONTRACTS, breaches, table
 from model_accuracy_eval.scoring.contracts.contract import Case, Contract, same
-from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.scoring.figures.aggregations import AGGREGATIONS
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 
 PLAIN = {"sum", "max", "min"}
 """Aggregations that are Python's own functions."""

@@ -15,8 +15,8 @@ from model_accuracy_eval.records import (
     Timings,
     Usage,
 )
-from model_accuracy_eval.scoring.notes import notes
-from model_accuracy_eval.scoring.speed import Stopwatch
+from model_accuracy_eval.scoring.figures.notes import notes
+from model_accuracy_eval.scoring.figures.reply_tally import Stopwatch
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
 TASK = TaskSpec(

@@ -4,8 +4,8 @@ import pytest
 
 from model_accuracy_eval.records import Attempt, MetricUse, Pipeline, Problem
 from model_accuracy_eval.records.exchange import Opinion
-from model_accuracy_eval.scoring.asks import Panel
-from model_accuracy_eval.scoring.judging import judge
+from model_accuracy_eval.scoring.figures.judging import judge
+from model_accuracy_eval.scoring.metrics.metric_type import Panel
 
 PROMPT = "Is {answer} an answer to {question}? Reply yes or no."
 

@@ -7,10 +7,10 @@ from tests.unit.scoring.judged_tasks import pipe, problem, rows, said, task, val
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Attempt, Candidate, Loglikelihood, MetricUse, Pipeline, Step
-from model_accuracy_eval.scoring.judging import check
-from model_accuracy_eval.scoring.reductions import reduction
-from model_accuracy_eval.scoring.scorecard import Scorecard, metric_names
-from model_accuracy_eval.scoring.scorers import pipelines
+from model_accuracy_eval.scoring.figures.judging import check
+from model_accuracy_eval.scoring.figures.reductions import reduction
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
+from model_accuracy_eval.scoring.metrics.scorers import pipelines
 
 
 def test_l1_samples_are_reduced_before_problems_are_aggregated() -> None:

@@ -6,16 +6,16 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedChat, fake_ports
-from tests.unit.test_pipeline import ROWS, plan, right
+from tests.unit.run.test_pipeline import ROWS, plan, right
 
-from model_accuracy_eval import pipeline
+from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
 from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.ports.sink import Published
+from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Fault, Outcome, Report
+from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.stages.publish import Publisher
 from model_accuracy_eval.stages.run_files import FILES, RunFiles
-from model_accuracy_eval.tasks.benchmarks import demo
 
 OUTCOME = Outcome(conclusion="refused", exit_code=3, stage="preflight", sentence="No.")
 

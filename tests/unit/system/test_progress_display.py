@@ -11,7 +11,7 @@ from typing import TextIO
 import pytest
 
 from model_accuracy_eval.records import Counts, FigureSoFar
-from model_accuracy_eval.records.durations import duration
+from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.system.progress_display import PlainProgress, TerminalProgress, progress_display
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"

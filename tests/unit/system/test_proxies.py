@@ -3,7 +3,7 @@
 import pytest
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.system import proxies
+from model_accuracy_eval.system import process_environment
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from model_accuracy_eval.system import proxies
 )
 def test_proxies_that_clients_use(value: str) -> None:
     """With a scheme or without, of either kind."""
-    proxies.check({"HTTPS_PROXY": value, "all_proxy": value})
+    process_environment.check({"HTTPS_PROXY": value, "all_proxy": value})
 
 
 @pytest.mark.parametrize("value", ["socks9://proxy:1", "http://proxy:port", "ftp://user:pass-marker@proxy"])
@@ -21,10 +21,10 @@ def test_what_is_no_proxy_is_refused_in_one_sentence(value: str) -> None:
     with pytest.raises(
         BadValue, match="^https_proxy is '.*proxy.*', which is not a proxy: write http://HOST"
     ) as raised:
-        proxies.check({"https_proxy": value})
+        process_environment.check({"https_proxy": value})
     assert "pass-marker" not in raised.value.sentence
 
 
 def test_other_variables_are_nobodys_business() -> None:
     """NO_PROXY has no address, and FTP_PROXY is of no use here."""
-    proxies.check({"NO_PROXY": "a b", "FTP_PROXY": "gopher://x"})
+    process_environment.check({"NO_PROXY": "a b", "FTP_PROXY": "gopher://x"})

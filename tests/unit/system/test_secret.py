@@ -6,7 +6,7 @@ import pickle
 import msgspec
 import pytest
 
-from model_accuracy_eval.system.secret import Secret
+from model_accuracy_eval.system.process_environment import Secret
 
 MARKER = "MARKER-token-not-real"
 

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from tests.real_data import paper, real, rows
 
+from model_accuracy_eval.benchmarks import core
+from model_accuracy_eval.benchmarks.dataset_table import GROUPS, SECTIONS, TASKS, find
 from model_accuracy_eval.records import Attempt, Counts, DatasetResult, Problem, SummaryRow, Verdict
-from model_accuracy_eval.scoring import groups
-from model_accuracy_eval.scoring.judging import judge
-from model_accuracy_eval.scoring.scorers import pipelines
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures.judging import judge
+from model_accuracy_eval.scoring.metrics.scorers import pipelines
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.benchmarks import core
-from model_accuracy_eval.tasks.dataset_table import GROUPS, SECTIONS, TASKS, find
 
 SIZES = {
     "gsm8k_nanochat": 1319, "mgsm": 2750, "svamp": 1000, "mmlu": 14042, "mmlu_choice_5shot": 14042,

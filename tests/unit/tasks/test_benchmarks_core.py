@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from tests.real_data import REAL, paper, rows
 
+from model_accuracy_eval.benchmarks import core
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import FewShot, Prompt, Step, TaskSpec
 from model_accuracy_eval.tasks import fewshot, preparation
-from model_accuracy_eval.tasks.benchmarks import core
-from model_accuracy_eval.tasks.dataset_table import find
 
 JSON = dict[str, Any]
 WITH_DATA = ["copa", "arc_easy", "piqa", "boolq", "winograd", "lambada_openai", "bigbench_operators"]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.tasks import custom, preparation
+from model_accuracy_eval.tasks import preparation
+from model_accuracy_eval.tasks.importers.own_questions import custom
 from model_accuracy_eval.tasks.rows import parse
 
 SYSTEM = {"role": "system", "content": "Be brief."}

@@ -4,7 +4,7 @@ import pytest
 from tests import dataset_fixtures, golden_files
 from tests.one_of_each import one_of_each
 
-from model_accuracy_eval.tasks.dataset_table import SECTIONS, TASKS, find
+from model_accuracy_eval.benchmarks.dataset_table import SECTIONS, TASKS, find
 
 ELSEWHERE = {
     **dict.fromkeys((task.name for task in SECTIONS["Code"]), "tests/e2e"),

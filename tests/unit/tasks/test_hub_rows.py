@@ -11,12 +11,12 @@ import pytest
 from msgspec import structs
 from tests.real_data import real
 
+from model_accuracy_eval.benchmarks.dataset_table import TASKS, find
+from model_accuracy_eval.benchmarks.known_rows import KNOWN_ROWS
 from model_accuracy_eval.errors import BadData, MissingData
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataFile, PreparedDataset, Recipe, RowsSource, TaskSpec
 from model_accuracy_eval.tasks import preparation, rows
-from model_accuracy_eval.tasks.benchmarks.known_rows import KNOWN_ROWS
-from model_accuracy_eval.tasks.dataset_table import TASKS, find
 
 NAMES = ("mmlu", "mmlu_choice", "mmlu_nanochat", "arc_easy", "arc_challenge_choice", "arc_challenge_nanochat")
 

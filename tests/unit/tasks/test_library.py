@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import MemoryTaskFiles
 
+from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import TaskSpec
-from model_accuracy_eval.tasks import dataset_table as tasks
 from model_accuracy_eval.tasks import task_file
-from model_accuracy_eval.tasks.declared import from_fields
 from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.tasks.task_file import from_fields
 
 LM_EVAL = b"""
 task: gsm8k

@@ -11,7 +11,8 @@ from tests.pictures import png, stored, write_table
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataFile, FewShot, Media, PreparedDataset, Prompt, TableFile, TaskSpec
-from model_accuracy_eval.tasks import custom, preparation, rows
+from model_accuracy_eval.tasks import preparation, rows
+from model_accuracy_eval.tasks.importers.own_questions import custom
 from model_accuracy_eval.tasks.messages_media import placed
 
 TASK = TaskSpec(

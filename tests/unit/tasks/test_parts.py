@@ -18,7 +18,7 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.scorecard import Scorecard, metric_names
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
 from model_accuracy_eval.tasks import preparation
 
 NUMBER = Pipeline(filters=(Step(name="last_number"),), metrics=(MetricUse(name="number", label="accuracy"),))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, FewShot, Prompt, TaskSpec
-from model_accuracy_eval.tasks import preparation, prompts, template_words
+from model_accuracy_eval.tasks import preparation, prompts
 
 
 @given(st.text(st.characters(codec="utf-8")))
@@ -18,13 +18,13 @@ def test_a_field_is_sent_as_it_is(text: str) -> None:
 @given(st.text(), st.text())
 def test_after_takes_what_stands_behind_the_last_marker(before: str, answer: str) -> None:
     """Without blanks around it; without a marker it is the whole text."""
-    assert template_words.after(f"{before}#### {answer}", "####") == answer.rpartition("####")[2].strip()
-    assert template_words.after(" 7 ", "####") == "7"
+    assert prompts.after(f"{before}#### {answer}", "####") == answer.rpartition("####")[2].strip()
+    assert prompts.after(" 7 ", "####") == "7"
 
 
 def test_calculator_notes_are_removed() -> None:
     """All of them, and nothing else: comparisons stay."""
-    assert template_words.without_calculator("3*4=<<3*4=12>>12 and 2<3, 12/3=<<12/3=4.0>>4") == "3*4=12 and 2<3, 12/3=4"
+    assert prompts.without_calculator("3*4=<<3*4=12>>12 and 2<3, 12/3=<<12/3=4.0>>4") == "3*4=12 and 2<3, 12/3=4"
 
 
 def test_a_template_without_its_field_is_an_error() -> None:

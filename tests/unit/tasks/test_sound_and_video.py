@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests import dataset_fixtures
 
+from model_accuracy_eval.benchmarks.dataset_table import find
+from model_accuracy_eval.benchmarks.mmau import heard_questions
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.tasks.benchmarks.mmau import heard_questions
-from model_accuracy_eval.tasks.dataset_table import find
 
 
 def test_sounds_and_videos_are_parts_of_the_question() -> None:

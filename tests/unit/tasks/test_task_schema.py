@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.tasks import declared
+from model_accuracy_eval.tasks import task_file
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reference/task.schema.json").read_bytes())
 TASK = {
@@ -36,7 +36,7 @@ def fits(task: dict[str, Any]) -> bool:
 
 def reads(task: dict[str, Any]) -> bool:
     try:
-        declared.from_fields("sums.yaml", task)
+        task_file.from_fields("sums.yaml", task)
     except EvalError:
         return False
     return True

@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 import msgspec
 
 from model_accuracy_eval.client.dialects import BEGINNING_TOKENS
-from model_accuracy_eval.client.loglikelihood import boundary
-from model_accuracy_eval.client.loglikelihood.boundary import Token
+from model_accuracy_eval.client.loglikelihood import prompt_logprobs
 from model_accuracy_eval.client.loglikelihood.given_texts import EndingLoglikelihoods, first_fault
-from model_accuracy_eval.client.loglikelihood.prompt_logprobs import PromptReader, PromptTokens, sum_logprobs
+from model_accuracy_eval.client.loglikelihood.prompt_logprobs import PromptReader, PromptTokens, Token, sum_logprobs
 from model_accuracy_eval.client.loglikelihood.service_requests import SAMPLE, Tokenizer
 from model_accuracy_eval.records import Candidate, Fault, Loglikelihood
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
@@ -26,19 +25,21 @@ class EndingsByIds:
         self._context_length = context_length
 
     async def after_context(self, candidates: Sequence[Candidate]) -> EndingLoglikelihoods:
-        pairs = [boundary.move_blanks(candidate) for candidate in candidates]
+        pairs = [prompt_logprobs.move_blanks(candidate) for candidate in candidates]
         ids = await self._encode(text for context, ending in pairs for text in (context, context + ending))
         if isinstance(ids, Fault):
             return [ids]
         spans = [(ids[context + ending], ids[context]) for context, ending in pairs]
-        return await self._score_all([(tokens, boundary.common_prefix([context, tokens])) for tokens, context in spans])
+        return await self._score_all(
+            [(tokens, prompt_logprobs.common_prefix([context, tokens])) for tokens, context in spans]
+        )
 
     async def distinct_parts(self, candidates: Sequence[Candidate]) -> EndingLoglikelihoods:
         texts = [candidate.context + candidate.continuation for candidate in candidates]
         ids = await self._encode(texts)
         if isinstance(ids, Fault):
             return [ids]
-        return await self._score_all(boundary.distinct_parts(candidates, [ids[text] for text in texts], key=int))
+        return await self._score_all(prompt_logprobs.distinct_parts(candidates, [ids[text] for text in texts], key=int))
 
     async def full_text(self, text: str) -> Loglikelihood | Fault:
         """Sent in windows that fit into the context length."""
@@ -47,7 +48,7 @@ class EndingsByIds:
         if isinstance(prompt, Fault):
             return prompt
         ids, _ = prompt
-        windows = boundary.windows(len(ids), self._longest_prompt() or len(ids))
+        windows = prompt_logprobs.token_windows(len(ids), self._longest_prompt() or len(ids))
         answers = await asyncio.gather(*(self._reader.read_ids(ids[window.start : window.end]) for window in windows))
         tokens: list[Token] = []
         for window, answer in zip(windows, answers, strict=True):
@@ -103,7 +104,7 @@ class EndingsByText:
         self._beginning: str | None = None
 
     async def after_context(self, candidates: Sequence[Candidate]) -> EndingLoglikelihoods:
-        pairs = [boundary.move_blanks(candidate) for candidate in candidates]
+        pairs = [prompt_logprobs.move_blanks(candidate) for candidate in candidates]
         return list(await asyncio.gather(*(self._score(context, ending) for context, ending in pairs)))
 
     async def full_text(self, text: str) -> Loglikelihood | Fault:
@@ -121,7 +122,7 @@ class EndingsByText:
         texts = [candidate.context + candidate.continuation for candidate in candidates]
         answers = await asyncio.gather(*(read(text) for text in texts))
         tokens = [answer[0] for answer in answers if not isinstance(answer, Fault)]
-        return first_fault(answers) or boundary.distinct_parts(candidates, tokens, key=lambda token: token.key)
+        return first_fault(answers) or prompt_logprobs.distinct_parts(candidates, tokens, key=lambda token: token.key)
 
     async def _score(self, context: str, ending: str) -> Loglikelihood | Fault:
         """Reads again with a beginning token if the log-probability of the text's first token is needed."""
@@ -138,7 +139,7 @@ class EndingsByText:
         tokens, span = answer
         if span is not None:
             added = len(self._beginning or "") if with_beginning else 0
-            return tokens[boundary.first_token_after(tokens, span, added + len(context)) :]
+            return tokens[prompt_logprobs.first_token_after(tokens, span, added + len(context)) :]
         if not context:
             return tokens[1:]
         # Characters are split over tokens. Then only the tokens of the context alone show which ones are its own.
@@ -146,7 +147,7 @@ class EndingsByText:
         if isinstance(context_answer, Fault):
             return context_answer
         keys = [[token.key for token in sequence] for sequence in (context_answer[0], tokens)]
-        return tokens[boundary.common_prefix(keys) :]
+        return tokens[prompt_logprobs.common_prefix(keys) :]
 
     async def _read_with_beginning(self, text: str) -> PromptTokens | Fault:
         """Reads the text after a beginning token: one that the service adds, else one that is written before it."""

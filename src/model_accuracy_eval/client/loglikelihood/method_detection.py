@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from model_accuracy_eval.client.dialects import CHOICE_CONSTRAINTS, TOP_LOGPROBS, PromptLogprobsMethod
-from model_accuracy_eval.client.loglikelihood.boundary import TextSpan, Token, first_token_after
 from model_accuracy_eval.client.loglikelihood.ending_methods import EndingsByIds, EndingsByText
 from model_accuracy_eval.client.loglikelihood.given_texts import CachedEndings, EndingMethod, GivenTextsClient
 from model_accuracy_eval.client.loglikelihood.option_letters import (
@@ -16,7 +15,13 @@ from model_accuracy_eval.client.loglikelihood.option_letters import (
     ExtractedClient,
     TopLogprobsClient,
 )
-from model_accuracy_eval.client.loglikelihood.prompt_logprobs import PromptReader, echo_tokens
+from model_accuracy_eval.client.loglikelihood.prompt_logprobs import (
+    PromptReader,
+    TextSpan,
+    Token,
+    echo_tokens,
+    first_token_after,
+)
 from model_accuracy_eval.client.loglikelihood.service_requests import SAMPLE, JsonRequests, find_tokenizer
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore

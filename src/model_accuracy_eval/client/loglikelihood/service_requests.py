@@ -7,11 +7,10 @@ from typing import TypeVar
 import httpx
 import msgspec
 
+from model_accuracy_eval.client.connection import FLOWING
 from model_accuracy_eval.client.dialects import BEGINNING_TOKENS, CONTEXT_LENGTH, TOKENIZE, TokenizeFields
-from model_accuracy_eval.client.error_bodies import excerpt
-from model_accuracy_eval.client.response_body import FLOWING
 from model_accuracy_eval.client.service_client import ServiceClient
-from model_accuracy_eval.client.stream_errors import StreamBroken
+from model_accuracy_eval.client.stream_parser import StreamBroken, excerpt
 from model_accuracy_eval.records import Fault, JSONObject
 from model_accuracy_eval.system.retry import Failure
 

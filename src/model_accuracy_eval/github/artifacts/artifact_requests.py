@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.system import certificates
+from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.retry import ARTIFACTS, Failure, Retries, RetryPolicy
 
 _USED_UP = re.compile(r"insufficient usage|quota", re.IGNORECASE)
@@ -89,8 +89,8 @@ class ArtifactRequests:
         except httpx.HTTPError as error:
             where = f"{request.url.scheme}://{request.url.netloc.decode()}"
             return ArtifactResponse(
-                problem=f"{what} got no answer from {where}: {certificates.with_cure(error)}.",
-                transient=not certificates.is_untrusted(error),
+                problem=f"{what} got no answer from {where}: {process_environment.with_cure(error)}.",
+                transient=not process_environment.is_untrusted(error),
             )
         self.answered = True
         body = _object(response.content)

@@ -15,7 +15,7 @@ import msgspec
 from model_accuracy_eval.errors import BadReuse, BadValue, Refused
 from model_accuracy_eval.github.refusals import Purpose, decode, refusal
 from model_accuracy_eval.github.rest_client import Query, RestClient
-from model_accuracy_eval.records.baseline import ARTIFACT_BRANCH, ARTIFACT_DIGEST
+from model_accuracy_eval.records.plan import ARTIFACT_BRANCH, ARTIFACT_DIGEST
 
 _OWN_EVENTS = frozenset({"push", "schedule", "workflow_dispatch"})
 """`issue_comment` and `pull_request_target` run on the default branch, too, and evaluate pull requests."""

@@ -5,11 +5,10 @@ import re
 from collections.abc import Callable
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.code import markdown_blocks
-from model_accuracy_eval.scoring.code.humaneval_x_programs import foreign_code
-from model_accuracy_eval.scoring.code.multipl_e_programs import multipl_e_code
+from model_accuracy_eval.scoring.code import solutions
+from model_accuracy_eval.scoring.code.code_syntax import called_function, is_talk, parse
+from model_accuracy_eval.scoring.code.multipl_e_programs import foreign_code, multipl_e_code
 from model_accuracy_eval.scoring.code.solutions import solution
-from model_accuracy_eval.scoring.code.syntax import called_function, is_talk, parse
 
 _TAGGED = re.compile(r"\[ANSWER\]([^\[]*(?:\[(?!/ANSWER\])[^\[]*)*)(?:\[/ANSWER\]|\Z)")
 
@@ -30,7 +29,7 @@ def expression(text: str, problem: Problem, *, calls: str = "", compared: bool =
 
     `compared` takes the right side of `assert f(…) == …`, `calls` the arguments of the call of that function.
     """
-    parts = _TAGGED.findall(text) or [block.text for block in markdown_blocks.blocks(text)]
+    parts = _TAGGED.findall(text) or [block.text for block in solutions.fenced_blocks(text)]
     if not parts:
         reply = text.strip()
         parts = [reply if _single_expression(reply) else reply.rpartition("\n")[2]]
@@ -78,7 +77,7 @@ def script(text: str, _problem: Problem, *, language: str = "python") -> str | N
     """The program in the last block of the language, else in the last one that names no other; without a block, the
     whole reply, which must be Python if that is the language."""
     names = {language, *_ALIASES.get(language, ())}
-    blocks = markdown_blocks.blocks(text.replace("\r\n", "\n"))
+    blocks = solutions.fenced_blocks(text.replace("\r\n", "\n"))
     named = [block.text for block in blocks if block.language in names]
     unnamed = [block.text for block in blocks if not block.language]
     if blocks:

@@ -3,21 +3,25 @@
 Published benchmarks are left out: their solutions are run by this project's own tests.
 """
 
+import ast
+import difflib
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.records import MetricUse, Pipeline, PreparedDataset, Problem, TaskSpec
+from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.records.code import CaseProgram, Execution, Program
-from model_accuracy_eval.scoring import conversation_turns
 from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
-from model_accuracy_eval.scoring.code.syntax import called_names, parse
-from model_accuracy_eval.scoring.metrics import metric
-from model_accuracy_eval.scoring.metrics.program_metrics import ask_code_eval, ask_sandbox
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.scoring.scorers import pipelines
+from model_accuracy_eval.scoring.code.code_syntax import called_names, parse
+from model_accuracy_eval.scoring.figures import conversation_turns
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics.judge_metrics import columns
+from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.metric_type import PLACE
+from model_accuracy_eval.scoring.metrics.program_metrics import ask_code_eval, ask_sandbox, ask_tests
+from model_accuracy_eval.scoring.metrics.scorers import metric_uses, pipelines
 
 NOT_CALLED = "The tests ended without a call of the program."
 """The sandbox's words for tests that pass whatever the program is."""
@@ -164,3 +168,145 @@ def _of_python_tests(nothing: Program) -> Iterator[Trial]:
 def _empty(nothing: Program) -> Trial:
     program = msgspec.structs.replace(nothing, code="", reference="")
     return Trial(program, passes=False, objection="its tests pass for an empty program")
+
+
+# Programs to run before anything is asked: a sandbox where even the reference solution fails can judge nothing.
+
+
+_LIBRARIES = """
+def missing():
+    from importlib.util import find_spec
+    return [name for name in {names!r} if find_spec(name) is None]
+"""
+
+_NOTHING = "```\npass\n```"
+"""What stands for the solution of a benchmark that has none: every way of reading code finds it."""
+_EMPTY = {
+    "bash": ("bash", ""),
+    "cpp": ("cpp", "int main() {}"),
+    "go_test": ("go", "package main\nfunc main() {}"),
+    "java_problem": (
+        "java_problem", "import org.javatuples.*;\nclass Problem { public static void main(String[] words) {} }"
+    ),
+    "javascript": ("javascript", ""),
+    "perl": ("perl", "use Test::Deep;"),
+    "python": ("python", ""),
+    "rust": ("rust", "fn main() {}"),
+}  # fmt: skip
+"""How a program is run → the same for one that prints nothing, and that program, with the libraries of its tests."""
+_ONE_CASE = '{"cases": [[{"input": "", "output": ""}]], "checker": "exact"}'
+
+
+def runs_programs(prepared: PreparedDataset) -> bool:
+    """Whether judging the dataset needs a sandbox."""
+    card = Scorecard(prepared.task, 1, (1,))
+    return any(
+        isinstance(ask, Program) for first in prepared.problems[:1] for ask in card.asks(first, [_reference(first)])
+    )
+
+
+def probes(prepared: PreparedDataset) -> list[Program]:
+    """The first problem's reference solution with its tests, and a check for the libraries that the problems name.
+
+    Only published benchmarks have probes: the right answer of a user's own task need not be a program. A benchmark
+    without solutions has an empty program in its language, for which compilers must be there.
+    """
+    has_tests = any(metric(use.name).asks is ask_tests for use in metric_uses(prepared.task))
+    if not has_tests or not prepared.problems:
+        return []
+    card, first = Scorecard(_tests_alone(prepared.task), 1, (1,)), prepared.problems[0]
+    solved = [ask for ask in card.asks(first, [_reference(first)]) if isinstance(ask, Program)]
+    if not first.references[0]:
+        solved = [_empty_probe(ask) for ask in solved[:1]]
+    return [*_libraries(prepared), *solved]
+
+
+def _empty_probe(program: Program) -> Program:
+    language, code = _EMPTY[program.language]
+    return CaseProgram(code=code, tests=_ONE_CASE, language=language, limits=program.limits)
+
+
+def _tests_alone(task: TaskSpec) -> TaskSpec:
+    """The task without shown examples, which may be wrong: then even its own solution fails them."""
+    pipelines = tuple(
+        msgspec.structs.replace(
+            pipeline, metrics=tuple(use for use in pipeline.metrics if metric(use.name).asks is ask_tests)
+        )
+        for pipeline in task.pipelines
+    )
+    return msgspec.structs.replace(task, pipelines=pipelines)
+
+
+def _reference(first: Problem) -> Attempt:
+    return conversation_turns.constant_sample(first, first.references[0] or _NOTHING)
+
+
+def _libraries(prepared: PreparedDataset) -> list[Program]:
+    names = {name for problem in prepared.problems for name in _listed(problem.extras.get("libs", []))}
+    tests = "assert missing() == [], 'the image lacks ' + ', '.join(missing())\n"
+    code = _LIBRARIES.format(names=sorted(names))
+    return [Program(code=code, tests=tests, entry_points=("missing",))] if names else []
+
+
+def _listed(source: str | list[str]) -> list[str]:
+    """The hub's copy of BigCodeBench stores the list as a text in Python's notation."""
+    return [str(name) for name in (ast.literal_eval(source) if isinstance(source, str) else source)]
+
+
+# Whether the templates of a code task say what their author meant: `{name}` is a column, or `{answer}`.
+
+
+_WITH_ANSWER = ("code", "tests", "entry_points")
+"""The fields in which `{answer}` is the model's code: the others must not depend on it."""
+_DATA = ("stdin", "calls", "checker")
+"""The fields in which braces are likely to be data."""
+_JINJA = re.compile(r"\{\{-?\s*(\w+)[^{}]*\}\}")
+
+
+def objections(args: JSONObject, problem: Problem) -> list[str]:
+    """One sentence for each place that is no column, and one if the answer is nowhere."""
+    known = {*columns(problem)}
+    found = [
+        objection
+        for name, value in args.items()
+        if name not in _DATA
+        for field, template in _texts(name, value)
+        for objection in _objections(field, template, known | ({"answer"} if name in _WITH_ANSWER else set()))
+    ]
+    found += [f"the name of the file '{name}' is no template" for name in args.get("files", {}) if PLACE.search(name)]
+    places = "".join(str(args.get(name, default)) for name, default in (("code", "{answer}"), ("tests", "")))
+    if "{answer}" not in places:
+        found.append("'code' has no {answer}, so that no reply would be run")
+    return found
+
+
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(f"{name}, {key}", inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _texts(name, inner)
+
+
+def _objections(field: str, template: str, known: set[str]) -> Iterator[str]:
+    for name in dict.fromkeys(_JINJA.findall(template)):
+        if name in known:
+            yield f"'{field}' says {{{{ {name} }}}}; here a column is written {{{name}}}"
+    for name in dict.fromkeys(PLACE.findall(template)):
+        if name == "answer" and name not in known:
+            yield f"'{field}' says {{answer}}, which would stay as it is: the model's code stands in 'code' alone"
+        elif name not in known and _is_meant(name, template):
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {{{near[0]}}}?" if near else f"known are {', '.join(sorted(known))}."
+            yield f"'{field}' says {{{name}}}, which is no column that scoring gets (`extras` names these); {hint}"
+
+
+def _is_meant(name: str, template: str) -> bool:
+    """Whether a name in braces was meant as a column, and is not code: f-strings, sets and `${…}` name what the text
+    has elsewhere too, or what a shell has."""
+    if name.isdigit() or re.search(rf"[$\\]\{{{name}\}}", template):
+        return False
+    return not re.search(rf"\b{name}\b", template.replace(f"{{{name}}}", ""))

@@ -7,12 +7,12 @@ Python. If the question was the head of a function, a reply that only continues 
 """
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from model_accuracy_eval.scoring.code import markdown_blocks
-from model_accuracy_eval.scoring.code.syntax import (
+from model_accuracy_eval.scoring.code.code_syntax import (
     Code,
     first_line,
     is_declaration,
@@ -24,6 +24,46 @@ from model_accuracy_eval.scoring.code.syntax import (
     starts,
 )
 
+# Markdown's fenced blocks, read in one pass over the lines.
+
+
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*")
+
+
+class Block(NamedTuple):
+    """The text between two fences; `language` is the first word after the opening fence."""
+
+    language: str
+    text: str
+
+
+def fenced_blocks(text: str) -> list[Block]:
+    """Every block in order. A block that nothing closes reaches to the end: the reply was cut off."""
+    result: list[Block] = []
+    fence, indent, language = "", "", ""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        match = _FENCE.fullmatch(line.rstrip())
+        if not fence and match:
+            indent, fence, language = match.groups()
+            lines = []
+        elif fence and match and match[2].startswith(fence) and not match[3]:
+            result.append(Block(language.lower(), "\n".join(lines)))
+            fence = ""
+        else:
+            lines.append(line.removeprefix(indent))
+    if fence:
+        result.append(Block(language.lower(), "\n".join(lines)))
+    return result
+
+
+def before(text: str) -> str:
+    """The text before the first fence; the whole text where there is none."""
+    lines = text.split("\n")
+    first = next((place for place, line in enumerate(lines) if _FENCE.fullmatch(line.rstrip())), len(lines))
+    return "\n".join(lines[:first])
+
+
 _BLOCKS = 64
 """No honest reply has more blocks; the last ones count."""
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -33,9 +73,9 @@ _PYTHON = {"", "python", "python3", "py", "py3", "pycon", "{python}", "{.python}
 def solution(text: str, entry_point: str, prompt: str = "") -> str | None:
     """The whole program, `prompt` in front; None where the reply holds no code."""
     text = text.replace("\r\n", "\n")
-    blocks = [block.text for block in markdown_blocks.blocks(text) if block.language in _PYTHON][-_BLOCKS:]
-    program = _defining(blocks, entry_point) or _defining([markdown_blocks.before(text), text], entry_point)
-    candidates = blocks or [markdown_blocks.before(text)]
+    blocks = [block.text for block in fenced_blocks(text) if block.language in _PYTHON][-_BLOCKS:]
+    program = _defining(blocks, entry_point) or _defining([before(text), text], entry_point)
+    candidates = blocks or [before(text)]
     body = _longest_body(prompt, candidates, entry_point) if prompt else None
     if program is not None and not (body and _only_assigns(program, entry_point) and body.returns):
         return after_head(prompt, program.source)

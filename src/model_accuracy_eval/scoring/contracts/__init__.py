@@ -9,9 +9,7 @@ from model_accuracy_eval.scoring.contracts import (
     benchmark_contracts,
     dependency_contracts,
     estimator_contracts,
-    likelihood_contracts,
     maths_contracts,
-    reading_contracts,
     text_contracts,
 )
 from model_accuracy_eval.scoring.contracts.contract import Breach, Contract, breaches
@@ -21,9 +19,9 @@ __all__ = ["CONTRACTS", "Breach", "Contract", "breaches", "table"]
 CONTRACTS: tuple[Contract, ...] = (
     *estimator_contracts.CONTRACTS,
     *text_contracts.CONTRACTS,
-    *reading_contracts.CONTRACTS,
+    *text_contracts.READING_CONTRACTS,
     *maths_contracts.CONTRACTS,
-    *likelihood_contracts.CONTRACTS,
+    *dependency_contracts.LIKELIHOOD_CONTRACTS,
     *dependency_contracts.CONTRACTS,
     *benchmark_contracts.CONTRACTS,
 )

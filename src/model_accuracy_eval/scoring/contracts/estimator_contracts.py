@@ -4,12 +4,11 @@ from math import exp, log
 from typing import Any
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.scoring import guessing
-from model_accuracy_eval.scoring.aggregations import aggregation
 from model_accuracy_eval.scoring.contracts.contract import Case, CaseValues, Contract, contract
-from model_accuracy_eval.scoring.estimators import avg_at_n, cons_at_k, maj_at_k, pass_at_k
-from model_accuracy_eval.scoring.reductions import reduction
-from model_accuracy_eval.scoring.stats import interval
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures.aggregations import aggregation
+from model_accuracy_eval.scoring.figures.intervals import interval
+from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, maj_at_k, pass_at_k, reduction
 
 
 def _estimator_case(estimator: Any, expected: Any, n: int, c: int, *k: int) -> Case:
@@ -35,7 +34,7 @@ def _aggregation_case(name: str, values: list[Any], expected: Any, what: str = "
 def _chance_case(options: int, n: int, expected: dict[str, float]) -> Case:
     return Case(
         input=f"{n} guesses of {options} options",
-        run=lambda: guessing.expected("runs", 1 / options, n, (n,)),
+        run=lambda: groups.expected("runs", 1 / options, n, (n,)),
         expected=expected,
     )
 

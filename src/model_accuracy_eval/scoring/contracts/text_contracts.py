@@ -3,7 +3,7 @@
 from typing import Any
 
 from model_accuracy_eval.scoring.contracts.contract import Case, CaseValues, Contract, contract, problem
-from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.metrics.metric_table import metric
 
 
 def text_case(name: str, answer: str, references: str | tuple[str, ...], expected: Any, **args: Any) -> Case:
@@ -141,3 +141,24 @@ CONTRACTS = (
         ('{"b": [1], "a": 2}', '{"a":2,"b":[1]}', 1.0), ("not JSON", "neither", 0.0), _LOOSE),
 )
 # fmt: on
+
+
+# Contracts of the figures of reading benchmarks.
+
+
+_OFFICIAL = "Figures differ from the benchmark's own for the same replies."
+
+READING_CONTRACTS = (
+    text_contract(
+        "drop_em", "the same lines in any order, without case, punctuation and articles; 5 is 5.0",
+        ("The Bears\n5", ("5.0\nbears", "x"), 1.0), ("5", "5\nbears", 0.0), _OFFICIAL),
+    text_contract(
+        "drop_f1", "F1 over words, lines in their best order; 0 where none of the right numbers is there",
+        ("b c\nd", "d\nb", 0.83), ("12 yards", "15 yards", 0.0), _OFFICIAL),
+    text_contract(
+        "triviaqa_em", "one of the names, without case and articles; punctuation is a blank",
+        ("The Beatles!", ("Fab Four", "beatles"), 1.0), ("Jean-Luc", "JeanLuc", 0.0), _OFFICIAL),
+    text_contract(
+        "triviaqa_f1", "F1 over the words, of several names the best",
+        ("John Lennon", ("Ringo", "lennon"), 2 / 3), ("", "the", 0.0), _OFFICIAL),
+)  # fmt: skip

@@ -3,9 +3,8 @@
 Every step is bounded by sizes and none by a clock, so a verdict is the same on every machine.
 """
 
-from model_accuracy_eval.scoring.maths.maths_equality import equal
+from model_accuracy_eval.scoring.maths.maths_equality import equal, is_readable, value_of
 from model_accuracy_eval.scoring.maths.maths_text import last_box, last_boxes
 from model_accuracy_eval.scoring.maths.maths_trees import Unreadable
-from model_accuracy_eval.scoring.maths.text_values import is_readable, value_of
 
 __all__ = ["Unreadable", "equal", "is_readable", "last_box", "last_boxes", "value_of"]

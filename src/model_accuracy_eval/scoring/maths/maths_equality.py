@@ -3,6 +3,7 @@ r"""Whether two answers are the same: `\frac{1}{2}` is `0.5`, `x = 5` is `5`, `\
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from fractions import Fraction
 
 from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_forms import (
@@ -15,7 +16,7 @@ from model_accuracy_eval.scoring.maths.maths_forms import (
     unit,
     with_letter_as_unit,
 )
-from model_accuracy_eval.scoring.maths.maths_parser import read_value
+from model_accuracy_eval.scoring.maths.maths_parser import read, read_value
 from model_accuracy_eval.scoring.maths.maths_text import last_boxes, letters
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
@@ -30,6 +31,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     quotient_of,
 )
 from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, same_value
+from model_accuracy_eval.scoring.maths.rational_values import rational
 from model_accuracy_eval.scoring.maths.real_sets import equal_sets, is_combination, real_set
 
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
@@ -209,3 +211,27 @@ _COMPARISONS: tuple[tuple[tuple[type[Node], ...], Callable[[Node, Node], bool]],
     ((Sequence, Bracket), _same_collections),
 )
 """By the kinds of the two: the first row counts that fits one of them."""
+
+
+# What one text is worth by itself, without another to compare it with.
+
+
+def is_readable(text: str) -> bool:
+    """Whether it is mathematics."""
+    try:
+        read(text)
+    except Unreadable:
+        return False
+    return True
+
+
+def value_of(text: str) -> Fraction | None:
+    """The number that a text is worth, without its unit; None for several values, formulas and irrational numbers."""
+    node = readings(read_value(text))[0]
+    if isinstance(node, Statement):
+        named = name_and_value(node)
+        value = named[1] if named else common_value(node)
+        if value is None:
+            return None
+        node = value
+    return rational(amount(expanded(node)))

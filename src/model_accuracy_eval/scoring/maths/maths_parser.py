@@ -1,24 +1,278 @@
 """Tokens → trees, by recursive descent: lists of relations of sums of products of factors."""
 
 import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
 
-from model_accuracy_eval.scoring.maths import maths_words as words
+from model_accuracy_eval.scoring.maths import maths_text as words
 from model_accuracy_eval.scoring.maths import units
-from model_accuracy_eval.scoring.maths.maths_factors import FactorParser
 from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, plain
-from model_accuracy_eval.scoring.maths.maths_tokens import tokens
+from model_accuracy_eval.scoring.maths.maths_tokens import MathsToken, TokenCursor, tokens
 from model_accuracy_eval.scoring.maths.maths_trees import (
+    Bracket,
+    Constant,
+    Matrix,
     Node,
+    Numeral,
     Operation,
     Quantity,
     Sequence,
     Statement,
+    Symbol,
     Unreadable,
     inverse,
     negative,
     product_of,
+    quotient_of,
     sum_of,
 )
+
+# The factors of products: numbers, symbols, brackets, functions, roots, matrices, with their exponents and marks.
+
+
+_CLOSING = {")": ")", "]": "]", "[": ")"}
+"""]0, 1[ is (0, 1)."""
+_MARKS = {"!": "factorial", "°": "degrees", "%": "per cent"}
+_MOST_MARKS = 20
+
+
+class FactorParser(TokenCursor, ABC):
+    def __init__(self, stream: list[MathsToken]) -> None:
+        super().__init__(stream)
+        self._bars = 0
+        """How many of the open brackets end with a bar, which then begins no factor."""
+        self._currency = ""
+        self._readers: dict[str, Callable[[], Node]] = {
+            r"\frac": lambda: quotient_of(self._argument(digit=True), self._argument(digit=True)),
+            r"\sqrt": self._root,
+            r"\binom": lambda: Operation("binomial", (self._argument(digit=True), self._argument(digit=True))),
+            r"\mathbb": lambda: Symbol("\\mathbb" + self._letters()),
+            r"\lfloor": lambda: self._enclosed("floor", r"\rfloor"),
+            r"\lceil": lambda: self._enclosed("ceiling", r"\rceil"),
+            r"\langle": lambda: self._bracket("("),
+            r"\{": self._set,
+            r"\begin": self._matrix,
+            "|": self._absolute,
+            "(": lambda: self._bracket("("),
+            "[": lambda: self._bracket("["),
+            "]": lambda: self._bracket("("),
+            "{": self._group,
+            **{name: self._symbol_of(name) for name in words.NAMES},
+            **{name: self._accent_of(name) for name in words.ACCENTS | words.PREFIXES},
+            **{name: self._function_of(function) for name, function in words.FUNCTIONS.items()},
+        }
+
+    @abstractmethod
+    def answer(self, *, in_set: bool = False) -> Node:
+        """Whatever may stand between brackets."""
+
+    def _begins_factor(self) -> bool:
+        """Whether a factor follows without a sign between: 2x, 3(x + 1), but not 3 4."""
+        token = self.next
+        if token is None or token.kind in {"words", "separator", "currency"}:
+            return False
+        if token.kind == "number":
+            return self._stream[self._place - 1].kind != "number"
+        return token.kind == "letter" or token.text in words.BEGIN_FACTORS or (token.text == "|" and not self._bars)
+
+    def _factor(self) -> Node:
+        token = self.next
+        value = self._primary()
+        if isinstance(value, Constant):
+            value = self._mixed(value) or value
+        for _ in range(_MOST_MARKS):
+            if self._took("^"):
+                value = value if self._took("'") else Operation("power", (value, self._argument()))
+            elif self.next and self.next.kind == "sign" and self.next.text in _MARKS:
+                value = Operation(_MARKS[self._take().text], (value,))
+            elif isinstance(value, Symbol) and self._took("'"):
+                value = Symbol(value.name + "'")
+            elif isinstance(value, Symbol) and self._took("_"):
+                value = Symbol(f"{value.name}_{self._letters()}")
+            elif isinstance(value, Constant) and token and self._took("_"):
+                value = self._numeral(token)
+            else:
+                return value
+        raise Unreadable("marks")
+
+    def _mixed(self, whole: Constant) -> Node | None:
+        r"""1\frac{1}{2} and 1 1/2 are three halves."""
+        if whole.value.denominator != 1 or whole.places:
+            return None
+        start = self._place
+        over: Node | None = None
+        under: Node | None = None
+        if self._took(r"\frac"):
+            over, under = self._argument(digit=True), self._argument(digit=True)
+        elif self.next and self.next.kind == "number" and self.next.spaced:
+            over = self._primary()
+            under = self._primary() if self._took("/") and self._kind() == "number" else None
+        if isinstance(over, Constant) and isinstance(under, Constant) and 0 < over.value < under.value:
+            return Constant(whole.value + over.value / under.value)
+        self._place = start
+        return None
+
+    def _numeral(self, token: MathsToken) -> Node:
+        base = self._letters()
+        number = words.BASES.get(base.casefold()) or (int(base) if base.isdecimal() else 0)
+        if not token.text.isdecimal() or not number:
+            raise Unreadable(base)
+        return Numeral(token.text, number)
+
+    def _argument(self, *, digit: bool = False) -> Node:
+        """What belongs to a command or an exponent: a group in braces, or the one thing that follows, which may be the
+        first digit of a number."""
+        if self._took("{"):
+            value = self.answer()
+            self._expect("}")
+            return value
+        if self._took("-"):
+            return negative(self._primary())
+        token = self.next
+        if digit and token and token.kind == "number" and token.text.isdecimal() and len(token.text) > 1:
+            self._stream[self._place : self._place + 1] = [
+                MathsToken("number", part, value=Fraction(part)) for part in (token.text[0], token.text[1:])
+            ]
+        return self._primary()
+
+    def _primary(self) -> Node:
+        self._enter()
+        token = self._take()
+        if token.kind == "number":
+            value: Node = Constant(token.value, token.places)
+        elif token.kind == "letter":
+            value = self._letter(token)
+        elif token.kind == "currency":
+            self._currency = token.text
+            value = self._primary()
+        elif token.kind not in {"words", "separator"} and token.text in self._readers:
+            value = self._readers[token.text]()
+        else:
+            raise Unreadable(token.text)
+        self._leave()
+        return value
+
+    def _letter(self, token: MathsToken) -> Node:
+        follower = self.next
+        if token.text in words.FUNCTION_LETTERS and follower and follower.text == "(" and not follower.spaced:
+            return Operation("value of function", (Symbol(token.text), self._primary()))
+        return Symbol(token.text)
+
+    @staticmethod
+    def _symbol_of(name: str) -> Callable[[], Node]:
+        return lambda: Symbol(name)
+
+    def _accent_of(self, name: str) -> Callable[[], Node]:
+        return lambda: Symbol(name + self._letters())
+
+    def _function_of(self, name: str) -> Callable[[], Node]:
+        return lambda: self._function(name)
+
+    def _function(self, name: str) -> Node:
+        exponent = base = None
+        while self._at("^") or (name == "log" and self._at("_")):
+            if self._take().text == "^":
+                exponent = self._argument()
+            else:
+                base = self._argument(digit=True)
+        argument = self._primary() if self._at("(", "{") else self._bare_argument()
+        if exponent == negative(Constant(Fraction(1))) and name in words.INVERSE_FUNCTIONS:
+            return Operation(words.INVERSE_FUNCTIONS[name], (argument,))
+        base = Constant(Fraction(10)) if name == "lg" else base
+        value: Node = Operation("ln" if name in {"log", "lg"} else name, (argument,))
+        value = quotient_of(value, Operation("ln", (base,))) if base else value
+        return Operation("power", (value, exponent)) if exponent else value
+
+    def _bare_argument(self) -> Node:
+        """The 2x of sin 2x cos y."""
+        if self._took("-"):
+            return negative(self._bare_argument())
+        factors = [self._factor()]
+        while self._begins_factor() and not self._at("(", *words.FUNCTIONS):
+            factors.append(self._factor())
+        return factors[0] if len(factors) == 1 else product_of(*factors)
+
+    def _root(self) -> Node:
+        degree: Node = Constant(Fraction(2))
+        if self._took("["):
+            degree = self.answer()
+            self._expect("]")
+        return Operation("root", (self._argument(), degree))
+
+    def _enclosed(self, name: str, closing: str) -> Node:
+        value = self.answer()
+        self._expect(closing)
+        return Operation(name, (value,))
+
+    def _absolute(self) -> Node:
+        self._bars += 1
+        value = self._enclosed("absolute value", "|")
+        self._bars -= 1
+        return value
+
+    def _bracket(self, opening: str) -> Node:
+        bars, self._bars = self._bars, 0
+        content = self.answer()
+        self._bars = bars
+        closing = ")" if self._took(r"\rangle") else _CLOSING.get(self._take().text, "")
+        if isinstance(content, Sequence) and not content.ratio and closing:
+            return Bracket(opening, closing, content.items)
+        if opening + closing not in {"()", "[]"}:
+            raise Unreadable(f"{opening}{closing}")
+        return content
+
+    def _group(self) -> Node:
+        """Braces without backslashes: a group of LaTeX, or a set where there are several items."""
+        content = self.answer()
+        self._expect("}")
+        return Bracket("{", "}", content.items) if isinstance(content, Sequence) else content
+
+    def _set(self) -> Node:
+        if self._took(r"\}"):
+            return Bracket("{", "}", ())
+        self._bars += 1
+        content = self.answer(in_set=True)
+        if self._took("|", ":"):
+            content = Operation("where", (content, self.answer()))
+        self._bars -= 1
+        self._expect(r"\}")
+        if isinstance(content, Operation) and content.name == "where":
+            return content
+        return Bracket("{", "}", content.items if isinstance(content, Sequence) else (content,))
+
+    def _matrix(self) -> Node:
+        name = self._letters()
+        if name == "cases":
+            return self._system()
+        if name not in words.MATRICES:
+            raise Unreadable(name)
+        if name == "array":
+            self._letters()
+        rows: list[tuple[Node, ...]] = []
+        row: list[Node] = []
+        while not self._took(r"\end"):
+            row.append(self.answer())
+            if self._took("&"):
+                continue
+            rows.append(tuple(row))
+            row = []
+            if not self._took("\\\\") and not self._at(r"\end"):
+                raise Unreadable("matrix")
+        if self._letters() != name:
+            raise Unreadable(name)
+        return Matrix(tuple(rows))
+
+    def _system(self) -> Node:
+        """Equations below each other; values with conditions beside them are not read."""
+        items = [self.answer()]
+        while self._took("\\\\"):
+            if not self._at(r"\end"):
+                items.append(self.answer())
+        self._expect(r"\end")
+        self._letters()
+        return Sequence(tuple(items))
+
 
 _NAME = re.compile(r"[^=<>\\]{0,40}(?:\\(?:text|mathrm|textbf)\{[^{}=<>]{1,60}\}|[A-Za-z]{4})[^=<>\\]{0,60}")
 """Words on the left side of an =."""

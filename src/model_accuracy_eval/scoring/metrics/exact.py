@@ -5,9 +5,13 @@ import string
 import unicodedata
 from collections.abc import Sequence
 
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
+from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
+from model_accuracy_eval.scoring.answers.maths_answers import as_number
+from model_accuracy_eval.scoring.figures.groups import GroupedValue
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
-from model_accuracy_eval.scoring.numbers import as_number
 
 _UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 """Marks of direction, of the beginning of a file, and blanks of no width, which are copied along with texts."""
@@ -111,3 +115,42 @@ EXACT_METRICS = {
     "contains_all": Metric(score=contains_all),
     "contains_words": Metric(score=contains_words, yes_or_no=True),
 }
+
+
+# (answer, problem) → whether it is right, and the group of rows that counts only as a whole.
+
+
+def whole_group(answer: str, problem: Problem, *, group: str = "group") -> GroupedValue:
+    """1 if the answer is one of the references. `group`: the column that says which rows belong together, and how many
+    they are, as `tasks.row_groups` writes it."""
+    found = problem.extras.get(group)
+    if not isinstance(found, dict):
+        raise BadData(f"whole_group needs the group of every row, but problem {problem.id} has none in '{group}'.")
+    return GroupedValue(exact(answer, problem.references), str(found["name"]), int(found["rows"]))
+
+
+GROUPED_METRICS = {
+    "whole_group": Metric(score=whole_group, reads="answers in their problem", aggregation="whole_groups")
+}
+
+
+# (answer, problem) → whether it is right in the way in which answers of its row's kind are compared.
+
+
+def equal_in_kind(answer: str, problem: Problem, *, contains: bool = False, rounded: str = "") -> float:
+    """1 if the answer equals a right one as a number, a formula, a letter or a text: what the row's `kind` says.
+
+    `contains`: answers that are texts need only contain it. `rounded`: the column that says to how many decimals a
+    number is rounded before it is compared; where it says nothing, the number is compared as it is.
+    """
+    kind = problem.extras["kind"]
+    decimals = problem.extras.get(rounded) if kind == "number" else None
+    if decimals is not None and (number := as_number(answer)) is not None:
+        answer = str(round(float(number), int(decimals)))
+    if contains and kind == "text":
+        return contains_words(answer, problem.references)
+    use = KINDS[kind].metric
+    return float(EXACT_METRICS[use.name].score(answer, problem.references, **use.args))
+
+
+MIXED_METRICS = {"equal_in_kind": Metric(score=equal_in_kind, reads="answers in their problem", yes_or_no=True)}

@@ -10,7 +10,8 @@ from string import ascii_uppercase
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
-from model_accuracy_eval.scoring.calculator import calculate, split_notes
+from model_accuracy_eval.scoring.answers.exam_answers import plain
+from model_accuracy_eval.scoring.answers.tools import calculate, split_notes
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 Box = tuple[float, float, float, float]
@@ -177,4 +178,121 @@ EXAM_METRICS = {
         score=scoring_rate, reads="answers in their problem", aggregation="pooled", limits=_points_limits
     ),
     "calculator_notes": Metric(score=calculator_notes),
+}
+
+
+# BIG-Bench Extra Hard's own comparison: what follows "the answer is", and small differences that do not count.
+
+
+_PREFIXES = ("The answer is:", "The final answer is ", "The final answer is: ", "The answer is ")
+_WRAPPINGS = ("boxed{", "text{", "texttt{")
+_LETTER = re.compile(r"\((.)\)", re.DOTALL)
+
+
+def bbeh_match(answer: str, references: Sequence[str]) -> float:
+    """1 if the answer is a reference, apart from case, quotation marks, brackets and a final mark."""
+    read = _read(answer.strip())
+    return float(any(_same(read, right.strip().lower().replace(", ", ",")) for right in references))
+
+
+def _read(reply: str) -> str:
+    for prefix in _PREFIXES:
+        if prefix in reply:
+            reply = reply.rpartition(prefix)[2].strip()
+    text = _unwrapped(reply.removesuffix(".")).lower().replace(", ", ",").replace("**", "")
+    return text.partition("\n")[0].removesuffix(".")
+
+
+def _unwrapped(text: str) -> str:
+    """Without dollars around it, and without the LaTeX commands that it ends."""
+    if text.startswith("$") and text.endswith("$"):
+        text = text[1:-1]
+    for wrapping in _WRAPPINGS:
+        if wrapping in text and text.endswith("}"):
+            text = text[:-1].split(wrapping)[1]
+    return text
+
+
+def _same(answer: str, right: str) -> bool:
+    if answer == right:
+        return True
+    # As in the original, a letter in brackets is compared as a letter, and in no other way.
+    if letter := _LETTER.fullmatch(answer):
+        return letter[1] == right
+    if letter := _LETTER.fullmatch(right):
+        return letter[1] == answer
+    return (
+        _same_number(answer, right)
+        or answer.replace("'", "") == right.replace("'", "")
+        or f"[{right}]" == answer
+        or f"[{answer}]" == right
+        or (answer.endswith("?") and answer[:-1] == right)
+    )
+
+
+def _same_number(answer: str, right: str) -> bool:
+    try:
+        return float(answer) == float(right)
+    except ValueError:
+        return False
+
+
+BBEH_METRICS = {"bbeh_match": Metric(score=bbeh_match, yes_or_no=True)}
+
+
+# Logic puzzles whose answer is a grid: house → attribute → value, as JSON in the reply.
+
+
+Grid = dict[tuple[str, str], str]
+"""(house, attribute) → value, in small letters."""
+
+_HOUSE = "House"
+
+
+def grid_solved(answer: str, problem: Problem) -> float:
+    """1 if every cell is right."""
+    hits, cells = grid_cells(answer, problem)
+    return float(hits == cells)
+
+
+def grid_cells(answer: str, problem: Problem) -> tuple[int, int]:
+    """Right cells and all cells."""
+    right = _right(problem)
+    given = _given(answer)
+    return sum(given.get(cell) == value for cell, value in right.items()), len(right)
+
+
+def _right(problem: Problem) -> Grid:
+    """From the column `solution`: a header whose first column is the house, and rows."""
+    solution = problem.extras.get("solution")
+    if not isinstance(solution, Mapping) or not {"header", "rows"} <= solution.keys():
+        raise BadData(f"Problem {problem.id} has no 'solution' with a header and rows.")
+    header = [str(name) for name in solution["header"]]
+    if header[:1] != [_HOUSE]:
+        raise BadData(f"Problem {problem.id}: the first column of the solution is {header[:1]}, not '{_HOUSE}'.")
+    return {
+        (plain(f"{_HOUSE} {number}"), plain(name)): plain(value)
+        for number, row in enumerate(solution["rows"], start=1)
+        for name, value in zip(header[1:], row[1:], strict=True)
+    }
+
+
+def _given(answer: str) -> Grid:
+    houses = json.loads(answer) if answer else {}
+    return {
+        (plain(house), plain(name)): plain(value)
+        for house, attributes in houses.items()
+        if isinstance(attributes, dict)
+        for name, value in attributes.items()
+    }
+
+
+def _cell_limits(problem: Problem) -> tuple[tuple[int, int], tuple[int, int]]:
+    cells = len(_right(problem))
+    return (0, cells), (cells, cells)
+
+
+GRID_METRICS = {
+    "grid_solved": Metric(score=grid_solved, reads="answers in their problem", yes_or_no=True),
+    "grid_cells": Metric(score=grid_cells, reads="answers in their problem", aggregation="pooled", limits=_cell_limits),
 }

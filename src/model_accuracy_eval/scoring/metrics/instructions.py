@@ -5,7 +5,7 @@ from typing import Literal
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Problem
-from model_accuracy_eval.scoring.ifeval import followed
+from model_accuracy_eval.scoring.ifeval.ifeval_instructions import followed
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 Edition = Literal["ifeval", "multi_if"]

@@ -1,13 +1,55 @@
 """What the table of metrics says about each metric."""
 
-from collections.abc import Callable
+import hashlib
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from model_accuracy_eval.records import MetricUse, Problem
-from model_accuracy_eval.scoring.asks import Ask
-from model_accuracy_eval.scoring.lost_values import LostValue
+import msgspec
+
+from model_accuracy_eval.records import MetricUse, Opinion, Problem, Question
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.scoring.figures.lost_values import LostValue
+
+# What judging cannot decide by itself, as data: a program to run, a question to a judge. A stage carries them out.
+#
+# A result is stored under a hash of its ask, so that the same answer to the same problem is never asked about twice.
+
+
+Ask = Question | Program
+AskResult = Opinion | Execution
+"""The result of a question, and that of a program."""
+
+
+class Panel(NamedTuple):
+    """What several judges say to one question."""
+
+    opinions: tuple[Opinion, ...]
+
+
+AskResults = Callable[[Ask], AskResult | Panel | None]
+"""Looks up an earlier result; None if there is none."""
+
+PLACE = re.compile(r"\{(\w+)\}")
+
+
+def no_result(ask: Ask) -> AskResult | None:
+    """For metrics that ask nothing."""
+    return None
+
+
+def key(ask: Ask, judge: str = "") -> str:
+    """The key of a result: a hash over everything that was asked, and over who was asked."""
+    addressee = judge if isinstance(ask, Question) else "sandbox"
+    return hashlib.sha256(addressee.encode() + b"\n" + msgspec.json.encode(ask, order="sorted")).hexdigest()
+
+
+def fill_template(template: str, values: Mapping[str, str]) -> str:
+    """Replaces each `{name}` by its value, once: braces inside values, and unknown names, stay unchanged."""
+    return PLACE.sub(lambda place: values.get(place[1], place[0]), template)
+
 
 SampleValue = Any
 """A number; a mapping of names to numbers; or what an aggregation over the whole dataset needs of one sample."""
@@ -62,3 +104,28 @@ class Metric:
     def __post_init__(self) -> None:
         if (self.asks is not None) != (self.reads == "findings"):
             raise ValueError(self.score)
+
+
+# Between what values a sample of a problem lies, for metrics that are no shares.
+
+
+def nats(problem: Problem) -> tuple[float, float]:
+    """Of a log-likelihood."""
+    return -inf, 0.0
+
+
+def from_zero(problem: Problem) -> tuple[float, float]:
+    """Of errors and bits."""
+    return 0.0, inf
+
+
+def brier(problem: Problem) -> tuple[float, float]:
+    """Of a squared distance: the greatest if a wrong option has all the probability."""
+    return 0.0, 1.0 + len(problem.gold)
+
+
+def labels(problem: Problem) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Of (right, chosen) option: the last wrong one, and the right one."""
+    gold = problem.gold[0]
+    wrong = len(problem.choices) - 1
+    return (gold, wrong if wrong != gold else wrong - 1), (gold, gold)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.scoring.metrics import limits
+from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -140,7 +140,7 @@ OVERLAP_METRICS = {
     "squad_f1": Metric(score=squad_f1),
     "edit_similarity": Metric(score=edit_similarity),
     "anls": Metric(score=anls),
-    "word_error_rate": Metric(score=word_error_rate, share=False, higher_is_better=False, limits=limits.from_zero),
+    "word_error_rate": Metric(score=word_error_rate, share=False, higher_is_better=False, limits=metric_type.from_zero),
     "rouge": Metric(score=rouge),
     "rouge1": Metric(score=partial(rouge, n_gram="1")),
     "rouge2": Metric(score=partial(rouge, n_gram="2")),

@@ -9,14 +9,12 @@ from typing import Any
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.records.code import Execution, Limits, Mode, Program
-from model_accuracy_eval.scoring.asks import fill_template
 from model_accuracy_eval.scoring.code.benchmark_suites import find_suite, shown_tests
-from model_accuracy_eval.scoring.code.output_programs import output_program
-from model_accuracy_eval.scoring.code.own_cases import CaseRules, WrittenCases, case_program
-from model_accuracy_eval.scoring.code.syntax import called_function
+from model_accuracy_eval.scoring.code.code_syntax import called_function
+from model_accuracy_eval.scoring.code.contest_programs import CaseRules, WrittenCases, case_program, output_program
+from model_accuracy_eval.scoring.figures.reductions import ALONE, NO_VOTE, vote
 from model_accuracy_eval.scoring.metrics.judge_metrics import columns
-from model_accuracy_eval.scoring.metrics.metric_type import Metric, ValueLimits
-from model_accuracy_eval.scoring.reductions import ALONE, NO_VOTE, vote
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, ValueLimits, fill_template
 
 _CODE_EVAL_SECONDS = 3.0
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from model_accuracy_eval import extras
-from model_accuracy_eval.scoring.lost_values import Ends, LostValue
+from model_accuracy_eval.scoring.figures.lost_values import Ends, LostValue
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 if TYPE_CHECKING:
-    from model_accuracy_eval.scoring.stats import Floats
+    from model_accuracy_eval.scoring.figures.intervals import Floats
 
 Sentence = tuple[tuple[str, ...], str, str]
 """Right answers, answer, and the tokeniser for both."""

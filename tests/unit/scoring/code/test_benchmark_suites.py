@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.code import benchmark_suites, container_types
+from model_accuracy_eval.scoring.code import benchmark_suites, code_syntax
 from model_accuracy_eval.scoring.code.code_extractors import expression
-from model_accuracy_eval.scoring.code.syntax import called_function
+from model_accuracy_eval.scoring.code.code_syntax import called_function
 
 DATA = Path(__file__).parents[5] / "shared/data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
@@ -74,8 +74,8 @@ def test_a_helper_of_the_prompt_comes_with_the_tests() -> None:
 
 def test_shapes_come_from_the_asserts() -> None:
     """JSON's lists become the tuples, sets and complex numbers that the asserts are written with."""
-    like = container_types.call_arguments("assert f((1, 2), [3], {4}, 1j, (5, (6, 7))) == 0", "f")
-    assert container_types.restore_types([[[8], [9], [1, 1], "2j", [1, [2, [3]]]]], like) == [
+    like = code_syntax.call_arguments("assert f((1, 2), [3], {4}, 1j, (5, (6, 7))) == 0", "f")
+    assert code_syntax.restore_types([[[8], [9], [1, 1], "2j", [1, [2, [3]]]]], like) == [
         [(8,), [9], {1}, 2j, (1, (2, (3,)))]
     ]
 
@@ -85,8 +85,8 @@ def test_shapes_give_back_what_the_asserts_say() -> None:
     """Of MBPP+, the base inputs revived are the arguments that the asserts are written with."""
     strange = []
     for row in rows("mbpp_plus/MbppPlus.jsonl.gz"):
-        like = container_types.call_arguments(row["assertion"], row["entry_point"])
-        revived = container_types.restore_types(row["base_input"], like)
+        like = code_syntax.call_arguments(row["assertion"], row["entry_point"])
+        revived = code_syntax.restore_types(row["base_input"], like)
         if len(like) == len(revived) and revived != like:
             strange.append(row["task_id"])
     # Of these the file has other inputs, or has them in another order.

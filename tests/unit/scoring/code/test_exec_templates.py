@@ -3,7 +3,7 @@
 import pytest
 
 from model_accuracy_eval.records import JSONObject, Problem
-from model_accuracy_eval.scoring.code.exec_templates import objections
+from model_accuracy_eval.scoring.code.code_task_trials import objections
 
 PROBLEM = Problem(id=0, messages=(), references=("r",), extras={"checks": "assert f()", "solution": "def f(): ..."})
 

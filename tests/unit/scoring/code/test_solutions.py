@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Problem, Step
-from model_accuracy_eval.scoring import filters
 from model_accuracy_eval.scoring.code.solutions import solution
+from model_accuracy_eval.scoring.filters import filters
 
 PROMPT = 'import math\n\n\ndef helper(x):\n    return x + 1\n\n\ndef twice(x):\n    """Two times x."""\n'
 WHOLE = "def twice(x):\n    return 2 * x"

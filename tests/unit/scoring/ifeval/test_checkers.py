@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_accuracy_eval.scoring.ifeval import CHECKERS
+from model_accuracy_eval.scoring.ifeval.ifeval_instructions import CHECKERS
 
 CASES: list[tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] = [
     ("keywords:existence", {"keywords": ["Cat", "dog"]}, ("A dog concatenates.", "DOG\nCAT"), ("A cat.", "c at dog")),

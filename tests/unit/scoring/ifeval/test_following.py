@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, Problem
-from model_accuracy_eval.scoring.aggregations import aggregation
-from model_accuracy_eval.scoring.ifeval import followed, instruction, loose_forms, text_analysis
-from model_accuracy_eval.scoring.judging import check, judge
-from model_accuracy_eval.scoring.lost_values import counted
-from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.figures.aggregations import aggregation
+from model_accuracy_eval.scoring.figures.judging import check, judge
+from model_accuracy_eval.scoring.figures.lost_values import counted
+from model_accuracy_eval.scoring.ifeval import text_analysis
+from model_accuracy_eval.scoring.ifeval.ifeval_instructions import followed, instruction, loose_forms
+from model_accuracy_eval.scoring.metrics.metric_table import metric
 
 TWO = [
     instruction("punctuation:no_comma", {}),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval.scoring.ifeval import CHECKERS, EDITIONS
+from model_accuracy_eval.scoring.ifeval.ifeval_instructions import CHECKERS, EDITIONS
 from model_accuracy_eval.scoring.ifeval.text_analysis import chinese_sentences, chinese_words, hindi_sentences
 
 CHINESE = "灯塔站在岩石上。它整夜转动着明亮的灯！"

@@ -3,7 +3,7 @@
 import pytest
 from math_verify import parse, verify  # type: ignore[import-untyped]
 
-from model_accuracy_eval.scoring.contracts.maths_pairs import TOPICS, PairTopic
+from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS, PairTopic
 
 DIFFERENCES = {
     "it does not read this way of writing a number": [

@@ -9,7 +9,7 @@ import sympy  # type: ignore[import-untyped]
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from model_accuracy_eval.scoring.contracts.maths_pairs import TOPICS
+from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS
 from model_accuracy_eval.scoring.maths import equal, last_box
 
 COEFFICIENTS = st.lists(st.integers(-99, 99), min_size=2, max_size=6).filter(lambda numbers: any(numbers[1:]))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.scoring.answers.maths_answers import as_number
 from model_accuracy_eval.scoring.metrics.exact import exact, number
-from model_accuracy_eval.scoring.numbers import as_number
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=4, min_value=-(10**9), max_value=10**9))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_accuracy_eval.scoring.metrics.extra_hard_answers import bbeh_match
+from model_accuracy_eval.scoring.metrics.exams import bbeh_match
 
 
 @pytest.mark.parametrize(

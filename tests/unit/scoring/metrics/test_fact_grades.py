@@ -3,11 +3,11 @@
 import pytest
 from tests.dataset_fixtures import prepared
 
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Attempt, Opinion, Question
-from model_accuracy_eval.scoring.asks import Ask, AskResult
-from model_accuracy_eval.scoring.metrics.fact_grades import grade
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks.dataset_table import find
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics.judge_metrics import grade
+from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
 
 
 def figures(*replies: str) -> dict[str, float | None]:

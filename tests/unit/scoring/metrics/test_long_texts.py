@@ -3,7 +3,7 @@
 import pytest
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.metrics.metric_table import metric
 
 
 def value(name: str, answer: str, *references: str, **extras: list[str]) -> float:

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Attempt, Problem
 from model_accuracy_eval.records.code import CaseProgram, CaseResult, Execution, Program
-from model_accuracy_eval.scoring.asks import Ask
-from model_accuracy_eval.scoring.code.output_programs import output_program
-from model_accuracy_eval.scoring.estimators import maj_at_k
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks.dataset_table import find
+from model_accuracy_eval.scoring.code.contest_programs import output_program
+from model_accuracy_eval.scoring.figures.reductions import maj_at_k
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics.metric_type import Ask
 
 GROUPS = st.lists(st.integers(1, 4).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size))), max_size=4)
 

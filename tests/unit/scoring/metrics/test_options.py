@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Attempt, Candidate, Loglikelihood, MetricUse, Pipeline, Problem
-from model_accuracy_eval.scoring.judging import judge
-from model_accuracy_eval.scoring.metrics import metric
+from model_accuracy_eval.scoring.figures.judging import judge
+from model_accuracy_eval.scoring.metrics.metric_table import metric
 
 LOGPROBS = st.lists(st.floats(-50, 0), min_size=2, max_size=6)
 

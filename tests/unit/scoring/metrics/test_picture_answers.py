@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.metrics import METRICS
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 from model_accuracy_eval.scoring.metrics.picture_answers import as_vqa
 
 RELAXED = [

@@ -2,12 +2,12 @@
 
 import pytest
 
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Attempt, Problem
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.scoring.asks import Ask
 from model_accuracy_eval.scoring.code import benchmark_suites
-from model_accuracy_eval.scoring.scorecard import Scorecard
-from model_accuracy_eval.tasks.dataset_table import find
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics.metric_type import Ask
 
 PROMPT = (
     'def twice(x):\n    """Two times x.\n    >>> twice(2)\n    4\n    >>> print("no value")\n    no value\n    """\n'

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from model_accuracy_eval.errors import UnknownName
-from model_accuracy_eval.scoring.function_paths import is_path
-from model_accuracy_eval.scoring.metrics import METRICS, PARTS, metric
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS, PARTS, metric
+from model_accuracy_eval.scoring.metrics.user_functions import is_path
 
 
 def test_no_name_stands_in_two_parts() -> None:

@@ -9,9 +9,10 @@ from tests.unit.scoring.judged_tasks import pipe, rows, task, values
 
 from model_accuracy_eval.errors import BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import MetricUse
-from model_accuracy_eval.scoring.judging import check
-from model_accuracy_eval.scoring.metrics import METRICS, metric, user_functions
-from model_accuracy_eval.scoring.scorers import user_function_paths
+from model_accuracy_eval.scoring.figures.judging import check
+from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric
+from model_accuracy_eval.scoring.metrics.scorers import user_function_paths
 
 OWN = """
 from model_accuracy_eval.scoring.metrics import Metric

@@ -1,0 +1,368 @@
+"""An adapter's container that was started: its exit code, its output, its end."""
+
+import contextlib
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_accuracy_eval import extras
+from model_accuracy_eval.adapter import container_spec, npu_devices
+from model_accuracy_eval.adapter.adapter_files import NO_PIP, read_script, refuse_replacing, visible_npus
+from model_accuracy_eval.adapter.container_spec import DEPLOYING
+from model_accuracy_eval.adapter.log_tail import NewLines, shorten, tail
+from model_accuracy_eval.adapter.port_watch import port_owner
+from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, Refused
+from model_accuracy_eval.records import Record
+from model_accuracy_eval.system import docker_engine, own_container
+from model_accuracy_eval.system.docker_engine import Labels
+from model_accuracy_eval.system.own_container import OwnContainer
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+
+_STOP_LIMIT = 4.0
+_LOG_SECONDS = 1.0
+"""For the log to take what was printed before the end."""
+_ENGINE_SECONDS = 30.0
+"""For which the engine may be away, as when it is restarted."""
+_ENGINE_GONE = 125
+"""The exit code of `docker run` when the engine fails."""
+_KILLED = -9
+
+
+class AdapterContainer:
+    """Implements `ports.RunningAdapter`: one container, and the thread that follows it."""
+
+    def __init__(self, client: "DockerClient", environ: Mapping[str, str], name: str, log: str) -> None:
+        self.name = name
+        self._client, self._log = client, log
+        self._new_lines = NewLines(log)
+        self._follower: _LogFollower | None = None
+        self._ended = False
+        self._end_lock = threading.Lock()
+        self._stop_client = docker_engine.connect(environ, timeout=_STOP_LIMIT)
+        Path(log).open("ab").close()
+
+    def follow(self) -> None:
+        self._follower = _LogFollower(self._client, self.name, self._log)
+
+    def deploying(self) -> bool:
+        """Whether deploy.sh has started."""
+        return self._follower is not None and self._follower.deploying.is_set()
+
+    def exit_code(self) -> int | None:
+        return self._follower.code if self._follower else _KILLED if self._ended else None
+
+    def wait(self, seconds: float) -> None:
+        """Returns early when it ends."""
+        if self._follower:
+            self._follower.ended.wait(seconds)
+
+    def tail(self, lines: int) -> str:
+        return tail(self._log, lines)
+
+    def news(self) -> str:
+        """What was printed since the last call, in whole lines."""
+        return self._new_lines.read()
+
+    def stranger(self, port: int) -> str | None:
+        """Nobody: the network is that of our own container, or the engine holds the port as long as this runs."""
+        return None
+
+    def listening(self) -> dict[int, int]:
+        """Nothing: the ports of its network are not to be seen from here."""
+        return {}
+
+    def stop(self) -> None:
+        """Kills at once: every answer is saved already, and a cancelled job has only seconds."""
+        with self._end_lock:
+            if self._ended:
+                return
+            self._ended = True
+            if self._follower:
+                self._follower.stopping = True
+            docker_engine.remove(self._stop_client, self.name)
+            self.wait(_LOG_SECONDS)
+            for client in (self._client, self._stop_client):
+                client.close()
+
+
+class _LogFollower:
+    """A thread that copies a container's output to a file until the container ends; then `code` is its exit code."""
+
+    def __init__(self, client: "DockerClient", name: str, log: str) -> None:
+        self._client, self._name = client, name
+        self._written = 0
+        self._last_bytes = b""
+        self._output = Path(log).open("ab", buffering=0)  # noqa: SIM115 - as long as the thread
+        self.stopping = False
+        """Set before we remove the container ourselves."""
+        self.code: int | None = None
+        self.deploying = threading.Event()
+        self.ended = threading.Event()
+        threading.Thread(target=self._follow, daemon=True, name="container-log").start()
+
+    def _note(self, sentence: str) -> None:
+        """Writes a line of ours; a log that cannot be written (full disk) must not end the thread."""
+        with contextlib.suppress(OSError, ValueError):
+            self._output.write(f"── {sentence}\n".encode())
+
+    def _follow(self) -> None:
+        docker = extras.load("docker")
+        requests = extras.load("requests")
+        urllib3 = extras.load("urllib3")
+        last_answer = time.monotonic()
+        code = None
+        engine_errors = (
+            docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError
+        )  # fmt: skip
+        while code is None:
+            try:
+                self._copy(follow=True)
+                code = self._exit_code()
+                if code is not None and not self.stopping:
+                    self._copy(follow=False)
+                last_answer = time.monotonic()
+            except engine_errors as error:
+                if self.stopping or time.monotonic() - last_answer > _ENGINE_SECONDS:
+                    self._note(f"the container engine has not answered for {_ENGINE_SECONDS:g} s: {error}")
+                    code = _KILLED if self.stopping else _ENGINE_GONE
+            if code is None:
+                time.sleep(0.1)
+        self.code = code
+        self._output.close()
+        self.ended.set()
+
+    def _copy(self, *, follow: bool) -> None:
+        """Runs until the output ends; after a broken connection the engine sends it all again from the start.
+
+        Followed, some engines leave out what was printed last, if they are behind when the container ends.
+        """
+        docker = extras.load("docker")
+        skip = self._written
+        with contextlib.suppress(docker.errors.NotFound):
+            stream = self._client.containers.get(self._name).logs(stream=True, follow=follow)
+            try:
+                for chunk in stream:
+                    self._write(chunk[skip:])
+                    skip = max(0, skip - len(chunk))
+            finally:
+                with contextlib.suppress(OSError):
+                    stream.close()  # else its connection does not go back to the pool
+
+    def _write(self, data: bytes) -> None:
+        self._written += len(data)
+        with contextlib.suppress(OSError):
+            self._output.write(data)
+            shorten(self._output.fileno())
+        self._last_bytes = (self._last_bytes + data)[-8192:]
+        if f"{DEPLOYING}\n".encode() in self._last_bytes:
+            self.deploying.set()
+
+    def _exit_code(self) -> int | None:
+        """None while it runs. Minus the signal's number if it was ended from outside."""
+        docker = extras.load("docker")
+        try:
+            attributes = self._client.containers.get(self._name).attrs
+        except docker.errors.NotFound:
+            if not self.stopping:
+                self._note("the container was removed by another program")
+            return _KILLED
+        state = attributes["State"]
+        if self.stopping:
+            return _KILLED
+        if state["Running"] or state["Status"] == "created":
+            return None
+        if state.get("OOMKilled"):
+            limit = attributes["HostConfig"].get("Memory") or 0
+            memory = f"its limit of {limit / 2**20:.0f} MiB" if limit else "the memory of its host"
+            self._note(f"the container was killed because it used more than {memory} (out of memory)")
+        return int(state["ExitCode"])
+
+
+# Starts adapters in a container of their own image, through the engine's socket.
+#
+# If this process runs in a container, the adapter's container shares its network namespace: `localhost:<port>` is the
+# adapter, and no port of the host opens. Otherwise the port is published on 127.0.0.1 and nowhere else. The adapter's
+# container gets no socket, no token, and of the host's files only the weights, read-only. It outlives our SIGKILL,
+# unlike a process below a supervisor: see `container_labels`.
+
+
+_DETAIL_LINES = 40
+
+
+class ContainerOptions(Record, frozen=True, kw_only=True):
+    """Image and limits of the adapter's container, and the labels that say whose it is."""
+
+    image: str
+    devices: str = "auto"
+    shm_size: str = "1g"
+    memory: str | None = None
+    """None: nine tenths of what the host has, so that an adapter out of bounds ends before the runner does."""
+    processes: int = 32_768
+    """And threads; a serving framework has some thousands."""
+    labels: Labels = Labels(repository="")
+
+
+class ContainerLauncher:
+    """Implements `ports.Launcher`. `check` is called every 0.1 s of a wait, and may raise to end it."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        options: ContainerOptions,
+        *,
+        check: Callable[[], None] = lambda: None,
+        say: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        self._environ, self._options, self._check, self._say = environ, options, check, say
+
+    def port_owner(self, port: int) -> str | None:
+        return port_owner(port)
+
+    def objection(self, folder: str) -> EvalError | None:
+        """Returns what is wrong before anything is fetched; a missing image is fetched by `start`."""
+        try:
+            read_script(Path(folder) / "deploy.sh")
+            _check_options(self._options)
+            docker_engine.connect(self._environ).close()
+            refuse_replacing(Path(folder) / "requirements.txt")
+        except (Refused, BadValue) as refusal:
+            return refusal
+        return None
+
+    def lacks_npus(self) -> str:
+        """Returns why the adapter's container would see no NPU; empty when it would see one."""
+        try:
+            _check_options(self._options)
+            client = docker_engine.connect(self._environ)
+        except (Refused, BadValue):
+            return ""  # more is wrong than that, and `objection` reports it
+        with contextlib.closing(client):
+            own = own_container.find(client)
+            try:
+                devices = self._devices(client, own, self._labels(own))
+            except Refused as refusal:
+                return refusal.sentence
+        return "" if devices.any else "The engine's host has no /dev/davinci<N>."
+
+    def start(
+        self, *, folder: str, model_path: str, port: int, log: str, npus: tuple[int, ...] | None = None
+    ) -> AdapterContainer:
+        _check_options(self._options)
+        command = container_spec.start_command(folder)
+        name = f"{docker_engine.MARK}-{secrets.token_hex(6)}"
+        client = docker_engine.connect(self._environ)
+        try:
+            if not docker_engine.has_image(client, self._options.image):
+                docker_engine.pull(client, self._options.image, self._say, self._check)
+            own = own_container.find(client)
+            create = self._creation(
+                client, own, name, command, folder=folder, model_path=model_path, port=port, npus=npus
+            )
+            container = AdapterContainer(client, self._environ, name, log)
+        except BaseException:
+            client.close()
+            raise
+        try:
+            with docker_engine.engine_errors(f"A container of {self._options.image} could not be started"):
+                create()
+                self._copy_folder(client, name, folder, model_path, log)
+                client.containers.get(name).start()
+                if own is None:
+                    _forward_port(client, name, port)
+            container.follow()
+            if "packages" in command:
+                self._await_packages(container, folder, log)
+        except BaseException:
+            container.stop()
+            raise
+        return container
+
+    def _creation(
+        self, client: "DockerClient", own: OwnContainer | None, name: str, command: list[str],
+        *, folder: str, model_path: str, port: int, npus: tuple[int, ...] | None,
+    ) -> Callable[[], object]:  # fmt: skip
+        """Returns the call that creates the container."""
+        docker = extras.load("docker")
+        socket = (self._environ.get("DOCKER_HOST") or docker_engine.DEFAULT_SOCKET).partition("unix://")[2]
+        labels = self._labels(own)
+        devices = self._devices(client, own, labels)
+        places = container_spec.weights(model_path, own, socket, self._environ.get("GITHUB_WORKSPACE", "")) | {
+            path: path for path in devices.driver
+        }
+        memory = self._options.memory or int(client.info()["MemTotal"]) * 9 // 10
+        variables = container_spec.variables(self._environ, own, folder=folder, model_path=model_path, port=port)
+        return partial(
+            client.containers.create,
+            self._options.image,
+            command[1:],
+            entrypoint=command[:1],
+            name=name,
+            working_dir=folder,
+            environment=variables | dict(devices.environment) | visible_npus(variables, npus),
+            mounts=[docker.types.Mount(path, source, type="bind", read_only=True) for path, source in places.items()],
+            devices=[f"{node}:{node}:rwm" for node in devices.nodes],
+            network_mode=f"container:{own.id}" if own else None,
+            ports=None if own else {f"{port}/tcp": ("127.0.0.1", port)},
+            shm_size=self._options.shm_size,
+            mem_limit=memory,
+            memswap_limit=memory,
+            pids_limit=self._options.processes,
+            cap_drop=["ALL"],
+            cap_add=list(container_spec.CAPABILITIES),
+            security_opt=["no-new-privileges:true"],
+            labels=labels,
+            init=True,
+            # Readable while it runs, whatever the engine's default is, and never all of the disk.
+            log_config=docker.types.LogConfig(type="json-file", config={"max-size": "100m", "max-file": "2"}),
+        )
+
+    def _labels(self, own: OwnContainer | None) -> dict[str, str]:
+        return self._options.labels.written(docker_engine.owner_name(own.id if own else None))
+
+    def _devices(self, client: "DockerClient", own: OwnContainer | None, labels: dict[str, str]) -> npu_devices.Devices:
+        return npu_devices.choose(self._options.devices, client, own, self._environ, labels)
+
+    def _copy_folder(self, client: "DockerClient", name: str, folder: str, model_path: str, log: str) -> None:
+        file = container_spec.archive(folder, model_path, log)
+        if file is not None:
+            with file:
+                container = client.containers.get(name)
+                docker_engine.run_attended(lambda: container.put_archive("/", file), self._check)
+
+    def _await_packages(self, container: AdapterContainer, folder: str, log: str) -> None:
+        while (code := container.exit_code()) is None and not container.deploying():
+            self._check()
+            container.wait(0.1)
+        if container.deploying():
+            return
+        if code == NO_PIP:
+            raise Refused(
+                f"requirements.txt cannot be installed: the image {self._options.image} has no python3 with pip."
+            )
+        raise AdapterFailed(
+            f"Installing {folder}/requirements.txt failed: pip ended with exit code {code}.",
+            detail=tail(log, _DETAIL_LINES),
+            about=("requirements.txt", 1),
+        )
+
+
+def _check_options(options: ContainerOptions) -> None:
+    npu_devices.numbers(options.devices)
+    for name, size in (("shm-size", options.shm_size), ("memory", options.memory or "1g")):
+        if not re.fullmatch(r"\d+[bkmg]?", size, re.IGNORECASE):
+            raise BadValue(f"{name} is '{size}'; it takes a number with a unit, such as 1g or 512m.")
+
+
+def _forward_port(client: "DockerClient", name: str, port: int) -> None:
+    """In an image without python3, the server has to listen on the container's address."""
+    docker = extras.load("docker")
+    with contextlib.suppress(docker.errors.APIError):
+        client.containers.get(name).exec_run(container_spec.forward_command(port), detach=True)

@@ -1,0 +1,93 @@
+r"""agieval_*: 8,269 questions of twenty-one parts, taken from entrance and lawyers' exams in English and Chinese.
+
+Home: https://github.com/ruixiangcui/AGIEval, arXiv:2304.06364. Licence: MIT; the questions are of third parties.
+A row: {"passage": null, "question": "…", "options": ["(A)…", "(B)…", …], "label": "A", "answer": null, …}; where there
+are no options, `answer` is the right text. The parts are the configurations.
+Asked: for a letter as the reply, of JEC-QA and Chinese physics for one letter or more, of the mathematics without
+options for an answer in \boxed{}; the Chinese parts in Chinese.
+Judged: the option, all letters where several may be right, the answer as mathematics. The group `agieval` has the mean
+over its parts.
+"""
+
+from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+
+_Part = tuple[str, int, str, int]
+_PARTS: tuple[_Part, ...] = (
+    # name, rows, form, options
+    ("aqua-rat", 254, "letter", 5),
+    ("logiqa-en", 651, "letter", 4),
+    ("lsat-ar", 230, "letter", 5),
+    ("lsat-lr", 510, "letter", 5),
+    ("lsat-rc", 269, "letter", 5),
+    ("sat-math", 220, "letter", 4),
+    ("sat-en", 206, "letter", 4),
+    ("sat-en-without-passage", 206, "letter", 4),
+    ("math", 1000, "maths", 0),
+    ("logiqa-zh", 651, "Chinese letter", 4),
+    ("gaokao-chinese", 246, "Chinese letter", 4),
+    ("gaokao-english", 306, "letter", 4),
+    ("gaokao-geography", 199, "Chinese letter", 4),
+    ("gaokao-history", 235, "Chinese letter", 4),
+    ("gaokao-biology", 210, "Chinese letter", 4),
+    ("gaokao-chemistry", 207, "Chinese letter", 4),
+    ("gaokao-physics", 200, "letters", 0),
+    ("gaokao-mathqa", 351, "Chinese letter", 4),
+    ("gaokao-mathcloze", 118, "Chinese maths", 0),
+    ("jec-qa-kd", 1000, "letters", 0),
+    ("jec-qa-ca", 1000, "letters", 0),
+)
+
+_QUESTION = "{% if passage %}{{ passage | trim }}\n\n{% endif %}{{ question | trim }}"
+_LISTED = "{% for option in options %}\n{{ option | trim }}{% endfor %}"
+_ENDINGS = {
+    "letter": prompt_parts.LETTER_ENDING,
+    "Chinese letter": prompt_parts.CHINESE_LETTER_ENDING,
+    "letters": "正确的选项可能不止一个。如有需要请先思考，最后一行写【答案】，其后只写正确选项的字母。",
+    "maths": "Think step by step, and put the answer into \\boxed{}.",
+    "Chinese maths": "请逐步思考，并把答案写在 \\boxed{} 中。",
+}
+_LETTERS = Pipeline(
+    filters=(
+        Step(name="strip_thoughts"),
+        Step(name="regex", args={"regex_pattern": r"【答案】[\s:：*]*([A-D][A-D,，、 ]*)", "group_select": -1}),
+    ),
+    metrics=(MetricUse(name="exact_match", label="accuracy", args={"regexes_to_ignore": ["[^A-D]"]}),),
+)
+_MATHS = Pipeline(
+    filters=(Step(name="strip_thoughts"), Step(name="maths_answer")),
+    metrics=(MetricUse(name="math_equal", label="accuracy"),),
+)
+_PIPELINES = {
+    "letter": prompt_parts.LETTER_PIPELINES,
+    "Chinese letter": prompt_parts.LETTER_PIPELINES,
+    "letters": (_LETTERS,),
+    "maths": (_MATHS,),
+    "Chinese maths": (_MATHS,),
+}
+
+
+def _task(part: _Part) -> TaskSpec:
+    name, count, form, options = part
+    has_options = options > 0
+    is_open = "maths" in form
+    return TaskSpec(
+        name=f"agieval_{name.replace('-', '_')}",
+        about=f"Part of AGIEval: {name}{'' if is_open else ', letters as the reply' if form == 'letters' else ''}.",
+        home="https://github.com/ruixiangcui/AGIEval",
+        licence="MIT",
+        data=DataFile(
+            name=f"agieval/{name}.jsonl",
+            split=HubSplit(hf="opencompass/agieval", ms="opencompass/agieval", config=name, count=count),
+        ),
+        fields=("question",),
+        prompt=Prompt(question=f"{_QUESTION}{'' if is_open else _LISTED}\n\n{_ENDINGS[form]}"),
+        reference="{{ answer if answer else label }}" if is_open else "{{ label | answers | join('') }}",
+        choices="{{ options | tojson }}" if has_options else None,
+        max_tokens=2048,
+        pipelines=_PIPELINES[form],
+        baseline=1 / options if has_options else None,
+    )
+
+
+TASKS = tuple(map(_task, _PARTS))

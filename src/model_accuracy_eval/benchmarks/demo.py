@@ -1,0 +1,47 @@
+r"""demo_arithmetic: sums of two numbers below 100 that the example adapter's model has never seen.
+demo_digits: pictures of numbers, drawn by us, that the example adapter's other model learnt to read.
+demo_gsm8k: twenty word problems of our own in GSM8K's format, to try a service without fetching anything.
+
+Home: this package. Licence: the package's own.
+A row: {"question": "27+58=", "answer": "85"}; {"image": …, "question": "Which number?", "answer": "9869"};
+or {"question": "A baker puts 6 rolls …", "answer": "…\n#### 78"}
+Asked: the sum alone, which is all that a model of 115 thousand parameters understands; the picture and the question;
+the word problems as gsm8k.
+Judged: the last number of the reply; the word problems as gsm8k.
+"""
+
+from msgspec import structs
+
+from model_accuracy_eval.benchmarks import gsm8k
+from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
+
+ARITHMETIC = TaskSpec(
+    name="demo_arithmetic",
+    about="Additions below 100: what the example adapter can do, and not quite do.",
+    licence="Apache-2.0",
+    data=DataFile(name="demo_arithmetic.jsonl", bundled="demo_arithmetic.jsonl"),
+    fields=("question", "answer"),
+    prompt=Prompt(question="{{ question }}"),
+    reference="{{ answer }}",
+    max_tokens=8,
+    pipelines=(Pipeline(filters=(Step(name="last_number"),), metrics=(MetricUse(name="number", label="accuracy"),)),),
+)
+
+DIGITS = structs.replace(
+    ARITHMETIC,
+    name="demo_digits",
+    about="Numbers in noisy pictures: what the example adapter's other model can read, and not quite read.",
+    data=DataFile(name="demo_digits.parquet", bundled="demo_digits.parquet"),
+    fields=("image", "question", "answer"),
+    prompt=Prompt(question="{{ image }}{{ question }}"),
+)
+
+WORD_PROBLEMS = structs.replace(
+    gsm8k.ZERO_SHOT,
+    name="demo_gsm8k",
+    aliases=(),
+    about="Twenty own word problems in GSM8K's format; needs no download.",
+    home="",
+    licence="Apache-2.0",
+    data=DataFile(name="demo_gsm8k.jsonl", bundled="demo_gsm8k.jsonl"),
+)

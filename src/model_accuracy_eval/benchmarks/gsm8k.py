@@ -1,0 +1,112 @@
+r"""gsm8k: 1,319 grade-school word problems whose answer is one number.
+
+Home: https://github.com/openai/grade-school-math, arXiv:2110.14168. Licence: MIT.
+A row: {"question": "…How many …?", "answer": "She made 4*3=<<4*3=12>>12 …\n#### 12"}
+Asked: step by step, with the number on a last line after ####. The four-shot form shows the first four solved
+problems of the training file as earlier turns, and nanochat's form is the bare question. The form with tools is the
+same as the first, and offers a calculator.
+Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1000.00. In nanochat's form only what
+follows the first #### counts, letter by letter but for commas: "#### 72." is not 72.
+"""
+
+import msgspec
+
+from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.records import (
+    DataFile,
+    FewShot,
+    HubSplit,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    RowsPin,
+    Step,
+    TaskSpec,
+)
+
+_FIELDS = ("question", "answer")
+_REFERENCE = "{{ answer | after('####') }}"
+
+_AT = "github:openai/grade-school-math@3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data"
+
+
+def _file(split: str, count: int, file_hash: str, rows_hash: str) -> DataFile:
+    """As its authors have it, or, where GitHub cannot be reached, as the hubs do: the rows have to be the same."""
+    rows = RowsPin(count=count, columns=_FIELDS, sha256=rows_hash)
+    on_hubs = HubSplit(hf="openai/gsm8k", ms="AI-ModelScope/gsm8k", config="main", split=split)
+    return DataFile(
+        name=f"gsm8k/{split}.jsonl",
+        hub=f"{_AT}/{split}.jsonl",
+        sha256=file_hash,
+        rows=rows,
+        instead=DataFile(name=f"gsm8k/hub_{split}", split=on_hubs, rows=rows),
+    )
+
+
+_TEST = _file(
+    "test",
+    1319,
+    "3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14",
+    "3fb31cfaeb4e270b7a44e0f3d244d96494e3c0956e699a1670ba24af1522cabd",
+)
+_TRAIN = _file(
+    "train",
+    7473,
+    "17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465",
+    "f23d761f3315a79bf59eb4deeda29ed369ca66e29f9f495e1a5d6403a446ba3d",
+)
+
+_QUESTION = "{{ question }}\n\n" + prompt_parts.NUMBER_ENDING
+
+ZERO_SHOT = TaskSpec(
+    name="gsm8k",
+    aliases=("gsm8k_cot_zeroshot", "gsm8k_gen", "gsm8k_0_shot_cot"),
+    about="Grade-school word problems, solved step by step without examples.",
+    home="https://github.com/openai/grade-school-math",
+    licence="MIT",
+    data=_TEST,
+    fields=_FIELDS,
+    prompt=Prompt(question=_QUESTION),
+    reference=_REFERENCE,
+    max_tokens=1024,
+    pipelines=prompt_parts.NUMBER_PIPELINES,
+)
+
+FOUR_SHOT = msgspec.structs.replace(
+    ZERO_SHOT,
+    name="gsm8k_4shot",
+    aliases=("gsm8k_cot", "gsm8k_4_shot_cot"),
+    about="Grade-school word problems, after four solved ones of the training file.",
+    prompt=Prompt(
+        question=_QUESTION,
+        answer="{{ answer | without_calculator }}",
+        fewshot=FewShot(data=_TRAIN, count=4),
+    ),
+)
+
+TOOLS = msgspec.structs.replace(
+    ZERO_SHOT,
+    name="gsm8k_tools",
+    aliases=(),
+    about="Grade-school word problems, solved step by step with a calculator that the model may call.",
+    tools=("calculator",),
+)
+
+NANOCHAT = TaskSpec(
+    name="gsm8k_nanochat",
+    about="Grade-school word problems as nanochat asks and judges them: the bare question, and #### or nothing.",
+    home="https://github.com/openai/grade-school-math",
+    licence="MIT",
+    data=_TEST,
+    fields=_FIELDS,
+    prompt=Prompt(question="{{ question }}"),
+    reference=_REFERENCE,
+    temperature=0.0,
+    max_tokens=512,
+    pipelines=(
+        Pipeline(
+            filters=(Step(name="regex", args={"regex_pattern": r"#### (\-?[0-9\.\,]+)"}),),
+            metrics=(MetricUse(name="exact_match", label="accuracy", args={"regexes_to_ignore": [","]}),),
+        ),
+    ),
+)

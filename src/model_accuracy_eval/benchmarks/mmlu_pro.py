@@ -1,0 +1,50 @@
+"""mmlu_pro: 12,032 questions of 14 fields with up to ten options, made to need thought and not only knowledge.
+
+Home: https://github.com/TIGER-AI-Lab/MMLU-Pro, arXiv:2406.01574. Licence: MIT.
+A row: {"question_id": 70, "question": "…", "options": ["…", …], "answer": "I", "category": "business", …}
+Asked: step by step, with the letter at the end.
+Judged: the letter in `answer`; a reply without one is wrong, never a random option. `flexible-extract` reads as the
+published script does: the first "answer is (A)", else "answer: A", else the last capital of A to J that stands alone.
+"""
+
+from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, RowsPin, Step, TaskSpec
+
+_FIELDS = ("question", "options", "answer", "category")
+
+TASK = TaskSpec(
+    name="mmlu_pro",
+    about="Knowledge and thought in 14 fields: up to ten options, a letter as the reply.",
+    home="https://github.com/TIGER-AI-Lab/MMLU-Pro",
+    licence="MIT",
+    data=DataFile(
+        name="mmlu_pro/test.jsonl",
+        sha256="4cb049c5f4577a93967eda9afa148d8b8f5080e715e262b34f2d60a56d39981c",
+        rows=RowsPin(
+            count=12032,
+            columns=(*_FIELDS, "question_id"),
+            sha256="da913d711d287b0eaae98286601cdedf83cd4b23d76e7cf6a78cfde61bfe20ad",
+        ),
+        # The hub has had small corrections since, so its rows are not compared with these.
+        instead=DataFile(
+            name="mmlu_pro/hub_test",
+            split=HubSplit(hf="TIGER-Lab/MMLU-Pro", ms="TIGER-Lab/MMLU-Pro", split="test", count=12032),
+        ),
+    ),
+    fields=_FIELDS,
+    prompt=Prompt(
+        question=f"{{{{ question | trim }}}}{prompt_parts.lettered('options')}\n\n{prompt_parts.LETTER_ENDING}"
+    ),
+    reference="{{ answer }}",
+    choices="{{ options | tojson }}",
+    key=("question_id",),
+    category="category",
+    max_tokens=2048,
+    pipelines=(
+        prompt_parts.LETTER_PIPELINE,
+        prompt_parts.other_reading(
+            "flexible-extract", Step(name="mmlu_pro_answer"), metric=prompt_parts.LETTER_PIPELINE.metrics[0]
+        ),
+    ),
+    grouping=Grouping(by="category"),
+)

@@ -1,0 +1,143 @@
+"""The comparison of two runs as text for the terminal, as Markdown, and as JSON for programs."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from model_accuracy_eval.records import (
+    Comparison,
+    Counts,
+    DatasetChange,
+    Difference,
+    FigureBounds,
+    Flips,
+    Report,
+    Speed,
+    Spread,
+)
+from model_accuracy_eval.report import fitted_table, markdown, summary
+from model_accuracy_eval.run_folder.runfile import gate_entry
+
+HEAD = ("dataset", "metric", "old", "new", "points", "95 % interval")
+_NOTHING = "Nothing to compare: the runs have no dataset in common."
+
+
+def as_json(comparison: Comparison, verdict: Report | None = None) -> str:
+    """`verdict`: the newer run with gates that were decided on it."""
+    fields = msgspec.to_builtins(comparison)
+    if verdict is not None:
+        ending = verdict.outcome
+        fields["gates"] = [msgspec.to_builtins(gate_entry(each)) for each in verdict.gates]
+        fields |= {"conclusion": ending.conclusion, "exit_code": ending.exit_code, "sentence": ending.sentence}
+    return msgspec.json.format(msgspec.json.encode(fields), indent=2).decode()
+
+
+def as_text(comparison: Comparison, width: int = fitted_table.WIDTH) -> str:
+    blocks = [f"Old: {comparison.base}\nNew: {comparison.new}"]
+    blocks += [fitted_table.fitted([HEAD, *cells(comparison)], width) if comparison.changes else _NOTHING]
+    blocks += ["\n".join([f"{change.dataset}:", *(f"  {line}" for line in remarks(change))])
+               for change in comparison.changes]  # fmt: skip
+    blocks.append("\n".join(run_remarks(comparison)))
+    return "\n\n".join(block for block in blocks if block)
+
+
+def as_markdown(comparison: Comparison) -> str:
+    """A table and lists, without a heading of their own."""
+    table = summary.as_markdown([HEAD, *cells(comparison)]) if comparison.changes else f"{_NOTHING}\n"
+    runs = f"Old: run `{comparison.base}`. New: run `{comparison.new}`."
+    return "\n".join([runs, "", table, *(f"- {line}" for line in lines(comparison))]).rstrip() + "\n"
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """Everything but the figures, as sentences that start with their dataset; safe inside Markdown."""
+    for change in comparison.changes:
+        name = markdown.text(change.dataset, 100)
+        yield from (f"{name}: {markdown.text(line, 1000)}" for line in remarks(change))
+    yield from (markdown.text(line, 1000) for line in run_remarks(comparison))
+
+
+def cells(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The lines below `HEAD`, one for every metric of every dataset."""
+    return [
+        (
+            change.dataset,
+            difference.metric,
+            summary.number(difference.old),
+            summary.number(difference.new),
+            points(difference),
+            points_interval(difference),
+        )
+        for change in comparison.changes
+        for difference in change.differences
+    ]
+
+
+def points(difference: Difference) -> str:
+    """With lost samples their limits: such a change is not known exactly."""
+    if difference.points is None:
+        return "-"
+    return signed(difference.points) if difference.bounds is None else range_of_points(difference.bounds)
+
+
+def range_of_points(bounds: FigureBounds) -> str:
+    if bounds.low is None and bounds.high is None:
+        return "anything"
+    if bounds.low is None or bounds.high is None:
+        return f"<= {signed(bounds.high)}" if bounds.high is not None else f">= {signed(bounds.low or 0.0)}"
+    return f"{signed(bounds.low)} .. {signed(bounds.high)}"
+
+
+def signed(points: float) -> str:
+    """Two digits with a sign; zero has none."""
+    return f"{points:+.2f}" if abs(points) >= 0.005 else "0.00"
+
+
+def points_interval(difference: Difference) -> str:
+    interval = difference.interval
+    return "-" if interval is None else f"{interval.low:+.2f} .. {interval.high:+.2f}"
+
+
+def remarks(change: DatasetChange) -> Iterator[str]:
+    """Sentences about one dataset: notes, flips, samples and speed."""
+    yield from change.notes
+    if change.flips is not None:
+        yield from _flips(change.flips, change.problems)
+    yield from _counts(change.old_counts, change.new_counts)
+    yield from _speed(change.old_speed, change.new_speed)
+
+
+def run_remarks(comparison: Comparison) -> Iterator[str]:
+    """Sentences about the two runs as a whole."""
+    yield from comparison.notes
+    if comparison.only_base:
+        yield f"Only in the old run: {', '.join(comparison.only_base)}."
+    if comparison.only_new:
+        yield f"Only in the new run: {', '.join(comparison.only_new)}."
+
+
+def _flips(flips: Flips, problems: int) -> Iterator[str]:
+    yield (
+        f"Of {problems} problems, {flips.gained} have more right samples than before and {flips.lost} fewer "
+        f"(sign test: p = {flips.p:.2g})."
+    )
+    for word, ids, number in (("Gained", flips.first_gained, flips.gained), ("Lost", flips.first_lost, flips.lost)):
+        if ids:
+            more = f" and {number - len(ids)} more" if number > len(ids) else ""
+            yield f"{word}: {', '.join(map(str, ids))}{more}."
+
+
+def _counts(old: Counts, new: Counts) -> Iterator[str]:
+    pairs = {what: (getattr(old, field), getattr(new, field)) for field, what in summary.COUNTED_TROUBLE.items()}
+    changes = [f"{before} → {after} {what}" for what, (before, after) in pairs.items() if before or after]
+    yield f"Samples: {', '.join([f'{old.planned} → {new.planned} planned', *changes])}."
+
+
+def _speed(old: Speed, new: Speed) -> Iterator[str]:
+    for what, before, after in (("First text", old.ttft, new.ttft), ("Whole answer", old.e2e, new.e2e)):
+        if before is not None and after is not None:
+            yield f"{what}: {_seconds(before, after)}."
+
+
+def _seconds(before: Spread, after: Spread) -> str:
+    pairs = {"median": (before.p50, after.p50), "p99": (before.p99, after.p99)}
+    return ", ".join(f"{name} {old:.3f} → {new:.3f} s" for name, (old, new) in pairs.items())

@@ -1,0 +1,312 @@
+"""Runs that have ended as series: one for each dataset, metric and model, asked in one way, in order of time.
+
+Only figures that answer the same question stand in one series: another version of the dataset, other samplers, another
+number of samples or other problems (a shard, a run that stopped when it was decided) make another one.
+"""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy
+
+from model_accuracy_eval.errors import UnknownName
+from model_accuracy_eval.records import FigureBounds, Interval
+from model_accuracy_eval.run_folder import history_file
+from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure, PastGate
+from model_accuracy_eval.scoring.verdicts import changed_problems, regressions
+from model_accuracy_eval.scoring.verdicts.regressions import Trend
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[numpy.float64]
+
+
+class HistoryChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which runs and figures are shown; None: all, and each dataset's first figure."""
+
+    dataset: str | None = None
+    label: str | None = None
+    model: str | None = None
+    metric: str | None = None
+    since: str | None = None
+    """A date, or the beginning of a run's id."""
+
+
+class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The figure of one run."""
+
+    run_id: str
+    finished: str
+    commit: str
+    status: str
+    value: float
+    again: Interval | None
+    interval: Interval | None
+    bounds: FigureBounds | None
+    """Limits of the value where samples have no verdict."""
+    change: float | None
+    """Points above the run before; None for the first, and where one of the two is not exact."""
+    best: float | None
+    """The best so far, this one included if it is exact."""
+    cusum: float | None
+    """None: the run is part of the first reference, or the figure is no mean over problems."""
+    gates: tuple[PastGate, ...]
+
+
+class Fall(msgspec.Struct, frozen=True, kw_only=True):
+    """A regression, with the runs and the problems that it lies between and is made of."""
+
+    after: str
+    """The id of the last run before it."""
+    first: str
+    noticed: str
+    points: float
+    """Below zero, whichever way is better."""
+    interval: Interval
+    problems: tuple[int, ...] | None
+    """Those that surely fell; None: answers of this dataset are not right or wrong."""
+    mended: str | None
+    """The id of the run with which it had come back."""
+
+
+class FlakyProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """A problem that flips from run to run without any trend."""
+
+    id: int
+    flips: int
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of one model over time."""
+
+    dataset: str
+    version: str
+    metric: str
+    model: str | None
+    label: str
+    sampling: dict[str, Any]
+    problems: int
+    asked: str
+    """A hash over the ids of the problems."""
+    higher_is_better: bool
+    share: bool
+    limit: float
+    """Of the sum of each point, above which the figure has fallen; higher where there are several series."""
+    points: tuple[SeriesPoint, ...]
+    falls: tuple[Fall, ...]
+    flaky: tuple[FlakyProblem, ...]
+
+    @property
+    def regression(self) -> Fall | None:
+        """The newest fall that has not been mended."""
+        return next((fall for fall in reversed(self.falls) if fall.mended is None), None)
+
+
+class SolvedProblems(msgspec.Struct, frozen=True, kw_only=True):
+    """Which problems the runs of a series solve, on the problems of which all of them have a verdict."""
+
+    dataset: str
+    version: str
+    model: str | None
+    label: str
+    sampling: dict[str, Any]
+    runs: int
+    problems: int
+    every: int
+    """How many problems every run solved."""
+    sometimes: tuple[int, ...]
+    never: tuple[int, ...]
+    oracle: float | None
+    """Share of the problems that at least one run solved, 0..100."""
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """All series, and the runs that are in none of them."""
+
+    series: tuple[Series, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def regressed(self) -> bool:
+        return any(each.regression for each in self.series)
+
+
+SeriesRuns = Sequence[tuple[HistoryLine, PastFigure]]
+
+
+def history(
+    lines: Iterable[HistoryLine], left_out: Iterable[LeftOut] = (), choice: HistoryChoice | None = None
+) -> History:
+    """The series of these lines in the order of their names."""
+    apart = {(each.run, each.reason): each for each in left_out}
+    grouped = _grouped(lines, choice or HistoryChoice())
+    limit = regressions.limit_of_one(sum(len(runs) > regressions.FIRST_RUNS for runs in grouped))
+    return History(
+        series=tuple(_series(runs, limit) for runs in grouped),
+        left_out=tuple(sorted(apart.values(), key=lambda each: (each.finished, each.run))),
+    )
+
+
+def solved_problems(lines: Iterable[HistoryLine], choice: HistoryChoice | None = None) -> list[SolvedProblems]:
+    """Which problems the runs of each series solve; none of answers that are not right or wrong."""
+    return [_solved(runs) for runs in _grouped(lines, choice or HistoryChoice()) if all(line.right for line, _ in runs)]
+
+
+def _grouped(lines: Iterable[HistoryLine], choice: HistoryChoice) -> list[SeriesRuns]:
+    """The runs of each series, the oldest first; a run that is there several times counts once."""
+    unique = {(line.run_id, line.dataset): line for line in sorted(lines, key=_moment)}
+    ordered = sorted(unique.values(), key=_moment)
+    kept = [line for line in ordered[_start(ordered, choice.since) :] if _is_chosen(line, choice)]
+    groups: dict[tuple[str, ...], list[tuple[HistoryLine, PastFigure]]] = {}
+    for line in kept:
+        if figure := _chosen_figure(line, choice.metric):
+            groups.setdefault(_key(line, figure), []).append((line, figure))
+    if kept and not groups:
+        known = {figure.metric for line in kept for figure in line.figures}
+        raise UnknownName("figure", choice.metric or "", known, where=" in these runs")
+    return [groups[key] for key in sorted(groups)]
+
+
+def _moment(line: HistoryLine) -> tuple[float, str]:
+    return history_file.instant(line.finished), line.run_id
+
+
+def _start(ordered: Sequence[HistoryLine], since: str | None) -> int:
+    """Where the runs since a date or a run begin."""
+    if since is None:
+        return 0
+    for place, line in enumerate(ordered):
+        if line.run_id.startswith(since) or ("-" in since and line.finished[:10] >= since):
+            return place
+    raise UnknownName("run or day", since, [line.run_id for line in ordered[-5:]], where=" among these runs")
+
+
+def _is_chosen(line: HistoryLine, choice: HistoryChoice) -> bool:
+    wanted = ((choice.dataset, line.dataset), (choice.label, line.label), (choice.model, line.model))
+    return all(want in {None, has} for want, has in wanted)
+
+
+def _chosen_figure(line: HistoryLine, metric: str | None) -> PastFigure | None:
+    return next((figure for figure in line.figures if metric in {None, figure.metric}), None)
+
+
+def _key(line: HistoryLine, figure: PastFigure) -> tuple[str, ...]:
+    """What figures of one series have in common, as texts that can be sorted."""
+    sampling = msgspec.json.encode(line.sampling, order="deterministic").decode()
+    names = (line.dataset, line.version, figure.metric, line.model or "", line.label)
+    return (*names, sampling, str(line.n), _asked(line))
+
+
+def _asked(line: HistoryLine) -> str:
+    return sha256(numpy.asarray(line.asked, dtype="<i8").tobytes()).hexdigest()[:8]
+
+
+def _solved(runs: SeriesRuns) -> SolvedProblems:
+    line = runs[-1][0]
+    found = changed_problems.consistency([_majority(each) for each, _ in runs])
+    return SolvedProblems(
+        dataset=line.dataset,
+        version=line.version,
+        model=line.model,
+        label=line.label,
+        sampling={**line.sampling, "n": line.n},
+        runs=found.runs,
+        problems=found.problems,
+        every=found.every,
+        sometimes=tuple(line.asked[place] for place in found.sometimes),
+        never=tuple(line.asked[place] for place in found.never),
+        oracle=found.oracle,
+    )
+
+
+def _series(runs: SeriesRuns, limit: float) -> Series:
+    line, figure = runs[-1]
+    trend = _trend(runs, limit)
+    majorities = [_majority(each) for each, _ in runs] if all(each.right for each, _ in runs) else None
+    falls = tuple(_fall(runs, fall, majorities) for fall in trend.regressions)
+    named = {line.asked.index(problem) for fall in falls for problem in fall.problems or ()}
+    unsteady = changed_problems.flaky(majorities[trend.quiet_since :], named) if majorities else []
+    return Series(
+        dataset=line.dataset,
+        version=line.version,
+        metric=figure.metric,
+        model=line.model,
+        label=line.label,
+        sampling={**line.sampling, "n": line.n},
+        problems=line.problems,
+        asked=_asked(line),
+        higher_is_better=figure.higher_is_better,
+        share=figure.share,
+        limit=limit,
+        points=_points(runs, trend),
+        falls=falls,
+        flaky=tuple(FlakyProblem(id=line.asked[each.place], flips=each.flips) for each in unsteady),
+    )
+
+
+def _trend(runs: SeriesRuns, limit: float) -> Trend:
+    """Nothing is summed up of a figure that is no mean over problems."""
+    if not all(figure.paired for _, figure in runs):
+        return Trend([None] * len(runs), [], 0)
+    sign = 1 if runs[0][1].higher_is_better else -1
+    return regressions.trend([sign * _floats(history_file.values(line, figure)) for line, figure in runs], limit)
+
+
+def _floats(values: Sequence[float | None]) -> "Floats":
+    return numpy.array(values, dtype=float)
+
+
+def _majority(line: HistoryLine) -> "Floats":
+    """1 where more than half of a problem's samples are right, NaN where that is not known."""
+    solved = (2 * numpy.array(line.right) > line.n).astype(float)
+    if line.lost:
+        solved[numpy.isin(numpy.asarray(line.asked), line.lost)] = numpy.nan
+    return solved
+
+
+def _fall(runs: SeriesRuns, fall: regressions.Regression, majorities: "list[Floats] | None") -> Fall:
+    line = runs[0][0]
+    end = fall.mended or len(runs)
+    problems = None
+    if majorities:
+        fallen = changed_problems.fallen(majorities[fall.since : fall.first], majorities[fall.first : end])
+        problems = tuple(line.asked[place] for place in fallen)
+    return Fall(
+        after=runs[fall.after][0].run_id,
+        first=runs[fall.first][0].run_id,
+        noticed=runs[fall.noticed][0].run_id,
+        points=fall.points,
+        interval=fall.interval,
+        problems=problems,
+        mended=None if fall.mended is None else runs[fall.mended][0].run_id,
+    )
+
+
+def _points(runs: SeriesRuns, trend: Trend) -> tuple[SeriesPoint, ...]:
+    points: list[SeriesPoint] = []
+    for (line, figure), cusum in zip(runs, trend.sums, strict=True):
+        before = points[-1] if points else None
+        better = max if figure.higher_is_better else min
+        exact = None if figure.bounds else figure.value
+        bests = [best for best in (exact, before.best if before else None) if best is not None]
+        comparable = before is not None and before.bounds is None and figure.bounds is None
+        points.append(
+            SeriesPoint(
+                run_id=line.run_id,
+                finished=line.finished,
+                commit=line.commit,
+                status=line.status,
+                value=figure.value,
+                again=figure.again,
+                interval=figure.interval,
+                bounds=figure.bounds,
+                change=figure.value - before.value if before and comparable else None,
+                best=better(bests) if bests else None,
+                cusum=cusum,
+                gates=tuple(gate for gate in line.gates if gate.metric == figure.metric),
+            )
+        )
+    return tuple(points)

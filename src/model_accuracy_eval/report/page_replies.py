@@ -1,0 +1,364 @@
+"""Every reply of a run for the page: problems with their samples, in compressed chunks that the browser opens singly.
+
+The journal is read once, line by line. What is in memory at any time is the compressed text, and the samples of
+problems of which some are still to come.
+"""
+
+import re
+import zlib
+from array import array
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from model_accuracy_eval.records import DatasetResult, Opinion, ProblemResult, VerdictReason
+from model_accuracy_eval.records.code import Execution
+from model_accuracy_eval.records.number_mapping import NumbersByNumber
+from model_accuracy_eval.records.packed_records import RecordsById
+from model_accuracy_eval.report.markdown import valid_unicode
+from model_accuracy_eval.report.page_charts import Timeline
+from model_accuracy_eval.run_folder import journal, predictions
+from model_accuracy_eval.run_folder.journal import AnswerLine, FailureLine, Turn
+from model_accuracy_eval.run_folder.predictions import FindingLine
+
+# What a judge said of a reply, and what became of the program in it, as the page shows it beside the reply.
+
+
+_decode = msgspec.json.Decoder(FindingLine).decode
+
+
+class FindingDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One opinion, or how one program ended."""
+
+    judge: str | None = None
+    """None: a program; empty: the only judge."""
+    text: str = ""
+    """The judge's words, or the end of the error."""
+    verdict: str = ""
+    check: str = ""
+    """The statement that failed."""
+    line: int | None = None
+    test: str = ""
+    got: str = ""
+    expected: str = ""
+    output: str = ""
+    seconds: float | None = None
+    cases: tuple[int, int] | None = None
+    """Of how many there are, how many passed."""
+
+
+class Findings:
+    """The findings about one dataset's replies. A line names the first sample that needed it; others of the problem
+    in which the same was said share it."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, dict[int, dict[str, FindingDocument]]] = defaultdict(lambda: defaultdict(dict))
+
+    def add(self, line: FindingLine) -> None:
+        finding = line.opinion or line.execution
+        if finding is not None:
+            self._lines[line.problem][line.index][line.key] = _finding_document(finding)
+
+    def of(self, problem: int, index: int, replies: Mapping[int, object]) -> list[FindingDocument]:
+        """Those about one sample. `replies` has all that was said in each sample of the problem."""
+        by_index = self._lines.get(problem, {})
+        own = {
+            key: finding
+            for other, findings in by_index.items()
+            if other == index or replies.get(other) == replies[index]
+            for key, finding in findings.items()
+        }
+        return list(own.values())
+
+
+def read(lines: Iterable[bytes]) -> Findings:
+    findings = Findings()
+    for line in map(_decode, lines):
+        findings.add(line)
+    return findings
+
+
+def _finding_document(finding: Opinion | Execution) -> FindingDocument:
+    if isinstance(finding, Opinion):
+        return FindingDocument(judge=finding.judge, text=finding.text)
+    failed = finding.failed_check
+    passed = sum(case.verdict == "passed" for case in finding.cases)
+    return FindingDocument(
+        verdict=finding.verdict,
+        text=finding.detail,
+        check=failed.check if failed else "",
+        line=failed.line if failed else None,
+        test=failed.test if failed else "",
+        got=failed.got if failed else "",
+        expected=failed.expected if failed else "",
+        output=finding.output + (f"\n[…]\n{finding.output_end}" if finding.output_end else ""),
+        seconds=finding.wall_seconds,
+        cases=(passed, finding.all_cases) if finding.all_cases else None,
+    )
+
+
+CHUNK_BYTES = 256 * 1024
+"""Of JSON in a chunk: the browser opens one in some milliseconds."""
+_LONGEST = 60_000
+"""Characters of one text; of a longer one the page has the beginning and the end."""
+_END = 15_000
+_AS_GZIP = zlib.MAX_WBITS + 16
+
+
+class StepDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What was said before the reply: an earlier turn, or a round of tool calls."""
+
+    text: str = ""
+    reasoning: str = ""
+    next: str = ""
+    """What was asked next."""
+    calls: list[tuple[str, str, str]] = []
+    """Name, arguments and result of each tool that was called."""
+
+
+class SampleDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One sample as the page shows it."""
+
+    why: VerdictReason | None = None
+    read: str | None = None
+    """What was read from the reply."""
+    value: float | None = None
+    """Only where a reply can be partly right."""
+    text: str | None = None
+    """None: there is no reply."""
+    reasoning: str = ""
+    steps: list[StepDocument] = []
+    likelihoods: list[tuple[float, int | None, bool | None] | None] = []
+    finish: str | None = None
+    ttft: float | None = None
+    e2e: float | None = None
+    gap: float | None = None
+    tokens: tuple[int | None, int | None, int | None] | None = None
+    """Of the prompt, the completion, and the reasoning in it."""
+    shared: bool = False
+    """Whether the tokens are those of one request for several samples."""
+    seed: int | None = None
+    tries: int = 1
+    error: str = ""
+    status: int | None = None
+    findings: list[FindingDocument] = []
+
+
+class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One problem as the page shows it."""
+
+    id: int
+    gold: list[str] = []
+    prompt: list[Turn] = []
+    pictures: dict[str, str] = {}
+    """Id, as the prompt names it → data URI."""
+    samples: list[SampleDocument | None] = []
+    old: list[SampleDocument | None] = []
+    """Where two runs are compared, the samples of the older one."""
+
+
+class Chunks(Protocol):
+    """Chunks in the order in which they are added."""
+
+    def append(self, chunk: str, /) -> None: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+
+class PackedReplies(msgspec.Struct, frozen=True):
+    """The replies to one dataset."""
+
+    chunks: Iterable[str] = ()
+    """Base64 of compressed JSON lists of `ProblemDocument`."""
+    places: Mapping[int, int] = msgspec.field(default_factory=dict)
+    """Problem → its chunk."""
+    timeline: Timeline = msgspec.field(default_factory=Timeline)
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.chunks))
+
+
+_PICTURE = re.compile(r"\[picture\b[^\[\]]*, ([0-9a-f]{12})\]")
+_encode = msgspec.json.Encoder().encode
+_decode_turns = msgspec.json.Decoder(list[Turn]).decode
+
+
+def pack(
+    result: DatasetResult,
+    answers: Iterable[bytes],
+    failures: Iterable[bytes],
+    findings: Iterable[bytes],
+    pictures: Iterable[bytes] = (),
+    *,
+    chunks: Chunks | None = None,
+) -> PackedReplies:
+    """The replies to one dataset, from the lines of its files. Problems without a result are left out.
+
+    `chunks`: where the chunks go to; None: they stay in memory.
+    """
+    timeline = Timeline()
+    read = documents(result, answers, failures, findings, timeline)
+    return pack_documents(illustrated(read, predictions.addresses(pictures)), timeline, chunks)
+
+
+def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, str]) -> Iterator[ProblemDocument]:
+    """The same with the pictures that their prompts name."""
+    for document in documents:
+        named = (name for turn in document.prompt for name in _PICTURE.findall(turn.prompt))
+        document.pictures = {name: addresses[name] for name in named if name in addresses}
+        yield document
+
+
+def pack_documents(
+    documents: Iterable[ProblemDocument], timeline: Timeline | None = None, chunks: Chunks | None = None
+) -> PackedReplies:
+    """The same of problems whose texts are there already."""
+    chunks = [] if chunks is None else chunks
+    problems, their_chunks = array("q"), array("q")
+    pending: list[bytes] = []
+    count = 0
+    for document in documents:
+        problems.append(document.id)
+        their_chunks.append(count)
+        pending.append(_encode(document))
+        if sum(map(len, pending)) >= CHUNK_BYTES:
+            chunks.append(packed(pending))
+            pending = []
+            count += 1
+    if pending:
+        chunks.append(packed(pending))
+    return PackedReplies(chunks, NumbersByNumber(problems, their_chunks), timeline or Timeline())
+
+
+def packed(parts: Sequence[bytes]) -> str:
+    """A JSON list of the parts, compressed, as text that can stand in a page."""
+    return packed_text([b"[" + b",".join(parts) + b"]"])
+
+
+def packed_text(parts: Iterable[bytes]) -> str:
+    """A text in parts, in the same way."""
+    compressor = zlib.compressobj(6, zlib.DEFLATED, _AS_GZIP)
+    compressed = b"".join(map(compressor.compress, parts))
+    return b64encode(compressed + compressor.flush()).decode()
+
+
+def documents(
+    result: DatasetResult,
+    answers: Iterable[bytes],
+    failures: Iterable[bytes],
+    findings: Iterable[bytes],
+    timeline: Timeline,
+) -> Iterator[ProblemDocument]:
+    """Each problem as soon as all its samples were read; `timeline` gets the times of all."""
+    sizes = array("l")
+    results = RecordsById(result.problem_results, _noting_sizes(result.problem_results, sizes))
+    done = bytearray(len(results))
+    found = read(findings)
+    failed: dict[int, dict[int, FailureLine]] = defaultdict(dict)
+    for failure in map(journal.failure_of, failures):
+        failed[failure.id][failure.index] = failure
+        timeline.lose(failure.at)
+    answered: dict[int, dict[int, AnswerLine]] = defaultdict(dict)
+    for answer in map(journal.answer_of, answers):
+        timeline.add(answer)
+        answer.origin_prompt = answer.origin_prompt.copy()  # else it would keep the whole line
+        samples = answered[answer.id]
+        samples[answer.index] = answer
+        place = results.place(answer.id)
+        if place is None or done[place]:
+            del answered[answer.id]
+            continue
+        if len(samples.keys() | failed[answer.id].keys()) >= sizes[place]:
+            yield _document(result.problem_results[place], answered.pop(answer.id), failed.pop(answer.id), found)
+            done[place] = True
+    for place, number in enumerate(results):
+        if not done[place]:
+            yield _document(result.problem_results[place], answered[number], failed[number], found)
+
+
+def _noting_sizes(results: Iterable[ProblemResult], sizes: "array[int]") -> Iterator[int]:
+    """The numbers of the problems; `sizes` gets how many samples each has."""
+    for result in results:
+        sizes.append(result.n)
+        yield result.problem
+
+
+def _document(
+    problem: ProblemResult, answers: dict[int, AnswerLine], failures: dict[int, FailureLine], found: Findings
+) -> ProblemDocument:
+    requests = [answer.request for answer in answers.values()]
+    said = {
+        index: (answer.prediction, answer.reasoning, answer.earlier, answer.rounds) for index, answer in answers.items()
+    }
+    samples: list[SampleDocument | None] = []
+    for index in range(problem.n):
+        sample = SampleDocument()
+        if answer := answers.get(index):
+            sample = _answered(answer, shared=bool(answer.request) and requests.count(answer.request) > 1)
+            sample.findings = found.of(problem.problem, index, said)
+        elif failure := failures.get(index):
+            sample = SampleDocument(error=failure.error_info, status=failure.status, tries=failure.tries)
+        sample.why, sample.read = problem.why[index], _cut(problem.answers[index])
+        if problem.c is None:
+            sample.value = problem.values[index]
+        samples.append(sample)
+    prompt = next((answer.origin_prompt for answer in answers.values()), None)
+    prompt = prompt or next((failure.input for failure in failures.values()), None)
+    return ProblemDocument(
+        id=problem.problem,
+        gold=[_cut(reference) or "" for reference in problem.references],
+        prompt=[Turn(turn.role, _cut(turn.prompt) or "") for turn in _decode_turns(prompt)] if prompt else [],
+        samples=samples,
+    )
+
+
+def _answered(answer: AnswerLine, *, shared: bool) -> SampleDocument:
+    timings, usage = answer.timings, answer.usage
+    rounds = [
+        StepDocument(
+            text=_cut(one.text) or "",
+            reasoning=_cut(one.reasoning) or "",
+            calls=[(use.call.name, use.call.arguments, use.result) for use in one.uses],
+        )
+        for one in answer.rounds
+    ]
+    earlier = [
+        StepDocument(text=_cut(one.text) or "", reasoning=_cut(one.reasoning) or "", next=one.next)
+        for one in answer.earlier
+    ]
+    return SampleDocument(
+        text=_cut(answer.prediction),
+        reasoning=_cut(answer.reasoning) or "",
+        steps=[*earlier, *rounds],
+        likelihoods=[None if one is None else (one.logprob, one.tokens, one.greedy) for one in answer.loglikelihoods],
+        finish=answer.finish_reason,
+        ttft=_rounded(timings.ttft) if timings else None,
+        e2e=_rounded(timings.e2e) if timings else None,
+        gap=_rounded(timings.gap_mean) if timings else None,
+        tokens=(usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens) if usage else None,
+        shared=shared,
+        seed=answer.seed,
+        tries=answer.tries,
+    )
+
+
+def _rounded(seconds: float | None) -> float | None:
+    """Microseconds are what anybody reads of it."""
+    return None if seconds is None else round(seconds, 6)
+
+
+def _cut(text: str | None) -> str | None:
+    if text is None:
+        return None
+    text = valid_unicode(text)
+    if len(text) <= _LONGEST:
+        return text
+    left_out = len(text) - _LONGEST
+    return (
+        f"{text[: _LONGEST - _END]}\n\n[… {left_out:,} characters are left out here; the file in predictions/ has "
+        f"them …]\n\n{text[-_END:]}"
+    )

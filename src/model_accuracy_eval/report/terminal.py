@@ -1,0 +1,91 @@
+"""What the command line prints at the end of a run: the table, remarks on it, the verdict and the report's folder."""
+
+from collections.abc import Iterator
+
+from model_accuracy_eval.records import DatasetResult, Report, Settings
+from model_accuracy_eval.report import advice, comparison, conclusions, fitted_table, next_steps, summary
+from model_accuracy_eval.report.remarks import service_notes
+
+
+def as_text(report: Report, width: int = fitted_table.WIDTH) -> str:
+    if _asked_nobody(report):
+        planned = sum(result.counts.planned for result in report.dataset_results)
+        return "\n" + "\n".join(
+            [f"None of the {planned:,} samples was answered, so there is no figure.\n", *verdict(report)]
+        )
+    blocks = (_figures(report, width), _remarks(report), _baseline(report), verdict(report))
+    return "\n" + "\n\n".join("\n".join(lines) for lines in map(list, blocks) if lines)
+
+
+def _asked_nobody(report: Report) -> bool:
+    """Whether a table would be of dashes alone, above the one sentence that matters."""
+    results = report.dataset_results
+    return bool(results) and all(
+        not result.counts.answered and all(row.value is None for row in result.rows) for result in results
+    )
+
+
+def _figures(report: Report, width: int) -> Iterator[str]:
+    if report.dataset_results:
+        rows = summary.all_rows(report)
+        head, *lines = summary.table(rows, "value")
+        limits = [(summary.span(row.interval), summary.if_asked_again(row)) for row in rows]
+        cells = [(*line, *more) for line, more in zip(lines, limits, strict=True)]
+        yield f"Model: {_model(report)}\n"
+        yield fitted_table.fitted(_narrow([(*head, "95 % interval", "if asked again"), *cells]), width)
+
+
+def _model(report: Report) -> str:
+    """Who answered. The label is named as well where somebody chose it."""
+    served = report.service.model if report.service else None
+    label = report.plan.settings.label
+    return f"{served or 'unnamed'}" + (f" ({label})" if label != Settings().label else "")
+
+
+def _narrow(cells: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Without the columns that say the same of every run of generated answers, so that most tables fit 80 columns.
+
+    The versions stand in the summary files.
+    """
+    head, *lines = cells
+    left_out = {head.index("version")}
+    if all(line[head.index("mode")] in {"gen", "-"} for line in lines):
+        left_out.add(head.index("mode"))
+    kept = [place for place in range(len(head)) if place not in left_out]
+    spans = [tuple(line[place].replace(" .. ", "..") for place in kept) for line in lines]
+    return [tuple(head[place] for place in kept), *spans]
+
+
+def _remarks(report: Report) -> Iterator[str]:
+    for result in report.dataset_results:
+        yield _counts(result)
+        yield from (f"  {note}" for note in result.notes)
+    yield from advice.chance_lines(summary.all_rows(report))
+    if report.dataset_results:
+        yield from service_notes(report.plan, report.service, report.replicas)
+
+
+def _counts(result: DatasetResult) -> str:
+    remarks = ", ".join(summary.count_remarks(result.counts))
+    answered = f"{result.counts.answered} of {result.counts.planned} samples answered"
+    return f"{result.dataset}: {answered}{'; ' + remarks if remarks else ''}."
+
+
+def _baseline(report: Report) -> Iterator[str]:
+    if report.comparison:
+        yield f"Against the baseline\n\n{comparison.as_text(report.comparison)}"
+
+
+def verdict(report: Report) -> Iterator[str]:
+    """The gates, how the run ended, and where its folder is."""
+    for gate in report.gates:
+        yield f"Gate {gate.sentence}"
+    outcome = report.outcome
+    ending = conclusions.words(report)
+    yield f"{ending} (exit code {outcome.exit_code}){'.' if ':' in ending else ':'} {outcome.sentence}"
+    if outcome.detail:
+        yield outcome.detail
+    if outcome.folder:
+        yield f"Report: {outcome.folder}/report.html"
+    if command := next_steps.of_report(report):
+        yield f"Next: {command}"

@@ -1,0 +1,305 @@
+"""Asks → findings: programs are run and questions put to a judge model once, and the findings kept in a file.
+
+The findings file (`reporting/findings.py`) has a line for every answer of the judge and every program that ran.
+An ask that failed is not in it, and is repeated when the run is judged again.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from model_accuracy_eval.errors import Defect, EvalError, Stopped, UsageError
+from model_accuracy_eval.ports import Ports, Store
+from model_accuracy_eval.records import (
+    Attempt,
+    ExecutionSummary,
+    Opinion,
+    PreparedDataset,
+    Problem,
+    Question,
+    RunPlan,
+)
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.run import judges, outcome
+from model_accuracy_eval.run.cancellable import run_checked, run_workers
+from model_accuracy_eval.run.judges import Judge, JudgeService
+from model_accuracy_eval.run.run_progress import JudgingProgress
+from model_accuracy_eval.run_folder import journal, predictions
+from model_accuracy_eval.scoring.code.code_task_trials import runs_programs
+from model_accuracy_eval.scoring.figures import notes
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics import metric_type
+from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult, Panel
+from model_accuracy_eval.scoring.metrics.scorers import metric_uses, needs_judge
+
+RunProgram = Callable[[Program], Awaitable[AskResult | str]]
+"""Returns the finding, or a sentence that says why there is none."""
+
+
+class AddressedAsk(NamedTuple):
+    """What is asked, and which judge if it is a question."""
+
+    ask: Ask
+    judge: Judge
+
+
+def answer_asks(plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports) -> "AskStore":
+    """Returns the findings about a dataset's replies, after it has answered all asks that had none."""
+    ask_store = AskStore(plan, prepared, store)
+    if any(metric(measure.name).asks for measure in metric_uses(prepared.task)):
+        ask_store.answer_all(ports)
+    return ask_store
+
+
+def asking_scorecard(plan: RunPlan, prepared: PreparedDataset) -> Scorecard:
+    """Knows what has to be asked about the replies of a run; what is asked depends on the number of samples."""
+    samples = plan.sampling.of(prepared.task).n
+    return Scorecard(prepared.task, samples, (samples,), score_reasoning=plan.settings.score_reasoning)
+
+
+class AskStore:
+    """The findings about the replies of one dataset."""
+
+    def __init__(self, plan: RunPlan, prepared: PreparedDataset, store: Store) -> None:
+        self._plan = plan
+        self._prepared = prepared
+        self._store = store
+        self._file = predictions.findings_file(plan.settings.label, prepared.task.name)
+        self._judges = judges.addresses(plan.settings)
+        self._findings: dict[str, AskResult] = {}
+        for key, finding in map(predictions.finding, store.lines(self._file)):
+            if finding is not None:
+                self._findings[key] = finding
+        self._started: set[str] = set()
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._programs: Counter[str] = Counter()
+        """Key of a program → how many samples have it."""
+        self.troubles: list[str] = []
+        """Why asks have no finding, one sentence each."""
+
+    def look_up(self, ask: Ask) -> AskResult | Panel | None:
+        """Returns the finding; of several judges all opinions, or nothing if one of them is missing."""
+        found = [self._findings.get(metric_type.key(ask, judge.name)) for judge in self._asked(ask)]
+        if len(found) == 1:
+            return found[0]
+        opinions = tuple(opinion for opinion in found if isinstance(opinion, Opinion))
+        return Panel(opinions) if len(opinions) == len(found) else None
+
+    def _asked(self, ask: Ask) -> tuple[Judge, ...]:
+        """Returns who is asked: a program has no judge."""
+        return self._judges if isinstance(ask, Question) else self._judges[:1]
+
+    def begin(self, program: Program) -> bool:
+        """Says whether it is to be run now: it has no finding and was not started before."""
+        return self._begin(metric_type.key(program), program)
+
+    def _begin(self, key: str, ask: Ask) -> bool:
+        finding = self._findings.get(key)
+        if isinstance(ask, Program) and isinstance(finding, Execution) and finding.is_undecided(ask.limits):
+            del self._findings[key]  # by a version that took every end by the clock for a verdict
+        is_new = key not in self._findings and key not in self._started
+        self._started.add(key)
+        return is_new
+
+    def notes(self) -> tuple[str, ...]:
+        """Names the judge and where programs ran, because the figures depend on both."""
+        names = " and ".join(judge.name for judge in self._judges)
+        rule = "; of yes and no the majority counts, of grades the mean" if len(self._judges) > 1 else ""
+        judge_note = (f"The answers are judged by {names}{rule}.",) if needs_judge(self._prepared.task) else ()
+        missing = tuple(notes.missing_modules(self._executions()))
+        return judge_note + notes.execution_notes(self.ran()) + missing + notes.shared_program_notes(self._programs)
+
+    def ran(self) -> tuple[ExecutionSummary, ...]:
+        """Returns where programs ran, and how they were judged."""
+        return notes.execution_summaries(self._executions())
+
+    def _executions(self) -> Iterator[Execution]:
+        return (finding for finding in self._findings.values() if isinstance(finding, Execution))
+
+    def answer_all(self, ports: Ports) -> None:
+        """Answers every ask that has no finding. A stop ends it; the pipeline sees the stop at the clock."""
+        try:
+            ports.clock.check()
+            ports.run_async(run_checked(self._answer_all(ports), lambda: None, ports.clock))
+        except Stopped as stop:
+            self.troubles.append(stop.sentence)
+
+    def _open_asks(self, lines: Iterable[bytes]) -> Iterator[tuple[int, int, AddressedAsk]]:
+        """Yields each ask without a finding once, however many samples have it."""
+        card = asking_scorecard(self._plan, self._prepared)
+        problems = {problem.id: problem for problem in self._prepared.problems}
+        for line in lines:
+            attempt = journal.attempt(line)
+            if attempt.problem not in problems:
+                continue
+            by_key = self._asks_by_key(card, problems[attempt.problem], attempt)
+            self._programs.update(key for key, ask in by_key.items() if isinstance(ask.ask, Program))
+            for key, ask in by_key.items():
+                if self._begin(key, ask.ask):
+                    yield attempt.problem, attempt.index, ask
+
+    def _asks_by_key(self, card: Scorecard, problem: Problem, attempt: Attempt) -> dict[str, AddressedAsk]:
+        """Empty for a reply that asks cannot be made of by a defect, which shows again when the problem is judged."""
+        by_key = outcome.attempt(
+            f"the asks of problem {problem.id}",
+            lambda: {
+                metric_type.key(ask, judge.name): AddressedAsk(ask, judge)
+                for ask in card.asks(problem, [attempt])
+                for judge in self._asked(ask)
+            },
+        )
+        if isinstance(by_key, Defect):
+            self.troubles.append(f"problem {problem.id}, sample {attempt.index}: {by_key.sentence}")
+            return {}
+        if isinstance(by_key, EvalError):
+            raise by_key
+        return by_key
+
+    async def _answer_all(self, ports: Ports) -> None:
+        runners = AskRunners(self._plan, ports)
+        progress = JudgingProgress(self._plan, self._prepared, self._store, ports, "judged")
+        open_asks = self._open_asks(progress.lines())
+
+        async def worker() -> None:
+            for problem, index, ask in open_asks:
+                progress.begin_ask((problem, index))
+                await self.answer(problem, index, ask, runners)
+                progress.end_ask((problem, index))
+
+        try:
+            await run_workers(worker, self._plan.client_limits.concurrency)
+        finally:
+            await runners.close()
+
+    async def answer_now(self, card: Scorecard, problem: Problem, attempt: Attempt, runners: "AskRunners") -> None:
+        """Answers what has to be asked about one sample; what another sample asks at the same time is asked once."""
+        for key, ask in self._asks_by_key(card, problem, attempt).items():
+            if self._begin(key, ask.ask):
+                answer = self.answer(attempt.problem, attempt.index, ask, runners)
+                self._running[key] = asyncio.ensure_future(answer)
+            if key in self._running:
+                await asyncio.shield(self._running[key])
+                self._running.pop(key, None)
+
+    async def close(self) -> None:
+        """Ends what `answer_now` began."""
+        tasks = [*self._running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def run_program(self, problem: int, index: int, program: Program, runners: "AskRunners") -> None:
+        """Runs the program, and keeps the finding."""
+        await self.answer(problem, index, AddressedAsk(program, self._judges[0]), runners)
+
+    async def answer(self, problem: int, index: int, ask: AddressedAsk, runners: "AskRunners") -> None:
+        """Runs the program or asks the judge, and keeps the finding."""
+        try:
+            finding = await runners.run(ask)
+        except EvalError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of whatever kind, it is no verdict about the answer
+            finding = outcome.defect("a judgement", error).sentence
+        if isinstance(finding, str):
+            self.troubles.append(f"problem {problem}, sample {index}: {finding}")
+            return
+        key = metric_type.key(ask.ask, ask.judge.name)
+        self._findings[key] = finding
+        self._store.append(self._file, predictions.line(key, problem, index, ask.ask, finding))
+
+
+class AskRunners:
+    """The judges and the sandbox, each opened when it is first needed. A judge that is gone is not asked again."""
+
+    def __init__(self, plan: RunPlan, ports: Ports) -> None:
+        self._plan = plan
+        self._ports = ports
+        self._closers: list[Callable[[], Awaitable[None]]] = []
+        self._judges: dict[Judge, JudgeService] = {}
+        self._run_program: RunProgram | None = None
+
+    async def run(self, ask: AddressedAsk) -> AskResult | str:
+        if isinstance(ask.ask, Question):
+            if ask.judge not in self._judges:
+                self._judges[ask.judge] = JudgeService(ask.judge, self._plan, self._ports)
+                self._closers.append(self._judges[ask.judge].close)
+            return await self._judges[ask.judge].opinion(ask.ask)
+        self._run_program = self._run_program or self._open_sandbox()
+        return await self._run_program(ask.ask)
+
+    async def close(self) -> None:
+        for close in self._closers:
+            await close()
+
+    def _open_sandbox(self) -> RunProgram:
+        if self._ports.open_sandbox is None:
+            raise UsageError("These answers are programs, and there is no place to run them.")
+        sandbox = self._ports.open_sandbox()
+        self._closers.append(sandbox.close)
+
+        async def run_program(program: Program) -> AskResult | str:
+            execution = await sandbox.run(program)
+            return execution.detail or "The sandbox failed." if execution.passed is None else execution
+
+        return run_program
+
+
+# Runs programs while the service is still answering, because the cores of the machine are idle until then.
+#
+# A program that has not ended when the last answer arrives is run again when the run is judged.
+
+
+_MAX_WAITING = 256
+"""Programs that wait for a core; more of them would only fill the memory."""
+
+OnSample = Callable[[Problem, Sequence[Attempt]], object]
+
+
+class BackgroundJudge:
+    """Runs the programs of samples as soon as the samples are in the journal."""
+
+    def __init__(self, plan: RunPlan, store: Store, ports: Ports) -> None:
+        self._plan = plan
+        self._store = store
+        self._ask_runners = AskRunners(plan, ports)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def on_sample(self, prepared: PreparedDataset) -> OnSample:
+        """Returns the callback for the samples of a dataset; it does nothing where no program is to be run."""
+        if self._plan.settings.mode == "infer" or prepared.task.kind != "generate" or not runs_programs(prepared):
+            return lambda problem, attempts: None
+        ask_store = AskStore(self._plan, prepared, self._store)
+        card = asking_scorecard(self._plan, prepared)
+
+        def start_programs(problem: Problem, attempts: Sequence[Attempt]) -> None:
+            """No defect in judging may end the asking; when the run is judged, it shows again."""
+            outcome.attempt("the start of programs", lambda: start(problem, attempts))
+
+        def start(problem: Problem, attempts: Sequence[Attempt]) -> None:
+            for attempt in attempts:
+                for ask in card.asks(problem, [attempt]):
+                    if isinstance(ask, Program) and len(self._tasks) < _MAX_WAITING and ask_store.begin(ask):
+                        self._start(ask_store, problem.id, attempt.index, ask)
+
+        return start_programs
+
+    def _start(self, ask_store: AskStore, problem: int, index: int, program: Program) -> None:
+        task = asyncio.ensure_future(ask_store.run_program(problem, index, program, self._ask_runners))
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+
+    def _on_done(self, task: "asyncio.Task[None]") -> None:
+        """An exception is not lost: when the run is judged, the program runs again and raises again."""
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    async def close(self) -> None:
+        """Ends the programs that still run."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._ask_runners.close()

@@ -1,0 +1,178 @@
+"""A service for the time of a `with` block: one that deploy.sh starts here, or one that runs already."""
+
+import dataclasses
+import itertools
+import os.path
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.errors import AdapterFailed
+from model_accuracy_eval.ports import Cluster, Ports, RunningAdapter, Store
+from model_accuracy_eval.records import RunPlan, Service
+from model_accuracy_eval.run.readiness import Readiness, check_stranger, exited, show_output
+
+LOG = "logs/deploy.log"
+_CHECKS_BETWEEN_LOOKS = 4
+"""Of who has the port: where there are many connections, a look takes milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveService:
+    """A service that answered, and the process behind it if it is ours."""
+
+    service: Service
+    running: RunningAdapter | None
+    port: int = 0
+    shows_output: Ports | None = None
+    """Where each line that deploy.sh prints is shown, in addition to the log; None: nowhere."""
+    looks: "itertools.count[int]" = dataclasses.field(default_factory=itertools.count)
+    name: str = ""
+    """Which replica it is; empty if it is the only one."""
+    others: tuple["LiveService", ...] = ()
+    """The other replicas."""
+    cluster: Cluster | None = None
+    """Where it runs, if others may join; None: these are all."""
+
+    @property
+    def replicas(self) -> tuple["LiveService", ...]:
+        return (self, *self.others)
+
+    def answering_as(self, service: Service) -> "LiveService":
+        """Returns the same service with more known about it."""
+        known = service.sends_finish_reasons
+        others = [
+            dataclasses.replace(other, service=replace(other.service, sends_finish_reasons=known))
+            for other in self.others
+        ]
+        return dataclasses.replace(self, service=service, others=tuple(others))
+
+    def check(self) -> None:
+        """Shows what deploy.sh printed; raises when it has ended, of several replicas all of them."""
+        if self.cluster is not None:
+            self.cluster.poll()
+        ended = [trouble for each in self.replicas if (trouble := _ended(each))]
+        if len(ended) == len(self.replicas):
+            raise ended[0]
+        if next(self.looks) % _CHECKS_BETWEEN_LOOKS == 0:
+            self.check_port()
+
+    def joined(self) -> list["LiveService"]:
+        """The replicas that have become ready since the last call."""
+        services = [] if self.cluster is None else self.cluster.take_ready()
+        for service in services:
+            _refuse_unlike(self.service, service)
+        return [_named(LiveService(service, None)) for service in services]
+
+    def check_port(self) -> None:
+        """Raises when somebody else answers in the adapter's place, be it that of a replica that has ended."""
+        for each in self.replicas:
+            if each.running is not None:
+                check_stranger(each.running, each.port, "Begin a new run: the last answers may be of that program.")
+
+
+@contextmanager
+def service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator[LiveService]:
+    """Starts deploy.sh and waits until a tiny chat request succeeds; at the end stops everything that it started."""
+    if plan.settings.endpoint:
+        yield _as_one([LiveService(Readiness(plan, url, ports).wait(), None) for url in plan.settings.endpoint])
+        return
+    if ports.cluster is not None:
+        with _on_cluster(plan, weights, store, ports, ports.cluster) as live:
+            yield live
+        return
+    shows_output = ports if plan.settings.debug else None
+    with ExitStack() as at_exit:
+        # All are started before the first is waited for: weights take long to load.
+        started = []
+        for at in range(plan.settings.replicas):
+            started.append(_start(plan, at, weights, store, ports))
+            at_exit.callback(started[-1].stop)
+        ready = [_wait(plan, at, running, weights, ports) for at, running in enumerate(started)]
+        lives = [
+            LiveService(service, running, plan.settings.port + at, shows_output)
+            for at, (service, running) in enumerate(zip(ready, started, strict=True))
+        ]
+        yield _as_one(lives)
+
+
+@contextmanager
+def _on_cluster(plan: RunPlan, weights: str, store: Store, ports: Ports, cluster: Cluster) -> Iterator[LiveService]:
+    """Asking begins with the first replica that is ready: others may wait for nodes."""
+    try:
+        cluster.begin(plan, weights, lambda at: store.path(_log(at)))
+        while not (ready := cluster.take_ready()):
+            ports.clock.sleep(0.1)
+            cluster.poll()
+        lives = [LiveService(service, None, cluster=cluster) for service in ready]
+        live = _as_one(lives)
+        yield _named(live) if plan.settings.replicas > 1 else live
+    finally:
+        cluster.end()
+
+
+def _log(at: int) -> str:
+    return LOG if at == 0 else f"logs/deploy_{at}.log"
+
+
+def _start(plan: RunPlan, at: int, weights: str, store: Store, ports: Ports) -> RunningAdapter:
+    """Starts deploy.sh as the replica of that number."""
+    settings = plan.settings
+    log, count = store.path(_log(at)), settings.devices_per_replica
+    ports.progress.say(f"Starting {settings.adapter}/deploy.sh; its output goes to {log}.")
+    return ports.launcher.start(
+        folder=os.path.abspath(settings.adapter or ""),  # noqa: PTH100 - as the user wrote it, links and all
+        model_path=weights,
+        port=settings.port + at,
+        log=log,
+        npus=None if count is None else tuple(range(at * count, (at + 1) * count)),
+    )
+
+
+def _wait(plan: RunPlan, at: int, running: RunningAdapter, weights: str, ports: Ports) -> Service:
+    port, count = plan.settings.port + at, plan.settings.replicas
+    try:
+        return Readiness(plan, f"http://127.0.0.1:{port}", ports, running, weights).wait()
+    except AdapterFailed as failure:
+        if count == 1:
+            raise
+        raise AdapterFailed(
+            f"Replica {at + 1} of {count}, with PORT={port}: {failure.sentence} Each replica has to serve on its PORT.",
+            detail=failure.detail,
+            about=failure.about,
+        ) from failure
+
+
+def _ended(live: LiveService) -> AdapterFailed | None:
+    if live.running is None:
+        return None
+    if live.shows_output is not None:
+        show_output(live.running, live.shows_output)
+    code = live.running.exit_code()
+    return None if code is None else exited(code, live.running, "while it was being evaluated")
+
+
+def _as_one(lives: Sequence[LiveService]) -> LiveService:
+    """The first of them with the others as its replicas; refuses servers of which one is not like the first."""
+    for other in lives[1:]:
+        _refuse_unlike(lives[0].service, other.service)
+    if len(lives) == 1:
+        return lives[0]
+    first, *others = map(_named, lives)
+    return dataclasses.replace(first, others=tuple(others))
+
+
+def _refuse_unlike(first: Service, other: Service) -> None:
+    if (other.model, other.samplers) != (first.model, first.samplers):
+        what = "model" if other.model != first.model else "samplers"
+        one, two = (getattr(each, what) for each in (first, other))
+        raise AdapterFailed(
+            f"{first.base_url} and {other.base_url} are no replicas of one service: the first has the {what} "
+            f"'{one}', the second '{two}'. Start them alike, or evaluate them one by one."
+        )
+
+
+def _named(live: LiveService) -> LiveService:
+    return dataclasses.replace(live, name=live.service.base_url.partition("://")[2])

@@ -1,0 +1,350 @@
+"""The ports of a run, on this machine or on a cluster."""
+
+import asyncio
+import dataclasses
+import io
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from msgspec.structs import replace
+
+from model_accuracy_eval import __version__, extras
+from model_accuracy_eval.adapter.adapter_files import VISIBLE_NPUS
+from model_accuracy_eval.cluster import node_weights, ray_replicas
+from model_accuracy_eval.cluster.node_weights import NodeWeights
+from model_accuracy_eval.cluster.ray_connection import RayConnection
+from model_accuracy_eval.cluster.ray_replicas import RayReplicas
+from model_accuracy_eval.cluster.ray_sandbox import RaySandbox
+from model_accuracy_eval.errors import AdapterFailed, EvalError
+from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports
+from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.records import (
+    ClientLimits,
+    Counts,
+    Fault,
+    JSONObject,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    Media,
+    MediaPlace,
+    Reply,
+    Request,
+    RequestMethod,
+    RunPlan,
+    Samplers,
+    WeightsInfo,
+)
+from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble, SandboxFacts
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.run import deploy
+from model_accuracy_eval.run.build import local_ports as local_ports
+from model_accuracy_eval.run.deploy import LiveService
+from model_accuracy_eval.run_folder.run_folder import RunFolder
+from model_accuracy_eval.sandbox.backends import open_sandbox
+from model_accuracy_eval.system.clock import SignalClock
+
+# What runs on a node of a Ray cluster: one replica of the adapter, and the requests that it answers.
+#
+# The node's own environment counts here: its proxies, its tokens for hubs, the NPUs that Ray gave the process.
+
+
+Result = TypeVar("Result")
+_NEWS_BYTES = 1 << 20
+_PORTS_TRIED = 100
+
+
+class ReplicaNode:
+    """An actor. Its methods share one event loop; `start` takes minutes, so it runs in a thread."""
+
+    def __init__(self) -> None:
+        self._clock = SignalClock()
+        self._said = _Sentences()
+        self._at_end = ExitStack()
+        self._starting = threading.Lock()
+        self._live: LiveService | None = None
+        self._trouble: NodeTrouble | None = None
+        self._log: Path | None = None
+        self._read = 0
+        self._last_output: list[bytes] = []
+        self._chats: dict[ClientLimits, Chat] = {}
+        self._loglikelihoods: dict[ClientLimits, LoglikelihoodClient] = {}
+
+    async def facts(self) -> NodeFacts:
+        return NodeFacts(address=_address(), version=__version__, npus=os.environ.get(VISIBLE_NPUS, ""))
+
+    async def start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService | NodeTrouble:
+        """Starts deploy.sh in a copy of the adapter's folder, and waits until it serves."""
+        return await asyncio.to_thread(_told, lambda: self._start(plan, number, adapter, weights))
+
+    def _start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService:
+        with self._starting:
+            folder = self._at_end.enter_context(node_weights.own_folder())
+            self._media = folder / "media"
+            self._media.mkdir()
+            copy = folder / (Path(plan.settings.adapter or "").absolute().name or "adapter")
+            copy.mkdir()
+            node_weights.unpack(adapter, str(copy))
+            plan = plan.with_settings(
+                engine="local", judge_engine="local", resources=(), adapter=str(copy), replicas=1, debug=False
+            )
+            self._ports = local_ports(
+                plan, os.environ, self._clock, io.StringIO(), wrap_display=lambda display: self._said
+            )
+            plan = plan.with_settings(port=self._free_port(plan.settings.port + number, plan.settings.replicas))
+            source = self._ports.weights_source
+            limit = plan.settings.max_weight_size
+            source.measure(weights, limit)
+            path = source.fetch(weights, limit)
+            store = RunFolder(str(folder / "run"))
+            self._log = Path(store.path(deploy.LOG))
+            # When the process has ended and its files are still there.
+            self._at_end.callback(lambda: self._last_output.append(self._output()))
+            live = self._at_end.enter_context(deploy.service(plan, path, store, self._ports))
+            self._live = live
+        named = replace(live.service, base_url=f"http://{_address()}:{live.port}")
+        # Each node may keep weights of a hub in a cache of its own, after which servers name the model.
+        named = replace(named, model=weights) if named.model == path else named
+        return NodeService(service=named, weights=node_weights.sample(path))
+
+    def _free_port(self, wished: int, step: int) -> int:
+        """The next one of this replica's own, so that two of a node do not take the same."""
+        candidates = range(wished, min(65536, wished + _PORTS_TRIED * step), step)
+        for port in candidates:
+            if self._ports.launcher.port_owner(port) is None and self._at_end.enter_context(ray_replicas.claim(port)):
+                return port
+        raise AdapterFailed(f"No port of {candidates} is free on {_address()}: give another --port.")
+
+    async def ask(self, limits: ClientLimits, request: Request, media: Mapping[str, bytes]) -> "_Answer":
+        if self._trouble is not None:
+            return self._refusal(self._trouble), None
+        chat = self._chat(limits)
+        reply = await chat.ask(self._placed(request, media))
+        return reply, chat.sends_finish_reasons
+
+    async def detect(
+        self, limits: ClientLimits, setting: LoglikelihoodSetting, extra: JSONObject
+    ) -> tuple[RequestMethod, tuple[str, ...]] | NodeTrouble:
+        try:
+            found = await self._chat(limits).loglikelihood_client(setting, extra)
+        except EvalError as error:
+            return _trouble(error)
+        self._loglikelihoods[limits] = found
+        return found.method, found.findings
+
+    async def loglikelihood(
+        self, limits: ClientLimits, request: LoglikelihoodRequest, media: Mapping[str, bytes]
+    ) -> "_Answer":
+        if self._trouble is not None:
+            return self._refusal(self._trouble), None
+        placed = replace(request, request=self._placed(request.request, media))
+        reply = await self._loglikelihoods[limits].loglikelihood(placed)
+        return reply, self._chat(limits).sends_finish_reasons
+
+    async def models(self, limits: ClientLimits) -> tuple[str, ...]:
+        return await self._chat(limits).models()
+
+    async def context_length(self, limits: ClientLimits) -> int | None:
+        return await self._chat(limits).context_length()
+
+    async def samplers(self, limits: ClientLimits, probes: Sequence[Request]) -> Samplers | Fault:
+        return await self._chat(limits).samplers(probes)
+
+    async def news(self) -> NodeNews:
+        """Looks after deploy.sh too."""
+        if self._live is not None and self._trouble is None:
+            trouble = await asyncio.to_thread(_told, self._live.check)
+            self._trouble = trouble if isinstance(trouble, NodeTrouble) else None
+        return NodeNews(sentences=self._said.take(), output=self._output(_NEWS_BYTES), trouble=self._trouble)
+
+    async def end(self) -> bytes:
+        """Ends deploy.sh and everything that it started; returns the rest of its output."""
+        self._clock.stop(signal.SIGTERM)
+        for chat in self._chats.values():
+            await chat.close()
+        return await asyncio.to_thread(self._end)
+
+    def _end(self) -> bytes:
+        with self._starting:  # a start that is under way notices the stop
+            self._live = None
+            self._at_end.close()
+            return b"".join(self._last_output)
+
+    def _chat(self, limits: ClientLimits) -> Chat:
+        if self._live is None:
+            raise AssertionError("a replica is asked when it has said that it serves")
+        if limits not in self._chats:
+            self._chats[limits] = self._ports.connect(self._live.service, limits, role="model")
+        return self._chats[limits]
+
+    def _placed(self, request: Request, media: Mapping[str, bytes]) -> Request:
+        """The request with its pictures in files of this node."""
+        if not media:
+            return request
+        for digest, content in media.items():
+            if not (file := self._media / digest).exists():
+                file.write_bytes(content)
+        messages = tuple(
+            replace(message, media=tuple(self._here(each) if each.sha256 in media else each for each in message.media))
+            for message in request.messages
+        )
+        return replace(request, messages=messages)
+
+    def _here(self, media: Media) -> Media:
+        return replace(media, place=MediaPlace(file=str(self._media / media.sha256)))
+
+    def _refusal(self, trouble: NodeTrouble) -> Reply:
+        return Reply(id="", fault=Fault(kind="refused", sentence=trouble.sentence, lasting=True))
+
+    def _output(self, most: int = -1) -> bytes:
+        """What deploy.sh has printed since the last call, or as many bytes of it."""
+        if self._log is None or not self._log.exists():
+            return b""
+        self._read = min(self._read, self._log.stat().st_size)  # a log that is too long is cut
+        with self._log.open("rb") as file:
+            file.seek(self._read)
+            output = file.read(most)
+        self._read += len(output)
+        return output
+
+
+_Answer = tuple[Reply, bool | None]
+"""A reply, and whether the service has ever sent a finish_reason."""
+
+
+def measure_weights(plan: RunPlan, reference: str, limit: str) -> WeightsInfo | NodeTrouble:
+    """On any node: what the weights are that it finds there, or would fetch."""
+    ports = local_ports(plan.with_settings(engine="local"), os.environ, SignalClock(), io.StringIO())
+    found = _told(lambda: ports.weights_source.measure(reference, limit))
+    return replace(found, sentence=f"{found.sentence} (On {_address()}.)") if isinstance(found, NodeTrouble) else found
+
+
+class _Sentences:
+    """Implements `ports.ProgressDisplay`: what is said is kept until it is fetched."""
+
+    def __init__(self) -> None:
+        self._kept: list[str] = []
+
+    def take(self) -> tuple[str, ...]:
+        taken, self._kept = tuple(self._kept), []
+        return taken
+
+    def say(self, sentence: str) -> None:
+        self._kept.append(sentence)
+
+    def enter(self, stage: str) -> None: ...
+
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None: ...
+
+    def tick(self) -> None:
+        """Nobody watches."""
+
+    def update(self, dataset: str, counts: Counts) -> None: ...
+
+    def end(self, dataset: str, counts: Counts) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def _told(work: Callable[[], Result]) -> Result | NodeTrouble:
+    """Errors are told as records: not every class of them comes through pickle."""
+    try:
+        return work()
+    except EvalError as error:
+        return _trouble(error)
+
+
+def _trouble(error: EvalError) -> NodeTrouble:
+    return NodeTrouble(sentence=error.sentence, detail=error.detail, about=error.about)
+
+
+def _address() -> str:
+    ray = extras.load("ray")
+    address: str = ray.util.get_node_ip_address()
+    return address
+
+
+# What runs on a node of a Ray cluster: a sandbox for programs that the model wrote.
+
+
+class SandboxNode:
+    """An actor. Its sandbox is opened in the thread of its event loop, which lasts as long as it does."""
+
+    def __init__(self) -> None:
+        self._sandbox: Sandbox | None = None
+
+    async def open(self, plan: RunPlan, workers: int) -> SandboxFacts | NodeTrouble:
+        ray = extras.load("ray")
+        address: str = ray.util.get_node_ip_address()
+        settings = plan.settings
+        try:
+            self._sandbox = open_sandbox(
+                settings.sandbox, os.environ, image=settings.sandbox_image or None, workers=workers
+            )
+        except EvalError as error:
+            return NodeTrouble(sentence=f"{address}: {error.sentence}", detail=error.detail)
+        return SandboxFacts(
+            address=address,
+            version=__version__,
+            isolation=self._sandbox.isolation,
+            image=self._sandbox.image,
+            passed_over=self._sandbox.passed_over,
+        )
+
+    async def run(self, program: Program) -> Execution:
+        if self._sandbox is None:
+            raise AssertionError("programs come when the sandbox has said that it is open")
+        return await self._sandbox.run(program)
+
+    async def close(self) -> None:
+        if self._sandbox is not None:
+            await self._sandbox.close()
+
+
+# The ports of a run that uses a Ray cluster: replicas and weights on its nodes, and sandboxes.
+
+
+def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports:
+    """The same ports, but what the plan wants on the cluster is there."""
+    ray_connection = RayConnection(environment)
+    if plan.settings.engine == "ray":
+        say = ports.progress.say
+        replicas = RayReplicas(ray_connection, ReplicaNode, clock=ports.clock, say=say, otherwise=ports.connect)
+
+        def measure_there(reference: str, limit: str) -> WeightsInfo | NodeTrouble:
+            return measure_weights(plan, reference, limit)
+
+        weights_source = NodeWeights(
+            ray_connection,
+            measure_there,
+            plan.settings.resources,
+            clock=ports.clock,
+            say=say,
+            patience=plan.client_limits.ready_timeout,
+        )
+        ports = dataclasses.replace(ports, cluster=replicas, connect=replicas.connect, weights_source=weights_source)
+    if plan.settings.judge_engine == "ray":
+        sandbox = RaySandbox(ray_connection, SandboxNode, plan, ports.clock, ports.progress.say)
+        ports = dataclasses.replace(ports, open_sandbox=sandbox.open)
+    return ports
+
+
+P = ParamSpec("P")
+MakePorts = Callable[Concatenate[RunPlan, Mapping[str, str], P], Ports]
+
+
+def _with_engines(make: MakePorts[P]) -> MakePorts[P]:
+    def ports(plan: RunPlan, environment: Mapping[str, str], /, *others: P.args, **named: P.kwargs) -> Ports:
+        parts = make(plan, environment, *others, **named)
+        if "ray" not in (plan.settings.engine, plan.settings.judge_engine):
+            return parts
+        return on_ray(parts, plan, environment)
+
+    return ports
+
+
+ports = _with_engines(local_ports)

@@ -1,0 +1,295 @@
+"""Problems × n → answered samples in the journals: bounded concurrency, each sample asked once, none padded.
+
+All datasets go through one pool of workers, so that the slow last answers of one do not leave the service idle.
+"""
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from types import MappingProxyType
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
+from model_accuracy_eval.ports import LoglikelihoodClient, Ports, Store
+from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan, Service
+from model_accuracy_eval.run.ask_store import BackgroundJudge
+from model_accuracy_eval.run.asking import Answered, Arrivals, Silences
+from model_accuracy_eval.run.cancellable import run_checked, run_workers
+from model_accuracy_eval.run.deploy import LiveService
+from model_accuracy_eval.run.early_stop import Follower
+from model_accuracy_eval.run.issue_order import longest_first
+from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool, agreed_loglikelihoods
+from model_accuracy_eval.run.rounds import ask_in_turns, converse, with_calls_in_texts
+from model_accuracy_eval.run.running_figure import SpareTime
+from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest
+from model_accuracy_eval.scoring.figures import reply_tally
+from model_accuracy_eval.scoring.verdicts.following import Following
+
+_REPLICA_GONE_AFTER = 5.0
+"""Seconds of refused connections after which the others do the work of a replica."""
+
+
+class Asked(NamedTuple):
+    """What is known when everything was asked."""
+
+    service: Service | None
+    """As its replies have shown it; None: none came up."""
+    tail_seconds: float | None = None
+    """How long fewer requests were under way than may be, because none was left; None: it did not come to that."""
+    answered_before: int = 0
+    """Samples that were in the journals already."""
+
+
+def collect(
+    plan: RunPlan,
+    datasets: tuple[PreparedDataset, ...],
+    live: LiveService,
+    store: Store,
+    ports: Ports,
+    *,
+    followings: Mapping[str, Following] = MappingProxyType({}),
+) -> Asked:
+    """Asks for every sample that is needed and that the journals do not hold yet. `followings`: the datasets of which
+    not all samples may be needed."""
+    if live.service.samplers:
+        plan = replace(plan, sampling=replace(plan.sampling, neutral=live.service.samplers.neutral))
+    judge = BackgroundJudge(plan, store, ports)
+    followers = {
+        prepared.task.name: Follower(plan, prepared, followings[prepared.task.name], store, ports)
+        for prepared in datasets
+        if prepared.task.name in followings
+    }
+    spare = SpareTime()
+    collectors = [
+        SampleCollector(
+            plan, prepared, store, ports, followers.get(prepared.task.name) or judge.on_sample(prepared), spare=spare
+        )
+        for prepared in datasets
+    ]
+    try:
+        return ports.run_async(_Inference(plan, collectors, live, store, ports).run(judge))
+    finally:
+        for collector in collectors:
+            collector.close()
+
+
+class _Inference:
+    """Workers over one stream of requests; `_queue` holds single samples, which go ahead of new problems."""
+
+    def __init__(
+        self, plan: RunPlan, collectors: list[SampleCollector], live: LiveService, store: Store, ports: Ports
+    ) -> None:
+        self._plan = plan
+        self._store = store
+        self._collectors = collectors
+        self._live = live
+        self._ports = ports
+        self._queue: deque[SampleRequest] = deque()
+        self._loglikelihoods: LoglikelihoodClient | None = None
+        self._several_choices: bool | None = None
+        """Whether one request can get several choices from the service; None until an answer shows it."""
+        self._tail_began: float | None = None
+        """When the first worker found nothing left to ask."""
+        self._tail_seconds = 0.0
+        self._answered_before = 0
+        self._silences = Silences(plan.client_limits.concurrency)
+        self._arrivals = Arrivals(self._keep)
+
+    async def run(self, judge: BackgroundJudge) -> Asked:
+        service, chat = self._live.service, self._connect()
+        try:
+            await run_checked(self._run(chat), lambda: self._check(chat), self._ports.clock)
+            self._live.check_port()
+        finally:
+            await chat.close()
+            await judge.close()
+            for follower in filter(None, (each.follower for each in self._collectors)):
+                await follower.close()
+        service = replace(service, sends_finish_reasons=chat.sends_finish_reasons)
+        return Asked(service, round(self._tail_seconds, 3), self._answered_before)
+
+    def _connect(self) -> ReplicaPool:
+        limits = self._plan.client_limits
+        share = limits.concurrency / self._plan.settings.replicas
+        return ReplicaPool(
+            [self._replica(live) for live in self._live.replicas],
+            self._ports.progress.say,
+            # Where some replicas may be missing, the others do not get what these would be asked.
+            share=math.ceil(share) if self._live.cluster else None,
+            silent_retries=limits.retries if self._has_replicas else 0,
+        )
+
+    @property
+    def _has_replicas(self) -> bool:
+        return len(self._live.replicas) > 1 or self._plan.settings.replicas > 1
+
+    def _replica(self, live: LiveService) -> Replica:
+        limits = self._plan.client_limits
+        if self._has_replicas:
+            # A request is not worth ten more minutes of a replica that hangs, while others answer.
+            limits = replace(limits, gone_after=_REPLICA_GONE_AFTER, silent_retries=0)
+        name = live.name if self._has_replicas else ""
+        chat, cluster = self._ports.connect(live.service, limits, role="model"), self._live.cluster
+        if cluster is None:
+            return Replica(name, chat)
+        return Replica(name, chat, lambda reason: cluster.dismiss(live.service, reason))
+
+    def _check(self, chat: ReplicaPool) -> None:
+        self._live.check()
+        self._ports.progress.tick()
+        for live in self._live.joined():
+            chat.add(self._replica(live))
+
+    async def _run(self, chat: ReplicaPool) -> None:
+        """Asks for everything, then again for what was taken for complete before the first finish_reason came."""
+        known = chat.sends_finish_reasons is True
+        opened = [await each.needed(each.open(drop_unfinished=known)) for each in self._collectors]
+        self._answered_before = sum(each.counts.answered for each in self._collectors)
+        requests = [item for of_dataset in opened for item in of_dataset]
+        await self._ask_all(longest_first(requests, self._plan, self._store, self._ports), chat)
+        if chat.sends_finish_reasons and not known:
+            dropped = [(each, each.drop_unfinished()) for each in self._collectors]
+            again = [await each.needed(requests) for each, requests in dropped if requests]
+            await self._ask_all([item for requests in again for item in requests], chat)
+
+    async def _ask_all(self, requests: list[SampleRequest], chat: ReplicaPool) -> None:
+        if self._has_replicas:
+            requests = [part for request in requests for part in request.halves()]
+        collectors = list(dict.fromkeys(request.collector for request in requests if request.by_loglikelihood))
+        if collectors:
+            self._loglikelihoods = await agreed_loglikelihoods(self._plan, collectors, chat, self._ports)
+        stream, self._tail_began = iter(requests), None
+        try:
+            count = self._plan.client_limits.concurrency
+            await run_workers(lambda: self._worker(stream, chat), count, self._arrivals.keep_always())
+        finally:
+            self._arrivals.keep()
+        if requests and self._tail_began is not None:
+            self._tail_seconds += self._ports.clock.elapsed() - self._tail_began
+
+    async def _worker(self, stream: Iterator[SampleRequest], chat: ReplicaPool) -> None:
+        while (request := self._next(stream)) is not None:
+            follower = request.collector.follower
+            request.collector.activity.begin_request()
+            try:
+                ask = self._answer if follower is None else self._while_needed
+                answered = await ask(request, chat)
+            finally:
+                request.collector.activity.end_request()
+            if answered is not None:
+                self._take(Answered(request, *answered))
+            if answered is not None and follower is not None:
+                await self._follow(request, follower)
+        if self._tail_began is None:
+            self._tail_began = self._ports.clock.elapsed()
+
+    async def _answer(self, request: SampleRequest, chat: ReplicaPool) -> tuple[Reply, RequestMethod]:
+        if request.by_loglikelihood and self._loglikelihoods is not None:
+            reply = await self._loglikelihoods.loglikelihood(request.loglikelihood_request())
+            return reply, self._loglikelihoods.method
+        if request.task.tools:
+            reply = await converse(chat.conversation(), request.request(), request.task)
+        elif request.task.functions:
+            reply = with_calls_in_texts(await chat.ask(request.request()))
+        elif request.problem.follow_ups:
+            reply = await ask_in_turns(chat.conversation(), request.request(), request.problem)
+        else:
+            reply = await chat.ask(request.request())
+        return reply, request.method
+
+    async def _while_needed(self, request: SampleRequest, chat: ReplicaPool) -> tuple[Reply, RequestMethod] | None:
+        """None if the dataset's gates were decided before the answer was there; its connection is closed then."""
+        task = asyncio.ensure_future(self._answer(request, chat))
+        request.collector.in_flight.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            request.collector.in_flight.discard(task)
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        return None if task.cancelled() else task.result()
+
+    async def _follow(self, request: SampleRequest, follower: Follower) -> None:
+        """Lets the dataset's gates read the new samples."""
+        await follower.read(request.place)
+        if follower.is_done:
+            request.collector.abandon()
+        else:
+            self._queue.extend(request.collector.next_inside(request))
+
+    def _next(self, stream: Iterator[SampleRequest]) -> SampleRequest | None:
+        while (request := self._queue.popleft() if self._queue else next(stream, None)) is not None:
+            if request.collector.is_done:
+                continue
+            if len(request.indexes) == 1 or (self._several_choices is not False and request.allows_several_choices):
+                return request
+            self._queue.extend(request.singles())
+        return None
+
+    def _keep(self, arrived: Sequence[Answered]) -> None:
+        """Journals complete replies; a dataset whose journal takes no more costs no other one's."""
+        by_collector: dict[SampleCollector, list[Answered]] = {}
+        for each in arrived:
+            by_collector.setdefault(each.request.collector, []).append(each)
+        with ExitStack() as each_in_turn:
+            for collector, answers in by_collector.items():
+                each_in_turn.callback(collector.keep, answers)
+
+    def _take(self, arrived: Answered) -> None:
+        """Notes what a reply shows. It is kept when the worker has asked again, unless that depends on it."""
+        request, reply, _ = arrived
+        total = len(request.indexes)
+        if reply.fault is None:
+            self._silences.end()
+        if arrived.is_complete and request.collector.follower is None:
+            self._several_choices = total > 1 or self._several_choices
+            self._arrivals.add(arrived)
+            return
+        self._arrivals.keep()
+        if reply.fault is not None:
+            self._take_fault(request, reply.fault, reply.tries)
+            return
+        missing = request.collector.keep([arrived])
+        if total > 1:
+            self._several_choices = not missing
+        if missing:
+            request.collector.log.write(f"problem {request.problem.id}: {total - len(missing)} of {total} choices came")
+            self._queue.extend(missing)
+
+    def _take_fault(self, request: SampleRequest, fault: Fault, tries: int) -> None:
+        if fault.kind == "refused":
+            self._live.check()
+            raise AdapterFailed(f"The service is gone: {fault.sentence}", stage="infer")
+        if fault.kind == "rejected" and len(request.indexes) > 1 and not self._several_choices:
+            # The service may have rejected the number of choices.
+            self._several_choices = False
+            request.collector.log.write(
+                f"problem {request.problem.id}: {fault.sentence}; its samples are asked one by one"
+            )
+            self._queue.extend(request.singles())
+            return
+        request.collector.give_up(request, fault, tries)
+        self._raise_if_all_are_rejected(fault)
+        self._silences.count(fault)
+
+    def _raise_if_all_are_rejected(self, fault: Fault) -> None:
+        """When every request of the first wave was rejected, the rest will be too.
+
+        A shard may be as small as that by chance; of the whole run it says nothing.
+        """
+        settings, counts = self._plan.settings, [collector.counts for collector in self._collectors]
+        rejected, planned = (sum(getattr(count, name) for count in counts) for name in ("rejected", "planned"))
+        wave = min(self._plan.client_limits.concurrency, planned)
+        if self._plan.shard and wave == planned:
+            return
+        if rejected >= wave and not any(count.answered for count in counts):
+            raise NoHonestScore(
+                f"The service rejected the first {rejected} requests, so the run ended: {fault.sentence}"
+                f"{reply_tally.next_step(fault.sentence)}",
+                next_step=f"model-accuracy-eval doctor --endpoint {settings.endpoint[0]}" if settings.endpoint else "",
+            )

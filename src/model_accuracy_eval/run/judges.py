@@ -1,0 +1,116 @@
+"""The models that judge: who they are, and what one says to a question.
+
+An opinion that never comes is a fault, which is told, and never a bad mark.
+"""
+
+from typing import NamedTuple
+
+from model_accuracy_eval.errors import Refused, UsageError
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.ports.service import API_KEYS
+from model_accuracy_eval.records import Fault, Opinion, Problem, Question, Reply, Request, RunPlan, Service, Settings
+from model_accuracy_eval.run.cancellable import run_checked
+from model_accuracy_eval.run.readiness import PROBE_LIMITS, READINESS_PROBE
+from model_accuracy_eval.scoring.filters.extract import strip_thoughts
+from model_accuracy_eval.scoring.metrics.scorers import needs_judge
+
+_NO_PROBLEM = Problem(id=-1, messages=(), references=())
+
+
+class Judge(NamedTuple):
+    """A judge model and its service."""
+
+    model: str | None
+    endpoint: str | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.model} at {self.endpoint}"
+
+
+def addresses(settings: Settings) -> tuple[Judge, ...]:
+    """The judge of the settings, and those of its panel; `model@URL` is at another service."""
+    others = (entry.partition("@") for entry in settings.judge_panel)
+    panel = (Judge(model, url.rstrip("/") or settings.judge_endpoint) for model, _, url in others)
+    return (Judge(settings.judge_model, settings.judge_endpoint), *panel)
+
+
+def check(plan: RunPlan, ports: Ports) -> None:
+    """Refuses a run whose judge does not answer: hours of asking would end without a figure.
+
+    A run that goes on may have every opinion already.
+    """
+    settings = plan.settings
+    if settings.mode != "all" or settings.reuse or not any(map(needs_judge, plan.tasks)):
+        return
+    for judge in addresses(settings):
+        fault = ports.run_async(run_checked(_fault(judge, ports), ports.clock.check, ports.clock))
+        if fault is not None:
+            refuses_key = fault.status in {401, 403}
+            raise Refused(
+                f"The judge {judge.name} does not answer: {fault.sentence}",
+                next_step=f"export {API_KEYS['judge']}=YOUR-KEY"
+                if refuses_key
+                else f"model-accuracy-eval doctor --endpoint {judge.endpoint} --model-name {judge.model}",
+            )
+
+
+async def _fault(judge: Judge, ports: Ports) -> Fault | None:
+    """Why it does not answer. A list of models is answer enough."""
+    chat = ports.connect(Service(base_url=judge.endpoint or "", model=judge.model), PROBE_LIMITS, role="judge")
+    try:
+        return None if await chat.models() else (await chat.ask(READINESS_PROBE)).fault
+    finally:
+        await chat.close()
+
+
+class JudgeService:
+    """One judge while it is asked. If it is gone, it is not asked again."""
+
+    def __init__(self, judge: Judge, plan: RunPlan, ports: Ports) -> None:
+        if judge.endpoint is None:
+            raise UsageError("These answers are judged by a model: name it with --judge-endpoint and --judge-model.")
+        self._judge = judge
+        self._plan = plan
+        self._chat = ports.connect(
+            Service(base_url=judge.endpoint, model=judge.model), plan.client_limits, role="judge"
+        )
+        self._refusal = ""
+
+    async def close(self) -> None:
+        await self._chat.close()
+
+    async def opinion(self, question: Question) -> Opinion | str:
+        """Returns what the judge says, or why it says nothing."""
+        if self._refusal:
+            return self._refusal
+        request = Request(
+            messages=question.messages,
+            max_tokens=question.max_tokens or self._plan.settings.judge_tokens,
+            temperature=0.0,
+            seed=self._plan.sampling.seed,
+        )
+        reply = await self._chat.ask(request)
+        if any(choice.finish_reason is None for choice in reply.choices):
+            # Perhaps the judge never sends one, perhaps this opinion was cut: a small request shows which.
+            await self._chat.ask(READINESS_PROBE)
+            reply = await self._chat.ask(request) if self._chat.sends_finish_reasons else reply
+        if reply.fault is not None:
+            if reply.fault.kind == "refused":
+                self._refusal = reply.fault.sentence
+            return reply.fault.sentence
+        return self._read(reply, request.max_tokens)
+
+    def _read(self, reply: Reply, tokens: int) -> Opinion | str:
+        if not reply.choices:
+            return "The judge gave no answer."
+        choice = reply.choices[0]
+        text = strip_thoughts(choice.text, _NO_PROBLEM) or ""
+        cut = choice.finish_reason == "length"
+        if not text.strip():
+            return (
+                f"The judge used its {tokens} tokens up before it said anything; give it more with --judge-tokens."
+                if cut
+                else "The judge said nothing."
+            )
+        return Opinion(text=text, cut=cut, judge=self._judge.name if self._plan.settings.judge_panel else "")

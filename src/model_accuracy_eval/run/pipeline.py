@@ -1,0 +1,154 @@
+"""The story of a run: preflight, deploy, infer, score, publish. Whatever fails on the way, a report is left behind."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import msgspec
+
+from model_accuracy_eval.errors import EvalError, UsageError
+from model_accuracy_eval.ports import Ports, Store
+from model_accuracy_eval.ports.service import Sink
+from model_accuracy_eval.records import (
+    Comparison,
+    DatasetResult,
+    GateResult,
+    PreflightResult,
+    Report,
+    RunPlan,
+    Service,
+    WeightsInfo,
+)
+from model_accuracy_eval.run import deploy, early_stop, infer, outcome, picture_probe, preflight, previous_run, score
+from model_accuracy_eval.run.early_stop import EarlyStop
+from model_accuracy_eval.run.infer import Asked
+from model_accuracy_eval.run.run_progress import StageTimer
+from model_accuracy_eval.run.shared_sandbox import TRIED_FILE, one_sandbox
+from model_accuracy_eval.run_folder import saved_plan
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures.replica_statistics import replica_figures
+from model_accuracy_eval.scoring.verdicts import gates
+from model_accuracy_eval.stages.publish import Publisher
+from model_accuracy_eval.stages.run_files import FILES
+
+
+def run(plan: RunPlan, ports: Ports, sinks: Sequence[Sink] = FILES) -> Report:
+    """Evaluates and publishes the report to the sinks, in their order.
+
+    Raises one error with the sentences of all sinks that failed, after every sink had its turn.
+    """
+    publisher = Publisher(sinks)
+    report = evaluate(plan, ports, publisher)
+    publisher.check(report.outcome)
+    return report
+
+
+def evaluate(plan: RunPlan, ports: Ports, publisher: Publisher, objections: Sequence[str] = ()) -> Report:
+    """Does the same, but leaves the failures of sinks to the caller. `objections` forbid the run before it begins.
+
+    Refusals and errors of usage are raised; they leave no folder, and nothing is published.
+    """
+    with ExitStack() as at_exit, one_sandbox(ports) as ports_with_sandbox:
+        report, store = _evaluate(plan, ports_with_sandbox, objections, at_exit)
+        # The sandbox is closed first, because publishing may take all seconds that a stop leaves.
+        at_exit.callback(publisher.publish, report, store)
+        return report
+
+
+def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: ExitStack) -> tuple[Report, Store]:
+    timer = StageTimer(ports.clock, ports.progress.enter)
+    with timer.stage("preflight"):
+        preflight_result = preflight.check(plan, ports, objections)
+        datasets = preflight_result.datasets
+        versions = {prepared.task.name: prepared.version for prepared in datasets}
+        with ports.clock.interruptible():
+            baseline = previous_run.baseline(plan, versions, ports.open_archive)
+        stop = early_stop.early_stop(plan, datasets, baseline)
+        store = previous_run.open_folder(plan, datasets, ports)
+        at_exit.callback(store.close)
+    if preflight_result.tried:
+        store.write(TRIED_FILE, msgspec.json.encode(preflight_result.tried))
+    store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
+    trouble, asked = _infer(plan, preflight_result, store, ports, timer, stop=stop)
+    with timer.stage("score"):
+        judging = datasets if plan.settings.mode != "infer" else ()
+        dataset_results, unjudged = score.judge_each(
+            plan, judging, store, ports, partial=trouble is not None, stop=stop
+        )
+    trouble = trouble or outcome.stopped(ports.clock) or unjudged or outcome.too_many_lost(plan, dataset_results)
+    judged = () if trouble else dataset_results
+    verdict = outcome.attempt("the comparison", lambda: _verdict(plan, asked.service, baseline, judged, stop))
+    if isinstance(verdict, EvalError):
+        trouble, verdict = trouble or verdict, (None, ())
+    comparison, gate_results = verdict
+    report = Report(
+        plan=plan,
+        outcome=outcome.conclude(plan, trouble, gate_results, store.root, judged),
+        datasets=datasets,
+        dataset_results=dataset_results,
+        gates=gate_results,
+        comparison=comparison,
+        service=asked.service,
+        seconds=timer.seconds,
+        tail_seconds=asked.tail_seconds,
+        answered_before=asked.answered_before,
+        started=timer.started,
+        finished=timer.now(),
+        environment={**previous_run.kept_facts(plan, store), **ports.facts, **_weights_facts(preflight_result.weights)},
+        replicas=replica_figures(dataset_results),
+    )
+    return report, store
+
+
+def _verdict(
+    plan: RunPlan,
+    service: Service | None,
+    baseline: previous_run.Baseline | None,
+    judged: tuple[DatasetResult, ...],
+    stop: EarlyStop,
+) -> tuple[Comparison | None, tuple[GateResult, ...]]:
+    comparison = previous_run.against(baseline, plan, service, judged) if baseline and judged else None
+    rows = [row for dataset_result in judged for row in dataset_result.rows]
+    followed = {result.dataset: result.part for result in judged if result.dataset in stop.gated}
+    return comparison, gates.results(plan, [*rows, *groups.all_rows(plan.groups, judged)], comparison, followed)
+
+
+def _infer(
+    plan: RunPlan, preflight_result: PreflightResult, store: Store, ports: Ports, timer: StageTimer, *, stop: EarlyStop
+) -> tuple[EvalError | None, Asked]:
+    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, and what is known then."""
+    asked = Asked(previous_run.kept_service(store))
+    if plan.settings.mode == "eval":
+        return None, asked
+    try:
+        weights = ""
+        if preflight_result.weights is not None:
+            with timer.stage("weights"):
+                weights = ports.weights_source.fetch(preflight_result.weights.reference, plan.settings.max_weight_size)
+        with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
+            service = previous_run.note_service(plan, preflight_result.datasets, live.service, store, timer.started)
+            asked = Asked(service)
+            with timer.stage("infer"):
+                picture_probe.check(plan, preflight_result.datasets, live, ports)
+                asked = infer.collect(
+                    plan,
+                    preflight_result.datasets,
+                    live.answering_as(service),
+                    store,
+                    ports,
+                    followings=stop.followings,
+                )
+                ports.clock.check()
+    except UsageError:
+        raise
+    except EvalError as trouble:
+        return trouble, asked
+    except Exception as error:  # noqa: BLE001 - the answers until then are judged and reported
+        return outcome.defect("the asking", error), asked
+    return None, asked
+
+
+def _weights_facts(weights_info: WeightsInfo | None) -> dict[str, str]:
+    if weights_info is None:
+        return {}
+    commit = f"commit {weights_info.commit}, " if weights_info.commit else ""
+    return {"weights": f"{weights_info.reference}, {commit}{weights_info.shown}"}

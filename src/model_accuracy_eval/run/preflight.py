@@ -1,0 +1,184 @@
+"""Finds what is wrong before anything is started: the data, the adapter's files, the port, the weights, the sandbox."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from model_accuracy_eval.errors import EvalError, MissingData, Refused, UnknownName
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.records import (
+    DataFile,
+    MediaKind,
+    PreflightResult,
+    PreparedDataset,
+    RowsSource,
+    RunPlan,
+    TaskSpec,
+    WeightsInfo,
+)
+from model_accuracy_eval.records.media import NOUNS
+from model_accuracy_eval.run import judges
+from model_accuracy_eval.run.shared_sandbox import TRIED_FILE, check_sandbox
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.verdicts import gate_lines
+from model_accuracy_eval.tasks import preparation, rows
+from model_accuracy_eval.tasks.importers.own_questions import custom
+
+_TASK_TYPES: tuple[str, ...] = ("text-generation", "image-text-to-text", "any-to-any")
+"""Models of each type also answer the requests of the types before it."""
+_NEEDED: dict[MediaKind, int] = {"image": 1, "audio": 2, "video": 2}
+"""Position of the first type whose models are asked about such."""
+
+_PORT = re.compile(rb"\bPORT\b")
+_PORTS_TRIED = 100
+
+
+def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> PreflightResult:
+    """Returns the rendered datasets and the measured weights; raises one error with all findings.
+
+    `objections` are findings that are known already.
+    """
+    with ports.clock.interruptible():
+        datasets = tuple(prepared(task, plan, ports) for task in plan.tasks)
+    for dataset in datasets:
+        for sentence in custom.told(dataset):
+            ports.progress.say(sentence)
+    findings, weights_info, about = [*objections, *media_objections(plan, datasets)], None, None
+    if plan.settings.adapter and plan.settings.mode != "eval":
+        if objection := _adapter_files(plan, ports):
+            findings.append(objection.sentence)
+            about = objection.about
+        findings += _port(plan, ports)
+        try:
+            weights_info = ports.weights_source.measure(plan.settings.model or "", plan.settings.max_weight_size)
+            findings += _task_type(plan, weights_info)
+        except Refused as refusal:
+            findings.append(refusal.sentence)
+    if findings:
+        raise Refused(" ".join(findings), about=about)
+    _check_parts(plan, datasets)
+    _tell_texts(plan, datasets, ports)
+    judges.check(plan, ports)
+    tried = check_sandbox(plan, datasets, ports, _tried_before(plan, ports))
+    return PreflightResult(datasets=datasets, weights=weights_info, tried=tried)
+
+
+def _check_parts(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> None:
+    """Refuses gates on parts that the data does not have."""
+    prepared = {each.task.name: each for each in datasets}
+    for gate in plan.gates:
+        if gate.dataset in prepared and (named := gate_lines.of_part(gate.metric)):
+            task = prepared[gate.dataset].task
+            parts = {groups.part(task, problem) for problem in prepared[gate.dataset].problems}
+            known = {*parts, *groups.areas(task, parts)}
+            if task.grouping is not None and named[1] not in known:
+                raise UnknownName(f"part of {gate.dataset}", named[1], known, where=f" in the gate '{gate}'")
+
+
+def media_objections(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> Iterator[str]:
+    """Says which datasets show what models of the plan's type do not see; a text among pictures is only told."""
+    for each in datasets:
+        shown = {media.kind for problem in each.problems for turn in problem.messages for media in turn.media}
+        needed = _TASK_TYPES[max((_NEEDED[kind] for kind in shown), default=0)]
+        if _TASK_TYPES.index(needed) > _TASK_TYPES.index(plan.settings.task_type):
+            nouns = " and ".join(f"{NOUNS[kind]}s" for kind in sorted(shown))
+            yield (
+                f"The questions of {each.task.name} show {nouns}, but the task-type is {plan.settings.task_type}; set "
+                f"task-type to {needed} for a model that reads them, or leave the dataset out."
+            )
+
+
+def _tell_texts(plan: RunPlan, datasets: Sequence[PreparedDataset], ports: Ports) -> None:
+    """A score of texts alone is none of the task type that was named."""
+    texts = [
+        each.task.name for each in datasets if not any(turn.media for one in each.problems for turn in one.messages)
+    ]
+    if texts and plan.settings.task_type != "text-generation":
+        ports.progress.say(
+            f"The task-type is {plan.settings.task_type}, but there are texts alone in {', '.join(texts)}: figures of "
+            "these say nothing about how the model reads pictures."
+        )
+
+
+def _tried_before(plan: RunPlan, ports: Ports) -> dict[str, str]:
+    """The code tasks that were tried when the run that goes on was begun."""
+    data = ports.open_archive(plan.settings.reuse).read(TRIED_FILE) if plan.settings.reuse else None
+    return msgspec.json.decode(data, type=dict[str, str]) if data else {}
+
+
+def _task_type(plan: RunPlan, weights_info: WeightsInfo) -> list[str]:
+    """Says why models with these weights cannot answer requests of the plan's type."""
+    known = [kind for kind in _TASK_TYPES if kind in weights_info.task_types]
+    if not known or _TASK_TYPES.index(plan.settings.task_type) <= _TASK_TYPES.index(known[-1]):
+        return []
+    finding = (
+        f"The task-type is {plan.settings.task_type}, but the hub says that {weights_info.reference} is made for "
+        f"{known[-1]}; set task-type to {known[-1]}, or take other weights."
+    )
+    return [finding]
+
+
+def prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
+    """Reads and renders a dataset as the plan's settings say."""
+
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
+        return rows.read(file, fields, plan.settings.data_dir, ports.hub, ports.make_rows, note=sources.append)
+
+    sources: list[RowsSource] = []
+    try:
+        dataset = preparation.assemble(task, read, plan.settings.limit, plan.shard)
+    except MissingData as missing:
+        if task.data.hub or task.data.split:
+            missing.next_step = f"model-accuracy-eval tasks prepare {task.name}"
+        raise
+    return msgspec.structs.replace(dataset, sources=tuple(sources))
+
+
+def _adapter_files(plan: RunPlan, ports: Ports) -> EvalError | None:
+    folder = Path(plan.settings.adapter or "")
+    if not folder.is_dir():
+        return Refused(f"The adapter folder '{folder}' is not there.")
+    if not (folder / "deploy.sh").is_file():
+        return Refused(f"The adapter folder '{folder}' has no deploy.sh at its root, so there is nothing to start.")
+    if plan.settings.replicas > 1 and not _reads_port(folder):
+        return Refused(
+            f"{plan.settings.replicas} replicas need a port each, and nothing in '{folder}' reads PORT: let "
+            "deploy.sh serve on ${PORT:-8000}, or run without --replicas.",
+            about=("deploy.sh", 1),
+        )
+    return ports.launcher.objection(str(folder))
+
+
+def _reads_port(folder: Path) -> bool:
+    """Whether a script of the adapter names the variable at all."""
+    scripts = (path for kind in ("sh", "py", "yaml", "yml") for path in folder.rglob(f"*.{kind}"))
+    return any(_PORT.search(path.read_bytes()) for path in scripts if path.is_file())
+
+
+def _port(plan: RunPlan, ports: Ports) -> list[str]:
+    if plan.settings.engine != "local":
+        return []
+    first, count = plan.settings.port, plan.settings.replicas
+    owners = ((port, ports.launcher.port_owner(port)) for port in range(first, first + count))
+    findings = [
+        f"Port {port} is already in use by {owner}, so the adapter could not serve on it."
+        for port, owner in owners
+        if owner
+    ]
+    free = _free_ports(first + 1, count, ports) if findings else None
+    if free:
+        rest = "which is free" if count == 1 else f"from which on {count} ports are free"
+        findings.append(f"Give --port {free}, {rest}.")
+    return findings
+
+
+def _free_ports(wished: int, count: int, ports: Ports) -> int | None:
+    """The next port from which on so many are free."""
+    free = 0
+    for port in range(wished, min(65536, wished + count + _PORTS_TRIED)):
+        free = 0 if ports.launcher.port_owner(port) else free + 1
+        if free == count:
+            return port - count + 1
+    return None

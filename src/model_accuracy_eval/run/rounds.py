@@ -1,0 +1,239 @@
+"""A conversation in which the model uses tools: it is asked, its calls are carried out, until it answers without one.
+
+The result is one reply: the last text, with the rounds before it, and the tokens and times of all requests.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.records import (
+    Attempt,
+    Choice,
+    EarlierReply,
+    Fault,
+    Message,
+    Problem,
+    Reply,
+    Request,
+    RequestMethod,
+    TaskSpec,
+    Timings,
+    ToolCall,
+    ToolRound,
+    ToolUse,
+    Usage,
+)
+from model_accuracy_eval.scoring.answers import function_call_text, tools
+from model_accuracy_eval.scoring.filters.extract import strip_thoughts
+
+# Tokens and times of a sample that took several requests.
+
+
+AskChat = Callable[[Request], Awaitable[Reply]]
+
+
+def total_timings(choices: Sequence[Choice]) -> Timings:
+    """Returns the first token's time of the first request and sums over all requests, without the time between them."""
+    timings = [choice.timings for choice in choices]
+    gaps = [(item.gap_mean, item.chunks - 1) for item in timings if item.gap_mean is not None]
+    return Timings(
+        ttft=timings[0].ttft,
+        e2e=sum(item.e2e for item in timings),
+        gap_mean=sum(mean * count for mean, count in gaps) / sum(count for _, count in gaps) if gaps else None,
+        gap_max=max((item.gap_max for item in timings if item.gap_max is not None), default=None),
+        chunks=sum(item.chunks for item in timings),
+    )
+
+
+def total_usage(replies: Sequence[Reply]) -> Usage | None:
+    """Sums over all requests; a number that one of them lacks stays unknown."""
+    usages = [reply.usage for reply in replies if reply.usage is not None]
+    if len(usages) < len(replies):
+        return None
+    return Usage(
+        prompt_tokens=_sum(usage.prompt_tokens for usage in usages),
+        completion_tokens=_sum(usage.completion_tokens for usage in usages),
+        reasoning_tokens=_sum(usage.reasoning_tokens for usage in usages),
+    )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    values = list(numbers)
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+_PERHAPS_NO_TOOLS = frozenset({400, 404, 422, 500, 501})
+"""Status codes of services that do not support tools, for a request that offers some."""
+
+
+async def converse(ask: AskChat, request: Request, task: TaskSpec) -> Reply:
+    """Returns the reply after at most `tool_rounds` rounds of calls."""
+    replies = [await ask(request)]
+    while calls := _calls(replies[-1]):
+        if len(request.rounds) == task.tool_rounds:
+            return _joined(replies, request.rounds, tools.UNFINISHED)
+        choice = replies[-1].choices[0]
+        uses = tuple(ToolUse(call=call, result=tools.use(call, task.tools)) for call in calls)
+        rounds = (*request.rounds, ToolRound(text=choice.text, reasoning=choice.reasoning, uses=uses))
+        request = replace(request, rounds=rounds)
+        replies.append(await ask(request))
+    return _joined(replies, request.rounds)
+
+
+def with_calls_in_texts(reply: Reply) -> Reply:
+    """Returns the reply with each choice's calls as part of its text, where they are the answer."""
+    if reply.fault is not None:
+        return replace(reply, fault=_explained(reply.fault, 0))
+    choices = (
+        replace(choice, text=function_call_text.written(choice.text, choice.calls), calls=())
+        for choice in reply.choices
+    )
+    return replace(reply, choices=tuple(choices))
+
+
+def _calls(reply: Reply) -> tuple[ToolCall, ...]:
+    """Returns the calls of a reply; none of a reply that was cut, whose last call may be incomplete."""
+    if reply.fault is not None or not reply.choices or reply.choices[0].finish_reason == "length":
+        return ()
+    return reply.choices[0].calls
+
+
+def _joined(replies: Sequence[Reply], rounds: tuple[ToolRound, ...], reason: str | None = None) -> Reply:
+    last, tries = replies[-1], sum(reply.tries for reply in replies)
+    if last.fault is not None:
+        return replace(last, id=replies[0].id, tries=tries, fault=_explained(last.fault, len(rounds)))
+    choices = [reply.choices[0] for reply in replies]
+    choice = replace(
+        choices[-1],
+        calls=(),
+        rounds=rounds,
+        # A reply that may have been cut makes all that follows doubtful.
+        finish_reason=reason or (choices[-1].finish_reason if all(item.finish_reason for item in choices) else None),
+        timings=total_timings(choices),
+    )
+    return replace(last, id=replies[0].id, tries=tries, choices=(choice,), usage=total_usage(replies))
+
+
+def _explained(fault: Fault, rounds: int) -> Fault:
+    sentence = fault.sentence.rstrip(".")
+    if rounds:
+        sentence = f"{sentence}, after {rounds} {'round' if rounds == 1 else 'rounds'} of tool calls"
+    elif fault.status in _PERHAPS_NO_TOOLS:
+        sentence += (
+            "; the task offers tools, so if the service does not accept them, start it with tool calls "
+            "enabled, or choose a dataset without tools"
+        )
+    return replace(fault, sentence=f"{sentence}.")
+
+
+# A conversation of several turns: what is asked next follows the model's own reply, as in a chat.
+#
+# The result is one reply: the last text, with the replies before it, and the tokens and times of all requests.
+
+
+async def ask_in_turns(ask: AskChat, request: Request, problem: Problem) -> Reply:
+    """Returns the reply to the last turn; a fault of any turn is one of the whole sample."""
+    replies = [await ask(request)]
+    earlier: list[EarlierReply] = []
+    for follow_up in problem.follow_ups:
+        if replies[-1].fault is not None or not replies[-1].choices:
+            break
+        choice = replies[-1].choices[0]
+        earlier.append(
+            EarlierReply(
+                text=choice.text, reasoning=choice.reasoning, finish_reason=choice.finish_reason, next=follow_up
+            )
+        )
+        # Chat templates leave thoughts of earlier turns out, too.
+        said = Message(role="assistant", content=strip_thoughts(choice.text, problem) or "")
+        request = replace(request, messages=(*request.messages, said, Message(role="user", content=follow_up)))
+        replies.append(await ask(request))
+    return _joined_turns(replies, tuple(earlier))
+
+
+def _joined_turns(replies: Sequence[Reply], earlier: tuple[EarlierReply, ...]) -> Reply:
+    last, tries = replies[-1], sum(reply.tries for reply in replies)
+    if last.fault is not None:
+        sentence = last.fault.sentence.rstrip(".")
+        fault = replace(last.fault, sentence=f"{sentence}, in turn {len(replies)} of the conversation.")
+        return replace(last, id=replies[0].id, tries=tries, fault=fault)
+    if not last.choices:
+        return replace(last, id=replies[0].id, tries=tries)
+    choices = [reply.choices[0] for reply in replies]
+    choice = replace(
+        choices[-1],
+        earlier=earlier,
+        # A reply that may have been cut makes all that follows doubtful.
+        finish_reason=choices[-1].finish_reason if all(item.finish_reason for item in choices) else None,
+        timings=total_timings(choices),
+    )
+    return replace(last, id=replies[0].id, tries=tries, choices=(choice,), usage=total_usage(replies))
+
+
+# The samples of a reply, as they are journaled and judged.
+
+
+def reply_samples(
+    problem: Problem, indexes: Sequence[int], seed: int | None, reply: Reply, method: RequestMethod
+) -> list[Attempt]:
+    """`indexes` and `seed`: the samples that the request asked for, and the seed of the first."""
+    if reply.loglikelihoods:
+        return [_likeliest(problem, indexes[0], reply, method)]
+    return [
+        Attempt(
+            problem=problem.id,
+            index=indexes[choice.index],
+            text=choice.text,
+            reasoning=choice.reasoning,
+            finish_reason=choice.finish_reason,
+            rounds=choice.rounds,
+            earlier=choice.earlier,
+            method=method,
+            timings=choice.timings,
+            usage=reply.usage,
+            request=reply.id,
+            replica=reply.replica,
+            seed=None if seed is None else seed + choice.index,
+            tries=reply.tries,
+        )
+        for choice in reply.choices
+    ]
+
+
+def _likeliest(problem: Problem, index: int, reply: Reply, method: RequestMethod) -> Attempt:
+    """The text is the option that the service finds likeliest, for people to read."""
+    choices = problem.choices
+    likelihoods = enumerate(reply.loglikelihoods[: len(choices)])
+    ranking = [(likelihood.logprob, -place) for place, likelihood in likelihoods if likelihood is not None]
+    return Attempt(
+        problem=problem.id,
+        index=index,
+        text=choices[-max(ranking)[1]] if ranking else "",
+        method=method,
+        loglikelihoods=reply.loglikelihoods,
+        request=reply.id,
+        replica=reply.replica,
+        tries=reply.tries,
+    )
+
+
+# What a service says about the tokens of several choices: some count one of them alone.
+
+
+def counts_one_choice(reply: Reply) -> bool:
+    """Whether the completion tokens are too few for all choices of the reply, and enough for each of them.
+
+    Each chunk with text holds one token or more; one more in each choice may have come in two chunks.
+    """
+    counted = reply.usage.completion_tokens if reply.usage else None
+    chunks = [choice.timings.chunks for choice in reply.choices]
+    return counted is not None and len(chunks) > 1 and max(chunks) <= counted < sum(chunks) - len(chunks)
+
+
+def without_partial_count(reply: Reply) -> Reply:
+    """Where one choice was counted, nobody knows how many tokens the others have: the number is left out."""
+    if reply.usage is None or not counts_one_choice(reply):
+        return reply
+    return replace(reply, usage=replace(reply.usage, completion_tokens=None, reasoning_tokens=None))

@@ -1,0 +1,247 @@
+"""How far a run is, how long its stages took, and the logs of its datasets."""
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from model_accuracy_eval.errors import PublishFailed
+from model_accuracy_eval.ports import Activity, Clock, Ports, ProgressDisplay, Store
+from model_accuracy_eval.records import Counts, FigureSoFar, PreparedDataset, Reply, RunPlan
+from model_accuracy_eval.records.base import duration
+from model_accuracy_eval.report import progress
+from model_accuracy_eval.report.run_pace import DatasetPace, RunPace
+from model_accuracy_eval.run_folder import journal
+
+
+class StageTimer:
+    """Measures stages: `seconds` has one entry for each. The time of a stage inside another counts only for itself."""
+
+    def __init__(self, clock: Clock, on_stage: Callable[[str], object]) -> None:
+        """`on_stage` is called with the name of each stage that begins."""
+        self._clock = clock
+        self._on_stage = on_stage
+        self._inner = 0.0
+        self.seconds: dict[str, float] = {}
+        self.started = self.now()
+
+    def now(self) -> str:
+        return self._clock.local("%Y-%m-%dT%H:%M:%S%z")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self._on_stage(name)
+        began, outer_inner, self._inner = self._clock.elapsed(), self._inner, 0.0
+        try:
+            yield
+        finally:
+            total = self._clock.elapsed() - began
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + total - self._inner, 3)
+            self._inner = outer_inner + total
+
+
+class DatasetLog:
+    """The log of one dataset, `logs/<step>/<label>/<dataset>.out`; with --debug its lines are displayed instead.
+
+    So are they where the log cannot be written: a full disk must not cost the figures as well.
+    """
+
+    def __init__(self, step: str, plan: RunPlan, dataset: str, store: Store, ports: Ports) -> None:
+        self._file = f"logs/{step}/{plan.settings.label}/{dataset}.out"
+        self._debug = plan.settings.debug
+        self._dataset = dataset
+        self._store = store
+        self._ports = ports
+
+    def write(self, sentence: str) -> None:
+        if not self._debug:
+            stamp = self._ports.clock.local("%Y-%m-%d %H:%M:%S")
+            with contextlib.suppress(PublishFailed):
+                self._store.append(self._file, f"{stamp} {sentence}\n".encode())
+                return
+        self._ports.progress.say(f"{self._dataset}: {sentence}")
+
+    def announce(self, sentence: str) -> None:
+        """Writes it, and displays it in any case."""
+        self.write(sentence)
+        if not self._debug:
+            self._ports.progress.say(f"{self._dataset}: {sentence}")
+
+
+class RunProgress:
+    """Holds the newest state of a run. Texts are made when they are asked for, because replies come by the thousand."""
+
+    def __init__(self, elapsed: Callable[[], float]) -> None:
+        self._elapsed = elapsed
+        self.stage = "prepare"
+        self.group = ""
+        self._pace = RunPace()
+
+    def watch(self, display: ProgressDisplay, *, group: str = "") -> ProgressDisplay:
+        """Returns a display that notes everything here and shows it on the given one.
+
+        `group`: what all datasets are of.
+        """
+        self.group = group
+        return _WatchedDisplay(display, self)
+
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None) -> None:
+        self._pace.datasets[dataset] = DatasetPace(self._elapsed(), counts, counts.answered, activity)
+
+    def update(self, dataset: str, counts: Counts, *, ended: bool = False) -> None:
+        if pace := self._pace.datasets.get(dataset):
+            pace.counts = counts
+            pace.ended = self._elapsed() if ended else None
+
+    def newest(self) -> tuple[str, str]:
+        """Returns title and summary; any thread may call it."""
+        title = progress.title(self.stage, self._pace, self.group)
+        return title, progress.summary(self.stage, self._pace, self._elapsed())
+
+
+class _WatchedDisplay:
+    """Implements `ports.ProgressDisplay`."""
+
+    def __init__(self, display: ProgressDisplay, run_progress: RunProgress) -> None:
+        self._display = display
+        self._run_progress = run_progress
+
+    def enter(self, stage: str) -> None:
+        self._run_progress.stage = stage
+        self._display.enter(stage)
+
+    def say(self, sentence: str) -> None:
+        self._display.say(sentence)
+
+    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
+        self._run_progress.begin(dataset, counts, activity)
+        self._display.begin(dataset, counts, activity)
+
+    def tick(self) -> None:
+        self._display.tick()
+
+    def update(self, dataset: str, counts: Counts) -> None:
+        self._run_progress.update(dataset, counts)
+        self._display.update(dataset, counts)
+
+    def end(self, dataset: str, counts: Counts) -> None:
+        self._run_progress.update(dataset, counts, ended=True)
+        self._display.end(dataset, counts)
+
+    def close(self) -> None:
+        self._display.close()
+
+
+# What is known of a dataset while it is asked, besides its counts: its figure so far, its tokens, its requests.
+
+
+class DatasetActivity:
+    """Implements `ports.Activity`."""
+
+    def __init__(
+        self, elapsed: Callable[[], float], so_far: Callable[[], FigureSoFar | str | None], *, may_end_early: bool
+    ) -> None:
+        self._elapsed = elapsed
+        self.may_end_early = may_end_early
+        self.so_far = so_far
+        self.first_asked: float | None = None
+        self.tokens = 0
+        self._under_way = 0
+        self._changed = 0.0
+        self._request_seconds = 0.0
+
+    def begin_request(self) -> None:
+        now = self._elapsed()
+        if self.first_asked is None:
+            self.first_asked = now
+        self._request_seconds = self._seconds(now)
+        self._changed = now
+        self._under_way += 1
+
+    def end_request(self) -> None:
+        now = self._elapsed()
+        self._request_seconds = self._seconds(now)
+        self._changed = now
+        self._under_way -= 1
+
+    def answered(self, reply: Reply) -> None:
+        if reply.usage is not None:
+            self.tokens += reply.usage.completion_tokens or 0
+
+    @property
+    def request_seconds(self) -> float:
+        return self._seconds(self._elapsed())
+
+    def _seconds(self, now: float) -> float:
+        return self._request_seconds + self._under_way * (now - self._changed)
+
+
+# How far the judging of a dataset is: a line in its log and on the terminal now and then.
+
+
+_FIRST_LINE = 5.0
+"""Seconds of work before the first line; what takes less needs none."""
+_SHORTEST_INTERVAL = 30.0
+_LONGEST_INTERVAL = 120.0
+
+
+class JudgingProgress:
+    """Reads the journal of a dataset, and says how many of its samples have been dealt with."""
+
+    def __init__(self, plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports, participle: str) -> None:
+        """`participle`: what has happened to the samples that are done."""
+        self._file = journal.file(plan.settings.label, prepared.task.name)
+        self._log = DatasetLog("eval", plan, prepared.task.name, store, ports)
+        self._store = store
+        self._clock: Clock = ports.clock
+        self._participle = participle
+        self._samples = 0
+        self._skipped = 0
+        self._begin: float | None = None
+        self._next_line = 0.0
+        self._total = 0
+        self._tenth = -1
+        self._open: Counter[tuple[int, int]] = Counter()
+
+    @property
+    def done(self) -> int:
+        """How many samples were read, less those with open asks."""
+        return max(0, self._samples - len(self._open))
+
+    def lines(self) -> Iterator[bytes]:
+        """Yields the journal's lines; a sample counts as read when the next one is asked for."""
+        for line in self._store.lines(self._file):
+            yield line
+            self._samples += 1
+            self.update()
+
+    def begin_ask(self, sample: tuple[int, int]) -> None:
+        if self._begin is None:
+            self.start()
+        self._open[sample] += 1
+
+    def end_ask(self, sample: tuple[int, int]) -> None:
+        self._open[sample] -= 1
+        if not self._open[sample]:
+            del self._open[sample]
+        self.update()
+
+    def start(self) -> None:
+        """Begins to measure; samples that are done by now took no time."""
+        self._begin = self._clock.elapsed()
+        self._next_line = self._begin + _FIRST_LINE
+        self._skipped = self.done
+
+    def update(self) -> None:
+        """Says how far the judging is, if there is news and the last line was some time ago."""
+        if self._begin is None or (now := self._clock.elapsed()) < self._next_line:
+            return
+        if not self._total:  # counted when it is first told: most judging is over before
+            self._total = sum(1 for _ in self._store.lines(self._file))
+        tenth = 10 * self.done // max(self._total, 1)
+        if self._tenth == tenth and now < self._next_line + _LONGEST_INTERVAL - _SHORTEST_INTERVAL:
+            return
+        self._tenth, self._next_line = tenth, now + _SHORTEST_INTERVAL
+        rate = (self.done - self._skipped) / (now - self._begin)
+        left = duration((self._total - self.done) / rate if rate else None)
+        self._log.announce(f"{self.done:,} of {self._total:,} samples {self._participle}, about {left} left")

@@ -1,0 +1,305 @@
+"""The journal `predictions/<label>/<dataset>.jsonl` (AISBench's fields of a sample, then ours).
+
+Each answered sample has one line in the journal. Samples without an answer are in `<dataset>_failed.jsonl`, as AISBench
+does it; they are asked again when the run is resumed.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+import numpy
+
+from model_accuracy_eval.records import (
+    Attempt,
+    EarlierReply,
+    Fault,
+    FaultKind,
+    Loglikelihood,
+    LoglikelihoodSetting,
+    PreparedDataset,
+    Problem,
+    RequestMethod,
+    Timings,
+    ToolRound,
+    Usage,
+)
+from model_accuracy_eval.records.disk_numbers import DiskNumbers
+from model_accuracy_eval.records.exchange import GENERATING_METHODS
+
+_TEXT_METHODS = frozenset({"text", "echo", "prompt-logprobs"})
+_ROLES = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
+
+
+class Turn(msgspec.Struct):
+    """One message of a prompt, under AISBench's names."""
+
+    role: str
+    prompt: str
+
+
+class AnswerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A line of the journal."""
+
+    data_abbr: str
+    id: int
+    success: bool
+    uuid: str
+    origin_prompt: msgspec.Raw
+    """A list of `Turn`, which is long and rarely needed, so it is decoded only when it is."""
+    prediction: str
+    gold: str
+    index: int = -1
+    reasoning: str = ""
+    finish_reason: str | None = None
+    rounds: tuple[ToolRound, ...] = ()
+    earlier: tuple[EarlierReply, ...] = ()
+    method: RequestMethod = "chat"
+    loglikelihoods: tuple[Loglikelihood | None, ...] = ()
+    timings: Timings | None = None
+    usage: Usage | None = None
+    request: str = ""
+    replica: str = ""
+    seed: int | None = None
+    tries: int = 1
+    at: float | None = None
+    """When the line was written, in seconds since the epoch; journals of older versions do not say."""
+
+
+class FailureLine(msgspec.Struct, kw_only=True):
+    """A line of the failures file."""
+
+    data_abbr: str
+    id: int
+    index: int
+    input: msgspec.Raw
+    """A list of `Turn`."""
+    error_info: str
+    kind: FaultKind
+    status: int | None = None
+    tries: int = 1
+    at: float | None = None
+
+
+class SampleShown(msgspec.Struct):
+    """Fields of both kinds of lines that show the problem."""
+
+    origin_prompt: msgspec.Raw = msgspec.Raw()
+    input: msgspec.Raw = msgspec.Raw(b"[]")
+    gold: str = ""
+
+
+class SampleKey(msgspec.Struct):
+    """Fields of both kinds of lines that say which sample it is; decoding them alone takes a third of the time."""
+
+    id: int
+    index: int
+    method: RequestMethod = "chat"
+    finish_reason: str | None = None
+
+
+class SampleTime(msgspec.Struct):
+    """The fields of a sample's line that say how long it took."""
+
+    id: int
+    timings: Timings | None = None
+
+
+class ShownProblem(msgspec.Struct):
+    """The last message of a sample's prompt, and the right answer."""
+
+    question: str
+    gold: str
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_answer = msgspec.json.Decoder(AnswerLine).decode
+_decode_failure = msgspec.json.Decoder(FailureLine).decode
+_decode_key = msgspec.json.Decoder(SampleKey).decode
+_decode_time = msgspec.json.Decoder(SampleTime).decode
+_decode_shown = msgspec.json.Decoder(SampleShown).decode
+_decode_turns = msgspec.json.Decoder(list[Turn]).decode
+
+
+def file(label: str, dataset: str) -> str:
+    return f"predictions/{label}/{dataset}.jsonl"
+
+
+def failures_file(label: str, dataset: str) -> str:
+    return f"predictions/{label}/{dataset}_failed.jsonl"
+
+
+def line(prepared: PreparedDataset, problem: Problem, attempt: Attempt, at: float | None = None) -> bytes:
+    """The line of an answered sample. `at`: now, in seconds since the epoch."""
+    answer = AnswerLine(
+        data_abbr=prepared.task.name,
+        id=attempt.problem,
+        success=True,
+        uuid=f"{attempt.request[:28]}{attempt.index:04x}",
+        origin_prompt=_turns(problem, attempt.method),
+        prediction=attempt.text,
+        gold=problem.right[0],
+        index=attempt.index,
+        reasoning=attempt.reasoning,
+        finish_reason=attempt.finish_reason,
+        rounds=attempt.rounds,
+        earlier=attempt.earlier,
+        method=attempt.method,
+        loglikelihoods=attempt.loglikelihoods,
+        timings=attempt.timings,
+        usage=attempt.usage,
+        request=attempt.request,
+        replica=attempt.replica,
+        seed=attempt.seed,
+        tries=attempt.tries,
+        at=at,
+    )
+    return _encode(answer) + b"\n"
+
+
+def failure_line(
+    prepared: PreparedDataset, problem: Problem, attempt: Attempt, fault: Fault, at: float | None = None
+) -> bytes:
+    """The line of a sample without an answer, with the reason."""
+    failed = FailureLine(
+        data_abbr=prepared.task.name,
+        id=attempt.problem,
+        index=attempt.index,
+        input=_turns(problem),
+        error_info=fault.sentence,
+        kind=fault.kind,
+        status=fault.status,
+        tries=attempt.tries,
+        at=at,
+    )
+    return _encode(failed) + b"\n"
+
+
+def _turns(problem: Problem, method: RequestMethod = "chat") -> msgspec.Raw:
+    """What was sent: the conversation, or the one text."""
+    if method in _TEXT_METHODS and problem.text:
+        turns = [Turn("HUMAN", problem.text)]
+    else:
+        turns = [Turn(_ROLES[message.role], message.shown) for message in problem.messages]
+    return msgspec.Raw(_encode(turns))
+
+
+def answer_of(source: bytes) -> AnswerLine:
+    """A line of the journal as it is."""
+    return _decode_answer(source)
+
+
+def failure_of(source: bytes) -> FailureLine:
+    """A line of the failures file as it is."""
+    return _decode_failure(source)
+
+
+def attempt(source: bytes) -> Attempt:
+    """The sample in a line of the journal."""
+    answer = _decode_answer(source)
+    return Attempt(
+        problem=answer.id,
+        index=answer.index,
+        text=answer.prediction,
+        reasoning=answer.reasoning,
+        finish_reason=answer.finish_reason,
+        rounds=answer.rounds,
+        earlier=answer.earlier,
+        method=answer.method,
+        loglikelihoods=answer.loglikelihoods,
+        timings=answer.timings,
+        usage=answer.usage,
+        request=answer.request,
+        replica=answer.replica,
+        seed=answer.seed,
+        tries=answer.tries,
+    )
+
+
+def failure(source: bytes) -> Attempt:
+    """The sample in a line of the failures file, without an answer."""
+    failed = _decode_failure(source)
+    fault = Fault(kind=failed.kind, sentence=failed.error_info, status=failed.status)
+    return Attempt(problem=failed.id, index=failed.index, fault=fault)
+
+
+def key(source: bytes) -> tuple[int, int]:
+    """(problem, index) of a line of either file."""
+    sample = _decode_key(source)
+    return sample.id, sample.index
+
+
+def sample_time(source: bytes) -> tuple[int, float] | None:
+    """(problem, seconds of its sample) of a line of the journal; None if it does not say."""
+    try:
+        sample = _decode_time(source)
+    except msgspec.DecodeError:  # a line that a kill cut off, in the journal of a run that is no longer looked after
+        return None
+    return (sample.id, sample.timings.e2e) if sample.timings else None
+
+
+def unfinished(source: bytes) -> bool:
+    """Whether a line of the journal is a text without a finish_reason."""
+    sample = _decode_key(source)
+    return sample.finish_reason is None and sample.method in GENERATING_METHODS
+
+
+def loglikelihood_method(source: bytes) -> LoglikelihoodSetting | None:
+    """How a line of the journal got its log-likelihoods; None where the answer is a text."""
+    match _decode_key(source).method:
+        case "chat" | "text":
+            return None
+        case method:
+            return method
+
+
+def shown(source: bytes) -> ShownProblem:
+    """What a line of either file shows of its problem; a failure's does not hold the right answer."""
+    sample = _decode_shown(source)
+    return ShownProblem(_last_turn(sample.origin_prompt or sample.input), sample.gold)
+
+
+def whole_prompt(source: bytes) -> ShownProblem:
+    """As `shown`, with all messages; several of them have their roles before them."""
+    sample = _decode_shown(source)
+    turns = _decode_turns(sample.origin_prompt or sample.input)
+    several = "\n\n".join(f"{turn.role}: {turn.prompt}" for turn in turns)
+    return ShownProblem(turns[0].prompt if len(turns) == 1 else several, sample.gold)
+
+
+def _last_turn(prompt: msgspec.Raw) -> str:
+    turns = _decode_turns(prompt)
+    return turns[-1].prompt if turns else ""
+
+
+# The lines of a journal by problem, as its sorted view has them.
+
+
+_MANY_LINES = 100_000
+"""So many are sorted at once, and without NumPy, which takes as long to load."""
+
+
+def places_by_problem(lines: Iterable[bytes]) -> Iterable[int]:
+    """Where each line begins, by problem and then as they stand. Of many lines, few are in memory at a time."""
+    problems, places, place = DiskNumbers("q"), DiskNumbers("q"), 0
+    for source in lines:
+        problems.append(key(source)[0])
+        places.append(place)
+        place += len(source)
+    if len(problems) <= _MANY_LINES:
+        return (int(place) for _, place in sorted(zip(problems, places, strict=True)))
+    return _of_many(problems, places)
+
+
+def _of_many(problems: DiskNumbers, places: DiskNumbers) -> Iterator[int]:
+    """Each pass takes the lines of some of the problems: as many as fit, where each has about as many lines."""
+    first = min(int(numpy.frombuffer(block, dtype="int64").min()) for block in problems.blocks() if block)
+    last = max(int(numpy.frombuffer(block, dtype="int64").max()) for block in problems.blocks() if block)
+    step = max(1, (last - first + 1) * _MANY_LINES // len(problems))
+    for start in range(first, last + 1, step):
+        found = []
+        for some, their_places in zip(problems.blocks(), places.blocks(), strict=True):
+            numbers = numpy.frombuffer(some, dtype="int64")
+            chosen = (numbers >= start) & (numbers < start + step)
+            found.append(numpy.stack([numbers[chosen], numpy.frombuffer(their_places, dtype="int64")[chosen]]))
+        those = numpy.concatenate(found, axis=1)
+        yield from map(int, those[1][numpy.argsort(those[0], kind="stable")])

@@ -1,0 +1,217 @@
+"""The tools that a task may offer: their definitions for the model, and their answers to calls.
+
+A tool answers every call with a text: an error is explained to the model, which may try again.
+"""
+
+import ast
+import json
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records import Counts, JSONObject, TaskSpec, ToolCall, ToolName
+
+# The calculator of GSM8K's solutions: notes like <<12/60=0.2>> in a text, and the value of an expression.
+#
+# Nothing is executed as Python: an expression is parsed, and only the four operations, brackets and counting one text
+# in another are computed.
+
+
+PartKind = Literal["text", "python", "python_output"]
+
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+}
+_MAX_CHARACTERS = 1000
+"""The longest expression; models write far shorter ones."""
+
+
+def split_notes(solution: str) -> Iterator[tuple[PartKind, str]]:
+    """The parts of a solution as a chat with a calculator: texts, and the expression and result of every note."""
+    for part in re.split(r"(<<[^>]+>>)", solution):
+        if part.startswith("<<") and part.endswith(">>"):
+            expression, _, result = part[2:-2].rpartition("=") if "=" in part else (part[2:-2], "", "")
+            yield "python", expression
+            yield "python_output", result
+        elif part:
+            yield "text", part
+
+
+def calculate(expression: str) -> float | None:
+    """The value of an expression, which may have thousands commas; None for anything that a calculator does not do."""
+    try:
+        return _value(ast.parse(_without_commas(expression), mode="eval").body)
+    except (_NotComputable, SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        return None
+
+
+class _NotComputable(Exception):
+    """The expression needs more than a calculator."""
+
+
+def _without_commas(expression: str) -> str:
+    if len(expression) > _MAX_CHARACTERS:
+        raise _NotComputable
+    return expression.replace(",", "").strip()
+
+
+def _value(node: ast.AST) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand)
+        case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _OPERATIONS:
+            return _OPERATIONS[type(operation)](_value(left), _value(right))
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str() as text), attr="count"),
+            args=[ast.Constant(value=str() as piece)],
+            keywords=[],
+        ):
+            return text.count(piece)
+    raise _NotComputable
+
+
+UNFINISHED = "tool_rounds"
+"""Finish reason of a sample that still called tools when the task's last round was over."""
+
+_QUOTED = 100
+"""Characters of a call that an error message quotes."""
+
+
+class Tool(NamedTuple):
+    """A tool's description for the model, and its function; every argument is a text."""
+
+    about: str
+    arguments: dict[str, str]
+    """Name → description."""
+    work: Callable[..., str]
+
+
+def _calculate(expression: str) -> str:
+    value = calculate(expression)
+    if value is None or not (isinstance(value, int) or math.isfinite(value)):
+        return (
+            f"'{expression[:_QUOTED]}' cannot be worked out: write numbers, + - * / // and brackets, "
+            "and divide by nothing that is 0."
+        )
+    # Twelve digits hide the rounding errors of binary fractions.
+    return str(value) if isinstance(value, int) else f"{value:.12g}"
+
+
+TOOLS: dict[ToolName, Tool] = {
+    "calculator": Tool(
+        about="Works out an expression of numbers, + - * / // and brackets.",
+        arguments={"expression": "What is to be worked out, for example (12 + 30) / 60"},
+        work=_calculate,
+    ),
+}
+
+
+def offered(names: Sequence[ToolName]) -> tuple[JSONObject, ...]:
+    """The definitions that are sent, in OpenAI's format."""
+    return tuple(_definition(name, TOOLS[name]) for name in names)
+
+
+def _definition(name: str, tool: Tool) -> JSONObject:
+    properties = {argument: {"type": "string", "description": about} for argument, about in tool.arguments.items()}
+    parameters = {"type": "object", "properties": properties, "required": [*properties]}
+    return {"type": "function", "function": {"name": name, "description": tool.about, "parameters": parameters}}
+
+
+_SCHEMA_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
+"""BFCL's names of types, which are Python's → those of JSON Schema."""
+
+
+def native_name(name: str) -> str:
+    """A function's name as services take it: without dots."""
+    return name.replace(".", "_")
+
+
+def definitions(functions: Sequence[JSONObject]) -> tuple[JSONObject, ...]:
+    """A row's own functions in OpenAI's format."""
+    return tuple(
+        {
+            "type": "function",
+            "function": {
+                "name": native_name(function["name"]),
+                "description": function.get("description", ""),
+                "parameters": _schema(function["parameters"]),
+            },
+        }
+        for function in functions
+    )
+
+
+def _schema(part: JSONObject) -> JSONObject:
+    """The same with JSON Schema's types, at any depth."""
+    schema = dict(part)
+    if isinstance(part.get("type"), str):
+        schema["type"] = _SCHEMA_TYPES.get(part["type"], part["type"])
+    if isinstance(part.get("items"), dict):
+        schema["items"] = _schema(part["items"])
+    if isinstance(part.get("properties"), dict):
+        schema["properties"] = {name: _schema(one) for name, one in part["properties"].items()}
+    return schema
+
+
+def use(call: ToolCall, names: Sequence[ToolName]) -> str:
+    """The answer of one of the offered tools to a call."""
+    known = next((name for name in names if name == call.name), None)
+    if known is None:
+        return f"There is no tool '{call.name[:_QUOTED]}'; there is {', '.join(names)}."
+    tool = TOOLS[known]
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict) or not all(isinstance(arguments.get(name), str) for name in tool.arguments):
+        return (
+            f"The arguments of {known} are a JSON object with texts for {', '.join(tool.arguments)}, "
+            f"but these came: {call.arguments[:_QUOTED]}"
+        )
+    return tool.work(*(arguments[name] for name in tool.arguments))
+
+
+def check(task: TaskSpec) -> None:
+    """Refuses tools for tasks other than chats that generate a text."""
+    if task.tools and (task.kind != "generate" or task.mode != "chat"):
+        raise BadValue(
+            f"{task.name}: tools ({', '.join(task.tools)}) are offered in chats that generate a text, "
+            f"but this task is of kind '{task.kind}' and mode '{task.mode}'."
+        )
+    if task.tools and task.functions:
+        raise BadValue(f"{task.name}: a task has tools of ours or functions of its rows, but not both.")
+    if task.functions and (task.kind != "generate" or task.mode != "chat"):
+        raise BadValue(f"{task.name}: functions are offered in chats that generate a text.")
+    if task.tools and task.tool_rounds < 1:
+        raise BadValue(f"{task.name}: tool_rounds is {task.tool_rounds}, but it has to be 1 or more.")
+
+
+def notes(tasks: Sequence[TaskSpec], counts: Counts) -> Iterator[str]:
+    """How often the offered tools were used: a service that does not pass tools to its model does not say so."""
+    names = ", ".join(dict.fromkeys(name for task in tasks for name in task.tools))
+    if not names or not counts.answered:
+        return
+    if counts.used_tools:
+        yield f"{counts.used_tools} of {counts.answered} answers used the tools on offer ({names})."
+    else:
+        yield (
+            f"None of the {counts.answered} answers used the tools on offer ({names}): the model had no use for them, "
+            "or the service does not pass them on."
+        )
+    if counts.unfinished:
+        rounds = " or ".join(map(str, sorted({task.tool_rounds for task in tasks if task.tools})))
+        yield (
+            f"{counts.unfinished} of {counts.answered} samples still called tools after {rounds} rounds; "
+            "they are judged by their last text. tool_rounds of the task allows more."
+        )

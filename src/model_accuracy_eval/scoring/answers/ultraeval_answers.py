@@ -1,0 +1,327 @@
+"""The post-processing functions of UltraEval, under its names: a reply → the answer that its metrics look at.
+
+They return what UltraEval's return for every text, odd texts included, because figures are compared with published
+ones. Only `re` is imported: the author's own Python uses them too, in a separate process.
+"""
+
+import re
+from collections.abc import Callable
+
+# UltraEval's answers that are formulas: LaTeX in one spelling, so that \dfrac12, 1/2 and 0.5 are the same.
+
+
+_SPELLINGS = (
+    ("\n", ""), ("\\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\left", ""), ("\\right", ""),
+    ("^{\\circ}", ""), ("^\\circ", ""), ("\\$", ""),
+)  # fmt: skip
+_WORDS = (
+    ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), (r"\ ", ""), (" ", ""), ("mbox", "text"),
+    (",\\text{and}", ","), ("\\text{and}", ","), ("\\text{m}", "\\text{}"), ("\\le", "<"),
+)  # fmt: skip
+_UNITS = (
+    "square", "ways", "integers", "dollars", "mph", "inches", "ft", "hours", "km", "units", "\\ldots", "sue", "points",
+    "feet", "minutes", "digits", "cents", "degrees", "cm", "gm", "pounds", "meters", "meals", "edges", "students",
+    "childrentickets", "multiples", "\\text{s}", "\\text{.}", "\\text{\ns}", "\\text{}^2", "\\text{}^3", "\\text{\n}",
+    "\\text{}", r"\mathrm{th}", r"^\circ", r"^{\circ}", r"\;", r",\!", "{,}", '"', "\\dots", "\n", "\r", "\f",
+)  # fmt: skip
+_WRAPPED = (r"\\text\{(.*?)\}", r"\\textbf\{(.*?)\}", r"\\overline\{(.*?)\}", r"\\boxed\{(.*)\}")
+_ENCLOSED = (r"finalansweris(.*)", r"oxed\{(.*?)\}", r"\$(.*?)\$")
+_CONCLUDING = ("final answer", "therefore", "thus", "hence")
+
+
+def plain(text: str) -> str:
+    """The formula in its one spelling; a text that cannot be read as LaTeX stays as it is."""
+    normalized = _normalized(text)
+    return text if normalized is None else normalized
+
+
+def _normalized(text: str) -> str | None:
+    """None where a command lacks its argument, or where two units follow."""
+    text = _replaced(text, _SPELLINGS)
+    text, *units = text.split("\\text{ ")
+    if len(units) > 1:
+        return None
+    text = _replaced(text, (("\\%", ""), (" .", " 0."), ("{.", "{0.")))
+    text = f"0{text}" if text.startswith(".") else text
+    sides = text.split("=")
+    text = sides[1] if len(sides) == 2 and len(sides[0]) <= 2 else text
+    rooted = _rooted(text)
+    divided = None if rooted is None else _divided(rooted.replace(" ", ""))
+    return None if divided is None else _fraction("\\frac{1}{2}" if divided == "0.5" else divided)
+
+
+def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
+    for old, new in pairs:
+        text = text.replace(old, new)
+    return text
+
+
+def _rooted(text: str) -> str | None:
+    r"""\sqrt3 becomes \sqrt{3}."""
+    front, *rest = text.split("\\sqrt")
+    if "" in rest:
+        return None
+    return front + "".join("\\sqrt" + (piece if piece[0] == "{" else f"{{{piece[0]}}}{piece[1:]}") for piece in rest)
+
+
+def _divided(text: str) -> str | None:
+    r"""\frac12 becomes \frac{1}{2}; where one fraction has a single character, all stay as they are."""
+    front, *rest = text.split("\\frac")
+    result = front
+    for piece in rest:
+        if not piece:
+            return None
+        if piece[0] != "{" and len(piece) < 2:
+            return text
+        result += "\\frac" + (piece if piece[0] == "{" else f"{{{piece[0]}}}{_denominator(piece[1:])}")
+    return result
+
+
+def _denominator(text: str) -> str:
+    return text if text[0] == "{" else f"{{{text[0]}}}{text[1:]}"
+
+
+def _fraction(text: str) -> str:
+    r"""1/2 becomes \frac{1}{2}, where both are whole numbers."""
+    match = re.fullmatch(r"(0|-?[1-9][0-9]*)/(0|-?[1-9][0-9]*)", text)
+    return f"\\frac{{{match[1]}}}{{{match[2]}}}" if match else text
+
+
+def final_answer(text: str) -> str:
+    """The last concluding sentence, else the first, as a formula: without words, units and enclosing commands."""
+    return plain(_without_words(_conclusion(text)))
+
+
+def _conclusion(text: str) -> str:
+    """Reads lines from the last to the first, and the pieces between periods of one line from the first to the last."""
+    pieces = (piece for line in reversed(text.split("\n")) for piece in line.split("."))
+    concluding = (piece for piece in pieces if any(word in piece.lower() for word in _CONCLUDING))
+    return next(concluding, text.split(".", maxsplit=1)[0])
+
+
+def _without_words(text: str) -> str:
+    text = _replaced(text, (*_WORDS, *((unit, "") for unit in _UNITS)))
+    for pattern in _WRAPPED:
+        text = re.sub(pattern, r"\1", text)
+    for pattern in _ENCLOSED:
+        text = (re.findall(pattern, text) or [text])[-1]
+    text = text.strip()
+    if "rac" in text and "\\frac" not in text:
+        text = text.replace("rac", "\\frac")
+    text = re.sub(r"(frac)([^{])(.)", r"frac{\2}{\3}", text)
+    text = re.sub(r"(sqrt)([^{])", r"sqrt{\2}", text).replace("$", "")
+    bare = text.replace(",", "")
+    return bare if bare.isdigit() else text
+
+
+def cloze(text: str) -> str | None:
+    r"""The content of the last \boxed{}, else of the last $…$, else what follows the last =, else the last number."""
+    text = _after_prefix(_after_prefix(text, "The answer is therefore"), "答案是")
+    formula = _boxed(text) if "\\boxed" in text else _in_dollars(text) or _without_dollars(text)
+    return None if formula is None else plain(formula)
+
+
+def _after_prefix(text: str, prefix: str) -> str:
+    if text.startswith(prefix):
+        return text[len(prefix) :].strip()
+    return text.rpartition(prefix)[2].strip() if prefix in text else text
+
+
+def _boxed(text: str) -> str | None:
+    r"""None where the last \boxed has no braces, or they are not closed."""
+    text = text[text.rfind("\\boxed") :]
+    depth = 0
+    for place, character in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if character == "}" and depth == 0:
+            return _right_side(text[len("\\boxed{") : place]) if text.startswith("\\boxed{") else None
+    return None
+
+
+def _right_side(text: str) -> str:
+    return text.rsplit("=", maxsplit=1)[-1].lstrip(" ") if "=" in text else text
+
+
+def _in_dollars(text: str) -> str | None:
+    matches = re.findall(r"\$(.*)\$", text)
+    return _right_side(matches[-1]) if matches else None
+
+
+def _without_dollars(text: str) -> str | None:
+    if "=" in text:
+        return _right_side(text).rstrip(".").split("\\n")[0]
+    numbers = re.findall(r"(?:\$)?\d+(?:\.\d+)?(?![\w\d])", text)
+    return numbers[-1] if numbers else None
+
+
+_AFTER_BODY = ("\nclass", "\ndef", "\n#", "\n@", "\nprint", "\nif", "<|endoftext|>")
+"""What begins after the body of a function."""
+_QUOTES = '"""'
+_INDENT = "    "
+
+
+def _after_last(text: str, phrase: str) -> str:
+    """The text after the last occurrence of the phrase; without one, the text unchanged."""
+    return text.rsplit(phrase, maxsplit=1)[-1].strip() if phrase in text else text
+
+
+def exact_match(text: str) -> str:
+    """The first line in small letters, after "answer is", up to a comma or period, without punctuation and articles."""
+    line = _after_last(_after_last(text.split("\n", maxsplit=1)[0].lower(), "answer is"), "答案是")
+    phrase = re.split(r"[\n.,]", line)[0]
+    bare = re.sub(r"\b(?:a|an|the)\b", "", re.sub(r"[^\w\s]", "", phrase), flags=re.IGNORECASE)
+    return re.sub(r"\s+", " ", bare).strip()
+
+
+def bbh(text: str) -> str:
+    """What follows "answer is" in the first paragraph, else the whole paragraph."""
+    paragraph = text.strip().split("\n\n")[0].strip()
+    if "So the answer is" in paragraph:
+        paragraph = _after_last(paragraph, "So the answer is").rstrip(".").strip()
+    return _after_last(_after_last(paragraph, "answer is"), "答案是")
+
+
+def until_return(text: str) -> str:
+    """The first line that is not empty."""
+    return text.strip().split("\n")[0].strip()
+
+
+def arithmetic(text: str) -> str:
+    """What follows the last =."""
+    return text.strip().split("=")[-1].strip()
+
+
+def theoremqa(text: str) -> str:
+    """The word after the first "answer is", without punctuation around it; else the text."""
+    match = re.search(r"answer is ([^\s]+)", text.strip())
+    return match[1].strip(".,?!\"';:") if match else text.strip()
+
+
+def gsm8k(text: str) -> str:
+    """The number after ####; else the word after the last >> or the last =; else the last whole number.
+
+    Without any of them it is the first word, which is no number and so never right.
+    """
+    hashes = re.search(r"#### (\-?[0-9\.\,]+)", text)
+    if hashes:
+        return hashes[1].replace(",", "")
+    for sign in (">>", "="):
+        following = text.rpartition(sign)[2].split() if sign in text else []
+        if following:
+            return following[0].strip("$").replace(",", "").rstrip(".").strip()
+    words = text.split()
+    return next((word for word in reversed(words) if word.isdigit()), words[0] if words else "")
+
+
+def hellaswag(text: str) -> str:
+    """The text from its first capital of A to D; without one, the whole text."""
+    match = re.search("[A-D]", text)
+    return text[match.start() :] if match else text
+
+
+def gaokao_single_choice(text: str) -> str:
+    """The last capital of A to D."""
+    return "".join(re.findall("[A-D]", text)[-1:])
+
+
+def gaokao_multi_question_choice(text: str) -> str:
+    """Two readings with [SEP] between them: the capitals right after 【答案】, and all capitals."""
+    marked = re.findall(r"【答案】\s*[:：]*\s*([A-Z])", text)
+    return f"{''.join(marked)}[SEP]{''.join(re.findall('[A-Z]', text))}"
+
+
+def gaokao_multi_choice(text: str) -> str:
+    """The capitals of A to D after the first 【答案】, else those among the last ten characters."""
+    content = re.sub(r"\s+", "", text)
+    place = content.find("【答案】")
+    return "".join(re.findall("[A-D]", content[place:] if place > 0 else content[-10:]))
+
+
+def gaokao_five_out_of_seven(text: str) -> str:
+    """The first five capitals of A to G."""
+    return "".join(re.findall("[A-G]", text)[:5])
+
+
+def agieval_single_answer(text: str) -> str:
+    """The first capital of A to G after "answer is" on its line; else the first of A to F anywhere."""
+    match = (
+        re.search(r"answer is .*?([A-G])", text) or re.search(r"答案是.*?([A-G])", text) or re.search("([A-F])", text)
+    )
+    return match[1] if match else ""
+
+
+def agieval_multiple_answer(text: str) -> str:
+    """All capitals of A to F."""
+    return "".join(re.findall("[A-F]", text))
+
+
+def mbpp(text: str) -> str:
+    """The program up to the first empty line."""
+    return text.split("\n\n", maxsplit=1)[0]
+
+
+def humaneval(text: str) -> str:
+    """The program up to the first line that no longer belongs to the function."""
+    return text[: min([place for start in _AFTER_BODY if (place := text.find(start)) >= 0], default=len(text))]
+
+
+def humaneval_chatgpt(text: str) -> str:
+    """The function's body, indented: from the first fence, without imports and head, up to two empty lines."""
+    if "```" in text:
+        text = _fenced(text)
+    if text.strip().startswith(("from", "import")) and "def" in text:
+        text = _after_line(text, text.find("def"))
+    text = text.split("\n\n\n")[0]
+    if text.strip().startswith("def"):
+        text = text.partition("\n")[2]
+    if text.startswith(_INDENT):
+        return text
+    if text.startswith(" "):
+        return _INDENT + text.lstrip()
+    return "\n".join(_INDENT + line for line in text.split("\n"))
+
+
+def _fenced(text: str) -> str:
+    """The first block without the word after its fence; in a block that nothing closes, the word stays."""
+    block = re.search(r"```(.*?)```", text, re.DOTALL)
+    if block is None:
+        return text.split("```")[1]
+    return block[1] if block[1].startswith("\n") else _after_line(block[1], 0)
+
+
+def _after_line(text: str, place: int) -> str:
+    """What follows the line that contains this place; the whole text where it is the last line."""
+    return text[text.find("\n", place) + 1 :]
+
+
+def new_mbpp(text: str) -> str:
+    """The program up to the docstring that begins a next task."""
+    quotes = [place for place in range(len(text)) if text.startswith(_QUOTES, place)]
+    if len(quotes) % 2:
+        return text[: quotes[0]].strip()
+    pairs = zip(quotes[::2], quotes[1::2], strict=True)
+    return text[: next((start for start, end in pairs if "def" in text[end:]), len(text))].strip()
+
+
+POSTPROCESS: dict[str, Callable[[str], str | None]] = {
+    "exact_match_post": exact_match,
+    "until_return_post": until_return,
+    "arithmetic_post": arithmetic,
+    "theoremqa_post": theoremqa,
+    "gsm8k_post": gsm8k,
+    "hellaswag_post": hellaswag,
+    "bbh_post": bbh,
+    "math_post": final_answer,
+    "common_math_post": plain,
+    "agieval_cloze_post": cloze,
+    "gaokao_single_choice_post": gaokao_single_choice,
+    "gaokao_multi_question_choice_post": gaokao_multi_question_choice,
+    "gaokao_multi_choice_post": gaokao_multi_choice,
+    "gaokao_five_out_of_seven_post": gaokao_five_out_of_seven,
+    "agieval_single_answer_post": agieval_single_answer,
+    "agieval_multiple_answer_post": agieval_multiple_answer,
+    "humaneval_post": humaneval,
+    "humaneval_chatgpt": humaneval_chatgpt,
+    "mbpp_post": mbpp,
+    "new_mbpp_post": new_mbpp,
+}

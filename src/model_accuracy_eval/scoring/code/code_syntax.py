@@ -1,0 +1,296 @@
+"""Python as the parser sees it: how much of a text is code, which names it defines, and which function asserts call."""
+
+import ast
+import builtins
+import contextlib
+import re
+import sys
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+# Python read into a tree, by one thread at a time.
+#
+# CPython 3.11 and 3.12 count how deep a tree is in one number for all threads: where two of them parse at once, one may
+# get a SystemError about a source that has no fault. The filters of warnings are one list for all threads, too.
+
+
+_LOCK = threading.RLock()
+
+
+@contextlib.contextmanager
+def no_warnings() -> Iterator[None]:
+    """Warnings about a source are for its authors."""
+    with _LOCK, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def parse_source(source: str) -> ast.Module:
+    with no_warnings():
+        return ast.parse(source)
+
+
+def parse_expression(source: str) -> ast.Expression:
+    with no_warnings():
+        return ast.parse(source, mode="eval")
+
+
+_GUIDED_CUTS = 24
+"""How often the parser's error position is taken as the end of the code; after that, cuts double in size."""
+
+
+class Code(NamedTuple):
+    """Source and its syntax tree."""
+
+    source: str
+    tree: ast.Module
+
+    @property
+    def lines(self) -> int:
+        return self.source.count("\n") + 1
+
+    def defines(self, name: str) -> bool:
+        """What returns at its top level is a function's body: it has variables, and defines nothing for others."""
+        return any(name in names_of(node) for node in self.tree.body) and not any(map(returns, self.tree.body))
+
+    def upto(self, node: ast.stmt) -> "Code":
+        """The code before one of its statements."""
+        source = "\n".join(self.source.split("\n")[: first_line(node) - 1])
+        return Code(source, ast.Module(self.tree.body[: self.tree.body.index(node)], []))
+
+
+EMPTY = Code("", ast.Module([], []))
+_DECLARING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def parse(source: str) -> ast.Module | None:
+    """None if the source is not Python, or nested too deeply to parse."""
+    try:
+        return parse_source(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def longest_prefix(text: str) -> Code:
+    """The longest run of lines from the start that is Python."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    end, cut = len(lines), 1
+    for attempt in range(_GUIDED_CUTS + 64):
+        source = "\n".join(lines[:end])
+        try:
+            return Code(source, parse_source(source))
+        except SyntaxError as error:
+            fault = (error.lineno or end) - 1
+        except (ValueError, MemoryError, RecursionError):
+            fault = end - 1
+        if attempt >= _GUIDED_CUTS:
+            cut *= 2
+        end = max(0, min(fault, end - cut))
+    return EMPTY
+
+
+def first_line(node: ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def names_of(node: ast.stmt) -> Iterator[str]:
+    """The names that a top-level statement binds."""
+    if isinstance(node, _DECLARING):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def returns(statement: ast.stmt) -> bool:
+    """Whether a return or yield is in the statement, at any depth but not in a function or class that it contains."""
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (*_DECLARING, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def is_declaration(node: ast.stmt) -> bool:
+    """A function, class, import or assignment: something that others may need and that does nothing by itself."""
+    return isinstance(node, (*_DECLARING, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign))
+
+
+def is_talk(node: ast.stmt) -> bool:
+    """Words that happen to be Python: "Human", "- item", "Note: this". As code they raise or do nothing."""
+    if isinstance(node, ast.AnnAssign):
+        return node.value is None
+    calls = (ast.Call, ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)
+    return (
+        isinstance(node, ast.Expr)
+        and not isinstance(node.value, ast.Constant)
+        and not any(isinstance(part, calls) for part in ast.walk(node))
+    )
+
+
+_STARTS = re.compile(
+    r"^(?:(?:async[ ]+)?def[ ]+\w+[ ]*\(|class[ ]+\w+[ ]*[(:]|@\w"
+    r"|from[ ]+[\w.]+[ ]+import\b|import[ ]+[\w.]+(?:[ ]+as[ ]+\w+)?[ ]*(?:[,#;]|$)|[A-Z][A-Z0-9_]*[ ]*=[ ]*[^\s=])"
+)
+
+
+_STARTING_LINES = 4
+"""Talk may look like a line of code, such as `x = 5 apples`; the code is then tried from the next such line."""
+
+
+def starts(text: str, entry_point: str) -> Iterator[str]:
+    """The text from each place where code may begin: the first lines of code, the entry point's first and last head."""
+    lines = text.split("\n")
+    code = [place for place, line in enumerate(lines) if _STARTS.match(line)]
+    heads = (f"def {entry_point}(", f"async def {entry_point}(")
+    target = [place for place in code if lines[place].startswith(heads)]
+    for place in dict.fromkeys([*code[:_STARTING_LINES], *target[:1], *target[-1:]]):
+        yield "\n".join(lines[place:])
+
+
+_BUILTINS = {name for name in dir(builtins) if not name.startswith("_")}
+
+
+def called_function(asserts: Sequence[str]) -> str:
+    """The function that most of the asserts test; empty if they call none.
+
+    `assert set(similar(1)) == {1}`, `assert math.isclose(f(1), 2)` and `assert not f(2)` test similar, f and f.
+    A builtin counts only if nothing else is called: one task defines its own `sum`.
+    """
+    functions: Counter[str] = Counter()
+    builtin: Counter[str] = Counter()
+    for source in asserts:
+        names = list(dict.fromkeys(_called_names(source)))
+        # The outermost call is the subject; calls inside it make its arguments.
+        functions.update([name for name in names if name not in _BUILTINS][:1])
+        builtin.update([name for name in names if name in _BUILTINS][:1])
+    return next((name for name, _ in (functions or builtin).most_common(1)), "")
+
+
+def _called_names(source: str) -> Iterator[str]:
+    """Called names from the outside in, left to right, without methods and functions of modules."""
+    tree = parse(source.strip())
+    for node in ast.walk(tree) if tree else ():
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id not in sys.stdlib_module_names
+        ):
+            yield node.func.id
+
+
+def called_names(source: str) -> list[str]:
+    """The functions and classes that a source calls and neither defines, imports nor has from Python."""
+    tree = parse(source)
+    nodes = list(ast.walk(tree)) if tree else []
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    own |= {name for node in nodes if isinstance(node, ast.stmt) for name in names_of(node)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    return sorted(called - own - {*dir(builtins)})
+
+
+# Restores Python's types in values that were stored as JSON.
+#
+# JSON knows only lists; a task's own asserts show which of them are tuples, sets or complex numbers.
+
+
+Restore = Callable[[Any], Any]
+_NUMBERS = {int, float, complex}
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def call_arguments(assertion: str, entry_point: str) -> list[list[Any]]:
+    """The arguments of every call of the entry point in the asserts whose arguments are literals."""
+    tree = parse(assertion)
+    calls: list[list[Any]] = []
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point:
+            try:
+                calls.append([ast.literal_eval(argument) for argument in node.args])
+            except (ValueError, TypeError):  # an expression, which shows no type
+                continue
+    return calls
+
+
+def restore_types(inputs: Sequence[list[Any]], examples: Sequence[list[Any]]) -> list[list[Any]]:
+    """Every input with the types that the examples have at the same places."""
+    restores = [_restore_like(values) for values in zip(*examples, strict=False)] if examples else []
+    return [
+        [restores[place](value) if place < len(restores) else value for place, value in enumerate(arguments)]
+        for arguments in inputs
+    ]
+
+
+def _restore_like(values: Sequence[Any]) -> Restore:
+    """A function that turns a JSON value into a value of the type that these have."""
+    kinds = {type(value) for value in values}
+    if kinds and kinds <= _NUMBERS:
+        return _number
+    if not kinds & {list, tuple, set, frozenset, dict} or len(kinds) > 1:
+        return _unchanged
+    kind = kinds.pop()
+    if kind is dict:
+        keys = [key for value in values for key in value]
+        return _dict(_restore_like(keys), _restore_like([item for value in values for item in value.values()]))
+    if kind is tuple and _container_types(values) == {tuple}:
+        return _tuples
+    return _container(kind, values)
+
+
+def _container_types(values: Iterable[Any]) -> set[type]:
+    """The type of every container in the values, at any depth."""
+    kinds = {type(value) for value in values if isinstance(value, (list, tuple, set, frozenset, dict))}
+    return kinds.union(*(_container_types(value) for value in values if type(value) in kinds))
+
+
+def _tuples(value: Any) -> Any:
+    """Lists become tuples at every depth, because the examples contain no list."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _number(value: Any) -> Any:
+    """JSON stores complex numbers as texts; any other text is left unchanged."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return complex(value)
+    except ValueError:
+        return value
+
+
+def _dict(restore_key: Restore, restore_item: Restore) -> Restore:
+    def restore(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {restore_key(key): restore_item(item) for key, item in value.items()}
+
+    return restore
+
+
+def _container(kind: type, values: Sequence[Any]) -> Restore:
+    """Items of one type are all restored alike; if the examples' items differ by place, each place has its own type."""
+    items = [item for value in values for item in value]
+    uniform = len({type(item) for item in items}) < 2
+    by_place = [] if uniform or kind in {set, frozenset} else [_restore_like(at) for at in zip(*values, strict=False)]
+    other = _restore_like(items) if uniform and items else _unchanged
+
+    def restore(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return kind(by_place[at](item) if at < len(by_place) else other(item) for at, item in enumerate(value))
+
+    return restore

@@ -1,0 +1,279 @@
+"""One figure of the summary while its values are collected, and the names that figures have."""
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import isnan
+
+from model_accuracy_eval.records import Certainty, FigureBounds, Interval, MetricUse, Pipeline
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
+from model_accuracy_eval.scoring.figures.intervals import Noise, case, interval, noise
+from model_accuracy_eval.scoring.figures.lost_values import LostValue, counted, fill, finite, is_number
+from model_accuracy_eval.scoring.figures.problem_cells import Cell, ProblemCells
+from model_accuracy_eval.scoring.figures.reductions import reduction, reduction_ends
+from model_accuracy_eval.scoring.metrics.loglikelihood_methods import UNAVAILABLE
+from model_accuracy_eval.scoring.metrics.metric_table import Metric, SampleValue, metric
+
+
+@dataclass(slots=True)
+class Column:
+    """One cell for every problem."""
+
+    metric: Metric
+    use: MetricUse
+    samples: int
+    cells: ProblemCells = field(default_factory=ProblemCells)
+    parts: list[str] = field(default_factory=list)
+    """The part of the dataset that each problem belongs to."""
+    unavailable: bool = False
+    """Whether the service cannot provide this metric: then lost samples give no figure either."""
+
+    @property
+    def is_mean(self) -> bool:
+        return self.aggregation_name == "mean"
+
+    @property
+    def is_drawn(self) -> bool:
+        return self.metric.reads != "likelihoods"
+
+    @property
+    def scale(self) -> float:
+        return 100.0 if self.metric.share else 1.0
+
+    @property
+    def higher_is_better(self) -> bool:
+        return higher_is_better(self.metric, self.use)
+
+    def of_parts(self, names: Container[str]) -> "Column":
+        """The same column for these parts alone."""
+        cells = ProblemCells(cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names)
+        return replace(self, cells=cells, parts=[])
+
+    def of_last_problem(self) -> tuple[float | None, FigureBounds | None]:
+        """The value of the last problem alone and its limits, where a problem has one by itself."""
+        value, lost = self.cells[-1].value, self.cells[-1].lost
+        if not self.is_mean or not isinstance(value, float):
+            return None, None
+        if lost is None:
+            return self._scaled(value), None
+        low, high = self._scaled(finite(lost.low)), self._scaled(finite(lost.high))
+        return self._scaled(value), FigureBounds(low=low, high=high, samples=lost.samples)
+
+    def statistics_of_last_problem(self) -> Statistics | None:
+        """What it adds to a figure that is no mean; None where a run lacks it, or nothing adds up."""
+        value, aggregation = self.cells[-1].value, self._aggregation()
+        if value is None or not isinstance(aggregation, Bootstrapped):
+            return None
+        return aggregation.statistics(_runs([value])[0])
+
+    def figure(self) -> float | None:
+        """The mean over the runs, each of them aggregated by itself.
+
+        F1, for example, may be lower without a lost sample than with any value of it; then the nearest possible
+        figure counts.
+        """
+        figure = self._scaled(self._aggregation().over_runs(_runs(self._known())))
+        bounds = self.bounds()
+        if figure is None or bounds is None:
+            return figure
+        least = figure if bounds.low is None else max(figure, bounds.low)
+        return least if bounds.high is None else min(least, bounds.high)
+
+    def stderr(self) -> float | None:
+        return self._scaled(self._aggregation().stderr(_runs(self._known())))
+
+    def interval(self) -> Interval | None:
+        """Wilson's interval; only means of shares have one. With lost samples, from that of the worst case to that of
+        the best."""
+        if not (self.metric.share and self.is_mean and self._known()):
+            return None
+        worst, best = (
+            interval([ends[end] for cell in self.cells if (ends := _ends(cell)) is not None], self.samples)
+            for end in (0, 1)
+        )
+        return Interval(low=worst.low, high=best.high) if worst and best else None
+
+    def certainty(self) -> Certainty | None:
+        """What limits of the figure follow from; only means of shares have it."""
+        if not (self.metric.share and self.is_mean and self._known()):
+            return None
+        noises = [cell.noise or _UNKNOWN for cell in self.cells if _ends(cell) is not None]
+        worst, best = (
+            case(
+                [ends[end] for cell in self.cells if (ends := _ends(cell)) is not None],
+                [both[end] for both in noises],
+                self.samples,
+            )
+            for end in (0, 1)
+        )
+        return Certainty(
+            problems=len(noises),
+            samples=self.samples,
+            draws=sum(both[0].draws for both in noises) if self.is_drawn else 0,
+            worst=worst,
+            best=best,
+        )
+
+    def bounds(self) -> FigureBounds | None:
+        """The limits of the figure, if samples are lost and not all of them."""
+        samples = sum(value.samples for cell in self.cells for value in cell.lost_values)
+        if not samples or not self._known():
+            return None
+        possible = [cell.value if cell.lost is None else cell.lost for cell in self.cells]
+        low, high = self._aggregation().ends(_runs([value for value in possible if value is not None]))
+        return FigureBounds(low=self._scaled(low), high=self._scaled(high), samples=samples)
+
+    def chance(self) -> float | None:
+        """The expected figure of guessing."""
+        return self._scaled(groups.mean_chance([cell.chance for cell in self.cells])) if self.is_mean else None
+
+    @property
+    def aggregation_name(self) -> str:
+        return _aggregation_name(self.metric, self.use)
+
+    def _aggregation(self) -> Aggregation:
+        return aggregation(self.aggregation_name)
+
+    def _known(self) -> list[SampleValue]:
+        """Nothing is known if no problem has a single sample with a verdict."""
+        if self.unavailable or all(cell.is_silent for cell in self.cells):
+            return []
+        return [cell.value for cell in self.cells if cell.value is not None]
+
+    def _scaled(self, value: float | None) -> float | None:
+        return None if value is None else self.scale * value
+
+
+_UNKNOWN = (Noise(None, 0, 1),) * 2
+
+
+def higher_is_better(metric: Metric, use: MetricUse) -> bool:
+    """As the task says, else as is natural for the metric."""
+    return metric.higher_is_better if use.higher_is_better is None else use.higher_is_better
+
+
+def _ends(cell: Cell) -> tuple[float, float] | None:
+    if cell.lost is not None:
+        return cell.lost.low, cell.lost.high
+    return None if cell.value is None else (cell.value, cell.value)
+
+
+def _runs(values: Sequence[SampleValue]) -> list[tuple[SampleValue | None, ...]]:
+    return [value if isinstance(value, tuple) else (value,) for value in values]
+
+
+def _aggregation_name(metric: Metric, use: MetricUse) -> str:
+    return use.aggregation or metric.aggregation
+
+
+def reduced(
+    pipeline: Pipeline,
+    use: MetricUse,
+    samples: Sequence[SampleValue | None],
+    k: Sequence[int],
+    *,
+    headline: bool,
+    chance: float | None = None,
+) -> dict[str, Cell]:
+    """The cells of one metric for one problem, under the names that the summary gives them.
+
+    `chance`: that a guess is right.
+    """
+    row = metric(use.name)
+    cells: dict[str, Cell] = {}
+    for part, values in _series(row, use, samples).items():
+        title = part if pipeline.name == "none" else f"{part},{pipeline.name}"
+        for name, cell in _reduce(row, use, values, k, chance).items():
+            cells[_figure_name(name, title, len(values), use, headline=headline)] = cell
+    return cells
+
+
+def _series(
+    row: Metric, use: MetricUse, samples: Sequence[SampleValue | None]
+) -> dict[str, Sequence[SampleValue | None]]:
+    """The values of the samples under each name that the metric gives them."""
+    known = counted(samples)
+    if any(isinstance(value, dict) for value in known):
+        parts = dict.fromkeys(part for value in known if isinstance(value, dict) for part in value)
+        return {part: [_part(value, part) for value in samples] for part in parts}
+    # With parts, nothing is known of this problem, so nothing of any part.
+    return dict.fromkeys(row.parts or (use.label or use.name,), samples)
+
+
+def _part(value: SampleValue | None, part: str) -> SampleValue | None:
+    if isinstance(value, LostValue):
+        return LostValue(value.low, value.high, counted=_part(value.counted, part))
+    return value.get(part) if isinstance(value, dict) else None
+
+
+def _reduce(
+    row: Metric, use: MetricUse, values: Sequence[SampleValue | None], k: Sequence[int], chance: float | None
+) -> dict[str, Cell]:
+    if UNAVAILABLE in values:  # the names are the same as for any value
+        return dict.fromkeys(_reduce(row, use, [0.0] * len(values), k, chance), Cell(None))
+    values = [None if is_number(value) and isnan(value) else value for value in values]
+    known = counted(values)
+    if row.is_mean_share(use):
+        known = [0.0 if value is None else value for value in known]
+        values = [0.0 if value is None else value for value in values]
+    if _is_of_runs(row, use, known, values):
+        several = slice(1 if use.reduction == "take_first" else None)
+        has_lost = any(isinstance(value, LostValue) for value in values[several])
+        value = tuple(known[several])
+        return {
+            "": Cell(
+                None if all(single is None for single in value) else value, tuple(values[several]) if has_lost else None
+            )
+        }
+    name = use.reduction or ("runs" if row.yes_or_no else "mean")
+    numbers = [float(value) for value in known if value is not None]
+    sizes = use.k or [size for size in k if size <= len(numbers)] or [len(numbers)]
+    results = dict(reduction(name)(numbers, sizes)) if numbers else {"": None}
+    lost = _lost_cells(name, values, sizes)
+    chances = groups.expected(name, chance, len(values), tuple(sizes)) if chance is not None and row.yes_or_no else {}
+    noises = _noises(row, use, name, values, results)
+    return {
+        key: Cell(value, lost.get(key), (chances or {}).get(key), noises.get(key)) for key, value in results.items()
+    }
+
+
+def _noises(
+    row: Metric, use: MetricUse, name: str, values: Sequence[SampleValue | None], keys: Iterable[str]
+) -> dict[str, tuple[Noise, Noise]]:
+    """How each reduced value varies from draw to draw, lost samples at their worst and at their best."""
+    if not row.is_mean_share(use) or None in values:
+        return {}
+    worst = fill(values, "low")
+    best = fill(values, "high") if any(isinstance(value, LostValue) for value in values) else worst
+    return {key: (noise(name, key, worst), noise(name, key, best)) for key in keys}
+
+
+def _is_of_runs(
+    row: Metric, use: MetricUse, known: Sequence[SampleValue | None], values: Sequence[SampleValue | None]
+) -> bool:
+    """Whether every run has a figure of its own, because its values are no numbers."""
+    if any(value is not None for value in known):
+        return not all(is_number(value) for value in known if value is not None)
+    lost = any(isinstance(value, LostValue) and isinstance(value.low, tuple) for value in values)
+    return lost or aggregation(_aggregation_name(row, use)).limits is not None
+
+
+def _lost_cells(name: str, values: Sequence[SampleValue | None], sizes: Sequence[int]) -> dict[str, LostValue]:
+    """The reduced values that depend on lost samples."""
+    lost = sum(isinstance(value, LostValue) for value in values)
+    if not lost:
+        return {}
+    ends = reduction_ends(name, [value for value in values if value is not None], sizes)
+    return {
+        key: LostValue(low, high, samples=lost, alone=lost == len(values))
+        for key, (low, high) in ends.items()
+        if low != high
+    }
+
+
+def _figure_name(name: str, title: str, samples: int, use: MetricUse, *, headline: bool) -> str:
+    """`accuracy (5 runs average)`, `avg@5`, and `avg@5(exact_match)` for all metrics but the first."""
+    if name:
+        return name if headline and not use.reduction else f"{name}({title})"
+    averaged = samples > 1 and use.reduction in {None, "runs"}
+    return f"{title} ({samples} runs average)" if averaged else title

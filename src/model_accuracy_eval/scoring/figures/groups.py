@@ -1,0 +1,352 @@
+"""Parts of a dataset, groups of datasets, and figures that count from the level of guessing."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import comb, sqrt
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+import msgspec
+
+from model_accuracy_eval.errors import BadData, BadValue
+from model_accuracy_eval.records import (
+    DatasetResult,
+    FigureBounds,
+    GroupMean,
+    Interval,
+    Pipeline,
+    Problem,
+    SummaryRow,
+    TaskGroup,
+    TaskSpec,
+)
+from model_accuracy_eval.scoring.figures import intervals
+from model_accuracy_eval.scoring.figures.intervals import combined
+from model_accuracy_eval.scoring.figures.lost_values import Ends, LostValue
+from model_accuracy_eval.scoring.figures.reductions import CHOOSING, Reduced, reduction
+from model_accuracy_eval.scoring.metrics import user_functions
+
+
+def part(task: TaskSpec, problem: Problem) -> str:
+    """The part of the dataset that a problem belongs to; empty if the task has no parts."""
+    if task.grouping is None:
+        return ""
+    column = task.grouping.by
+    name = problem.category if column == "category" else problem.extras.get(column)
+    if name is None:
+        raise BadData(f"{task.name} is grouped by '{column}', but problem {problem.id} has none.")
+    return str(name)
+
+
+def names(task: TaskSpec, first: str) -> Iterator[str]:
+    """Names of the additional rows, as far as they are known before the data is."""
+    if task.baseline is not None:
+        yield _centred_name(first)
+    if task.grouping is not None and not task.grouping.weight_by_size:
+        yield _mean_name(task, first)
+
+
+def _centred_name(first: str) -> str:
+    return f"centred {first}"
+
+
+def _mean_name(task: TaskSpec, first: str) -> str:
+    return f"{first}, mean over {task.grouping.by if task.grouping else ''}"
+
+
+def centred(task: TaskSpec, row: SummaryRow) -> Iterator[SummaryRow]:
+    """The headline counted from the baseline: 0 is the level of guessing, 100 is everything right."""
+    if task.baseline is None:
+        return
+    base = task.baseline
+    if not 0 <= base < 1:
+        raise BadValue(f"{task.name}: the baseline is a share from 0 up to below 1, not {base:g}.")
+
+    def from_base(value: float) -> float:
+        return (value - 100 * base) / (1 - base)
+
+    interval = row.interval
+    yield msgspec.structs.replace(
+        row,
+        metric=_centred_name(row.metric),
+        value=None if row.value is None else from_base(row.value),
+        bounds=None if row.bounds is None else _map_bounds(row.bounds, from_base),
+        chance=None if row.chance is None else from_base(row.chance),
+        interval=None if interval is None else Interval(low=from_base(interval.low), high=from_base(interval.high)),
+        stderr=None if row.stderr is None else row.stderr / (1 - base),
+        certainty=None
+        if row.certainty is None
+        else msgspec.structs.replace(row.certainty, factor=100 / (1 - base), offset=from_base(0.0)),
+    )
+
+
+def _map_bounds(bounds: FigureBounds, change: Callable[[float], float]) -> FigureBounds:
+    low, high = (None if end is None else change(end) for end in (bounds.low, bounds.high))
+    return FigureBounds(low=low, high=high, samples=bounds.samples)
+
+
+def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
+    """Area → the parts that belong to it."""
+    area_of = task.grouping.areas if task.grouping else {}
+    members: dict[str, set[str]] = {}
+    for part in sorted(set(parts)) if area_of else ():
+        if part not in area_of:
+            raise BadData(f"{task.name} is grouped by areas, but '{part}' is none of the {len(area_of)} known parts.")
+        named = area_of[part]
+        for area in (named,) if isinstance(named, str) else named:
+            members.setdefault(area, set()).add(part)
+    return members
+
+
+def rows_of_parts(
+    task: TaskSpec, total: SummaryRow, parts: Mapping[str, SummaryRow], areas: Mapping[str, SummaryRow]
+) -> Iterator[SummaryRow]:
+    """One row for each area and part, and the plain mean of the parts unless they are weighted by size, because that is
+    the figure of the whole dataset."""
+    if task.grouping is None:
+        return
+    for name, row in (*areas.items(), *parts.items()):
+        yield msgspec.structs.replace(row, metric=f"{total.metric}[{name}]")
+    if not task.grouping.weight_by_size:
+        figures = [row.value for row in parts.values()]
+        errors = [row.stderr for row in parts.values()]
+        yield msgspec.structs.replace(
+            total,
+            metric=_mean_name(task, total.metric),
+            value=weighted(figures, [1] * len(figures)),
+            interval=None,
+            certainty=combined([row.certainty for row in parts.values()], [1] * len(parts)),
+            stderr=unweighted_stderr(errors),
+            bounds=weighted_bounds(list(parts.values()), [1] * len(parts)),
+            chance=weighted([row.chance for row in parts.values()], [1] * len(parts)),
+        )
+
+
+def weighted(figures: Sequence[float | None], sizes: Sequence[int]) -> float | None:
+    """Mean by size; None as soon as one of the figures is unknown, because a group's figure is of the whole group."""
+    known = [figure for figure in figures if figure is not None]
+    if len(known) < len(figures) or not sum(sizes):
+        return None
+    return sum(figure * size for figure, size in zip(known, sizes, strict=True)) / sum(sizes)
+
+
+def weighted_bounds(rows: Sequence[SummaryRow | None], sizes: Sequence[int]) -> FigureBounds | None:
+    """The limits of the mean by size; None if no row has any, or if the mean is unknown."""
+    bounds = [row.bounds for row in rows if row and row.bounds]
+    if not bounds or any(row is None or row.value is None for row in rows):
+        return None
+    lows, highs = (
+        [getattr(row.bounds, end) if row.bounds else row.value for row in rows if row] for end in ("low", "high")
+    )
+    samples = sum(each.samples for each in bounds)
+    return FigureBounds(low=weighted(lows, sizes), high=weighted(highs, sizes), samples=samples)
+
+
+def pooled_stderr(errors: Sequence[float | None], sizes: Sequence[int]) -> float | None:
+    """Standard error of a mean by size, from those of the parts: √(Σ (n−1)·se²·n / (N−parts) / N)."""
+    known = [error for error in errors if error is not None]
+    total = sum(sizes)
+    if len(known) < len(errors) or total <= len(sizes):
+        return None
+    variance = sum((size - 1) * error**2 * size for size, error in zip(sizes, known, strict=True))
+    return sqrt(variance / (total - len(sizes)) / total)
+
+
+def unweighted_stderr(errors: Sequence[float | None]) -> float | None:
+    """Standard error of a plain mean of independent figures: √(Σ se²) / parts."""
+    known = [error for error in errors if error is not None]
+    return sqrt(sum(error**2 for error in known)) / len(known) if known and len(known) == len(errors) else None
+
+
+def rows(
+    group: TaskGroup, dataset_results: Mapping[str, DatasetResult], groups: Mapping[str, TaskGroup] | None = None
+) -> tuple[SummaryRow, ...]:
+    """The rows of a group of datasets, those of its subgroups included. If one dataset is missing or lacks the figure,
+    the group's figure is unknown."""
+    results = [dataset_results.get(name) for name in datasets(group, groups or {})]
+    return tuple(row for mean in group.means for row in _group_rows(group.name, mean, results))
+
+
+def all_rows(task_groups: Sequence[TaskGroup], dataset_results: Sequence[DatasetResult]) -> list[SummaryRow]:
+    """The rows of all groups of a run."""
+    results = {result.dataset: result for result in dataset_results}
+    by_name = {group.name: group for group in task_groups}
+    return [row for group in task_groups for row in rows(group, results, by_name)]
+
+
+def metrics(task_groups: Sequence[TaskGroup], metrics_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Group → the names of its figures, from those of its datasets."""
+    by_name = {group.name: group for group in task_groups}
+    return {
+        group.name: list(
+            dict.fromkeys(
+                metric
+                for member in datasets(group, by_name)
+                for metric in metrics_of.get(member, ())
+                if any(_belongs_to(metric, mean) for mean in group.means)
+            )
+        )
+        for group in task_groups
+    }
+
+
+def datasets(group: TaskGroup, groups: Mapping[str, TaskGroup]) -> tuple[str, ...]:
+    """Names of all datasets of a group and its subgroups, each once."""
+    members: dict[str, None] = {}
+    pending, visited = [group], {group.name}
+    while pending:
+        for name in pending.pop().members:
+            if name not in groups:
+                members[name] = None
+            elif name not in visited:
+                visited.add(name)
+                pending.append(groups[name])
+    return tuple(members)
+
+
+def of_all(task_groups: Sequence[TaskGroup], names: Collection[str]) -> str:
+    """The group that stands for all of these datasets, which is what was named; empty: there is none."""
+    by_name = {group.name: group for group in task_groups}
+    inside = {name for group in task_groups for name in group.members}
+    outer = [group for group in task_groups if group.name not in inside]
+    return outer[0].name if len(outer) == 1 and {*names} <= {*datasets(outer[0], by_name)} else ""
+
+
+def _group_rows(name: str, mean: GroupMean, results: Sequence[DatasetResult | None]) -> Iterator[SummaryRow]:
+    known = [result for result in results if result]
+    metrics = dict.fromkeys(row.metric for result in known for row in result.rows if _belongs_to(row.metric, mean))
+    sizes = [len(result.problem_results) if result else 0 for result in results]
+    for metric in metrics:
+        members = [_find(result, metric) for result in results]
+        # What was read of a part has another size, and another error, than the whole.
+        figures = [row.value if row and not row.estimated else None for row in members]
+        errors = [row.stderr if row else None for row in members]
+        weights = sizes if mean.weight_by_size else [1] * len(sizes)
+        yield msgspec.structs.replace(
+            next(row for row in members if row),
+            dataset=name,
+            estimated=False,
+            version=_version([result.version for result in known]),
+            value=weighted(figures, weights),
+            interval=None,
+            bounds=weighted_bounds(members, weights),
+            certainty=combined([row.certainty if row else None for row in members], weights),
+            chance=weighted([row.chance if row else None for row in members], weights),
+            stderr=pooled_stderr(errors, sizes) if mean.weight_by_size else unweighted_stderr(errors),
+        )
+
+
+def _belongs_to(metric: str, mean: GroupMean) -> bool:
+    """Whether a figure such as `acc`, `acc (5 runs average)` or `acc,strict` is one that the group averages; those of
+    parts are not."""
+    if metric.endswith("]"):
+        return False
+    title = metric.partition(" (")[0]
+    name, _, pipeline = title.partition(",")
+    return name == mean.metric and (not mean.pipelines or (pipeline or "none") in mean.pipelines)
+
+
+def _find(dataset_result: DatasetResult | None, metric: str) -> SummaryRow | None:
+    """A dataset without a baseline counts from 0 in any case, so its plain row is its centred one."""
+    rows = {row.metric: row for row in dataset_result.rows} if dataset_result else {}
+    return rows.get(metric) or rows.get(metric.removeprefix("centred "))
+
+
+def _version(versions: Sequence[str]) -> str:
+    """Six hex digits over the versions of the datasets."""
+    return hashlib.sha256("\n".join(versions).encode()).hexdigest()[:6]
+
+
+# Figures of groups of rows that count only if all of them are right: the rotations of one question, for example.
+
+
+class GroupedValue(NamedTuple):
+    """Whether one row is right, and the group that it belongs to."""
+
+    right: float
+    group: str
+    rows: int
+    """How many rows the group has."""
+
+
+def share_of_whole_groups(values: Sequence[GroupedValue]) -> float | None:
+    """The share of the groups whose rows are all right. A group of which some rows were not asked is left out."""
+    return intervals.mean(list(_groups(values).values()))
+
+
+def ends(values: Sequence[Any]) -> Ends:
+    """The share if all lost rows are wrong, and if all of them are right."""
+    low, high = (
+        [value.counted._replace(right=right) if isinstance(value, LostValue) else value for value in values]
+        for right in (0.0, 1.0)
+    )
+    return share_of_whole_groups(low), share_of_whole_groups(high)
+
+
+def stderr(problems: Sequence[Sequence[Any]]) -> float | None:
+    """Of the mean over the runs: a group is one observation, because its rows are not independent."""
+    by_group: dict[str, list[float]] = defaultdict(list)
+    for run in zip(*problems, strict=True):
+        for name, right in _groups(run).items():
+            by_group[name].append(right)
+    return intervals.stderr([value for values in by_group.values() if (value := intervals.mean(values)) is not None])
+
+
+def _groups(values: Iterable[tuple[float, str, int]]) -> dict[str, float]:
+    """Complete group → 1 if all of its rows are right, else 0."""
+    rights: dict[str, list[bool]] = defaultdict(list)
+    sizes: dict[str, int] = {}
+    for right, name, size in values:
+        rights[name].append(right >= 1.0)
+        sizes[name] = size
+    return {name: float(all(found)) for name, found in rights.items() if len(found) == sizes[name]}
+
+
+# What a model reaches that picks one of the options at random, every time anew.
+
+
+def chance_of_right(problem: Problem, pipeline: Pipeline, samples: int) -> float | None:
+    """The chance that one guess is right; None without options, and where samples vote before they are judged."""
+    if samples > 1 and any(step.name == "majority_vote" for step in pipeline.filters):
+        return None
+    options = len(problem.choices)
+    if options < 2:
+        return None
+    if problem.gold:
+        return len({place for place in problem.gold if 0 <= place < options}) / options
+    return 1 / options if _names_one_option(problem) else None
+
+
+def _names_one_option(problem: Problem) -> bool:
+    letters = ascii_uppercase[: len(problem.choices)]
+    right = problem.references[0].strip().strip("().") if problem.references else ""
+    return problem.references[0] in problem.choices or (len(right) == 1 and right.upper() in letters)
+
+
+@lru_cache(maxsize=4096)
+def expected(name: str, chance: float, n: int, k: tuple[int, ...]) -> Reduced | None:
+    """The expected values of a reduction of n guesses; None for one whose rule is not known.
+
+    Every reduction depends on nothing but the number of right samples and on whether the first is right, so these
+    cases are weighed by their probabilities.
+    """
+    if name in CHOOSING or user_functions.is_path(name):
+        return None
+    reduce = reduction(name)
+    totals: Reduced = {}
+    for right in range(n + 1):
+        samples = [1.0] * right + [0.0] * (n - right)
+        probability = comb(n, right) * chance**right * (1 - chance) ** (n - right)
+        for share, order in ((right / n, samples), ((n - right) / n, samples[::-1])):
+            if share:
+                for key, value in reduce(order, k).items():
+                    totals[key] = totals.get(key, 0.0) + probability * share * value
+    return totals
+
+
+def mean_chance(chances: Sequence[float | None]) -> float | None:
+    """None as soon as one problem has no chance level."""
+    known = [chance for chance in chances if chance is not None]
+    return sum(known) / len(known) if known and len(known) == len(chances) else None

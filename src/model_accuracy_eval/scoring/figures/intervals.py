@@ -1,0 +1,301 @@
+"""Means over problems, and how certain they are.
+
+Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from math import fsum, sqrt
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy
+
+from model_accuracy_eval.records import CaseCertainty, Certainty, Interval
+from model_accuracy_eval.scoring.figures.distributions import share_limits, t_quantile
+from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[numpy.float64]
+    Places = NDArray[numpy.intp]
+
+Z95 = 1.959963984540054
+
+_MAX_DRAWN = 5_000_000
+"""Values that one bootstrap draws at most."""
+_BATCH = 500_000
+"""Values that are drawn at once: some megabytes."""
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """None for an empty sequence: an unknown figure is never 0."""
+    return fsum(values) / len(values) if values else None
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Standard deviation of a sample of two or more."""
+    centre = fsum(values) / len(values)
+    return sqrt(fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+def stderr(values: Sequence[float]) -> float | None:
+    """Standard error of the mean; None for fewer than two values."""
+    return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
+
+
+def bootstrap(figures: "Callable[[Places], Floats]", problems: int, draws: int) -> float | None:
+    """Standard error of any figure: how it varies when the problems are drawn again, with replacement.
+
+    `figures` takes the places of the drawn problems, one row for each draw, and returns one figure a row. Figures
+    that are not finite are unknown and left out.
+    """
+    draws = min(draws, _MAX_DRAWN // max(problems, 1))
+    if problems < 2 or draws < 2:
+        return None
+    values = numpy.concatenate([figures(drawn) for drawn in _draw(problems, draws)])
+    known = values[numpy.isfinite(values)]
+    return float(numpy.std(known, ddof=1)) if len(known) > 1 else None
+
+
+def _draw(problems: int, draws: int) -> Iterator["Places"]:
+    """lm-eval's draws, so that equal values give equal errors: every thousand draws are `random.Random(number)`'s.
+
+    Seeded with a list, `RandomState` gives the same random numbers as `random.Random`, but as arrays.
+    """
+    size = min(1000, draws)
+    rows = max(1, _BATCH // problems)
+    for chunk in range(draws // size):
+        generator = numpy.random.RandomState([chunk])
+        for start in range(0, size, rows):
+            shares = generator.random_sample((min(rows, size - start), problems))
+            yield (shares * problems).astype(numpy.intp)
+
+
+def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval | None:
+    """95 % interval, 0..100, of the mean of per-problem values in [0, 1].
+
+    Wilson's score interval for the effective number of observations, as many coin flips as would vary like the
+    problems' values do (Kish's design effect), with the quantile of Student's t distribution, because that number is an
+    estimate itself. For averages of several samples it lies between problems and samples. Unlike mean ± 1.96 standard
+    errors it stays inside 0..100 and does not shrink to a point when every problem is solved.
+    """
+    if len(values) < 2:
+        return None
+    p = min(max(fsum(values) / len(values), 0.0), 1.0)
+    low, high = wilson(p, coin_flips(values, samples_per_problem), t95(len(values)))
+    return Interval(low=100 * low, high=100 * high)
+
+
+def interval_of_samples(problems: Sequence[Sequence[float]]) -> Interval | None:
+    """The same of the mean of all samples of problems that have unlike numbers of them: the samples of one problem
+    resemble each other."""
+    samples = sum(map(len, problems))
+    if len(problems) < 2:
+        return None
+    p = min(max(fsum(map(fsum, problems)) / samples, 0.0), 1.0)
+    variance = fsum(fsum(value - p for value in values) ** 2 for values in problems) / samples**2
+    varied = 0.0 < p < 1.0 and variance > 0
+    flips = min(_without_bias(len(problems)) * p * (1 - p) / variance, samples) if varied else len(problems) - 1.0
+    low, high = wilson(p, flips, t95(len(problems)))
+    return Interval(low=100 * low, high=100 * high)
+
+
+def t95(problems: int) -> float:
+    """How many standard errors a two-sided 95 % interval reaches, where these are estimated from so many problems."""
+    return t_quantile(0.975, problems - 1)
+
+
+def _without_bias(problems: int) -> float:
+    """A variance around the mean of the same values is too small by so much."""
+    return (problems - 1) / problems
+
+
+def coin_flips(values: Sequence[float], samples_per_problem: int = 1) -> float:
+    """As many coin flips as would vary like these values do: at most as many as there are samples."""
+    problems = len(values)
+    p = min(max(fsum(values) / problems, 0.0), 1.0)
+    if not 0.0 < p < 1.0:
+        return max(problems - 1.0, 1.0)
+    variance_of_mean = fsum((v - p) ** 2 for v in values) / problems**2
+    return _flips(p, variance_of_mean, problems, problems * samples_per_problem)
+
+
+def _flips(p: float, variance_of_mean: float, problems: int, samples: int) -> float:
+    return min(_without_bias(problems) * p * (1 - p) / variance_of_mean, samples) if variance_of_mean > 0 else samples
+
+
+def interval_of_sums(problems: int, total: float, squares: float, samples_per_problem: int = 1) -> Interval | None:
+    """`interval` of values that were only counted and added up, and their squares."""
+    if problems < 2:
+        return None
+    p = min(max(total / problems, 0.0), 1.0)
+    flips = max(problems - 1.0, 1.0)
+    if 0.0 < p < 1.0:
+        variance_of_mean = max(squares / problems - p * p, 0.0) / problems
+        flips = _flips(p, variance_of_mean, problems, problems * samples_per_problem)
+    low, high = wilson(p, flips, t95(problems))
+    return Interval(low=100 * low, high=100 * high)
+
+
+def wilson(p: float, n: float, z: float) -> tuple[float, float]:
+    """Limits of a share p of n coin flips; z: the quantile of the normal distribution, or of Student's."""
+    spread = z**2 / n
+    centre = (p + spread / 2) / (1 + spread)
+    half = z * sqrt(p * (1 - p) / n + spread / (4 * n)) / (1 + spread)
+    # p lies inside; rounding must not push it out where it touches an end.
+    return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Linear interpolation between the closest ranks of a sorted, non-empty sequence."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+# How far a figure is known: what it might have been for the same problems asked again, or for others of the kind.
+#
+# Asked again, each problem's samples are drawn anew. Where enough problems have samples that disagree, their
+# disagreement says how much the figure varies. Where few do, it says too little (of 20 problems that all were solved
+# each time it would say that nothing can change); then the limits are those that hold whatever the problems' chances
+# are, Clopper and Pearson's for all samples together.
+
+
+Over = Literal["reruns", "problems"]
+
+_MIXED_ENOUGH = 20
+"""Problems with samples that disagree. With fewer, limits from their variance err in up to 82 of 100 runs instead
+of 5."""
+_WORTH_IT = 0.8
+"""Of the variance that coin flips would have; above it, Clopper and Pearson's limits are as narrow, and exact."""
+_ESTIMATORS = {"pass": pass_at_k, "cons": cons_at_k}
+
+
+class Noise(NamedTuple):
+    """How one problem's value varies from draw to draw."""
+
+    variance: float | None
+    """None: the samples do not say."""
+    freedom: int
+    draws: int
+    """Right-or-wrong draws that the value is the mean of."""
+
+
+def noise(reduction: str, key: str, values: Sequence[float]) -> Noise:
+    """Of the value `key` that a reduction makes of these samples."""
+    n = len(values)
+    if reduction in {"runs", "mean", "avg@n"} and (not key or key.startswith("avg@")):
+        return Noise(_variance_of_mean(values), n - 1, n)
+    kind, _, size = key.partition("@")
+    # Which reductions give such keys, they all count right and wrong.
+    if kind in _ESTIMATORS and int(size) < n:
+        return Noise(_jackknife(kind, n, int(sum(values)), int(size)), n - 1, 1)
+    return Noise(None, 0, 1)
+
+
+def _variance_of_mean(values: Sequence[float]) -> float | None:
+    n = len(values)
+    if n < 2:
+        return None
+    centre = fsum(values) / n
+    return fsum((value - centre) ** 2 for value in values) / (n * (n - 1))
+
+
+@lru_cache(maxsize=4096)
+def _jackknife(kind: str, n: int, c: int, k: int) -> float:
+    """The variance of an estimate from n samples, c of them right, by leaving out one after the other; too large on the
+    average rather than too small (Efron and Stein 1981)."""
+    estimate = _ESTIMATORS[kind]
+    without_right = estimate(n - 1, c - 1, k) if c else 0.0
+    without_wrong = estimate(n - 1, c, k) if c < n else 0.0
+    centre = (c * without_right + (n - c) * without_wrong) / n
+    squares = c * (without_right - centre) ** 2 + (n - c) * (without_wrong - centre) ** 2
+    return (n - 1) / n * squares
+
+
+def case(values: Sequence[float], noises: Iterable[Noise], samples: int) -> CaseCertainty:
+    """The certainty of problems with these values, 0..1."""
+    problems = len(values)
+    centre = min(max(fsum(values) / problems, 0.0), 1.0)
+    each = list(noises)
+    mixed = [(noise.variance, noise.freedom) for noise in each if noise.variance]
+    total = fsum(variance for variance, _ in mixed)
+    flips = centre * (1 - centre) / sum(noise.draws for noise in each)
+    known = len(mixed) >= _MIXED_ENOUGH and all(noise.variance is not None for noise in each)
+    variance = total / problems**2
+    worth_it = known and variance < _WORTH_IT * flips
+    return CaseCertainty(
+        mean=centre,
+        rerun_variance=variance if worth_it else None,
+        # Satterthwaite's.
+        freedom=total**2 / fsum(variance**2 / freedom for variance, freedom in mixed) if worth_it else 0.0,
+        flips=coin_flips(values, samples),
+    )
+
+
+def combined(parts: Sequence[Certainty | None], weights: Sequence[float]) -> Certainty | None:
+    """The certainty of a weighted mean of figures of different problems; None if that of one of them is unknown."""
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(parts):
+        return None
+    shares = [weight / fsum(weights) * part.factor for weight, part in zip(weights, known, strict=True)]
+    factor = fsum(shares)
+    shares = [share / factor for share in shares]
+    return Certainty(
+        problems=sum(part.problems for part in known),
+        samples=max(part.samples for part in known),
+        draws=sum(part.draws for part in known),
+        worst=_combined_case([(part.worst, part.draws) for part in known], shares),
+        best=_combined_case([(part.best, part.draws) for part in known], shares),
+        factor=factor,
+        offset=fsum(weight / fsum(weights) * part.offset for weight, part in zip(weights, known, strict=True)),
+    )
+
+
+def _combined_case(cases: Sequence[tuple[CaseCertainty, int]], shares: Sequence[float]) -> CaseCertainty:
+    reruns = [share**2 * _rerun_variance(case, draws) for share, (case, draws) in zip(shares, cases, strict=True)]
+    problems = [share**2 * _coin_variance(case, case.flips) for share, (case, _) in zip(shares, cases, strict=True)]
+    centre = fsum(share * case.mean for share, (case, _) in zip(shares, cases, strict=True))
+    certain = [(variance, case.freedom or draws) for variance, (case, draws) in zip(reruns, cases, strict=True)]
+    squares = fsum(variance**2 / freedom for variance, freedom in certain if freedom)
+    return CaseCertainty(
+        mean=centre,
+        rerun_variance=fsum(reruns),
+        freedom=fsum(reruns) ** 2 / squares if squares else 1.0,
+        flips=max(centre * (1 - centre) / fsum(problems), 1.0),
+    )
+
+
+def _rerun_variance(case: CaseCertainty, draws: int) -> float:
+    if case.rerun_variance is not None or not draws:
+        return case.rerun_variance or 0.0
+    return _coin_variance(case, draws)
+
+
+def _coin_variance(case: CaseCertainty, flips: float) -> float:
+    """As if there were two more flips, one of them right: where all are right, that does not prove that all will be."""
+    share = (case.mean * flips + 1) / (flips + 2)
+    return share * (1 - share) / flips
+
+
+def limits(certainty: Certainty, over: Over, confidence: float) -> Interval:
+    """Between which ends the figure lies; each end alone holds with this confidence."""
+    ends = _rerun_ends if over == "reruns" else _problem_ends
+    low, high = ends(certainty, certainty.worst, confidence)[0], ends(certainty, certainty.best, confidence)[1]
+    return Interval(low=certainty.factor * low + certainty.offset, high=certainty.factor * high + certainty.offset)
+
+
+def _rerun_ends(certainty: Certainty, case: CaseCertainty, confidence: float) -> tuple[float, float]:
+    if not certainty.draws:
+        return case.mean, case.mean
+    if case.rerun_variance is None:
+        return share_limits(case.mean * certainty.draws, certainty.draws, confidence)
+    # Half a draw is the step from one possible figure to the middle of the next.
+    half = t_quantile(confidence, case.freedom) * sqrt(case.rerun_variance) + 0.5 / certainty.draws
+    return max(0.0, case.mean - half), min(1.0, case.mean + half)
+
+
+def _problem_ends(certainty: Certainty, case: CaseCertainty, confidence: float) -> tuple[float, float]:
+    return wilson(case.mean, case.flips, t_quantile(confidence, max(1, certainty.problems - 1)))

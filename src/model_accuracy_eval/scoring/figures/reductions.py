@@ -1,0 +1,262 @@
+"""The values of one problem's samples → one value, or several named values.
+
+`runs` is what AISBench prints: the average, and for right-or-wrong values avg@n, pass@k and cons@k too.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import comb, inf, isnan
+from statistics import median
+
+from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.scoring.figures.lost_values import LostValue, fill
+from model_accuracy_eval.scoring.metrics import user_functions
+
+# pass@k, cons@k, avg@n and maj@k of one problem: n samples, c of them correct.
+#
+# Every function refuses input without an answer (n < 1, k < 1, k > n, c outside 0..n): the usual short formula of
+# pass@k returns 1.0 there, which turns missing samples into perfect scores.
+
+
+@lru_cache(maxsize=4096)
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """Probability that at least one of k samples, drawn from the n without replacement, is correct.
+
+    1 − Π_{j=n−c+1..n}(1 − k/j), equal to 1 − C(n−c, k)/C(n, k), without factorials that overflow.
+
+    In [0, 1]; rises with k and with c; `pass_at_k(n, c, 1)` is c/n; 1 when fewer than k samples are wrong.
+
+    >>> round(pass_at_k(5, 3, 2), 12)
+    0.9
+    """
+    _check(n, c, k)
+    if n - c < k:
+        return 1.0
+    all_wrong = 1.0
+    for j in range(n - c + 1, n + 1):
+        all_wrong *= 1.0 - k / j
+    return 1.0 - all_wrong
+
+
+@lru_cache(maxsize=4096)
+def cons_at_k(n: int, c: int, k: int) -> float:
+    """Probability that a strict majority of k samples, drawn from the n without replacement, is correct.
+
+    At k = n there is one way to draw, and the value is 1 if c > k/2, else 0. For k < n it is the
+    exact expectation over all k-subsets, Σ_{j>k/2} C(c, j)·C(n−c, k−j) / C(n, k).
+
+    In [0, 1]; rises with c; never above pass@k of the same k.
+
+    >>> cons_at_k(3, 2, 3), cons_at_k(3, 1, 3)
+    (1.0, 0.0)
+    """
+    _check(n, c, k)
+    majorities = sum(comb(c, j) * comb(n - c, k - j) for j in range(k // 2 + 1, min(c, k) + 1))
+    return majorities / comb(n, k)
+
+
+def avg_at_n(n: int, c: int) -> float:
+    """Share of the n samples that are correct, c/n: equal to pass@1.
+
+    >>> avg_at_n(5, 3)
+    0.6
+    """
+    _check(n, c, 1)
+    return c / n
+
+
+@lru_cache(maxsize=4096)
+def maj_at_k(groups: tuple[tuple[int, int], ...], silent: int, k: int) -> float:
+    """Probability that a vote among k samples, drawn from the n without replacement, chooses a correct one.
+
+    `groups` are the samples that agree with each other: how many they are, and how many of them are correct. The
+    largest group of those drawn wins, and any of its samples is chosen; of equally large ones, any. `silent` samples
+    have no vote: where nothing else is drawn, nothing is chosen. It is the exact expectation over all k-subsets, which
+    at k = n is a single one.
+
+    In [0, 1]; with one sample in each group, or k = 1, it is c/n.
+
+    >>> maj_at_k(((3, 3), (2, 0)), 0, 5), maj_at_k(((2, 2), (2, 0)), 1, 5)
+    (1.0, 0.5)
+    """
+    n = silent + sum(size for size, _ in groups)
+    _check(n, sum(right for _, right in groups), k)
+    total = 0.0
+    for largest in range(1, min(k, max((size for size, _ in groups), default=0)) + 1):
+        for (drawn, tied), right in _draws(groups, silent, largest, k).items():
+            total += right / tied * comb(silent, k - drawn) if tied else 0.0
+    return min(1.0, total / comb(n, k))
+
+
+def _draws(groups: tuple[tuple[int, int], ...], silent: int, largest: int, k: int) -> dict[tuple[int, int], float]:
+    """(How many samples are drawn, how many groups have the largest part) → over all ways to draw them, `largest` of no
+    group more, the sum of the shares of correct samples in those groups. The silent ones make the rest of k."""
+    draws: dict[tuple[int, int], tuple[int, float]] = {(0, 0): (1, 0.0)}
+    left = silent + sum(size for size, _ in groups)
+    for size, correct in groups:
+        left -= size
+        extended: dict[tuple[int, int], tuple[int, float]] = {}
+        for (drawn, tied), (ways, right) in draws.items():
+            for part in range(max(0, k - drawn - left), min(size, largest, k - drawn) + 1):
+                tops = part == largest
+                choices = comb(size, part)
+                place = (drawn + part, tied + tops)
+                before = extended.get(place, (0, 0.0))
+                share = right + ways * correct / size if tops else right
+                extended[place] = (before[0] + choices * ways, before[1] + choices * share)
+        draws = extended
+    return {place: right for place, (_, right) in draws.items()}
+
+
+def _check(n: int, c: int, k: int) -> None:
+    if n < 1:
+        raise BadValue(f"A problem needs at least 1 sample to be scored, but it has n = {n}.")
+    if not 0 <= c <= n:
+        raise BadValue(f"The number of correct samples must lie in 0..{n}, but c = {c}.")
+    if not 1 <= k <= n:
+        raise BadValue(f"k must lie in 1..n, but k = {k} and n = {n}.")
+
+
+Reduced = dict[str, float]
+"""Name → value; the empty name stands for the metric's own name."""
+Reduction = Callable[[Sequence[float], Sequence[int]], Reduced]
+
+
+def _alone(pick: Callable[[Sequence[float]], float]) -> Reduction:
+    return lambda values, k: {"": float(pick(values))}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _majority(values: Sequence[float]) -> float:
+    """The most frequent value; of equally frequent ones the earliest."""
+    return Counter(values).most_common(1)[0][0]
+
+
+def _correct(values: Sequence[float]) -> int:
+    others = [value for value in values if value not in (0.0, 1.0)]
+    if others:
+        raise BadValue(f"pass@k, cons@k and avg@n count right and wrong samples, but a sample is {others[0]:g}.")
+    return int(sum(values))
+
+
+def _pass(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    n, c = len(values), _correct(values)
+    return {f"pass@{size}": pass_at_k(n, c, size) for size in k or (n,)}
+
+
+def _cons(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    n, c = len(values), _correct(values)
+    return {f"cons@{size}": cons_at_k(n, c, size) for size in k or (n,)}
+
+
+def _avg(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    return {f"avg@{len(values)}": avg_at_n(len(values), _correct(values))}
+
+
+def _runs(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    results = {"": _mean(values)}
+    if len(values) > 1:
+        results |= _avg(values, k) | _pass(values, k) | _cons(values, k)
+    return results
+
+
+def _best_shown(values: Sequence[float]) -> float:
+    """Of the values of `best_of_n`: whether the first sample that passes the shown tests passes the hidden ones too; if
+    none passes them, the first sample counts."""
+    chosen = next((value for value in values if value >= 2), values[0])
+    return chosen % 2
+
+
+NO_VOTE, ALONE = 0, 1
+"""What a sample may have instead of the number of a group: it is not chosen; it agrees with no other one."""
+
+
+def vote(right: float, group: int) -> float:
+    """A sample's value for `maj@k`: whether it is right, and the group of those that it agrees with."""
+    return right + 2.0 * group
+
+
+def _maj(values: Sequence[float], k: Sequence[int]) -> Reduced:
+    rights: dict[tuple[int, int], list[int]] = {}
+    silent = 0
+    for place, value in enumerate(values):
+        group, right = divmod(int(value), 2)
+        if group == NO_VOTE:
+            silent += 1
+        else:
+            rights.setdefault((group, place if group == ALONE else 0), []).append(right)
+    groups = tuple(sorted((len(group), sum(group)) for group in rights.values()))
+    return {f"maj@{size}": maj_at_k(groups, silent, size) for size in k or (len(values),)}
+
+
+REDUCTIONS: dict[str, Reduction] = {
+    "runs": _runs,
+    "take_first": _alone(lambda values: values[0]),
+    "mean": _alone(_mean),
+    "median": _alone(median),
+    "max": _alone(max),
+    "min": _alone(min),
+    "majority": _alone(_majority),
+    "maj": _alone(_majority),
+    "pass@k": _pass,
+    "pass_at_k": _pass,
+    "cons@k": _cons,
+    "cons_at_k": _cons,
+    "avg@n": _avg,
+    "best_shown": _alone(_best_shown),
+    "maj@k": _maj,
+}
+CHOOSING = {"best_shown", "maj@k"}
+"""These choose among samples by more than whether they are right."""
+_COUNTING = {"pass@k", "pass_at_k", "cons@k", "cons_at_k", "avg@n"}
+"""These take nothing but right and wrong."""
+_SIZED = re.compile(r"(?:pass|cons)(?:@|_at_)(\d+)")
+
+
+def reduction_ends(name: str, values: Sequence[float | LostValue], k: Sequence[int]) -> dict[str, tuple[float, float]]:
+    """The least and the greatest of each reduced value while some of a problem's values are lost.
+
+    All reductions but three kinds rise with every value. Of a majority nothing is certain but that it is one of the
+    values; of a user's own function, nothing.
+    """
+    if user_functions.is_path(name):
+        return {"": (-inf, inf)}
+    if name == "maj@k":  # how a lost sample would have voted is anybody's guess
+        return dict.fromkeys(_maj([0.0] * len(values), k), (0.0, 1.0))
+    if name == "best_shown":
+        results = [_best_shown([float(end) if isinstance(v, LostValue) else v for v in values]) for end in range(4)]
+        return {"": (min(results), max(results))}
+    lows, highs = fill(values, "low"), fill(values, "high")
+    if name in {"majority", "maj"} and not {*lows, *highs} <= {0.0, 1.0}:
+        return {"": (min(lows), max(highs))}
+    if name in _COUNTING or _SIZED.fullmatch(name):
+        lows, highs = ([min(max(value, 0.0), 1.0) for value in end] for end in (lows, highs))
+    low, high = reduction(name)(lows, k), reduction(name)(highs, k)
+    return {key: (_or(low[key], -inf), _or(high[key], inf)) for key in low}
+
+
+def _or(value: float, end: float) -> float:
+    """A sum of opposite infinities is nothing: then there is no limit."""
+    return end if isnan(value) else value
+
+
+def counts_only(name: str | None) -> bool:
+    """Whether of right-or-wrong values only the number of right ones matters; None: the default reduction."""
+    return name in {None, "runs", "mean"} or name in _COUNTING or bool(_SIZED.fullmatch(name or ""))
+
+
+def reduction(name: str) -> Reduction:
+    """The reduction with this name; `pass@5` is pass@k with k = 5. A path leads to a function of a problem's values."""
+    if name in REDUCTIONS:
+        return REDUCTIONS[name]
+    if sized := _SIZED.fullmatch(name):
+        row, size = REDUCTIONS[f"{name[:4]}@k"], int(sized[1])
+        return lambda values, k: row(values, [size])
+    if user_functions.is_path(name):
+        return _alone(user_functions.load(name))
+    raise UnknownName("reduction", name, REDUCTIONS)

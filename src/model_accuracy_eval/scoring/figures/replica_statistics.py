@@ -1,0 +1,212 @@
+"""Whether replicas of one service differ: in what they answer to the same problems, and in how fast.
+
+Answers: within a problem, which samples go to which replica has nothing to do with their values, as long as the
+replicas are alike. So the sum of a replica's values is compared with what a permutation of the problem's values would
+give it (Cochran, Mantel and Haenszel's test with a problem as stratum). Problems that one replica answered alone are
+compared with their neighbours, which were asked at about the same time.
+
+Speed: neighbouring samples share the load of their moment, so blocks of samples are compared, by their signs.
+
+The most different replica is named first, and the others are compared without it, because it also makes the others
+look different.
+"""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import comb, fsum, sqrt
+from statistics import NormalDist, median
+from typing import NamedTuple
+
+from model_accuracy_eval.records import DatasetResult, Interval, ProblemResult, ReplicaFigure, ReplicaPace
+from model_accuracy_eval.scoring.figures.distributions import normal_quantile
+
+CONFIDENCE = 0.99
+"""Of all comparisons of a run together: one run in a hundred names a replica that is like the others."""
+_NEIGHBOURS = 10
+_LEAST_STRATA = 10
+"""With fewer, nothing is said."""
+_SLOWER = 1.1
+"""A smaller ratio is not worth a word, however sure it is."""
+BLOCKS = 20
+
+Stratum = Sequence[tuple[str, float]]
+"""A replica and a value of each sample."""
+
+
+class _Change(NamedTuple):
+    """A replica beside the others on the same problems."""
+
+    z: float
+    points: float
+    interval: Interval
+
+
+def replica_figures(dataset_results: Sequence[DatasetResult]) -> tuple[ReplicaFigure, ...]:
+    """Returns one for each replica, in the order of their names; none if there was one service."""
+    samples: dict[str, list[float]] = defaultdict(list)
+    for result in filter(_has_shares, dataset_results):
+        for problem in result.problem_results:
+            for name, value in _answered(problem):
+                samples[name].append(value)
+    paces = _paces(dataset_results)
+    names = sorted(samples.keys() | paces.keys())
+    if len(names) < 2:
+        return ()
+    changes, different = _changes(names, [stratum for result in dataset_results for stratum in _strata(result)])
+    ratios, slow = _ratios(names, paces)
+    return tuple(
+        ReplicaFigure(
+            replica=name,
+            samples=len(samples[name]),
+            figure=100 * fsum(samples[name]) / len(samples[name]) if samples[name] else None,
+            points=changes[name].points if name in changes else None,
+            interval=changes[name].interval if name in changes else None,
+            differs=name in different,
+            gap=median(known) if (known := [gap for gap in paces.get(name, ()) if gap is not None]) else None,
+            ratio=ratios.get(name),
+            differs_in_speed=name in slow,
+        )
+        for name in names
+    )
+
+
+def _has_shares(result: DatasetResult) -> bool:
+    return bool(result.rows) and result.rows[0].share
+
+
+def _answered(problem: ProblemResult) -> Iterator[tuple[str, float]]:
+    """A sample without an answer has no replica."""
+    return ((name, value) for name, value in zip(problem.replicas, problem.values, strict=False) if name)
+
+
+def _strata(result: DatasetResult) -> Iterator[Stratum]:
+    if not _has_shares(result):
+        return
+    alone: list[tuple[str, float]] = []
+    for problem in result.problem_results:
+        stratum = list(_answered(problem))
+        if len({name for name, _ in stratum}) > 1:
+            yield stratum
+        elif stratum:
+            # One value: its samples are more alike than those of its neighbours.
+            alone.append((stratum[0][0], fsum(value for _, value in stratum) / len(stratum)))
+    yield from (alone[at : at + _NEIGHBOURS] for at in range(0, len(alone), _NEIGHBOURS))
+
+
+def _changes(names: Sequence[str], strata: Sequence[Stratum]) -> tuple[dict[str, _Change], list[str]]:
+    """The change of each replica, and the names of those that differ by more than chance."""
+    left, changes, different = list(names), dict[str, _Change](), list[str]()
+    while len(left) > 1:
+        comparisons = 1 if len(left) == 2 else len(left)
+        there = [[sample for sample in stratum if sample[0] in left] for stratum in strata]
+        now = {name: change for name in left if (change := _change(name, there, comparisons))}
+        changes |= now
+        worst = min(left, key=lambda name: (-round(abs(now[name].z), 9), now[name].points) if name in now else (0, 0))
+        if worst not in now or not _is_sure(now[worst], comparisons):
+            break
+        different.append(worst)
+        left.remove(worst)
+    return changes, different
+
+
+def _is_sure(change: _Change, comparisons: int) -> bool:
+    p = 2 * NormalDist().cdf(-abs(change.z)) * comparisons
+    return p < 1 - CONFIDENCE and not change.interval.low <= 0 <= change.interval.high
+
+
+def _change(name: str, strata: Iterable[Stratum], comparisons: int) -> _Change | None:
+    """Permutation variance for the test, the variance between strata for the interval."""
+    differences: list[tuple[float, float]] = []
+    variance = 0.0
+    for stratum in strata:
+        own = [value for replica, value in stratum if replica == name]
+        others = [value for replica, value in stratum if replica != name]
+        if own and others:
+            count, values = len(stratum), own + others
+            mean = fsum(values) / count
+            weight = len(own) * len(others) / count
+            variance += weight * fsum((value - mean) ** 2 for value in values) / (count - 1)
+            differences.append((weight, fsum(own) / len(own) - fsum(others) / len(others)))
+    weights = fsum(weight for weight, _ in differences)
+    if len(differences) < _LEAST_STRATA or not variance:
+        return None
+    total = fsum(weight * difference for weight, difference in differences)
+    mean = total / weights
+    spread = fsum((weight * (difference - mean)) ** 2 for weight, difference in differences)
+    stderr = sqrt(spread * len(differences) / (len(differences) - 1)) / weights
+    reach = normal_quantile(1 - (1 - CONFIDENCE) / (2 * comparisons)) * stderr
+    return _Change(total / sqrt(variance), 100 * mean, Interval(low=100 * (mean - reach), high=100 * (mean + reach)))
+
+
+class PaceRecorder:
+    """Collects the gaps between chunks of one dataset's samples, in the order in which they were answered."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, int] = {}
+        self._replicas = array("l")
+        """Of each sample, by its number in `_names`."""
+        self._gaps = array("d")
+
+    def add(self, replica: str, gap: float | None) -> None:
+        if replica and gap is not None:
+            self._replicas.append(self._names.setdefault(replica, len(self._names)))
+            self._gaps.append(gap)
+
+    def paces(self) -> tuple[ReplicaPace, ...]:
+        """Each replica's median gap in every block."""
+        names = sorted(self._names)
+        size = max(-(-len(self._gaps) // BLOCKS), 4 * len(names))
+        blocks = [range(at, min(at + size, len(self._gaps))) for at in range(0, len(self._gaps), size)] if names else []
+        return tuple(
+            ReplicaPace(replica=name, gaps=tuple(self._gap(block, self._names[name]) for block in blocks))
+            for name in names
+        )
+
+    def _gap(self, block: range, number: int) -> float | None:
+        own = [self._gaps[at] for at in block if self._replicas[at] == number]
+        return median(own) if own else None
+
+
+def _paces(dataset_results: Iterable[DatasetResult]) -> dict[str, list[float | None]]:
+    """The blocks of all datasets, one after the other."""
+    by_name: dict[str, list[float | None]] = defaultdict(list)
+    length = 0
+    for result in dataset_results:
+        for pace in result.paces:
+            known = by_name[pace.replica]
+            known += [None] * (length - len(known))
+            known += pace.gaps
+        length = max(map(len, by_name.values()), default=0)
+    return {name: gaps + [None] * (length - len(gaps)) for name, gaps in by_name.items()}
+
+
+def _ratios(names: Sequence[str], paces: Mapping[str, Sequence[float | None]]) -> tuple[dict[str, float], list[str]]:
+    """How much longer the gaps of each replica are than the others' at the same time, and who differs in that."""
+    left, ratios, slow = [name for name in names if name in paces], dict[str, float](), list[str]()
+    while len(left) > 1:
+        comparisons = 1 if len(left) == 2 else len(left)
+        by_block = {name: list(_block_ratios(name, left, paces)) for name in left}
+        now = {name: median(each) for name, each in by_block.items() if each}
+        ratios |= now
+        sure = [name for name in now if _sign_p(by_block[name]) * comparisons < 1 - CONFIDENCE]
+        worst = max(sure, key=lambda name: now[name], default=None)
+        if worst is None or now[worst] < _SLOWER:
+            break
+        slow.append(worst)
+        left.remove(worst)
+    return ratios, slow
+
+
+def _block_ratios(name: str, left: Sequence[str], paces: Mapping[str, Sequence[float | None]]) -> Iterator[float]:
+    for at, own in enumerate(paces[name]):
+        others = [gap for other in left if other != name and (gap := paces[other][at]) is not None]
+        if own and others and (middle := median(others)):
+            yield own / middle
+
+
+def _sign_p(ratios: Sequence[float]) -> float:
+    """The two-sided sign test on the blocks in which the replica is faster or slower than the others."""
+    slower, faster = sum(ratio > 1 for ratio in ratios), sum(ratio < 1 for ratio in ratios)
+    count, extreme = slower + faster, max(slower, faster)
+    return min(1.0, 2.0 * sum(comb(count, each) for each in range(extreme, count + 1)) / float(2**count))

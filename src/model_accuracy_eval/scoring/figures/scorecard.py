@@ -1,0 +1,233 @@
+"""Judged problems → results and summary rows: score, reduce over samples, aggregate over problems.
+
+One set of replies serves every pipeline. Texts are dropped as soon as their problem is judged; only values stay.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.records import (
+    FigureBounds,
+    MetricUse,
+    Pipeline,
+    Problem,
+    ProblemResult,
+    Reading,
+    SummaryRow,
+    TaskSpec,
+)
+from model_accuracy_eval.scoring.figures import conversation_turns, groups
+from model_accuracy_eval.scoring.figures.aggregations import Statistics
+from model_accuracy_eval.scoring.figures.columns import Column, higher_is_better, reduced
+from model_accuracy_eval.scoring.figures.groups import chance_of_right
+from model_accuracy_eval.scoring.figures.judging import JudgedSamples, Samples, asks, judge
+from model_accuracy_eval.scoring.filters import filters
+from model_accuracy_eval.scoring.metrics.loglikelihood_methods import UNAVAILABLE
+from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric
+from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, no_result
+from model_accuracy_eval.scoring.metrics.scorers import ReadingCounter, pipelines_of_runs, reads_otherwise
+from model_accuracy_eval.scoring.verdicts.gate_lines import ANY_PART, Unit
+
+EMPTY_PROBLEM = Problem(id=-1, messages=(), references=())
+"""Serves to count the answers that a pipeline leaves."""
+
+
+class Scorecard:
+    """The figures of one dataset, collected problem by problem."""
+
+    def __init__(
+        self,
+        task: TaskSpec,
+        n: int,
+        k: Sequence[int],
+        *,
+        score_reasoning: bool = False,
+        ask_results: AskResults = no_result,
+    ) -> None:
+        self._task = task
+        self._n = n
+        self._k = k
+        self._score_reasoning = score_reasoning
+        self._ask_results = ask_results
+        self._pipelines: dict[tuple[int, ...], tuple[Pipeline, ...]] = {}
+        self._columns: dict[str, Column] = {}
+        self._readings: dict[str, ReadingCounter] = {}
+
+    def asks(self, problem: Problem, samples: Samples) -> Iterator[Ask]:
+        """Everything that has to be asked before these samples can be judged."""
+        for pipeline in self._pipelines_of(problem):
+            yield from asks(problem, samples, pipeline, score_reasoning=self._score_reasoning)
+
+    def judge(self, problem: Problem, samples: Samples) -> ProblemResult:
+        """Judges one problem; its samples are not needed afterwards."""
+        figures: dict[str, float | None] = {}
+        bounds: dict[str, FigureBounds] = {}
+        statistics: dict[str, Statistics] = {}
+        own = self._pipelines_of(problem)
+        # Everything is judged before anything is collected: an exception leaves no problem in half of the columns.
+        judged_by_pipeline = [
+            judge(problem, samples, pipeline, score_reasoning=self._score_reasoning, ask_results=self._ask_results)
+            for pipeline in own
+        ]
+        first = judged_by_pipeline[0]
+        for place, (pipeline, judged) in enumerate(zip(own, judged_by_pipeline, strict=True)):
+            names: list[str] = []
+            for use, values in zip(pipeline.metrics, judged.values, strict=True):
+                columns = self._collect(problem, pipeline, use, values)
+                names += columns
+                for name, column in columns.items():
+                    figures[name], limits = column.of_last_problem()
+                    bounds |= {name: limits} if limits else {}
+                    added = column.statistics_of_last_problem()
+                    statistics |= {name: added} if added else {}
+            if place and reads_otherwise(own[0], pipeline):
+                counter = self._readings.setdefault(pipeline.name, ReadingCounter(pipeline.name, names[0]))
+                counter.add(first.verdicts, judged.verdicts)
+        result = _problem_result(problem, first, own[0], figures, bounds)
+        return replace(result, statistics=statistics) if statistics else result
+
+    def leave_out(self, problem: Problem) -> None:
+        """A problem that cannot be judged: the figures do without it, and could be anything that it would have made
+        of them."""
+        for pipeline in self._pipelines_of(problem):
+            judged = judge(problem, [None] * self._n, pipeline)
+            for use, values in zip(pipeline.metrics, judged.values, strict=True):
+                for column in self._collect(problem, pipeline, use, values).values():
+                    column.cells.put_last(column.cells[-1]._replace(value=None))
+
+    def _pipelines_of(self, problem: Problem) -> tuple[Pipeline, ...]:
+        """The pipelines of the part of the task that the problem comes from, but for turns that it does not have."""
+        if problem.part not in self._pipelines:
+            self._pipelines[problem.part] = pipelines_of_runs(self._task.of(problem), self._n)
+        return tuple(one for one in self._pipelines[problem.part] if conversation_turns.has(problem, one))
+
+    def _collect(
+        self, problem: Problem, pipeline: Pipeline, use: MetricUse, values: Sequence[SampleValue | None]
+    ) -> dict[str, Column]:
+        """Adds the values to the columns that they belong to, and returns these."""
+        headline = pipeline is self._pipelines_of(problem)[0] and use is pipeline.metrics[0]
+        chance = chance_of_right(problem, pipeline, self._n)
+        cells = reduced(pipeline, use, values, self._k, headline=headline, chance=chance)
+        columns: dict[str, Column] = {}
+        for name, cell in cells.items():
+            column = self._columns.setdefault(name, Column(metric(use.name), use, len(values)))
+            column.cells.append(cell)
+            column.unavailable |= UNAVAILABLE in values
+            column.parts.append(groups.part(self._task, problem))
+            columns[name] = column
+        return columns
+
+    def rows(self, version: str, mode: str = "gen") -> tuple[SummaryRow, ...]:
+        """The dataset's rows of the summary, each with its interval and its standard error."""
+        if not self._columns:  # nothing was judged: the figures are unknown, not absent
+            return tuple(
+                SummaryRow(dataset=self._task.name, version=version, metric=name, mode=mode, value=None)
+                for name in metric_names(self._task, self._n, self._k)
+            )
+        rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
+        columns = list(self._columns.values())
+        of_parts = [row for row, column in zip(rows, columns, strict=True) if self._has_parts(column)]
+        return (
+            *rows,
+            *groups.centred(self._task, rows[0]),
+            *(part for row in of_parts for part in self._rows_of_parts(row, version, mode)),
+        )
+
+    def _has_parts(self, column: Column) -> bool:
+        """Whether the parts have rows of this figure: the first one, and those that the task names."""
+        named = self._task.grouping.figures if self._task.grouping else ()
+        return column is next(iter(self._columns.values())) or column.use.label in named
+
+    def _rows_of_parts(self, total: SummaryRow, version: str, mode: str) -> Iterator[SummaryRow]:
+        column = self._columns[total.metric]
+        areas, parts = (
+            {name: self._row(total.metric, column.of_parts(members), version, mode) for name, members in sets.items()}
+            for sets in (groups.areas(self._task, column.parts), {part: {part} for part in sorted(set(column.parts))})
+        )
+        return groups.rows_of_parts(self._task, total, parts, areas)
+
+    def readings(self) -> tuple[Reading, ...]:
+        """What the task's other pipelines read in the same replies."""
+        return tuple(counter.reading() for counter in self._readings.values())
+
+    def _row(self, name: str, column: Column, version: str, mode: str) -> SummaryRow:
+        return SummaryRow(
+            dataset=self._task.name,
+            version=version,
+            metric=name,
+            mode=mode,
+            value=column.figure(),
+            interval=column.interval(),
+            stderr=column.stderr(),
+            higher_is_better=column.higher_is_better,
+            share=column.metric.share,
+            bounds=column.bounds(),
+            chance=column.chance(),
+            drawn=column.is_drawn,
+            certainty=column.certainty(),
+            aggregation=column.aggregation_name,
+        )
+
+
+def metric_names(task: TaskSpec, n: int, k: Sequence[int]) -> list[str]:
+    """The names of a task's figures as far as they are known before the data is: those of its parts are not."""
+    return [name for name in figure_units(task, n, k) if not name.endswith(ANY_PART)]
+
+
+def figure_units(task: TaskSpec, n: int, k: Sequence[int]) -> dict[str, Unit]:
+    """The same names with their units; the headline is the first."""
+    units = _pipeline_units(task, n, k)
+    first = next(iter(units))
+    return units | {
+        name: "number" if name.startswith("centred ") else units[first] for name in groups.names(task, first)
+    }
+
+
+def _pipeline_units(task: TaskSpec, n: int, k: Sequence[int]) -> dict[str, Unit]:
+    units: dict[str, Unit] = {}
+    for part in task.parts:
+        units |= {name: unit for name, unit in _pipeline_units(part, n, k).items() if name not in units}
+    if task.parts:
+        return units
+    for place, pipeline in enumerate(pipelines_of_runs(task, n)):
+        answers = len(filters.run(pipeline.filters, [None] * n, EMPTY_PROBLEM))
+        for number, use in enumerate(pipeline.metrics):
+            row = metric(use.name)
+            value: SampleValue = dict.fromkeys(row.parts, 0.0) if row.parts else 0.0
+            names = reduced(pipeline, use, [value] * answers, k, headline=place == number == 0)
+            unit: Unit = "number" if not row.share else "verdict share" if row.yes_or_no else "share"
+            if not higher_is_better(row, use):
+                unit = "falling share" if row.share else "falling number"
+            units |= dict.fromkeys(names, unit)
+            if task.grouping is not None and (place == number == 0 or use.label in task.grouping.figures):
+                of_parts = names if use.label in task.grouping.figures else list(names)[:1]
+                units |= {f"{name}{ANY_PART}": unit for name in of_parts}
+    return units
+
+
+def _problem_result(
+    problem: Problem,
+    judged: JudgedSamples,
+    pipeline: Pipeline,
+    figures: dict[str, float | None],
+    bounds: dict[str, FigureBounds],
+) -> ProblemResult:
+    """One problem after its n samples. A sample without a value counts as 0 and stays in n."""
+    values = tuple(verdict.value or 0.0 for verdict in judged.verdicts)
+    # Equal answers are kept once: every result stays in memory until the report is written.
+    texts = {verdict.answer: verdict.answer for verdict in judged.verdicts}
+    return ProblemResult(
+        problem=problem.id,
+        n=len(values),
+        c=sum(value >= 1.0 for value in values) if metric(pipeline.metrics[0].name).yes_or_no else None,
+        values=values,
+        answers=tuple(texts[verdict.answer] for verdict in judged.verdicts),
+        why=tuple(verdict.why for verdict in judged.verdicts),
+        cut=sum(verdict.cut for verdict in judged.verdicts),
+        references=problem.right,
+        key=problem.key,
+        category=problem.category,
+        figures=figures,
+        bounds=bounds,
+    )

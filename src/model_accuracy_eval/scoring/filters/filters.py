@@ -1,0 +1,117 @@
+"""Replies → answers: a filter takes all replies of one problem at once, in order, and gives answers.
+
+Most filters read one reply at a time and are in `extract`; those here choose among replies. None: no answer found.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.records import Problem, Step
+from model_accuracy_eval.scoring.filters import lm_eval_filters
+from model_accuracy_eval.scoring.filters.extract import EXTRACTORS
+from model_accuracy_eval.scoring.metrics import user_functions
+
+FilteredAnswers = list[str | None]
+Chooser = Callable[..., FilteredAnswers]
+
+
+def take_first(answers: FilteredAnswers) -> FilteredAnswers:
+    """The first answer alone."""
+    return answers[:1]
+
+
+def take_first_k(answers: FilteredAnswers, *, k: int) -> FilteredAnswers:
+    """The first k answers; fewer samples are refused."""
+    if k > len(answers):
+        raise BadValue(f"take_first_k takes {k} samples of every problem, but there are {len(answers)}.")
+    return answers[:k]
+
+
+def majority_vote(answers: FilteredAnswers, *, skip_unread: bool = False) -> FilteredAnswers:
+    """The most frequent answer, of equally frequent ones the earliest; by default, no answer is a vote too."""
+    votes = [answer for answer in answers if answer is not None] if skip_unread else answers
+    return [Counter(votes).most_common(1)[0][0]] if votes else [None]
+
+
+CHOOSERS: dict[str, Chooser] = {
+    "take_first": take_first,
+    "take_first_k": take_first_k,
+    "majority_vote": majority_vote,
+}
+
+
+def check(step: Step) -> None:
+    """Refuses an unknown filter or unknown arguments before the run starts."""
+    name, args = _name_and_arguments(step)
+    if user_functions.is_path(name):
+        user_functions.load(name)
+        return
+    if name not in EXTRACTORS and name not in CHOOSERS:
+        raise UnknownName("filter", name, [*EXTRACTORS, *CHOOSERS, "custom"])
+    user_functions.check_arguments("filter", name, EXTRACTORS.get(name) or CHOOSERS[name], args)
+
+
+def choose(steps: Sequence[Step]) -> bool:
+    """Whether the number of answers may differ from the number of replies."""
+    return any(step.name in CHOOSERS for step in steps)
+
+
+def run(steps: Sequence[Step], replies: FilteredAnswers, problem: Problem) -> FilteredAnswers:
+    """The answers after every step."""
+    answers = replies
+    for step in steps:
+        name, args = _name_and_arguments(step)
+        if name in CHOOSERS:
+            answers = CHOOSERS[name](answers, **args)
+        elif user_functions.is_path(name) and user_functions.takes(user_functions.load(name), ("resps", "docs")):
+            answers = _list_wise(name, args, answers, problem)
+        else:
+            read = EXTRACTORS[name] if name in EXTRACTORS else user_functions.load(name)
+            answers = [None if answer is None else read(answer, problem, **args) for answer in answers]
+    return answers
+
+
+def lost(steps: Sequence[Step], replies: FilteredAnswers, lost_replies: Sequence[bool], problem: Problem) -> list[bool]:
+    """Which answers after every step depend on what the lost replies would have said."""
+    flags = list(lost_replies)
+    for place, step in enumerate(steps):
+        if step.name == "majority_vote":
+            flags = [_is_open(run(steps[:place], replies, problem), flags, **step.args)]
+        elif step.name in CHOOSERS:
+            flags = flags[: 1 if step.name == "take_first" else step.args["k"]]
+    return flags
+
+
+def _is_open(votes: FilteredAnswers, lost_votes: Sequence[bool], *, skip_unread: bool = False) -> bool:
+    """Whether the lost votes could give another answer the majority, or make a tie."""
+    cast = Counter(
+        vote
+        for vote, is_lost in zip(votes, lost_votes, strict=True)
+        if not is_lost and not (skip_unread and vote is None)
+    )
+    (_, most), (_, next_most) = [*cast.most_common(2), (None, 0), (None, 0)][:2]
+    return sum(lost_votes) > 0 and most - next_most <= sum(lost_votes)
+
+
+def _name_and_arguments(step: Step) -> tuple[str, dict[str, Any]]:
+    """The filter `custom` has the path of its function in `filter_fn`."""
+    if step.name != "custom":
+        return step.name, step.args
+    args = {name: value for name, value in step.args.items() if name != "filter_fn"}
+    return str(step.args.get("filter_fn", "custom")), args
+
+
+def _list_wise(name: str, args: dict[str, Any], answers: FilteredAnswers, problem: Problem) -> FilteredAnswers:
+    """Calls a function of lm-eval's form: replies of many problems → as many lists of answers. It is not called without
+    any reply."""
+    if answers.count(None) == len(answers):
+        return answers
+    texts = ["" if answer is None else answer for answer in answers]
+    (results,) = user_functions.load(name)(resps=[texts], docs=[problem.extras], **args)
+    if len(results) != len(texts):
+        raise BadValue(
+            f"The filter '{name}' made {len(results)} answers of {len(texts)} replies; it must keep them all."
+        )
+    return [None if answer in (None, lm_eval_filters.INVALID) else str(answer) for answer in results]

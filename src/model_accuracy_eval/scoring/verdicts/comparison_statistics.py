@@ -1,0 +1,307 @@
+"""One dataset in two runs: differences paired by problem, and which problems changed sides.
+
+Pairing removes what both runs share, the difficulty of each problem, so that small differences show in the same sample.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import exp, fsum, inf, lgamma, log, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import numpy
+
+from model_accuracy_eval.records import (
+    ChangeCertainty,
+    Counts,
+    DatasetChange,
+    Difference,
+    FigureBounds,
+    Flips,
+    Interval,
+)
+from model_accuracy_eval.scoring.figures import intervals
+from model_accuracy_eval.scoring.figures.aggregations import Bootstrapped, Statistics, aggregation
+from model_accuracy_eval.scoring.figures.distributions import t_quantile
+from model_accuracy_eval.scoring.figures.intervals import Z95, mean
+from model_accuracy_eval.scoring.verdicts.dataset_outcomes import (
+    DatasetOutcome,
+    ProblemOutcome,
+    is_in,
+    is_mean_of_problems,
+    value_of,
+    whole_figure,
+)
+
+if TYPE_CHECKING:
+    from model_accuracy_eval.scoring.figures.intervals import Floats, Places
+
+
+# The change of a figure of a whole corpus, such as BLEU, between two runs: a paired bootstrap over problems.
+#
+# Every draw takes the same problems from both runs, so how hard they are drops out. What is drawn are the statistics of
+# each problem that the figure is made of, so that no answer has to be judged again.
+
+
+DRAWS = 1000
+
+
+class CorpusChange(NamedTuple):
+    """Figures over the problems of both runs, and the standard error of their difference."""
+
+    old: float
+    new: float
+    stderr: float
+
+
+def corpus_change(name: str, scale: float, old: Sequence[Statistics], new: Sequence[Statistics]) -> CorpusChange | None:
+    """`old` and `new` are of the same problems, in the same order; None if the figure cannot be made of them."""
+    found = aggregation(name)
+    if not isinstance(found, Bootstrapped) or len(old) < 2:
+        return None
+    sides = found.arrays(old), found.arrays(new)
+    if None in sides:
+        return None
+
+    def differences(drawn: "Places") -> "Floats":
+        before, after = (found.figures_of(arrays, drawn) for arrays in sides if arrays is not None)
+        return after - before
+
+    whole = numpy.arange(len(old))[None]
+    before, after = (float(found.figures_of(arrays, whole)[0]) for arrays in sides if arrays is not None)
+    stderr = intervals.bootstrap(differences, len(old), DRAWS)
+    if stderr is None or not numpy.isfinite([before, after, stderr]).all():
+        return None
+    return CorpusChange(scale * before, scale * after, scale * stderr)
+
+
+IDS_SHOWN = 20
+
+
+Pairs = Sequence[tuple[ProblemOutcome, ProblemOutcome]]
+
+
+def compare(old: DatasetOutcome, new: DatasetOutcome) -> DatasetChange:
+    """Figures and differences over the problems of both runs; different versions are not subtracted."""
+    same = old.version == new.version
+    pairs = _pairs(old.problems, new.problems) if same else []
+    metrics = dict.fromkeys([*old.figures, *new.figures])
+    return DatasetChange(
+        dataset=new.dataset,
+        old_version=old.version,
+        new_version=new.version,
+        problems=len(pairs),
+        differences=tuple(_difference(metric, old, new, pairs, same=same) for metric in metrics),
+        flips=None if old.part or new.part else _flips(pairs),
+        old_counts=old.counts,
+        new_counts=new.counts,
+        old_speed=old.speed,
+        new_speed=new.speed,
+        notes=tuple(_notes(old, new, len(pairs))),
+    )
+
+
+def _pairs(old: Sequence[ProblemOutcome], new: Sequence[ProblemOutcome]) -> Pairs:
+    by_id = {problem.id: problem for problem in old}
+    return [(by_id[problem.id], problem) for problem in new if problem.id in by_id]
+
+
+def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs, *, same: bool) -> Difference:
+    before, after = old.figures.get(metric), new.figures.get(metric)
+    if not same or before is None or after is None:
+        return Difference(metric=metric, old=before, new=after)
+    pairs = [pair for pair in pairs if is_in(metric, pair[0]) and is_in(metric, pair[1])]
+    if len(pairs) < 2 or not (is_mean_of_problems(metric, old) and is_mean_of_problems(metric, new)):
+        bounds = _difference_of_bounds(before, old.bounds.get(metric), after, new.bounds.get(metric))
+        difference = Difference(metric=metric, old=before, new=after, points=after - before, bounds=bounds)
+        return _of_corpus(difference, old, new, pairs)
+    olds = [value_of(metric, problem) or 0.0 for problem, _ in pairs]
+    news = [value_of(metric, problem) or 0.0 for _, problem in pairs]
+    before, after = 100 * (mean(olds) or 0.0), 100 * (mean(news) or 0.0)
+    worst, best, samples = _extreme_changes(metric, pairs)
+    interval = Interval(low=100 * paired_interval(worst)[0], high=100 * paired_interval(best)[1])
+    bounds = FigureBounds(low=100 * (mean(worst) or 0.0), high=100 * (mean(best) or 0.0), samples=samples)
+    return Difference(
+        metric=metric,
+        old=before,
+        new=after,
+        points=after - before,
+        interval=interval,
+        bounds=bounds if samples else None,
+        certainty=_certainty(worst, best),
+    )
+
+
+def _of_corpus(difference: Difference, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> Difference:
+    """The same difference with the error of a figure that is no mean over problems, where that is known."""
+    change, points = _corpus_change(difference.metric, old, new, pairs), difference.points
+    if change is None or not (_is_near(change.old, difference.old) and _is_near(change.new, difference.new)):
+        return difference
+    low, high = (points, points) if difference.bounds is None else (difference.bounds.low, difference.bounds.high)
+    if low is None or high is None:
+        return difference
+    known = ChangeCertainty(
+        problems=len(pairs), worst=low, worst_stderr=change.stderr, best=high, best_stderr=change.stderr, within=None
+    )
+    interval = Interval(low=low - Z95 * change.stderr, high=high + Z95 * change.stderr)
+    return msgspec.structs.replace(difference, interval=interval, certainty=known)
+
+
+def _corpus_change(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> CorpusChange | None:
+    """None where a run has not kept what the figure is made of, or has other problems."""
+    way = old.aggregations.get(metric)
+    same = len(pairs) == len(old.problems) == len(new.problems)
+    if way is None or way != new.aggregations.get(metric) or not same:
+        return None
+    olds, news = (
+        [pair[side].statistics[metric] for pair in pairs if metric in pair[side].statistics] for side in (0, 1)
+    )
+    return corpus_change(*way, olds, news) if len(olds) == len(news) == len(pairs) else None
+
+
+def _is_near(figure: float, other: float | None) -> bool:
+    return other is not None and abs(figure - other) <= 1e-6 * max(1.0, abs(figure))
+
+
+def _certainty(worst: Sequence[float], best: Sequence[float]) -> ChangeCertainty:
+    (low, low_error), (high, high_error) = _centre_and_error(worst), _centre_and_error(best)
+    return ChangeCertainty(
+        problems=len(worst) + 2,
+        worst=100 * low,
+        worst_stderr=100 * low_error,
+        best=100 * high,
+        best_stderr=100 * high_error,
+    )
+
+
+def change_limits(certainty: ChangeCertainty, confidence: float) -> Interval:
+    """Between which points the change lies; each end alone holds with this confidence."""
+    quantile = t_quantile(confidence, certainty.problems - 1)
+    most = inf if certainty.within is None else certainty.within
+    return Interval(
+        low=max(-most, certainty.worst - quantile * certainty.worst_stderr),
+        high=min(most, certainty.best + quantile * certainty.best_stderr),
+    )
+
+
+def _extreme_changes(metric: str, pairs: Pairs) -> tuple[list[float], list[float], int]:
+    """Every problem's least and greatest change, and the number of samples without a verdict that part them."""
+    worst, best, samples = [], [], 0
+    metric = whole_figure(metric)
+    for old, new in pairs:
+        (old_low, old_high), (new_low, new_high) = _ends(metric, old), _ends(metric, new)
+        worst.append(new_low - old_high)
+        best.append(new_high - old_low)
+        samples += sum(problem.bounds[metric].samples for problem in (old, new) if metric in problem.bounds)
+    return worst, best, samples
+
+
+def _ends(metric: str, problem: ProblemOutcome) -> tuple[float, float]:
+    """Least and greatest value of a problem, 0..1."""
+    value = value_of(metric, problem) or 0.0
+    bounds = problem.bounds.get(metric)
+    if bounds is None:
+        return value, value
+    return (bounds.low or 0.0) / 100, (100.0 if bounds.high is None else bounds.high) / 100
+
+
+def _difference_of_bounds(
+    before: float, old: FigureBounds | None, after: float, new: FigureBounds | None
+) -> FigureBounds | None:
+    """The limits of a change of two figures that are no means over problems."""
+    if old is None and new is None:
+        return None
+    old = old or FigureBounds(low=before, high=before, samples=0)
+    new = new or FigureBounds(low=after, high=after, samples=0)
+    return FigureBounds(
+        low=None if new.low is None or old.high is None else new.low - old.high,
+        high=None if new.high is None or old.low is None else new.high - old.low,
+        samples=old.samples + new.samples,
+    )
+
+
+def paired_interval(differences: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of the mean of per-problem differences in -1..1, as if two more problems had been asked: one gained
+    completely, one lost completely.
+
+    For right-or-wrong values this is Bonett and Price's interval. Unlike mean ± 1.96 standard errors it does not shrink
+    to a point when nothing changed, which says little about a few problems.
+    """
+    centre, error = _centre_and_error(differences)
+    return max(-1.0, centre - Z95 * error), min(1.0, centre + Z95 * error)
+
+
+def _centre_and_error(differences: Sequence[float]) -> tuple[float, float]:
+    problems = len(differences) + 2
+    centre = fsum(differences) / problems
+    variance = (fsum(difference * difference for difference in differences) + 2) / problems - centre**2
+    return centre, sqrt(max(variance, 0.0) / problems)
+
+
+def sign_test(gained: int, lost: int) -> float:
+    """Exact two-sided sign test: a fair coin, tossed once for every problem that changed. With one sample a problem
+    this is McNemar's exact test.
+
+    >>> round(sign_test(5, 0), 9), sign_test(3, 3)
+    (0.0625, 1.0)
+    """
+    flips, fewer = gained + lost, min(gained, lost)
+    # By logarithms: the binomial coefficients of 100,000 flips do not fit into a float.
+    term = exp(lgamma(flips + 1) - lgamma(fewer + 1) - lgamma(flips - fewer + 1) - flips * log(2))
+    tail = 0.0
+    for heads in range(fewer, -1, -1):
+        tail += term
+        term *= heads / (flips - heads + 1)
+    return min(1.0, 2 * tail)
+
+
+def _flips(pairs: Pairs) -> Flips | None:
+    if not pairs or any(problem.c is None for pair in pairs for problem in pair):
+        return None
+    # Rounded, so that 4/5 − 3/5 equals 1/5 − 0/5.
+    # What a problem with lost samples would have been in the other case, nobody knows.
+    exact = [(old, new) for old, new in pairs if not (old.bounds or new.bounds)]
+    changes = [(change, new.id) for old, new in exact if (change := round(new.share - old.share, 9))]
+    gained = sorted((-change, name) for change, name in changes if change > 0)
+    lost = sorted((change, name) for change, name in changes if change < 0)
+    return Flips(
+        gained=len(gained),
+        lost=len(lost),
+        first_gained=tuple(name for _, name in gained[:IDS_SHOWN]),
+        first_lost=tuple(name for _, name in lost[:IDS_SHOWN]),
+        p=sign_test(len(gained), len(lost)),
+    )
+
+
+def _notes(old: DatasetOutcome, new: DatasetOutcome, both: int) -> Iterable[str]:
+    if old.version != new.version:
+        yield (
+            f"Version {old.version} then and {new.version} now: problems, prompt, limit or judging differ, so no "
+            "difference is shown."
+        )
+        return
+    for when, outcome in (("then", old), ("now", new)):
+        if outcome.part is not None and outcome.part.estimated:
+            yield (
+                f"The gates were decided after {outcome.part.share} of the requests {when}: figures of a part are not "
+                "subtracted; --reuse RUN asks for the rest."
+            )
+            return
+    if both < max(len(old.problems), len(new.problems)):
+        yield (
+            f"{both} problems are judged in both runs (of {len(old.problems)} then and {len(new.problems)} now); "
+            "the figures are those of these problems."
+        )
+    lost = [_without_verdict(outcome.counts) for outcome in (old, new)]
+    if any(lost):
+        yield (
+            f"{lost[0]} samples then and {lost[1]} now have no verdict: points are given from the worst case to the "
+            "best, and problems with such samples are neither gained nor lost."
+        )
+    samples = [{problem.n for problem in outcome.problems} for outcome in (old, new)]
+    if both and samples[0] != samples[1]:
+        shown = [" or ".join(map(str, sorted(sizes))) for sizes in samples]
+        yield f"{shown[0]} samples of every problem then and {shown[1]} now: only metrics of both are subtracted."
+
+
+def _without_verdict(counts: Counts) -> int:
+    return counts.rejected + counts.failed + counts.missing + counts.unjudged

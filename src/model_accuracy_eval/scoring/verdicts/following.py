@@ -1,0 +1,339 @@
+"""One dataset while it is asked: which samples its gates still need, and what was decided.
+
+Samples are read in the order in which they were issued, whatever order they come back in, and only as far as all of
+them are there: wrong answers are often long and late, so what has arrived first is better than the rest.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import fsum, sqrt
+from random import Random
+from typing import NamedTuple
+
+from model_accuracy_eval.records import Decision, Gate, Record
+from model_accuracy_eval.scoring.figures import intervals
+from model_accuracy_eval.scoring.figures.distributions import normal_quantile, share_limits, t_quantile
+from model_accuracy_eval.scoring.verdicts.dataset_outcomes import DatasetOutcome, ProblemOutcome, value_of
+from model_accuracy_eval.scoring.verdicts.figure_so_far import BeginningMean, FollowedFigure
+from model_accuracy_eval.scoring.verdicts.gates import GateRule, holds
+from model_accuracy_eval.scoring.verdicts.sequential import Covariate, MeanDecider
+
+# Which figure of the whole run would pass a gate, and which would fail it: what a run that stops early has to prove.
+#
+# Half of the error that a gate may make is spent on the proof, the other half on the noise of the whole run: so a gate
+# that is decided early is wrong no more often than one that is decided at the end.
+
+
+class BaselineFigure(NamedTuple):
+    """A baseline's figure, 0..1, lost samples at their worst and at their best, and how far reruns move it."""
+
+    low: float
+    high: float
+    variance: float | None
+    """Of the figure, if the same problems were asked again; None: its samples do not say."""
+    freedom: float
+    is_drawn_alike: bool
+    """Whether its samples were drawn as this run's are, so that they say how this run's vary."""
+
+
+class StopLines(NamedTuple):
+    """The gate is decided as `above` says once the figure is at least `upper`, and as `below` says at most `lower`."""
+
+    lower: float
+    upper: float
+    below: Decision
+    above: Decision
+    error_below: float
+    error_above: float
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        return self.error_below, self.error_above
+
+
+def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: BaselineFigure | None) -> StopLines | None:
+    """Lines in 0..1; None for a gate that needs the whole run. `draws`: right-or-wrong draws that the figure is the
+    mean of. `drawn`: asked again, the service would give other values."""
+    if gate.comparison == "==" or rule.over == "problems" or (gate.from_baseline and base is None):
+        return None
+    rises = gate.comparison in {">=", ">"}
+    passing, failing = 1 - rule.confidence, 1 - rule.sure_of_failure
+    error_above, error_below = (passing, failing) if rises else (failing, passing)
+    noisy = drawn and rule.over == "reruns"
+    if noisy:
+        error_above, error_below = error_above / 2, error_below / 2
+    if gate.from_baseline and base is not None:
+        lower, upper = _lines_of_change(gate, draws, base, (error_below, error_above), noisy=noisy)
+    else:
+        lower, upper = _lines_of_figure(gate, draws, base, (error_below, error_above), noisy=noisy)
+    above: Decision = "passed" if rises else "failed"
+    below: Decision = "failed" if rises else "passed"
+    return StopLines(lower, upper, below, above, error_below, error_above)
+
+
+def whole_lines(gate: Gate, draws: int, rule: GateRule) -> tuple[float, float]:
+    """Up to which figure of a whole run, and from which, its gate is decided, if nothing but its draws is known."""
+    passing, failing = 1 - rule.confidence, 1 - rule.sure_of_failure
+    errors = (failing, passing) if gate.comparison in {">=", ">"} else (passing, failing)
+    return _lines_of_figure(gate, draws, None, errors, noisy=True)
+
+
+def _lines_of_figure(
+    gate: Gate, draws: int, base: BaselineFigure | None, errors: tuple[float, float], *, noisy: bool
+) -> tuple[float, float]:
+    """The least and the greatest whole number of right draws whose limits clear the threshold."""
+    sure = [1 - error for error in errors]
+    rises = gate.comparison in {">=", ">"}
+
+    def low_end_holds(right: int) -> bool:
+        low = share_limits(right, draws, sure[1])[0] if noisy else right / draws
+        return holds(gate, 100 * low)
+
+    def high_end_holds(right: int) -> bool:
+        high = share_limits(right, draws, sure[0])[1] if noisy else right / draws
+        return holds(gate, 100 * high)
+
+    upper = _first(draws, (low_end_holds if rises else lambda right: not low_end_holds(right))) / draws
+    lower = (_first(draws, (high_end_holds if rises else lambda right: not high_end_holds(right))) - 1) / draws
+    if noisy and base is not None and base.is_drawn_alike and base.variance:
+        threshold = gate.threshold / 100
+        halves = [t_quantile(each, base.freedom) * sqrt(base.variance) + 0.5 / draws for each in sure]
+        lower, upper = max(lower, threshold - halves[0]), min(upper, threshold + halves[1])
+    return lower, upper
+
+
+def _first(draws: int, is_so: Callable[[int], bool]) -> int:
+    """The first number of 0..draws for which it is so, `draws + 1` if there is none; it is so for all after it."""
+    low, high = 0, draws + 1
+    while low < high:
+        middle = (low + high) // 2
+        if is_so(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _lines_of_change(
+    gate: Gate, draws: int, base: BaselineFigure, errors: tuple[float, float], *, noisy: bool
+) -> tuple[float, float]:
+    """Both runs have noise. The baseline's lost samples help neither side."""
+    upper, lower = base.high + gate.threshold / 100, base.low + gate.threshold / 100
+    if not noisy:
+        # `>= baseline` holds for the baseline's figure itself, and `> baseline` does not.
+        step = 0.5 / draws
+        return (lower - step, upper) if gate.comparison in {">=", "<"} else (lower, upper + step)
+    centre = (base.low + base.high) / 2
+    coins = (centre * draws + 1) / (draws + 2)
+    alone = base.variance if base.is_drawn_alike and base.variance else coins * (1 - coins) / draws
+    halves = [normal_quantile(1 - error) * sqrt(2 * alone) + 0.5 / draws for error in errors]
+    return lower - halves[0], upper + halves[1]
+
+
+ValueEnds = tuple[float, float]
+"""The least and the greatest value, 0..1: they differ where a sample is lost."""
+SampleEnds = Mapping[str, ValueEnds]
+"""What one sample is worth, by figure."""
+
+
+class FollowedGate(Record, frozen=True, kw_only=True):
+    """A gate, and what has to be proven to decide it."""
+
+    gate: Gate
+    lines: StopLines
+    before: tuple[float, ...] = ()
+    """The baseline's value of each problem; empty: there is none."""
+    slope: float = 0.5
+    """How new values are expected to follow those."""
+
+
+class ReadUnit(NamedTuple):
+    """What is read at once: one sample, or all samples of a problem."""
+
+    place: int
+    """Of the problem in the dataset."""
+    sample: int | None
+    """Its index; None: all of the problem's."""
+
+
+class Following(Record, frozen=True, kw_only=True):
+    """What is followed of one dataset."""
+
+    problems: tuple[int, ...]
+    """Their ids, in the order of the dataset."""
+    n: int
+    figures: dict[str, FollowedFigure]
+    """Those that have to be known."""
+    gates: tuple[FollowedGate, ...] = ()
+    """None: every problem is asked, each until its figures are settled."""
+    seed: str = ""
+
+    @property
+    def planned(self) -> int:
+        return self.n * len(self.problems)
+
+    @property
+    def by_samples(self) -> bool:
+        """Whether single samples are read; else problems."""
+        return bool(self.gates) and all(figure.is_mean_of_samples for figure in self.figures.values())
+
+    @property
+    def stops_inside(self) -> bool:
+        """Whether a problem may be left before all its samples are asked."""
+        return not self.by_samples and all(figure.by_count is not None for figure in self.figures.values())
+
+    @property
+    def order(self) -> list[ReadUnit]:
+        """All units, in the order in which they are asked and read: drawn at random where gates are decided."""
+        indexes: Sequence[int | None] = range(self.n) if self.by_samples else (None,)
+        units = [ReadUnit(place, index) for place in range(len(self.problems)) for index in indexes]
+        if self.gates:
+            Random(self.seed).shuffle(units)  # noqa: S311 - an order that can be repeated, not a secret
+        return units
+
+
+class PrefixReader:
+    """Reads the longest completed prefix of the units, and decides the gates by it."""
+
+    def __init__(self, following: Following) -> None:
+        self._following = following
+        self._order = following.order
+        self._told: list[dict[int, SampleEnds]] = [{} for _ in following.problems]
+        self._read = 0
+        self._deciders = [_decider(following, gate, self._order) for gate in following.gates]
+        self._decisions: dict[str, Decision] = {}
+        self._first = next(iter(following.figures))
+        self.so_far = BeginningMean(
+            self._first,
+            len(self._order),
+            1 if following.by_samples else following.n,
+            of_samples=following.by_samples,
+        )
+        self._note_decisions()
+
+    def tell(self, place: int, index: int, ends: SampleEnds) -> None:
+        """Notes what a sample is worth."""
+        self._told[place][index] = ends
+        while not self.is_done and self._is_complete(unit := self._order[self._read]):
+            for gate, decider in zip(self._following.gates, self._deciders, strict=True):
+                decider.tell(*self._ends(unit, gate.gate.metric))
+            self.so_far.tell(self._read, *self._ends(unit, self._first))
+            self._read += 1
+            self._note_decisions()
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether every gate is."""
+        return bool(self._deciders) and len(self._decisions) == len(self._deciders)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no more samples are needed."""
+        return self.is_decided or self._read == len(self._order)
+
+    @property
+    def decisions(self) -> Mapping[str, Decision]:
+        """By gate, as it is written."""
+        return self._decisions
+
+    @property
+    def told(self) -> int:
+        """How many samples were told, read or not."""
+        return sum(map(len, self._told))
+
+    def lacks(self, place: int) -> tuple[int, ...]:
+        """The samples of a problem that were not told and may be needed."""
+        if self.is_decided or self._is_settled(place):
+            return ()
+        return tuple(index for index in range(self._following.n) if index not in self._told[place])
+
+    def samples_read(self) -> Iterator[tuple[int, int]]:
+        """Problem and index of every sample that was read."""
+        for unit in self._order[: self._read]:
+            for index in self._told[unit.place] if unit.sample is None else [unit.sample]:
+                yield self._following.problems[unit.place], index
+
+    def _note_decisions(self) -> None:
+        for gate, decider in zip(self._following.gates, self._deciders, strict=True):
+            if decider.is_decided:
+                decision = gate.lines.above if decider.is_above else gate.lines.below
+                self._decisions.setdefault(str(gate.gate), decision)
+
+    def _is_complete(self, unit: ReadUnit) -> bool:
+        told = self._told[unit.place]
+        if unit.sample is not None:
+            return unit.sample in told
+        return len(told) == self._following.n or self._is_settled(unit.place)
+
+    def _is_settled(self, place: int) -> bool:
+        """Whether no sample that is left can change a figure of the problem."""
+        if not self._following.stops_inside:
+            return False
+        return all(low == high for low, high in (self._problem_ends(place, name) for name in self._following.figures))
+
+    def _ends(self, unit: ReadUnit, name: str) -> ValueEnds:
+        if unit.sample is not None:
+            return self._told[unit.place][unit.sample][name]
+        return self._problem_ends(unit.place, name)
+
+    def _problem_ends(self, place: int, name: str) -> ValueEnds:
+        figure, told = self._following.figures[name], [ends[name] for ends in self._told[place].values()]
+        unasked = self._following.n - len(told)
+        if figure.by_count is None:
+            low, high = fsum(low for low, _ in told), fsum(high for _, high in told) + unasked
+            return low / self._following.n, high / self._following.n
+        right = sum(low >= 1.0 for low, _ in told)
+        return figure.ends(right, sum(low < high for low, high in told) + unasked)
+
+
+def _decider(following: Following, followed: FollowedGate, order: Sequence[ReadUnit]) -> MeanDecider:
+    figure = following.figures[followed.gate.metric]
+    covariate = Covariate([followed.before[unit.place] for unit in order], followed.slope) if followed.before else None
+    return MeanDecider(
+        len(order),
+        (followed.lines.lower, followed.lines.upper),
+        followed.lines.errors,
+        binary=figure.yes_or_no if following.by_samples else figure.zero_or_one,
+        covariate=covariate,
+    )
+
+
+# What a baseline says beforehand about the problems of a run that may stop early.
+
+
+_OF_SIZES = {"pass", "cons"}
+"""Figures whose names say of how many samples they are."""
+
+
+def values_before(side: DatasetOutcome, metric: str, problems: Sequence[int]) -> tuple[float, ...]:
+    """The baseline's value of every problem, 0..1, in this order; empty if it has none. Of a problem that it lacks,
+    the mean: whatever stands there, it was there before this run."""
+    known = {problem.id: value for problem in side.problems if (value := value_of(metric, problem)) is not None}
+    if not known:
+        return ()
+    middle = fsum(known.values()) / len(known)
+    return tuple(known.get(problem, middle) for problem in problems)
+
+
+def baseline_figure(side: DatasetOutcome, metric: str, *, is_drawn_alike: bool) -> BaselineFigure | None:
+    """None if the baseline lacks the figure, or if it is no mean over problems."""
+    figure, bounds = side.figures.get(metric), side.bounds.get(metric)
+    if figure is None or metric not in side.shares:
+        return None
+    low = figure if bounds is None or bounds.low is None else bounds.low
+    high = figure if bounds is None or bounds.high is None else bounds.high
+    values = [value for problem in side.problems if (value := value_of(metric, problem)) is not None]
+    noises = [_noise(metric, problem) for problem in side.problems]
+    case = intervals.case(values, noises, side.problems[0].n) if len(values) == len(noises) else None
+    return BaselineFigure(
+        low=low / 100,
+        high=high / 100,
+        variance=case.rerun_variance if case else None,
+        freedom=case.freedom if case else 0.0,
+        is_drawn_alike=is_drawn_alike,
+    )
+
+
+def _noise(metric: str, problem: ProblemOutcome) -> intervals.Noise:
+    samples = problem.values if problem.c is None else [1.0] * problem.c + [0.0] * (problem.n - problem.c)
+    kind = metric.partition("@")[0]
+    return intervals.noise("runs", metric if kind in _OF_SIZES else "", samples)

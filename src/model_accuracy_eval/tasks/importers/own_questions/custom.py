@@ -1,0 +1,326 @@
+"""A user's own rows → a task. What each column is, and how answers are compared, `own_questions` finds out.
+
+A file of conversations without answers of their own is compared with each conversation's last reply.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from string import ascii_uppercase
+
+import msgspec
+from msgspec.structs import replace
+
+from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.records import (
+    Attempt,
+    DataFile,
+    MetricUse,
+    Pipeline,
+    PreparedDataset,
+    Problem,
+    Prompt,
+    Step,
+    TableFile,
+    TaskSpec,
+)
+from model_accuracy_eval.records.base import Record
+from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
+from model_accuracy_eval.scoring.figures.judging import judge
+from model_accuracy_eval.system import table_files
+from model_accuracy_eval.tasks import row_formats
+from model_accuracy_eval.tasks.importers.own_questions import cells, question_columns
+from model_accuracy_eval.tasks.importers.own_questions.cells import Columns, QuestionShape
+from model_accuracy_eval.tasks.importers.own_questions.question_columns import columns_by_name
+from model_accuracy_eval.tasks.importers.own_questions.read_rows import numbered, read_row
+from model_accuracy_eval.tasks.rows import DataRow, parse
+
+# What has been understood of a file, in sentences for the terminal and the page.
+
+
+def about(
+    raw: Sequence[DataRow], read: Sequence[DataRow], shape: QuestionShape, *, position_is_shown: bool
+) -> Iterator[str]:
+    """`raw` are the rows as they are written, `read` the same rows in the common form."""
+    yield _columns(shape)
+    yield from _options(raw, read, shape, position_is_shown=position_is_shown)
+    counts = Counter(row["kind"] for row in read)
+    kinds = [f"{_rows(count)} by {KINDS[kind].reading}" for kind, count in counts.items()]
+    yield f"Judged: {', '.join(kinds)}."
+    several = [place for place, row in enumerate(read, start=1) if len(row["answers"]) > 1]
+    if several:
+        shown = " or ".join(f"'{text}'" for text in read[several[0] - 1]["answers"][:3])
+        yield f"{_rows(len(several))} with several right answers, any of which counts: row {several[0]} takes {shown}."
+    yield from _numbers(read)
+    if found := _contradicting(read):
+        yield (
+            f"Rows {found[0]} and {found[1]} ask the same, but have different right answers, so that no model can be "
+            "right in both."
+        )
+    entities = [place for place, row in enumerate(read, start=1) if cells.has_entity(row["question"])]
+    if entities:
+        yield f"{_rows(len(entities))} with HTML's entities, sent as they are: the question of row {entities[0]}."
+    ids = Counter(row.get("id", "") for row in read)
+    if repeated := [(name, count) for name, count in ids.items() if name and count > 1]:
+        name, count = repeated[0]
+        others = f", and {len(repeated) - 1} more such ids" if len(repeated) > 1 else ""
+        yield f"An id stands in several rows: '{name}' in {count} of them{others}."
+    if unused := question_columns.unused(raw, shape.columns):
+        yield f"Not used: {', '.join(unused)}."
+
+
+def _columns(shape: QuestionShape) -> str:
+    columns = shape.columns
+    parts = [f"question from '{columns.question}'"]
+    parts += [f"after '{name}'" for name in columns.context]
+    parts += [f"with '{columns.more}' below it"] * bool(columns.more)
+    parts += [f"system message from '{columns.system}'"] * bool(columns.system)
+    answers = " and ".join(f"'{name}'" for name in (columns.answer, *columns.also))
+    parts.append(f"right answer from {answers}" + (f" after {shape.after}" if shape.after else ""))
+    parts += [f"ids from '{columns.id}'"] * bool(columns.id)
+    header = "The file has no header line. " if shape.header else ""
+    return f"{header}Read: {', '.join(parts)}."
+
+
+def _options(
+    raw: Sequence[DataRow], read: Sequence[DataRow], shape: QuestionShape, *, position_is_shown: bool
+) -> Iterator[str]:
+    places = [place for place, row in enumerate(read) if row["choices"]]
+    if not places:
+        return
+    counts = sorted({len(read[place]["choices"]) for place in places})
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    from_columns = ", ".join(f"'{name}'" for name in shape.columns.choices)
+    first = read[places[0]]
+    right = first["choices"][ascii_uppercase.index(first["answers"][0])]
+    written = cells.short(cells.value_at(raw[places[0]], shape.columns.answer))
+    unclear = "" if position_is_shown else "; no row shows whether they count from 0 or 1, say it with answer_is"
+    yield (
+        f"Options: {number} a row from {from_columns}; the right one is written as its {shape.answer_is}{unclear} "
+        f"(row {places[0] + 1}: {written} is '{right}')."
+    )
+
+
+_POINT = re.compile(r"[1-9]\d{0,2}\.(\d+)")
+
+
+def _numbers(read: Sequence[DataRow]) -> Iterator[str]:
+    """How numbers are read that somebody may have meant otherwise."""
+    numbers = [
+        (place, text.strip())
+        for place, row in enumerate(read, start=1)
+        if row["kind"] == "number"
+        for text in row["answers"]
+    ]
+    if percentages := [(place, text) for place, text in numbers if text.endswith(("%", "％"))]:
+        place, text = percentages[0]
+        number = text[:-1].strip()
+        yield f"Of percentages the number counts: the answer of row {place}, {text}, is {number}, and no share of 1."
+    if padded := [(place, text) for place, text in numbers if re.match(r"[-+]?0\d", text)]:
+        place, text = padded[0]
+        yield f"Zeros in front of a number do not count: the answer of row {place}, {text}, is also {text.lstrip('0')}."
+    points = [(place, text, match[1]) for place, text in numbers if (match := _POINT.fullmatch(text))]
+    if points and all(len(digits) == len("000") for _, _, digits in points):
+        place, text, _ = points[0]
+        yield f"A point is a decimal point: the answer of row {place}, {text}, is not {text.replace('.', '')}."
+
+
+def _contradicting(read: Sequence[DataRow]) -> tuple[int, int] | None:
+    """Two rows with one question and no right answer in common."""
+    seen: dict[str, tuple[int, set[str]]] = {}
+    for place, row in enumerate(read, start=1):
+        asked = repr((row["question"], row["earlier"], row["choices"]))
+        first, answers = seen.setdefault(asked, (place, set(row["answers"])))
+        if answers.isdisjoint(row["answers"]):
+            return first, place
+    return None
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' * (count != 1)}"
+
+
+# Rows → what they are understood as, for files and for datasets of hubs alike.
+
+
+class UnderstoodRows(Record, frozen=True, kw_only=True):
+    """What rows have been understood as."""
+
+    shape: QuestionShape
+    rows: tuple[DataRow, ...]
+    """In the common form of `read_rows`."""
+    said: tuple[str, ...]
+    """The same for readers, one sentence each."""
+
+
+def understand(where: str, rows: list[DataRow], given: Mapping[str, str] | None = None) -> UnderstoodRows:
+    """How rows are to be read. This is the one place that decides it: what is not certain is refused with its row, or
+    decided by a rule that is told.
+
+    `where`: the file or dataset, for errors. `given`: role → column where the user has said it (`question`, `answer`,
+    `choices`, `context`, …), and `answer_is` for how right options are written.
+    """
+    roles = dict(given or {})
+    answer_is = roles.pop("answer_is", None)
+    shape = QuestionShape(columns=Columns(), header=question_columns.missing_header(rows))
+    raw = [row for _, row in numbered(rows, shape)]
+    columns = columns_by_name(where, raw, roles)
+    question_columns.refuse_what_would_be_dropped(where, raw, columns)
+    way, is_shown = (
+        (question_columns.stated(answer_is), True) if answer_is else question_columns.answer_is(where, raw, columns)
+    )
+    shape = replace(shape, columns=columns, answer_is=way)
+    shape = question_columns.with_kind(where, raw, shape, named="answer" in roles)
+    read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(raw, start=1)]
+    shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
+    said = about(raw, read, shape, position_is_shown=is_shown)
+    return UnderstoodRows(shape=shape, rows=tuple(read), said=tuple(said))
+
+
+_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xlsx", ".xls", ".ods", *table_files.ENDINGS)
+_LISTED = (
+    "{% if choices %}\n"
+    "{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}\n\n"
+    "Think it through if you need to, then end with: ANSWER: X (one of "
+    "{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[:choices | length] | join(', ') }}).{% endif %}"
+)
+
+
+def looks_like_file(name: str) -> bool:
+    """Whether a name has a slash or the ending of a data file, which names of datasets never have."""
+    return "/" in name or name.removesuffix(".gz").endswith(_ENDINGS)
+
+
+def from_file(path: str, data: bytes | TableFile, columns: Mapping[str, str] | None = None) -> TaskSpec:
+    """The task of a data file. Its name is the file's stem, as in AISBench."""
+    name = PurePath(path.removesuffix(".gz")).stem
+    rows = list(parse(path, data, ()))
+    if not columns and _are_conversations(rows):
+        parse(path, data, ("messages",))  # which names the line
+    return from_rows(name, DataFile(name=path), rows, columns)
+
+
+def from_rows(name: str, data: DataFile, rows: list[DataRow], columns: Mapping[str, str] | None = None) -> TaskSpec:
+    """The task of rows, wherever they are from."""
+    if not columns and _are_conversations(rows):
+        for number, row in enumerate(rows, start=1):
+            row_formats.check(f"{data.name}, row {number}", row_formats.with_messages(row).get("messages"))
+        return replace(row_formats.task(name, data.name), data=data)
+    return task_of(name, data, understand(data.name, rows, columns))
+
+
+def _are_conversations(rows: list[DataRow]) -> bool:
+    answers = {*question_columns.ANSWERS, *question_columns.REPLIES}
+    return "messages" in row_formats.with_messages(rows[0]) and not any(
+        question_columns.normal(name) in answers for name in rows[0]
+    )
+
+
+def task_of(name: str, data: DataFile, understood: UnderstoodRows) -> TaskSpec:
+    """The task of rows that have been understood, whatever they come from."""
+    shape = understood.shape
+    has_options = "letter" in shape.kinds
+    return TaskSpec(
+        name=name,
+        about="Own questions. " + " ".join(understood.said),
+        data=data,
+        views=(Step(name="own_questions", args=_arguments(shape)),),
+        fields=(),
+        prompt=Prompt(
+            question="{{ question }}" + (_LISTED if has_options else ""),
+            dialogue="earlier" if any(row["earlier"] for row in understood.rows) else None,
+        ),
+        reference="{{ answers[0] }}",
+        references="{{ answers | tojson }}",
+        choices="{{ choices | tojson }}" if has_options else None,
+        category="category" if shape.columns.category else None,
+        key=("id",) if shape.columns.id else (),
+        extras=("kind",) if len(shape.kinds) > 1 else (),
+        max_tokens=1024,
+        pipelines=_pipelines(shape),
+    )
+
+
+def _arguments(shape: QuestionShape) -> dict[str, object]:
+    """The shape as a user would write it: without what is as usual."""
+    fields = msgspec.to_builtins(shape)
+    usual = msgspec.to_builtins(QuestionShape(columns=shape.columns))
+    columns = {name: value for name, value in fields["columns"].items() if value}
+    return {"columns": columns} | {name: value for name, value in fields.items() if value != usual[name]}
+
+
+def _pipelines(shape: QuestionShape) -> tuple[Pipeline, ...]:
+    if shape.kinds == ("letter",):
+        return prompt_parts.LETTER_PIPELINES
+    if len(shape.kinds) > 1:
+        steps = Step(name="answer_in_kind"), MetricUse(name="equal_in_kind", label="accuracy")
+    else:
+        steps = KINDS[shape.kinds[0]].filter, KINDS[shape.kinds[0]].metric
+    return (Pipeline(filters=(Step(name="strip_thoughts"), steps[0]), metrics=(steps[1],)),)
+
+
+def is_own(task: TaskSpec) -> bool:
+    """Whether the task's rows are own questions."""
+    return any(view.name == "own_questions" for view in task.views)
+
+
+def notes(task: TaskSpec) -> tuple[str, ...]:
+    """What own questions have been understood as."""
+    return (task.about,) if is_own(task) else ()
+
+
+def all_containing(tasks: Sequence[TaskSpec]) -> tuple[TaskSpec, ...]:
+    """The tasks, but where own questions have texts as right answers, a reply need only contain one."""
+    return tuple(_containing(task) if is_own(task) else task for task in tasks)
+
+
+def _containing(task: TaskSpec) -> TaskSpec:
+    kinds = task.views[0].args.get("kinds", [])
+    if "text" not in kinds:
+        return task
+    measure = MetricUse(name="contains_words", label="accuracy")
+    if len(kinds) > 1:
+        measure = MetricUse(name="equal_in_kind", label="accuracy", args={"contains": True})
+    (pipeline,) = task.pipelines
+    return replace(
+        task,
+        about=f"{task.about} A reply that contains a right text is right.",
+        pipelines=(replace(pipeline, metrics=(measure,)),),
+    )
+
+
+# How replies to own questions would be judged, shown before anything is asked.
+
+
+_SHOWN = 80
+"""Characters of a reply that are shown."""
+
+
+def told(prepared: PreparedDataset) -> Iterator[str]:
+    """What own questions have been understood as, and three judgements; nothing of other tasks."""
+    if is_own(prepared.task):
+        yield f"{prepared.task.name}: {prepared.task.about}"
+        yield from samples(prepared)
+
+
+def samples(prepared: PreparedDataset) -> Iterator[str]:
+    """The first problem's right answer, the same in a sentence, and another answer, each with its verdict."""
+    pipeline = prepared.task.pipelines[0]
+    for problem, reply in ((first, reply) for first in prepared.problems[:1] for reply in _replies(first)):
+        attempt = Attempt(problem=problem.id, index=0, text=reply)
+        verdict = judge(problem, [attempt], pipeline).verdicts[0]
+        yield f"  Row {(problem.row or 0) + 1}: a reply {_short(reply)} is {verdict.why}."
+
+
+def _replies(problem: Problem) -> tuple[str, str, str]:
+    right = problem.references[0]
+    if problem.choices and len(right) == 1:
+        other = "B" if right == "A" else "A"
+        return f"ANSWER: {right}", problem.choices[ord(right) - ord("A")], f"ANSWER: {other}"
+    return right, f"The answer is {right}.", "I do not know."
+
+
+def _short(text: str) -> str:
+    shown = " ".join(text.split())
+    return f"'{shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}'"

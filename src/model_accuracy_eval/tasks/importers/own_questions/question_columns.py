@@ -1,0 +1,360 @@
+"""The names of columns → what they are. Names are those of benchmarks, hubs and other programs, in any spelling."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from string import ascii_uppercase
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.errors import BadData, UnknownName
+from model_accuracy_eval.records.media import media_in
+from model_accuracy_eval.scoring.answers.answer_kinds import answer_kind
+from model_accuracy_eval.scoring.answers.maths_answers import as_number
+from model_accuracy_eval.tasks.importers.own_questions import cells
+from model_accuracy_eval.tasks.importers.own_questions.cells import (
+    AnswerIs,
+    Columns,
+    QuestionShape,
+    RowOptions,
+    named_places,
+    options_of,
+    position,
+)
+from model_accuracy_eval.tasks.rows import DataRow
+
+QUESTIONS = (
+    *("question", "problem", "query", "prompt", "questionstem", "stem", "问题", "题目", "题干", "messages", "input"),
+    *("instruction", "ctx", "goal", "sentence", "text", "q"),
+)
+CONTEXTS = ("context", "passage", "article", "story", "paragraph", "background", "document", "背景", "材料", "文章")
+SYSTEMS = ("system", "systemprompt")
+ANSWERS = (
+    *("answer", "answers", "target", "targets", "gold", "ideal", "label", "expected", "expectedanswer", "reference"),
+    *("references", "referenceanswer", "groundtruth", "goldanswer", "goldlabel", "correctanswer", "correctanswers"),
+    *(
+        "correct",
+        "correctoption",
+        "correctchoice",
+        "rightanswer",
+        "bestanswer",
+        "answerkey",
+        "answerindex",
+        "answeridx",
+    ),
+    *("correctindex", "answerletter", "finalanswer", "cop", "答案", "正确答案", "标准答案", "参考答案"),
+)
+REPLIES = ("output", "response", "completion", "solution", "a")
+"""Right answers as well, where none of the others is there."""
+CHOICES = ("choices", "options", "candidates", "endings", "alternatives", "answerchoices", "answeroptions", "选项")
+IDS = (
+    "id",
+    "qid",
+    "questionid",
+    "uid",
+    "uuid",
+    "key",
+    "idx",
+    "taskid",
+    "problemid",
+    "sampleid",
+    "itemid",
+    "编号",
+    "序号",
+)
+CATEGORIES = ("category", "subject", "topic", "subjectname", "学科", "科目", "类别")
+MEDIA = ("image", "images", "picture", "pictures", "audio", "video", "figure", "图片", "图像")
+
+_OPTION = re.compile(r"(?:option|choice|opt|op|answer|ans|sol|solution|ending|选项)(\d{1,2}|[a-z])", re.IGNORECASE)
+
+_SEVERAL = ("context", "choices")
+"""Roles that several columns may have together, written as `A+B`."""
+
+
+def normal(name: str) -> str:
+    """A name without regard to case, blanks, `_` and `-`."""
+    return re.sub(r"[\s_\-]+", "", name).casefold()
+
+
+def names_of(rows: Iterable[DataRow]) -> tuple[str, ...]:
+    """All columns in which some row has something."""
+    return tuple(dict.fromkeys(name for row in rows for name, value in row.items() if not cells.is_blank(value)))
+
+
+def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) -> Columns:
+    """What each column is; `given`: what the user has said, by role."""
+    names = [name for name in names_of(rows) if name not in given.values()]
+    columns = _given(given)
+    _refuse_unknown(where, rows, given)
+    nested = next((name for name in names if normal(name) == "question" and _is_nested(rows, name)), None)
+    if nested and not columns.question:  # as in ARC's and CommonsenseQA's own files
+        columns = replace(columns, question=f"{nested}.stem", choices=columns.choices or (f"{nested}.choices",))
+        names.remove(nested)
+    if not columns.choices:
+        columns = replace(columns, choices=option_columns(where, names))
+    names = [name for name in names if name not in columns.choices]
+    if not columns.question:
+        columns = _with_question(where, names, columns)
+    if not columns.answer:
+        found = _named(names, ANSWERS) or _named(names, REPLIES)
+        if not found and (empty := _named(list(rows[0]), ANSWERS)):
+            raise BadData(f"{where}: the column '{empty[0]}' has no right answer in any row.")
+        if not found:
+            raise BadData(
+                f"{where}: no column is known to hold the right answer; there are: {', '.join(names_of(rows))}. "
+                "Name it with --columns answer=NAME."
+            )
+        columns = replace(columns, answer=found[0], also=tuple(found[1:]))
+    return replace(
+        columns,
+        context=columns.context or tuple(_named(names, CONTEXTS)),
+        system=columns.system or next(iter(_named(names, SYSTEMS)), ""),
+        id=columns.id or next(iter(_named(names, IDS)), ""),
+        category=columns.category or next(iter(_named(names, CATEGORIES)), ""),
+    )
+
+
+def _given(given: Mapping[str, str]) -> Columns:
+    roles = ("question", "more", "context", "system", "answer", "choices", "labels", "id", "category")
+    for role in given:
+        if role not in roles:
+            raise UnknownName("role of a column", role, roles)
+    several = {role: tuple(given[role].split("+")) for role in _SEVERAL if role in given}
+    return Columns(**{**given, **several})  # type: ignore[arg-type]
+
+
+def _refuse_unknown(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) -> None:
+    """Refuses a column that no row has: most are slips of the keyboard."""
+    for role, value in given.items():
+        for column in value.split("+") if role in _SEVERAL else [value]:
+            if not any(column in row or cells.value_at(row, column) is not None for row in rows):
+                raise BadData(
+                    f"{where}: there is no column '{column}', which --columns {role}={value} names; there are: "
+                    f"{', '.join(names_of(rows))}."
+                )
+
+
+def _is_nested(rows: Sequence[DataRow], name: str) -> bool:
+    return all(isinstance(row.get(name), dict) and {"stem", "choices"} <= row[name].keys() for row in rows)
+
+
+def _with_question(where: str, names: Sequence[str], columns: Columns) -> Columns:
+    found = [name for name in _named(names, QUESTIONS) if name != columns.answer]
+    plain = [normal(name) for name in found]
+    if not found:
+        raise BadData(
+            f"{where}: no column is known to hold the question; there are: {', '.join(names)}. "
+            "Name it with --columns question=NAME."
+        )
+    if sorted(plain) == ["input", "instruction"]:
+        return replace(columns, question=found[plain.index("instruction")], more=found[plain.index("input")])
+    if len(found) > 1:
+        raise BadData(
+            f"{where}: {' and '.join(repr(name) for name in found)} could all be the question. Say which is with "
+            f"--columns question={found[0]}; what else the model has to see is named with --columns context=NAME."
+        )
+    return replace(columns, question=found[0])
+
+
+def _named(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The columns with known names, in the order in which these are known."""
+    return [name for wanted in known for name in names if normal(name) == wanted]
+
+
+def option_columns(where: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The column with a list of options, or the columns with one each; several lists are refused."""
+    lists = _named(names, CHOICES)
+    if len(lists) > 1:
+        raise BadData(
+            f"{where}: {' and '.join(repr(name) for name in lists)} could all be the options. Say which are with "
+            f"--columns choices={lists[0]}."
+        )
+    if lists:
+        return (lists[0],)
+    for alphabet in (ascii_uppercase, ascii_uppercase.lower()):
+        letters = sorted(name for name in names if len(name) == 1 and name in alphabet)
+        if len(letters) > 1 and letters != ["a", "q"]:  # these are question and answer
+            return _consecutive(where, letters, list(alphabet))
+    families: dict[str, dict[str, str]] = {}
+    for name in names:
+        if match := _OPTION.fullmatch(normal(name)):
+            families.setdefault(normal(name)[: -len(match[1])], {})[match[1].lower()] = name
+    for family in families.values():
+        if len(family) > 1:
+            marks = sorted(family, key=lambda mark: (len(mark), mark))
+            expected = _counted(marks)
+            if marks != expected:
+                raise BadData(f"{where}: the options are in {', '.join(family.values())}, and one between them lacks.")
+            return tuple(family[mark] for mark in marks)
+    return ()
+
+
+def _counted(marks: Sequence[str]) -> list[str]:
+    """Marks of as many options, counted in the way of the first: a, b, … or 0, 1, … or 1, 2, …"""
+    if marks[0].isdigit():
+        first = 0 if marks[0] == "0" else 1
+        return [str(first + place) for place in range(len(marks))]
+    return list(ascii_uppercase.lower()[: len(marks)])
+
+
+def _consecutive(where: str, letters: list[str], alphabet: list[str]) -> tuple[str, ...]:
+    expected = alphabet[: len(letters)]
+    if letters != expected:
+        raise BadData(
+            f"{where}, line 1: the options must be called {', '.join(expected)}, but are {', '.join(letters)}."
+        )
+    return tuple(letters)
+
+
+# What the names of columns leave open: from where positions count, whether there is a header, how answers compare.
+
+
+ANSWER_IS: dict[str, AnswerIs] = {"text": "letter or text", "0": "position from 0", "1": "position from 1"}
+"""How a user says it → what it means."""
+
+_Marked = list[tuple[str, int | None, RowOptions]]
+"""(right answer, the same as a whole number, options) of each row with options."""
+
+
+def stated(value: str) -> AnswerIs:
+    if value not in ANSWER_IS:
+        raise UnknownName("way of writing right options", value, ANSWER_IS)
+    return ANSWER_IS[value]
+
+
+def missing_header(rows: Sequence[DataRow]) -> tuple[str, ...]:
+    """The names of the columns, if the first line is a question already, as in MMLU's own CSV files."""
+    names = list(rows[0])
+    letters = list(ascii_uppercase[: len(names) - 2])
+    if len(letters) < 2 or names[-1] not in letters:
+        return ()
+    known = {*QUESTIONS, *ANSWERS}
+    is_row = not any(normal(name) in known for name in names)
+    if is_row and all(list(row) == names and row[names[-1]] in letters for row in rows):
+        return ("question", *letters, "answer")
+    return ()
+
+
+def answer_is(where: str, rows: Sequence[DataRow], columns: Columns) -> tuple[AnswerIs, bool]:
+    """How right options are written, and whether the rows themselves show it. Only whole numbers leave it open."""
+    marked: _Marked = []
+    for number, row in enumerate(rows, start=1):
+        options = options_of(f"{where}, row {number}", row, columns) if columns.choices else None
+        value = cells.value_at(row, columns.answer)
+        if options and not cells.is_blank(value):
+            for text in cells.answers_of(f"{where}, row {number}", columns.answer, value):
+                marked.append((text, position(text), options))
+    if not marked or any(number is None for _, number, _ in marked):
+        return "letter or text", True
+    named = [named_places(text, options) for text, _, options in marked]
+    if all(len(places) == 1 for places in named):
+        return _text_unless_unclear(where, marked, columns.answer), True
+    from_0, from_1 = _fits(marked, 0), _fits(marked, 1)
+    if any(number == 0 for _, number, _ in marked):
+        return "position from 0", True
+    return ("position from 1" if from_1 and not from_0 else "position from 0"), not (from_0 and from_1)
+
+
+def _fits(marked: _Marked, first: int) -> bool:
+    return all(0 <= (number or 0) - first < len(options.texts) for _, number, options in marked)
+
+
+def _text_unless_unclear(where: str, marked: _Marked, column: str) -> AnswerIs:
+    """Numbers that are options' texts: refused where they could be the positions of other ones."""
+    for first in (0, 1):
+        if not _fits(marked, first) or all(options.are_named and text in options.labels for text, _, options in marked):
+            continue
+        for place, (text, number, options) in enumerate(marked, start=1):
+            by_text, by_position = named_places(text, options)[0], (number or 0) - first
+            if by_text != by_position:
+                raise BadData(
+                    f"{where}, row {place}: the right answer {text} is the text of option {ascii_uppercase[by_text]}, "
+                    f"and counted from {first} the position of option {ascii_uppercase[by_position]} "
+                    f"({cells.short(options.texts[by_position])}). Say which with --columns answer_is=text, "
+                    f"answer_is=0 or answer_is=1, or write letters in '{column}'."
+                )
+    return "letter or text"
+
+
+def with_kind(where: str, rows: Sequence[DataRow], shape: QuestionShape, *, named: bool) -> QuestionShape:
+    """How the answers of rows without options are compared. `named`: the user has named their column."""
+    columns = shape.columns
+    texts: list[str] = []
+    values: dict[str, str] = {}
+    for number, row in enumerate(rows, start=1):
+        at = f"{where}, row {number}"
+        value = cells.value_at(row, columns.answer)
+        if not cells.is_blank(value) and not (columns.choices and options_of(at, row, columns)):
+            texts += cells.answers_of(at, columns.answer, value)
+            values[at] = str(value).strip()
+    if not texts:
+        return shape
+    _refuse_unclear_values(values)
+    if not named and normal(columns.answer) == "label" and _are_classes(texts):
+        raise BadData(
+            f"{where}: '{columns.answer}' holds the numbers of {len(set(texts))} classes, and no column says what they "
+            f"are called. Name the column with their texts, such as --columns answer=label_text; or, if the numbers "
+            f"are the answers, --columns answer={columns.answer}."
+        )
+    if all("####" in text for text in texts):
+        shape = replace(shape, after="####")
+        texts = [text.rpartition("####")[2].strip() for text in texts]
+    return replace(shape, texts_are="formula" if answer_kind(texts).name == "formula" else "text")
+
+
+_GROUPED = re.compile(
+    r"[-+−]?(?:[1-9]\d{0,2}(?:\.\d{3})+,\d+"  # 1.234,5
+    r"|[1-9]\d{0,2}(?:\.\d{3}){2,}"  # 1.234.567
+    r"|[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:[.,]\d+)?"  # 1 234, 1'234.5
+    r"|[1-9]\d?(?:,\d\d)+,\d{3}(?:\.\d+)?)"  # 1,00,000
+)
+_NO_VALUES = {"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "nan", "NaN", "NaT", "<NA>"}
+"""What spreadsheets and data frames write where there is no value."""
+
+
+def _refuse_unclear_values(values: Mapping[str, str]) -> None:
+    """Refuses 3,14 where all answers are numbers, and numbers in groups that only some people write: as texts they
+    would never be equal to the same numbers in replies. And what stands for no value. `values`: row → right answer."""
+    for at, text in values.items():
+        if text in _NO_VALUES:
+            raise BadData(
+                f"{at}: the right answer '{text}' is what spreadsheets and programs write for a "
+                "cell without a value: write the answer there, or remove the row."
+            )
+        if _GROUPED.fullmatch(text):
+            raise BadData(f"{at}: write the number '{text}' with a point and without groups.")
+    if all(as_number(text.replace(",", ".", 1)) is not None for text in values.values()):
+        for at, text in values.items():
+            if as_number(text) is None:
+                raise BadData(f"{at}: the number '{text}' has a comma: write it with a point.")
+
+
+def _are_classes(texts: Sequence[str]) -> bool:
+    numbers = {position(text) for text in texts}
+    return len(numbers) > 1 and numbers == set(range(len(numbers)))
+
+
+def refuse_what_would_be_dropped(where: str, rows: Sequence[DataRow], columns: Columns) -> None:
+    """Refuses pictures, and lists that look like options, in columns that nothing would be made of."""
+    for name in unused(rows, columns):
+        is_media = any(any(media_in(row.get(name))) for row in rows)
+        if is_media or normal(name) in MEDIA:
+            raise BadData(
+                f"{where}: the column '{name}' holds pictures or sound, and own questions are asked as text. Write a "
+                f"task file whose question has {{{{ {name} }}}}, as docs/how-to/pictures.md shows, or remove the "
+                "column if the questions can be answered without it."
+            )
+        for number, row in enumerate(rows, start=1):
+            held, answer = cells.entries(row.get(name)), cells.value_at(row, columns.answer)
+            if held and not columns.choices and answer in held:
+                raise BadData(
+                    f"{where}, row {number}: the right answer {cells.short(answer)} is one of the list in '{name}', "
+                    f"which would not be shown. Name the options with --columns choices={name}, or remove the column."
+                )
+
+
+def unused(rows: Sequence[DataRow], columns: Columns) -> list[str]:
+    """The columns of which nothing is made."""
+    paths = [columns.question, columns.more, columns.system, columns.answer, columns.labels, columns.id]
+    paths += [*columns.context, *columns.also, *columns.choices, columns.category]
+    used = {*paths, *(path.partition(".")[0] for path in paths)}
+    return [name for name in names_of(rows) if name not in used]

@@ -1,0 +1,263 @@
+"""UltraEval's tasks → TaskSpecs, or all reasons against them; several tasks of one dataset form a group."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from posixpath import normpath
+from typing import Any
+
+import msgspec
+
+from model_accuracy_eval.errors import BadData, Unsupported
+from model_accuracy_eval.records import (
+    DataFile,
+    FewShot,
+    GroupMean,
+    JSONObject,
+    MetricUse,
+    Prompt,
+    Recipe,
+    Step,
+    TaskGroup,
+    TaskSpec,
+    Transform,
+)
+from model_accuracy_eval.tasks.importers.lm_eval.convert_task import ImportedTask
+from model_accuracy_eval.tasks.importers.lm_eval.task_groups import ImportedTasks, refuse
+from model_accuracy_eval.tasks.importers.lm_eval.templates import escaped
+from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import ImportFindings, TaskFileReader
+from model_accuracy_eval.tasks.importers.ultraeval import reply_pipelines
+from model_accuracy_eval.tasks.importers.ultraeval.reply_pipelines import Config, parse
+
+# `generate.params` → sampling parameters of a TaskSpec.
+
+
+Params = dict[str, Any]
+
+_PRESETS: dict[str, Params] = {
+    "vllm_sample": {"temperature": 0.3, "top_p": 0.8, "max_tokens": 300, "sampling_num": 1},
+    "vllm_sample_v1": {"temperature": 0.1, "top_p": 0.95, "max_tokens": 300, "sampling_num": 1},
+    "vllm_sample_bbh": {
+        "temperature": 0.3, "top_p": 0.8, "max_tokens": 1024, "sampling_num": 1, "presence_penalty": 0.0,
+    },
+    "vllm_logprobs": {"prompt_logprobs": 0, "max_tokens": 1},
+    "vllm_beamsearch": {
+        "use_beam_search": True, "best_of": 10, "temperature": 0, "top_p": 1, "top_k": -1, "early_stopping": "never",
+        "sampling_num": 1,
+    },
+}  # fmt: skip
+"""The files in UltraEval's `models/model_params/`, for task files elsewhere."""
+_NOT_SAMPLING = {"batch_size", "request_id", "prompt_logprobs"}
+"""Parameters of UltraEval's own machinery."""
+_TASK_FIELDS = ("temperature", "top_p", "max_tokens")
+"""Parameters for which a TaskSpec has a field."""
+_REPEATS = "sampling_num"
+_NUMBERS = {
+    "temperature": "a number from 0 on",
+    "top_p": "a number from 0 on",
+    "max_tokens": "a whole number from 1 on",
+    _REPEATS: "a whole number from 1 on",
+}
+
+
+def sampling_params(entry: str | Params, root: str | None, files: TaskFileReader, findings: ImportFindings) -> Params:
+    """The parameters, which `generate.params` holds or names a file of."""
+    if not entry:
+        return {}
+    return _checked(_read(entry, root, files, findings) if isinstance(entry, str) else entry, findings)
+
+
+def _read(name: str, root: str | None, files: TaskFileReader, findings: ImportFindings) -> Params:
+    """The parameters in the file, or UltraEval's own of that name if there is no such file."""
+    try:
+        content = msgspec.json.decode(files.read(str(PurePath(root or ".", name))))
+    except BadData:
+        content = _PRESETS.get(PurePath(name).stem)
+    except msgspec.DecodeError as error:
+        findings.refuse(f"its parameters '{name}' are no JSON that could be read ({error})")
+        return {}
+    if not isinstance(content, dict):
+        findings.refuse(f"its file of parameters '{name}' is missing, or holds no parameters")
+        return {}
+    return content
+
+
+def _checked(entries: Params, findings: ImportFindings) -> Params:
+    """The parameters without those that have to be numbers and are not."""
+    wrong = {name: value for name, value in entries.items() if name in _NUMBERS and not _is_number(name, value)}
+    for name, value in wrong.items():
+        findings.refuse(f"its parameter {name} is {value!r}, but has to be {_NUMBERS[name]}")
+    return {name: value for name, value in entries.items() if name not in wrong}
+
+
+def _is_number(name: str, value: Any) -> bool:
+    if name in _TASK_FIELDS[:2]:
+        return value is None or (isinstance(value, int | float) and value >= 0)
+    return value is None or (isinstance(value, int) and value > 0)
+
+
+def repeats(params: Params) -> int | None:
+    """How many samples; None means as many as the run asks for."""
+    return int(params[_REPEATS]) if params.get(_REPEATS) else None
+
+
+def task_fields(params: Params) -> Params:
+    """The fields of a TaskSpec."""
+    others = {
+        name: value for name, value in params.items() if value is not None and name not in _NOT_SAMPLING | {_REPEATS}
+    }
+    stop = others.pop("stop", ())
+    known: Params = {name: others.pop(name) for name in _TASK_FIELDS if name in others}
+    return {
+        **known,
+        "repeats": repeats(params),
+        "stop": (stop,) if isinstance(stop, str) else tuple(stop),
+        "generation": others,
+    }
+
+
+_ENDINGS = ("_gen", "_ppl")
+"""Endings of the two methods. A name without one means the first, as in UltraEval's `make_config.py`."""
+_LEVELS = 6
+"""How many folders, from a task file's own upwards, may be the one that its paths start from."""
+_METHODS = ("generate", "loglikelihood")
+_SEPARATOR = "\n\n"
+_LETTERS = "{{ [answers | join] | tojson }}"
+"""The letters for several questions are one right answer, not several."""
+_OPTIONS = "{{ target_scores | list | tojson }}"
+
+
+def from_file(files: TaskFileReader, path: str, data: bytes, *, trusted: bool = False) -> ImportedTasks:
+    """All tasks of the file."""
+    return _import(PurePath(path).stem, parse(path, data), files, trusted=trusted)
+
+
+def from_name(
+    files: TaskFileReader, folders: Sequence[str], name: str, *, trusted: bool = False
+) -> ImportedTasks | None:
+    """The task of that name, or all tasks of a dataset with one method; None if the folders have none."""
+    dataset = name.partition("_")[0]
+    paths = [path for folder in folders for path in files.under(folder, "json") if _is_of(path, dataset)]
+    configs = [config for path in paths for config in parse(path, files.read(path))]
+    full_name = name if name.endswith(_ENDINGS) else f"{name}_gen"
+    parts = [config for config in configs if f"{config.dataset}{config.name[-4:]}" == full_name]
+    matches = [config for config in configs if config.name == name] or parts
+    return _import(name, matches, files, trusted=trusted) if matches else None
+
+
+def _is_of(path: str, dataset: str) -> bool:
+    """Whether the path ends in `<dataset>/config/<task>.json`."""
+    return [part.lower() for part in PurePath(path).parent.parts[-2:]] == [dataset.lower(), "config"]
+
+
+def _import(name: str, configs: Sequence[Config], files: TaskFileReader, *, trusted: bool) -> ImportedTasks:
+    imported: list[ImportedTask] = []
+    errors: list[Unsupported] = []
+    for config in configs:
+        try:
+            imported.append(convert(config, files, trusted=trusted))
+        except Unsupported as error:  # noqa: PERF203 - one bad task hides no other
+            errors.append(error)
+    refuse(name, errors, alone=len(configs) == 1)
+    return ImportedTasks(imported, list(_groups(configs, [entry.task for entry in imported])))
+
+
+def _groups(configs: Sequence[Config], tasks: Sequence[TaskSpec]) -> Iterable[TaskGroup]:
+    """A group for each dataset with several tasks; its figure is the plain mean of theirs."""
+    parts: dict[str, list[TaskSpec]] = {}
+    for config, task in zip(configs, tasks, strict=True):
+        parts.setdefault(config.dataset, []).append(task)
+    for dataset, members in parts.items():
+        if len(members) > 1:
+            yield TaskGroup(name=dataset, members=tuple(task.name for task in members), means=tuple(_means(members)))
+
+
+def _means(tasks: Sequence[TaskSpec]) -> Iterable[GroupMean]:
+    figures = [name for task in tasks for measure in task.pipelines[0].metrics for name in _figures(measure)]
+    return [GroupMean(metric=name, weight_by_size=False) for name in dict.fromkeys(figures)]
+
+
+def _figures(measure: MetricUse) -> list[str]:
+    return [f"pass@{k}({measure.label})" for k in measure.k] or [measure.label]
+
+
+def convert(config: Config, files: TaskFileReader, *, trusted: bool) -> ImportedTask:
+    findings = ImportFindings(trusted)
+    fields = config.fields
+    if fields.generate.method not in _METHODS:
+        findings.refuse(f"its method is '{fields.generate.method}', neither generate nor loglikelihood")
+    if fields.fewshot < 0:
+        findings.refuse(f"it shows {fields.fewshot} examples")
+    root = _root(config, files, findings)
+    params = sampling_params(fields.generate.params, root, files, findings)
+    task = TaskSpec(
+        name=config.name,
+        about=f"UltraEval's task {fields.task_name}, rows of {PurePath(fields.path).name}.",
+        data=DataFile(name=str(PurePath(root or ".", fields.path)), recipe=_recipe(config, root)),
+        views=(Step(name="programs"),) if reply_pipelines.runs_programs(fields) else (),
+        fields=(),
+        prompt=_prompt(config),
+        extras=reply_pipelines.columns(fields),
+        pipelines=(reply_pipelines.pipeline(fields, repeats(params), findings),),
+        **(_choice(params, findings) if fields.generate.method == "loglikelihood" else _generated(config, params)),
+    )
+    if findings.reasons:
+        raise Unsupported(config.name, findings.reasons)
+    return ImportedTask(task, tuple(findings.ignored))
+
+
+def _root(config: Config, files: TaskFileReader, findings: ImportFindings) -> str | None:
+    """The folder that the task's paths start from: the nearest one upwards in which its transform is found."""
+    transform = config.fields.transform
+    if not findings.trusted:
+        findings.refuse(f"its rows are made by Python ({transform}), which is run only with --trust-python")
+    folder = str(PurePath(config.file).parent)
+    for level in range(_LEVELS):
+        root = normpath("/".join([folder, *[".."] * level]))
+        try:
+            files.read(str(PurePath(root, transform)))
+        except BadData:
+            continue
+        return root
+    findings.refuse(f"its transform '{transform}' is found neither in {folder} nor in the {_LEVELS - 1} folders above")
+    return None
+
+
+def _recipe(config: Config, root: str | None) -> Recipe:
+    transform = PurePath(root or ".", config.fields.transform)
+    return Recipe(
+        folder=str(transform.parent),
+        transform=Transform(function=f"{transform.stem}.transform", shots=config.fields.fewshot, task=config.name),
+    )
+
+
+def _prompt(config: Config) -> Prompt:
+    """Description, examples and question, separated by empty lines; an answer follows its question directly."""
+    fields = config.fields
+    return Prompt(
+        question="{{ input }}",
+        answer="{{ output }}" + _SEPARATOR,
+        description=escaped(fields.description + _SEPARATOR) if fields.description else "",
+        delimiter="",
+        fewshot=FewShot(count=fields.fewshot, sampler=Step(name="others"), delimiter="", turns=False),
+    )
+
+
+def _generated(config: Config, params: Params) -> JSONObject:
+    return {
+        "reference": "{{ answers[0] }}",
+        "references": _LETTERS if reply_pipelines.reads_letters(config.fields) else "{{ answers | tojson }}",
+        "choices": _OPTIONS if "target_scores" in reply_pipelines.columns(config.fields) else None,
+        **task_fields(params),
+    }
+
+
+def _choice(params: Params, findings: ImportFindings) -> JSONObject:
+    """The prompt's own likelihood, which all options share, is left out: it makes none of them likelier."""
+    for name in sorted(params):
+        findings.ignore(f"generate.params.{name}")
+    return {
+        "kind": "choice",
+        "boundary": "shared",
+        "reference": "{{ target_scores | greatest }}",
+        "choices": _OPTIONS,
+    }

@@ -1,0 +1,75 @@
+"""Reports for comments: ordinary ones, enormous ones, and ones in which everything foreign is hostile."""
+
+import msgspec
+from hypothesis import strategies as st
+from tests.unit.report.fixed_report import report, row
+
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records import Conclusion, Counts, DatasetResult, Gate, GateResult, Outcome, Report, Service
+from model_accuracy_eval.report import comment_figures
+from model_accuracy_eval.report.comment import Links
+from model_accuracy_eval.report.comment_figures import Figure, Figures
+
+KEY = comment_figures.key_of("accuracy", "vllm-api-stream-chat")
+LINKS = Links(
+    artifact="https://github.test/o/r/actions/runs/1/artifacts/2",
+    check="https://github.test/o/r/runs/3",
+    run="https://github.test/o/r/actions/runs/1",
+)
+BEFORE = Figures(
+    of="0123456789ab",
+    rows=(
+        Figure(dataset="demo_gsm8k", version="0ba9da", metric="avg@5", value=8.0),
+        Figure(dataset="demo_gsm8k", version="0ba9da", metric="pass@5", value=24.001),
+        Figure(dataset="demo_gsm8k", version="ffffff", metric="cons@5", value=1.0),
+        Figure(dataset="gsm8k", version="000000", metric="avg@5", value=1.0),
+    ),
+)
+REFUSED = Refused("'somebody' has write permission and admin is needed.", detail="Ask an admin to run it.")
+TAGS = {
+    "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "em", "ul", "li", "details", "summary",
+    "pre", "code", "a", "br",
+}  # fmt: skip
+NASTY = [
+    "|", "\\", "`", "``", "@octocat", "@", "<!--", "-->", "<img src=x>", "</details>", "</pre>", "&lt;", "&#64;", "#1",
+    "GH-7", "https://evil.test", "www.evil.test", "a@evil.test", "avg@5", "**", "_", "[x](y)", "![x](y)", "\n", "\r",
+    "\n\n", "| a |", "---", "1. ", "- ", "# ", "~~", "$x$", "\x00", "\u202e", "\u200b", "\ud800", "mailto:x", " ",
+]  # fmt: skip
+FOREIGN = st.lists(st.sampled_from(NASTY) | st.text(max_size=5), max_size=8).map("".join)
+
+
+def ended(conclusion: Conclusion, sentence: str = "A sentence.", detail: str = "") -> Outcome:
+    return Outcome(conclusion=conclusion, exit_code=1, stage="gates", sentence=sentence, detail=detail)
+
+
+def foreign_report(words: str) -> Report:
+    """A report in which everything that can be foreign is."""
+    gate = Gate(dataset=words, metric="avg@5", comparison=">=", threshold=60)
+    dataset_result = DatasetResult(
+        dataset=words,
+        version="0ba9da",
+        rows=(row("avg@5", 5.0, words), row(words, None, words)),
+        problem_results=(),
+        counts=Counts(planned=2, answered=1, failed=1),
+        notes=(words,),
+    )
+    whole = report((dataset_result,), label=words)
+    return msgspec.structs.replace(
+        whole,
+        outcome=ended("failed", words, words),
+        gates=(GateResult(gate=gate, value=5.0, decision="failed", sentence=words),),
+        service=Service(base_url=words, model=words),
+        environment={words: words},
+    )
+
+
+def large_report(dataset_results: int, words: str, detail: int) -> Report:
+    whole = foreign_report(words)
+    each = whole.dataset_results[0]
+    many_results = tuple(msgspec.structs.replace(each, dataset=f"{words}{number}") for number in range(dataset_results))
+    return msgspec.structs.replace(
+        whole,
+        dataset_results=many_results,
+        gates=whole.gates * dataset_results,
+        outcome=ended("failed", words * 500, f"{words} line\n" * detail),
+    )

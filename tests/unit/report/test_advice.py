@@ -1,0 +1,149 @@
+"""How to read the three figures together: the decision matrix and the scenario guide."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.report.fixed_report import row
+
+from model_accuracy_eval.records import Interval, SummaryRow
+from model_accuracy_eval.report.advice import Advice, advise, chance_lines, level
+from model_accuracy_eval.scoring.figures.groups import expected
+
+PERCENT = st.floats(0, 100)
+
+
+def near(figure: float, width: float = 1e-6) -> Interval:
+    return Interval(low=figure - width, high=figure + width)
+
+
+def read(best: float, average: float, consistent: float, *, options: int = 0, width: float = 1e-6) -> Advice:
+    """What is said of three figures; with options, next to what guessing would give."""
+    figures = {"avg@5": average, "pass@5": best, "cons@5": consistent}
+    chances = (expected("runs", 1 / options, 5, (5,)) if options else None) or {}
+    (found,) = advise(
+        [
+            msgspec.structs.replace(
+                row(name, value, interval=near(value, width)),
+                chance=100 * chances[name] if chances else None,
+            )
+            for name, value in figures.items()
+        ]
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("figure", "expected"),
+    [(100, "high"), (80.01, "high"), (80, "mid"), (50, "mid"), (49.99, "low"), (0, "low")],
+)
+def test_levels_at_their_borders(figure: float, expected: str) -> None:
+    """High is above 80, low is below 50, and both borders are mid."""
+    assert level(figure) == expected
+
+
+@pytest.mark.parametrize(
+    ("figures", "profile", "next_steps"),
+    [
+        ((90, 60, 40), "unstable", "consistency"),
+        ((70, 60, 55), "mediocre", "data and prompts"),
+        ((30, 10, 5), "Failing", "retrain"),
+        ((95, 90, 85), "stable", "Nothing to do"),
+    ],
+)
+def test_the_rows_of_the_matrix(figures: tuple[float, float, float], profile: str, next_steps: str) -> None:
+    """Able but unstable, mediocre, failing; and the one that nobody complains about."""
+    found = read(*figures)
+    assert profile in found.profile
+    assert next_steps in found.next_steps
+
+
+@given(PERCENT, PERCENT, PERCENT)
+def test_every_three_figures_have_a_reading(best: float, average: float, consistent: float) -> None:
+    """The matrix leaves nothing open, and the scenarios say whether their targets are met."""
+    found = read(best, average, consistent)
+    assert found.profile
+    assert found.next_steps
+    targets = [consistent - 80, best - 90], [best - 80, average - 70], [average - 75]
+    for (_, _, state), distances in zip(found.scenarios, targets, strict=True):
+        if min(map(abs, distances)) > 1e-5:
+            assert state == ("reached" if min(distances) > 0 else "not reached")
+
+
+def test_targets_must_be_exceeded() -> None:
+    """At the border they are not met, and nobody can say so either: the interval includes it."""
+    assert [state for *_, state in read(90, 75, 80).scenarios] == ["open", "reached", "open"]
+    assert [state for *_, state in read(90.1, 75.1, 80.1).scenarios] == ["reached"] * 3
+
+
+def test_a_target_inside_the_interval_is_open() -> None:
+    """Twenty problems do not prove that cons@5 is above 80."""
+    assert [state for *_, state in read(95, 72, 85, width=6).scenarios] == ["open", "open", "open"]
+    assert read(95, 60, 70, width=6).scenarios[0][2] == "not reached"
+
+
+def test_a_figure_without_an_interval_reaches_nothing() -> None:
+    """One problem proves nothing; a group has a standard error instead."""
+    alone = [row(metric, 95.0) for metric in ("avg@5", "pass@5", "cons@5")]
+    assert {state for *_, state in advise(alone)[0].scenarios} == {"open"}
+    group = [msgspec.structs.replace(each, stderr=0.5) for each in alone]
+    assert {state for *_, state in advise(group)[0].scenarios} == {"reached"}
+
+
+@pytest.mark.parametrize("options", [2, 3, 4, 5, 10])
+def test_random_letters_are_not_able(options: int) -> None:
+    """Whatever five tries make of pass@5: of two options they solve 97 %."""
+    chances = expected("runs", 1 / options, 5, (5,))
+    assert chances is not None
+    best, average, consistent = (100 * chances[name] for name in ("pass@5", "avg@5", "cons@5"))
+    found = read(best, average, consistent, options=options, width=2)
+    assert found.profile.startswith("No better than guessing")
+    lucky = read(best + 1, average + 3, consistent + 3, options=options, width=2)
+    assert "Able" not in lucky.profile
+    assert read(best - 20, average - 5, 0, options=options, width=2).profile == "Worse than guessing."
+
+
+def test_a_strong_model_is_strong_whatever_guessing_gives() -> None:
+    """pass@5 = 97.5 is hardly above guessing of two options, but avg@5 = 95 is."""
+    assert read(97.5, 95, 96, options=2).profile == "Strong and stable."
+    assert read(99, 60, 40, options=4).profile.startswith("Able but unstable")
+
+
+def test_figures_of_parts_and_of_other_metrics_are_not_the_datasets() -> None:
+    """They have its name, but not its problems or its headline."""
+    rows = [row("avg@5", 95), row("pass@5", 99), row("cons@5", 96), row("avg@5[x]", 1), row("pass@5(other)", 1)]
+    (found,) = advise(rows)
+    assert found.profile == "Strong and stable."
+
+
+def test_what_guessing_gives_is_a_line() -> None:
+    """For each dataset with options, the figures under their names, without those of its parts."""
+    rows = [
+        msgspec.structs.replace(row(metric, 50.0), chance=chance)
+        for metric, chance in (("avg@5", 25.0), ("pass@5", 76.26953125), ("avg@5[x]", 25.0), ("bleu", None))
+    ]
+    assert chance_lines(rows) == ["demo_gsm8k: guessing would give avg@5 25.00, pass@5 76.27."]
+
+
+def test_a_dataset_without_all_three_figures_gets_no_advice() -> None:
+    """Nothing is read into accuracy alone, or into figures that are unknown."""
+    assert advise([]) == []
+    assert advise([row("accuracy", 50.0)]) == []
+    assert advise([row("avg@5", 5), row("pass@5", None), row("cons@5", 1)]) == []
+
+
+def test_each_dataset_is_read_for_itself_and_the_largest_k_counts() -> None:
+    """In the order of the rows."""
+
+    def of(dataset: str, *figures: tuple[str, float]) -> list[SummaryRow]:
+        return [row(metric, value, dataset) for metric, value in figures]
+
+    found = advise(
+        [
+            *of("a", ("avg@5", 60), ("pass@1", 10), ("pass@5", 90), ("cons@1", 90), ("cons@5", 40)),
+            *of("b", ("avg@5", 10), ("pass@5", 20), ("cons@5", 0)),
+        ]
+    )
+    assert [each.dataset for each in found] == ["a", "b"]
+    assert "unstable" in found[0].profile
+    assert "Failing" in found[1].profile

@@ -1,0 +1,262 @@
+"""The comment, the summary and the check: what they say, that they always fit, and that nothing foreign lives in them."""
+
+import re
+from collections.abc import Callable
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests import golden_files
+from tests.unit.report.comment_samples import (
+    BEFORE,
+    FOREIGN,
+    KEY,
+    LINKS,
+    REFUSED,
+    TAGS,
+    ended,
+    foreign_report,
+    large_report,
+)
+from tests.unit.report.fixed_report import many, single
+from tests.unit.report.rendered import UNSEEN, live, render
+
+from model_accuracy_eval.benchmarks.dataset_table import TASKS
+from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
+from model_accuracy_eval.records import Conclusion, Counts, FigureBounds, GroupMean, Report, Shard, TaskGroup
+from model_accuracy_eval.report import comment, comment_figures, conclusions, markdown, page, terminal
+from model_accuracy_eval.report.comment import Links
+
+
+@pytest.mark.parametrize("name", ["many", "single"])
+def test_the_comment_looks_as_it_did(name: str) -> None:
+    """With old figures beside the new ones, and without."""
+    whole, before = {"many": (many(), BEFORE), "single": (single(), None)}[name]
+    body = comment.as_comment(whole, key=KEY, commit="89abcdef0123", links=LINKS, before=before)
+    assert comment_figures.is_ours(body, KEY)
+    golden_files.check(f"{name}/comment.md", body.partition("\n")[2])
+
+
+def test_a_refusal_looks_as_it_did() -> None:
+    """There is no report; there is a comment all the same, which says who can start it."""
+    body = comment.as_comment(conclusions.error_outcome(REFUSED), key=KEY, links=Links(run=LINKS.run))
+    golden_files.check("refused/comment.md", body)
+
+
+def test_the_summary_is_the_comment_without_its_marker() -> None:
+    """Whoever has no right to comment loses nothing."""
+    body = comment.as_comment(many(), key=KEY, commit="89abcdef0123", links=LINKS, before=BEFORE)
+    summary = comment.as_summary(many(), commit="89abcdef0123", links=LINKS, before=BEFORE)
+    assert body.partition("\n")[2] == summary
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "check", "words"),
+    [
+        ("passed", "success", "Passed"),
+        ("failed", "failure", "Failed"),
+        ("undecided", "action_required", "Undecided"),
+        ("refused", "action_required", "Not started"),
+        ("broken", "failure", "Infrastructure failure"),
+        ("stopped", "cancelled", "Cancelled"),
+    ],
+)
+def test_conclusions_are_shown_on_github(conclusion: Conclusion, check: str, words: str) -> None:
+    """A gate that failed and a machine that failed are told apart by the title."""
+    found = comment.as_check(ended(conclusion))
+    assert found.conclusion == check
+    assert found.title == f"{conclusions.CONCLUSIONS[conclusion].words}: A sentence."
+    assert words in found.title
+    assert words in found.summary
+
+
+@pytest.mark.parametrize("code", [2, 70])
+def test_what_is_no_fault_of_the_infrastructure_is_not_called_so(code: int) -> None:
+    """Python of a task that raises, and a defect of this program."""
+    assert conclusions.title(replace(ended("broken"), exit_code=code)) == "No verdict: A sentence."
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda report: report, "Complete: 66.67 %, no gate"),
+        (lambda report: with_row(report, value=None), "Complete, no gate"),
+        (lambda report: with_row(report, share=False, metric="perplexity"), "Complete: perplexity 66.67, no gate"),
+        (
+            lambda report: with_row(report, bounds=FigureBounds(low=66.0, high=67.0, samples=2)),
+            "Complete: 66.67 %, 2 without a verdict, no gate",
+        ),
+        (lambda report: replace(report, dataset_results=report.dataset_results * 2), "Complete: 2 datasets, no gate"),
+        (lambda report: in_group(report, "accuracy"), "Complete: both 66.67 %, no gate"),
+        (lambda report: in_group(report, "chrF"), "Complete: both, no gate"),
+        (lambda report: replace(report, dataset_results=()), "Complete, no gate"),
+        (lambda report: replace(report, plan=report.plan.with_settings(mode="infer")), "Complete: asked, not judged"),
+        (
+            lambda report: replace(report, plan=replace(report.plan, shard=Shard(index=1, count=3))),
+            "Complete: shard 1/3",
+        ),
+    ],
+)
+def test_a_run_without_a_gate_says_what_it_came_to(change: Callable[[Report], Report], words: str) -> None:
+    """The same words in the check's title, the comment and the terminal; nowhere that it passed."""
+    report = change(replace(single(), dataset_results=single().dataset_results[:1]))
+    shown = (comment.as_check(report).title, comment.as_comment(report, key=KEY), terminal.as_text(report))
+    assert all(words in text and "passed" not in text.lower() for text in shown)
+    assert f'<h1 id="verdict-title">{words}</h1>' in page.as_html(report, {}).decode()
+
+
+def in_group(report: Report, metric: str) -> Report:
+    """Two datasets of one group, of which a mean of that figure is taken."""
+    (result,) = report.dataset_results
+    row = replace(result.rows[0], metric="accuracy")
+    results = tuple(replace(result, dataset=name, rows=(replace(row, dataset=name),)) for name in ("a", "b"))
+    inner = TaskGroup(name="inner", members=("b",))
+    group = TaskGroup(name="both", members=("a", "inner"), means=(GroupMean(metric=metric, weight_by_size=False),))
+    return replace(report, dataset_results=results, plan=replace(report.plan, groups=(group, inner)))
+
+
+def with_row(report: Report, **changes: Any) -> Report:
+    """The first figure is another one."""
+    (result,) = report.dataset_results
+    return replace(report, dataset_results=(replace(result, rows=(replace(result.rows[0], **changes),)),))
+
+
+def test_only_a_run_that_missed_no_gate_satisfies_a_required_check() -> None:
+    """GitHub lets success, neutral and skipped satisfy one: a pass is the first, a run without gates the second."""
+    assert set(conclusions.CONCLUSIONS) == set(get_args(Conclusion))
+    by_check = {name: verdict.check for name, verdict in conclusions.CONCLUSIONS.items()}
+    satisfying = {name: check for name, check in by_check.items() if check in ("success", "neutral", "skipped")}
+    assert satisfying == {"passed": "success", "complete": "neutral"}
+    assert {name for name, verdict in conclusions.CONCLUSIONS.items() if verdict.status == "success"} == set(satisfying)
+
+
+@pytest.mark.parametrize(
+    ("error", "conclusion"),
+    [
+        (REFUSED, "refused"),
+        (BadValue("x"), "refused"),
+        (AdapterFailed("x"), "broken"),
+        (NoHonestScore("x"), "broken"),
+        (Stopped(15, "SIGTERM"), "stopped"),
+    ],
+)
+def test_errors_without_a_report_have_an_outcome(error: EvalError, conclusion: str) -> None:
+    """With their exit code, stage and sentence."""
+    found = conclusions.error_outcome(error)
+    assert (found.conclusion, found.exit_code, found.sentence) == (conclusion, error.exit_code, error.sentence)
+
+
+def test_titles_are_cut() -> None:
+    """255 characters for a check, 140 for a status's description."""
+    long = ended("broken", "word\n" * 500)
+    assert len(comment.as_check(long).title) == 255
+    assert len(conclusions.title(long, 140)) == 140
+    assert "\n" not in conclusions.title(long)
+
+
+@given(FOREIGN)
+@example("\n\n<!-- x -->\n# heading")
+@example("|`|`|\\|")
+@example("@octocat")
+@example("x@y.zz")
+@example("https://github.test/o/r/issues/1 #1 GH-1 www.x.test")
+@example("a" * 300 + "|")
+@example("²mailto:x ²www.x.test ²GH-1 ²deadbeef")
+@example("00000000:www")
+@example("mailto")
+def test_text_from_outside_is_only_text(words: str) -> None:
+    """No tag, no comment, no link, no mention, no reference; and tables keep their columns."""
+    body = comment.as_comment(foreign_report(words), key=KEY, commit=words, links=LINKS, before=BEFORE)
+    shown = render(body)
+    assert set(shown.tags) <= TAGS
+    assert len(shown.comments) == 1
+    assert shown.links == list(msgspec.to_builtins(LINKS).values())
+    assert live(shown) == []
+    assert {len(cells) for cells in shown.rows} == {8}
+    body.encode()
+
+
+@given(FOREIGN)
+def test_names_are_shown_as_they_are(words: str) -> None:
+    """But for blanks and what cannot be seen, a reader finds the same letters."""
+    cell = render(f"| a |\n| --- |\n| {markdown.text(words)} |").rows[1][0]
+    expected = render(f"<pre>{markdown.block_line(' '.join(words.split()))}</pre>").code
+    assert "".join(cell.replace(UNSEEN, "").split()) == "".join("".join(expected).split())
+
+
+def test_a_gate_can_be_copied() -> None:
+    """`avg@5` is no mention, so nothing is put into it."""
+    assert markdown.text("demo: avg@5 >= 60") == "demo: avg@5 &gt;= 60"
+
+
+@given(st.integers(0, 120), st.sampled_from(["ok", "é", "😀", "漢字" * 60, '"' * 150, "@" * 150]), st.integers(0, 3000))
+@example(3000, '"' * 150, 0)
+@example(1, "x" * 9000, 1000)
+@example(1, "ok", 100_000)
+def test_everything_fits_and_the_verdict_is_never_lost(dataset_results: int, words: str, detail: int) -> None:
+    """The comment in characters, the check in bytes; the first rows stand in both."""
+    whole = large_report(dataset_results, words, detail)
+    body = comment.as_comment(whole, key=KEY, links=LINKS, before=BEFORE)
+    check = comment.as_check(whole, links=LINKS, before=BEFORE)
+    assert len(body.encode("utf-16-le")) // 2 <= 65_536
+    assert len(check.summary.encode()) <= 65_535
+    for text in (body, check.summary):
+        assert "Model accuracy: Failed" in text
+        assert LINKS.artifact in text
+        seen = text.partition("<details>")[0].count("\n| ")
+        assert seen >= (2 + min(2 * dataset_results, 20) if dataset_results else 0)
+        assert text.count("<details>") == text.count("</details>")
+        assert text.count("<pre>") == text.count("</pre>")
+
+
+def test_sixty_datasets_fit_whole_and_what_was_lost_is_seen() -> None:
+    """Verdict, table, change, the missed gate and the one dataset with lost samples are seen before anything is unfolded."""
+    whole = many()
+    lossless = msgspec.structs.replace(
+        whole.dataset_results[0], counts=Counts(planned=10, answered=10), notes=("A note.",)
+    )
+    names = sorted(TASKS)[:60]
+    results = [
+        msgspec.structs.replace(
+            lossless, dataset=name, rows=tuple(msgspec.structs.replace(row, dataset=name, bounds=None) for row in lossless.rows)
+        )
+        for name in names
+    ]  # fmt: skip
+    results[-1] = msgspec.structs.replace(results[-1], counts=Counts(planned=10, answered=7, failed=3))
+    whole = msgspec.structs.replace(whole, dataset_results=tuple(results), gates=tuple(reversed(whole.gates)) * 30)
+    figures = comment_figures.of_report(whole, "0123456789ab")
+    assert figures is not None
+    before = msgspec.structs.replace(figures, rows=figures.rows[::-1])
+    body = comment.as_comment(whole, key=KEY, links=LINKS, before=before)
+    summary = comment.as_summary(whole, links=LINKS, before=before)
+    check = comment.as_check(whole, links=LINKS, before=before).summary
+    assert markdown.characters(body) <= 65_536
+    assert len(check.encode()) <= 65_535
+    assert (comment_figures.read(body) or before).rows == figures.rows
+    for text in (body, summary, check):
+        assert "do not fit here" not in text
+        seen = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+        places = [
+            seen.index(words)
+            for words in ("Model accuracy: Failed", "| dataset |", "Against the run before", "❌ demo", "7 of 10 samples answered", LINKS.artifact)
+        ]  # fmt: skip
+        assert places == sorted(places)
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    """The end of a log is worth more than its beginning."""
+    whole = msgspec.structs.replace(many(), outcome=ended("broken", "It died.", "early\n" * 50_000 + "the reason"))
+    body = comment.as_comment(whole, key=KEY)
+    assert "the reason\n</pre>" in body
+    assert "of 50001 lines do not fit here; see the artifact._" in body
+    assert markdown.characters(body) > 60_000
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "", "/relative", "//host"])
+def test_only_web_addresses_are_links(url: str) -> None:
+    """Anything else is its words."""
+    assert markdown.link("Check", url) == "Check"
+    assert render(markdown.link("Check", "https://x.test/a b>)|<script>")).tags == ["p", "a"]

@@ -1,0 +1,131 @@
+"""The figures behind the page's charts, beside those of the tables."""
+
+from math import nan
+
+import msgspec
+import pytest
+from tests.unit.report.test_page import MIXED, Page, dataset_result, problem_result, report, weighed
+
+from model_accuracy_eval.report import page, page_charts
+from model_accuracy_eval.report.page_charts import Timeline
+from model_accuracy_eval.report.page_replies import PackedReplies
+
+
+def timeline(*samples: tuple[float, float, float], failed: tuple[float, ...] = ()) -> Timeline:
+    """Samples as (at, whole reply, tokens)."""
+    made = Timeline()
+    for at, e2e, tokens in samples:
+        for column, value in (
+            (made.at, at),
+            (made.ttft, e2e / 2),
+            (made.e2e, e2e),
+            (made.gap, nan),
+            (made.per_token, e2e / 100),
+            (made.tokens, tokens),
+        ):
+            column.append(value)
+    made.failed_at.extend(failed)
+    return made
+
+
+def test_over_k_ends_at_the_figures_of_the_table() -> None:
+    """pass@k and cons@k at k = n are the rows', at k = 1 both are the average."""
+    result = dataset_result(MIXED)
+    rows = {row.metric: row.value for row in result.rows}
+    (chart,) = page_charts.over_k([result])
+    figures = {curve.name: curve.values for curve in chart.curves}
+    assert figures["pass@k"][-1] == pytest.approx(rows["pass@2"])
+    assert figures["cons@k"][-1] == pytest.approx(rows["cons@2"])
+    assert figures["pass@k"][0] == figures["cons@k"][0] == pytest.approx(rows["avg@2"])
+
+
+def test_over_k_needs_several_samples_that_are_right_or_wrong() -> None:
+    """One sample is no curve; graded and measured problems have no pass@k."""
+    graded = msgspec.structs.replace(problem_result(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
+    for result in (
+        dataset_result((problem_result(0, ("right",)),)),
+        dataset_result((graded,)),
+        dataset_result((graded, problem_result(1, ("right", "wrong")))),
+        weighed(logprob=-3.5),
+        dataset_result(()),
+    ):
+        assert page_charts.over_k([result]) == []
+
+
+def test_parts_are_means_over_their_problems() -> None:
+    """The lowest part first; each with the mean of its own problems, and the number of them."""
+    sums = msgspec.structs.replace
+    problems = (
+        sums(problem_result(0, ("right", "right")), category="easy"),
+        sums(problem_result(1, ("right", "wrong")), category="easy"),
+        sums(problem_result(2, ("wrong", "wrong")), category="hard"),
+    )
+    (chart,) = page_charts.parts([dataset_result(problems)])
+    assert [(part.name, part.problems, part.value) for part in chart.shown] == [("hard", 1, 0.0), ("easy", 2, 75.0)]
+    assert chart.shown[0].interval is None
+    text = Page(page.as_html(report(dataset_result(problems)), {})).text
+    assert "hard 1 0.00 %" in text
+    assert "easy 2 75.00 %" in text
+
+
+def test_one_part_is_no_comparison() -> None:
+    """Where all problems are of one part, or of none, there is nothing to show; neither where nothing can be right."""
+    one = msgspec.structs.replace(MIXED[0], category="easy")
+    two = msgspec.structs.replace(MIXED[1], category="easy")
+    assert page_charts.parts([dataset_result(MIXED), dataset_result((one, two))]) == []
+    measured = weighed(logprob=-3.5)
+    split = tuple(msgspec.structs.replace(each, category=str(each.problem)) for each in measured.problem_results)
+    assert page_charts.parts([msgspec.structs.replace(measured, problem_results=split)]) == []
+
+
+def test_many_parts_are_folded_and_none_is_lost() -> None:
+    """Forty subjects: the lowest are shown, the others folded."""
+    problems = tuple(
+        msgspec.structs.replace(problem_result(number, ("right", "wrong")), category=f"subject {number}")
+        for number in range(40)
+    )
+    (chart,) = page_charts.parts([dataset_result(problems)])
+    assert len({part.name for part in [*chart.shown, *chart.folded]}) == 40
+
+
+def test_over_time_counts_every_sample_and_token_once() -> None:
+    """Rates times the length of a span give what was asked, over all datasets together; failures have their own line."""
+    first = timeline(*((1000 + at, 1.0, 5.0) for at in range(100)), failed=(1010.0, 1099.0))
+    second = timeline(*((1100 + at, 2.0, 7.0) for at in range(101)))
+    charts = {chart.title: chart for chart in page_charts.over_time([first, second])}
+    span = 200 / len(charts["Samples"].places)
+    answered, failed = charts["Samples"].curves
+    assert sum(value or 0 for value in answered.values) * span == pytest.approx(201)
+    assert sum(value or 0 for value in failed.values) * span == pytest.approx(2)
+    (rates,) = charts["Throughput"].curves
+    assert sum(value or 0 for value in rates.values) * span == pytest.approx(100 * 5 + 101 * 7)
+    median = charts["Whole reply"].curves[0].values
+    assert (median[0], median[-1]) == (1.0, 2.0)
+    assert "Gap between chunks" not in charts
+
+
+def test_a_pause_is_a_gap_in_the_line() -> None:
+    """A run that was continued a day later has no latency in between, and nobody draws one."""
+    early = [(1000.0 + at, 1.0, nan) for at in range(50)]
+    late = [(90_000.0 + at, 1.0, nan) for at in range(50)]
+    charts = {chart.title: chart for chart in page_charts.over_time([timeline(*early, *late)])}
+    (median, _) = charts["Whole reply"].curves
+    assert None in median.values
+    assert len(list(charts["Whole reply"].lines(median, 300, 96))) == 2
+    assert "Throughput" not in charts
+
+
+def test_journals_without_times_have_no_chart_over_time() -> None:
+    """Runs of older versions do not say when a sample was there."""
+    assert page_charts.over_time([timeline((nan, 1.0, 5.0), (nan, 2.0, 5.0))]) == []
+    assert page_charts.over_time([]) == []
+    assert page_charts.over_time([timeline((5.0, 1.0, 5.0))]) == []
+
+
+def test_charts_are_tables_too() -> None:
+    """Whoever does not see the drawing reads the numbers."""
+    made = timeline(*((1000 + at, 1.0, 5.0) for at in range(100)))
+    found = Page(page.as_html(report(dataset_result(MIXED)), {}, {"sums": PackedReplies(timeline=made)}))
+    assert found.text.count("As a table") == 1 + 6
+    assert "until median p90" in found.text
+    assert "k pass@k cons@k 1 37.50 37.50 2 50.00 25.00" in found.text

@@ -1,0 +1,333 @@
+"""Every file of a report, byte by byte, and the promises that readers of them rely on."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import golden_files
+from tests.fake_ports import MemoryStore
+from tests.unit.report.fixed_report import (
+    BOUNDS,
+    FIGURES,
+    datasets,
+    many,
+    problem_result,
+    report,
+    row,
+    single,
+)
+
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.records import DatasetResult, FigureBounds, Outcome, Report, VerdictReason
+from model_accuracy_eval.report import summary, terminal
+from model_accuracy_eval.run_folder import results, runfile
+from model_accuracy_eval.scoring.verdicts import dataset_outcomes
+from model_accuracy_eval.scoring.verdicts.dataset_outcomes import ProblemOutcome
+
+REPORTS = {"many": many(), "single": single()}
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=20)
+
+
+def cells(whole: Report) -> list[tuple[str, ...]]:
+    return summary.table(summary.all_rows(whole), whole.plan.settings.label)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_summary_files_look_as_they_did(name: str) -> None:
+    """CSV, Markdown and plain text."""
+    whole = REPORTS[name]
+    golden_files.check(f"{name}/summary.csv", summary.as_csv(cells(whole)))
+    golden_files.check(f"{name}/summary.md", summary.as_markdown(cells(whole)))
+    golden_files.check(f"{name}/summary.txt", summary.as_text(whole))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_terminal_text_looks_as_it_did(name: str) -> None:
+    """The table, what to know about it, the verdict, where all is."""
+    golden_files.check(f"{name}/terminal.txt", terminal.as_text(REPORTS[name]))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_results_files_look_as_they_did(name: str) -> None:
+    """One a dataset; the second shows a dataset without figures."""
+    whole = REPORTS[name]
+    for place, dataset_result in enumerate(whole.dataset_results):
+        golden_files.check(f"{name}/results_{place}.json", results.as_json(dataset_result, whole.plan))
+
+
+def test_the_run_files_look_as_they_did() -> None:
+    """While the run goes on, and at its end."""
+    whole = many()
+    golden_files.check("many/run_started.json", runfile.started(whole.plan, datasets(), None, whole.started))
+    golden_files.check("many/run.json", runfile.finished(whole))
+
+
+def test_the_sample_table_of_the_mission() -> None:
+    """Header, rule and lines are AISBench's."""
+    rows = [row(metric, value) for metric, value in FIGURES] + summary.all_rows(many())[-1:]
+    lines = summary.as_markdown(summary.table(rows, many().plan.settings.label)).split("\n")
+    assert lines[:6] == [
+        "| dataset | version | metric | mode | vllm-api-stream-chat |",
+        "|----- | ----- | ----- | ----- | -----|",
+        "| demo_gsm8k | 0ba9da | accuracy (5 runs average) | gen | 5.60 |",
+        "| demo_gsm8k | 0ba9da | avg@5 | gen | 5.60 |",
+        "| demo_gsm8k | 0ba9da | pass@5 | gen | 24.00 |",
+        "| demo_gsm8k | 0ba9da | cons@5 | gen | 0.00 |",
+    ]
+    assert lines[6:] == ["| gsm8k | a1b2c3 | - | - | - |", ""]
+
+
+def test_lost_samples_add_a_column() -> None:
+    """The figures stay where AISBench has them; behind them stands what they can be at least and at most."""
+    plain, bounded = ([row("avg@5", 24.0, bounds=bounds)] for bounds in (None, BOUNDS["pass@5"]))
+    assert [line[:5] for line in summary.table(bounded, "m")] == summary.table(plain, "m")
+    assert [line[5] for line in summary.table(bounded, "m")] == ["least .. greatest", "24.00 .. 74.00"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(1, 2, "1.00 .. 2.00"), (9.107, None, ">= 9.11"), (None, -0.5, "<= -0.50"), (None, None, "anything")],
+)
+def test_a_figure_without_limits_on_one_side_says_so(low: float | None, high: float | None, text: str) -> None:
+    """A perplexity that lacks texts has no greatest value."""
+    assert summary.range_of(FigureBounds(low=low, high=high, samples=1)) == text
+
+
+def test_the_shape_of_the_text_summary() -> None:
+    """Stamp first, four formats in AISBench's order, each under 128 carets and over 128 dollars, dividers between."""
+    text = summary.as_text(many())
+    assert text.startswith("20260326_151326\ntabulate format\n" + "^" * 128 + "\n")
+    assert text.endswith("\n" + "$" * 128 + "\n")
+    divider = f"\n{'-' * 128} THIS IS A DIVIDER {'-' * 128}\n\n"
+    blocks = text.split(divider)
+    assert [block.removeprefix("20260326_151326\n").split("\n")[0] for block in blocks] == [
+        "tabulate format",
+        "csv format",
+        "markdown format",
+        "raw format",
+    ]
+    assert all(f"\n{'^' * 128}\n" in block and f"\n{'$' * 128}\n" in block for block in blocks)
+    assert summary.as_csv(cells(many())) in blocks[1]
+    assert summary.as_markdown(cells(many())) in blocks[2]
+    assert "Model: vllm-api-stream-chat\ndemo_gsm8k: {'accuracy (5 runs average)': 5.6, 'avg@5': 5.6," in blocks[3]
+
+
+@given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
+def test_a_csv_reader_gets_every_cell_back(table: list[list[str]]) -> None:
+    """Commas and quotes in a name break nothing."""
+    assert list(csv.reader(io.StringIO(summary.as_csv(table)))) == table
+
+
+@given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
+def test_a_markdown_table_keeps_its_columns(table: list[list[str]]) -> None:
+    """A bar in a name is escaped."""
+    head, rule, *lines = summary.as_markdown(table).rstrip("\n").split("\n")
+    for line in (head, *lines):
+        assert line.replace("\\|", "").count("|") == 6
+    assert rule.count("|") == 6
+    assert len(lines) == len(table) - 1
+
+
+@given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
+def test_a_plain_table_is_straight(table: list[list[str]]) -> None:
+    """Every line has the same length, with a rule under the header."""
+    lines = summary.as_plain(table).split("\n")
+    assert len({len(line) for line in lines}) == 1
+    assert len(lines) == len(table) + 1
+
+
+def test_numbers_have_two_digits_and_unknown_is_a_dash() -> None:
+    """Never 0 and never NaN."""
+    assert [summary.number(value) for value in (5.6, 0, 100, 200 / 3, None)] == ["5.60", "0.00", "100.00", "66.67", "-"]
+
+
+def test_a_name_with_a_comma_is_quoted_in_csv() -> None:
+    """As RFC 4180 has it."""
+    assert '"big, ""odd"" | sums",0ba9da,accuracy,gen,-\n' in summary.as_csv(cells(single()))
+    assert '| big, "odd" \\| sums | 0ba9da |' in summary.as_markdown(cells(single()))
+
+
+@given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=1, max_size=6))))
+def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
+    """Counting the correct samples of the details by hand gives c and the three figures of every problem."""
+    n, correct = drawn
+    right: VerdictReason = "right"
+    wrong: VerdictReason = "wrong"
+    problem_results = tuple(
+        problem_result(place, (right,) * c + (wrong,) * (n - c), ("18",) * c + ("7",) * (n - c))
+        for place, c in enumerate(correct)
+    )
+    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=problem_results)
+    whole = json.loads(results.as_json(dataset_result, report((dataset_result,), n=n).plan))
+    for place, detail in enumerate(whole["details"]):
+        assert (detail["id"], detail["example_abbr"]) == (place, f"demo_gsm8k_{place}")
+        c = sum(detail["correct"])
+        assert (c, len(detail["correct"])) == (detail["c"], detail["n"]) == (correct[place], n)
+        assert detail["correct"] == [
+            pred == answer for pred, answer in zip(detail["pred"], detail["answer"], strict=True)
+        ]
+        assert detail[f"avg@{n}"] == pytest.approx(100 * c / n)
+        assert detail[f"pass@{n}"] == 100 * (c > 0)
+        assert detail[f"cons@{n}"] == 100 * (2 * c > n)
+
+
+def test_results_are_unrounded_and_come_first() -> None:
+    """Under their names in the summary, before whatever is ours."""
+    dataset_result = msgspec.structs.replace(
+        many().dataset_results[0], rows=(row("accuracy", 200 / 3), row("pass@5", None))
+    )
+    whole = json.loads(results.as_json(dataset_result, many().plan))
+    assert list(whole)[:2] == ["accuracy", "pass@5"]
+    assert (whole["accuracy"], whole["pass@5"]) == (200 / 3, None)
+    assert whole["counts"]["failed"] == 1
+
+
+def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
+    """c is null, and there is no pass@k to be misread."""
+    soft = msgspec.structs.replace(problem_result(0, ("right", "wrong"), ("a", "b")), c=None)
+    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=(soft,))
+    (detail,) = json.loads(results.as_json(dataset_result, many().plan))["details"]
+    assert detail["c"] is None
+    assert not [key for key in detail if "@" in key]
+
+
+def test_the_terminal_shows_what_went_missing() -> None:
+    """Counts, notes, gates, the conclusion with its exit code, and the folder."""
+    text = terminal.as_text(many())
+    assert "demo_gsm8k: 8 of 10 samples answered; 1 rejected, 1 failed, 2 cut by length, 1 empty" in text
+    assert "gsm8k: 0 of 5 samples answered; 5 missing." in text
+    assert "1.25..18.50" in text
+    assert "Gate demo_gsm8k: avg@5 >= 60 failed: avg@5 is 5.60." in text
+    assert "Failed (exit code 1): 1 of 2 gates failed." in text
+    assert "Report: /runs/ee9480acbbac4d4aa190a124d5ddf39c" in text
+
+
+def test_a_refused_run_has_no_table() -> None:
+    """Only how it ended."""
+    text = terminal.as_text(report(()))
+    assert "dataset" not in text
+    assert "Failed" in text
+
+
+@pytest.mark.parametrize(
+    ("about", "step"),
+    [(None, "model-accuracy-eval run --reuse /runs/a"), (("deploy.sh", 1), "less /runs/a/logs/deploy.log")],
+)
+def test_a_cluster_without_nodes_is_no_matter_of_deploy_sh(about: tuple[str, int] | None, step: str) -> None:
+    """The run goes on when there is one; where deploy.sh failed, its log says more."""
+    outcome = Outcome(
+        conclusion="broken",
+        exit_code=4,
+        stage="deploy",
+        sentence="No replica has a node.",
+        folder="/runs/a",
+        about=about,
+    )
+    ended = msgspec.structs.replace(report(()), outcome=outcome)
+    ended = msgspec.structs.replace(ended, plan=ended.plan.with_settings(engine="ray"))
+    assert terminal.as_text(ended).splitlines()[-1] == f"Next: {step}"
+
+
+def test_run_json_says_how_it_ended() -> None:
+    """Status, exit code, figures, intervals and counts of every dataset; strict JSON."""
+    whole = json.loads(runfile.finished(many()), parse_constant=pytest.fail)
+    assert (whole["status"], whole["exit_code"], whole["stage"], whole["n"], whole["k"]) == (
+        "failed",
+        1,
+        "score",
+        5,
+        [5],
+    )
+    assert whole["datasets"]["demo_gsm8k"]["metrics"]["pass@5"] == 24.0
+    assert whole["datasets"]["demo_gsm8k"]["counts"]["rejected"] == 1
+    assert whole["datasets"]["gsm8k"]["metrics"] == {}
+    assert whole["gates"][0]["gate"] == "demo_gsm8k: avg@5 >= 60"
+    assert whole["datasets"]["demo_gsm8k"]["questions"] == "0ba9daffff"
+
+
+def test_a_run_file_that_a_crash_left_incomplete_is_none() -> None:
+    """A part of the file counts as none; a whole file that is not of this format is refused."""
+    whole = runfile.started(many().plan, datasets(), None, "now")
+    run = runfile.read_if_complete(whole, "folder")
+    assert run is not None
+    assert (run.status, run.judged, run.is_verdict) == ("running", [], False)
+    for broken in (None, b"", whole[:20], b"\xff"):
+        assert runfile.read_if_complete(broken, "folder") is None
+    for other in (b"[]", b"{}", whole.replace(b'"schema": 1', b'"schema": 2')):
+        with pytest.raises(BadReuse, match="'folder/run.json' cannot be read as this program writes it"):
+            runfile.read_if_complete(other, "folder")
+
+
+def test_run_json_gives_back_what_a_report_needs() -> None:
+    """Outcome, service, gates and the names of the judged datasets."""
+    whole = many()
+    run = runfile.read(runfile.finished(whole), "folder")
+    assert (run.status, run.exit_code, run.sentence) == ("failed", 1, whole.outcome.sentence)
+    assert tuple(entry.result() for entry in run.gates) == whole.gates
+    assert run.service == whole.service
+    assert (run.judged, run.is_verdict) == (["demo_gsm8k", "gsm8k"], True)
+    assert (run.started, run.finished, run.seconds) == (whole.started, whole.finished, whole.seconds)
+
+
+GRADED = msgspec.structs.replace(
+    problem_result(4, ("right", "wrong"), ("a", "b")),
+    c=None,
+    values=(0.75, 0.25),
+    figures={"rouge": 50.0, "perplexity": None},
+    category="law",
+    cut=1,
+)
+
+
+def stored(result: DatasetResult, form: Callable[[bytes], bytes] = bytes) -> MemoryStore:
+    store = MemoryStore()
+    store.write(results.file("m", result.dataset), form(results.as_json(result, many().plan)))
+    return store
+
+
+@pytest.mark.parametrize(
+    "form",
+    [bytes, lambda source: msgspec.json.format(source, indent=0), lambda source: msgspec.json.format(source, indent=2)],
+    ids=["as it is written", "in one line", "formatted again"],
+)
+@pytest.mark.parametrize(
+    "result",
+    [*many().dataset_results, *single().dataset_results,
+     msgspec.structs.replace(many().dataset_results[0], problem_results=(GRADED,)),
+     msgspec.structs.replace(many().dataset_results[0], problem_results=())],
+)  # fmt: skip
+def test_a_results_file_gives_back_its_result(result: DatasetResult, form: Callable[[bytes], bytes]) -> None:
+    """The whole result for a report, and the part that a comparison needs."""
+    store = stored(result, form)
+    assert results.dataset_result(store, "m", result.dataset) == result
+    assert results.side(store, "m", result.dataset) == dataset_outcomes.dataset_outcome(result)
+
+
+def test_a_results_file_that_is_cut_off_anywhere_is_refused() -> None:
+    """As is one with a line too many: no problem is left out without a word."""
+    result = many().dataset_results[0]
+    source = results.as_json(result, many().plan).splitlines(keepends=True)
+    ends = [b"".join(source[:count]) for count in range(len(source) - 1)]  # the last line ends the list alone
+    for damaged in (*ends, b"".join(source) + b"{}\n", b"".join([*source[:-2], b'    ],\n    "more": 1\n', b"}\n"])):
+        store = MemoryStore()
+        store.write(results.file("m", result.dataset), damaged)
+        for read in (results.dataset_result, results.side):
+            with pytest.raises(BadReuse, match="cannot be read as this program writes it"):
+                read(store, "m", result.dataset)
+
+
+def test_a_comparison_reads_what_results_files_have() -> None:
+    """Else a field of the problems would be empty in each comparison."""
+    assert set(ProblemOutcome.__struct_fields__) <= set(results.ProblemEntry.__struct_fields__)
+
+
+def test_a_dataset_without_rows_has_a_line() -> None:
+    """A dataset is never left out of the summary."""
+    blank = many().dataset_results[1]
+    assert isinstance(blank, DatasetResult)
+    assert cells(report((blank,)))[1] == ("gsm8k", "a1b2c3", "-", "-", "-")

@@ -1,0 +1,313 @@
+"""Asks are carried out once, kept beside the journal, and told when nobody answered them."""
+
+import msgspec
+import pytest
+from tests.fake_ports import ManualClock, MemoryHub, MemoryStore, ScriptedChat, fake_ports, of_nothing
+from tests.unit.run.test_pipeline import ROWS, plan
+
+from model_accuracy_eval.benchmarks import demo
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.ports import Chat, ServiceRole
+from model_accuracy_eval.records import (
+    Choice,
+    ClientLimits,
+    Fault,
+    MetricUse,
+    Pipeline,
+    Report,
+    Request,
+    RunPlan,
+    Service,
+    Timings,
+)
+from model_accuracy_eval.records.code import Execution, Isolation, Program
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run_folder import predictions
+
+JUDGE = "http://judge"
+FINDINGS = "predictions/vllm-api-stream-chat/demo_gsm8k_findings.jsonl"
+
+
+def judged_plan(metric: str = "judge", **more: object) -> RunPlan:
+    task = msgspec.structs.replace(
+        demo.WORD_PROBLEMS, pipelines=(Pipeline(metrics=(MetricUse(name=metric, label="judged"),)),)
+    )
+    judge = {"judge_endpoint": JUDGE, "judge_model": "wise", **more}
+    return msgspec.structs.replace(plan(n=2), tasks=(task,)).with_settings(**judge)
+
+
+def answering(_request: Request, choice: int) -> str:
+    """A model whose two samples differ."""
+    return f"sample {choice}"
+
+
+def kind(request: Request, _choice: int) -> str:
+    """A judge that likes first samples."""
+    return "yes" if "sample 0" in request.messages[-1].content else "no"
+
+
+class World:
+    """A model, a judge, and one run folder for all runs."""
+
+    def __init__(self, judge: ScriptedChat | None = None) -> None:
+        self.model, self.judge = ScriptedChat(answering), judge or ScriptedChat(kind)
+        self.services: list[Service] = []
+        self.store = MemoryStore()
+
+    def run(self, the_plan: RunPlan, **parts: object) -> Report:
+        def connect(service: Service, _limits: ClientLimits, *, role: ServiceRole) -> Chat:
+            self.services.append(service)
+            return {"judge": self.judge, "model": self.model}[role]
+
+        ports = fake_ports(
+            **{
+                "connect": connect,
+                "hub": MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS}),
+                "open_store": lambda _root: self.store,
+                **parts,
+            }
+        )
+        return pipeline.run(the_plan, ports)
+
+
+def test_a_judge_decides_and_is_named() -> None:
+    """Its own service and model, decoding greedily; half of the samples are right, and the report says by whom."""
+    world = World()
+    report = world.run(judged_plan())
+    (dataset_result,) = report.dataset_results
+    assert report.outcome.exit_code == 0
+    assert {row.metric: row.value for row in dataset_result.rows}["avg@2"] == 50
+    assert world.services[-1] == Service(base_url=JUDGE, model="wise")
+    assert {request.temperature for request in world.judge.requests} == {0.0}
+    assert dataset_result.notes[0] == "The answers are judged by wise at http://judge."
+
+
+def test_judging_again_asks_nobody_twice() -> None:
+    """What the judge said is kept; another judge is asked anew."""
+    world = World()
+    first = world.run(judged_plan())
+    asked = len(world.judge.requests)
+    assert asked == len({request.messages for request in world.judge.requests}) > 0
+    assert len(list(world.store.lines(FINDINGS))) == asked
+    second = world.run(judged_plan(mode="eval"))
+    assert len(world.judge.requests) == asked
+    assert [dataset_result.rows for dataset_result in second.dataset_results] == [
+        dataset_result.rows for dataset_result in first.dataset_results
+    ]
+    world.run(judged_plan(mode="eval", judge_model="wiser"))
+    assert len(world.judge.requests) == 2 * asked
+
+
+def test_equal_questions_are_asked_once() -> None:
+    """Samples that agree share one opinion."""
+    world = World()
+    world.model = ScriptedChat(lambda _request, _choice: "the same")
+    world.run(judged_plan())
+    assert len(world.judge.requests) == 4  # one a problem, not one a sample
+
+
+def test_a_judge_that_fails_makes_no_answer_wrong() -> None:
+    """No verdict about accuracy: exit 5, counts, notes and the log say why; later only the rest is asked."""
+    world = World(ScriptedChat(lambda request, choice: Fault(kind="failed", sentence="overloaded", status=503)
+                               if "sample 1" in request.messages[-1].content else kind(request, choice)))  # fmt: skip
+    report = world.run(judged_plan())
+    (dataset_result,) = report.dataset_results
+    assert (report.outcome.exit_code, report.outcome.stage) == (5, "score")
+    assert report.outcome.sentence.startswith(
+        "4 of 8 samples have an answer that could not be judged (demo_gsm8k: 4), 0 have no answer"
+    )
+    assert (dataset_result.counts.unjudged, dataset_result.counts.answered, dataset_result.counts.failed) == (4, 8, 0)
+    assert any(note.startswith("4 of 8 answers could not be judged") for note in dataset_result.notes)
+    log = (world.store.read("logs/eval/vllm-api-stream-chat/demo_gsm8k.out") or b"").decode()
+    assert "problem 0, sample 1: overloaded" in log
+    world.judge = ScriptedChat(kind)
+    again = world.run(judged_plan(mode="eval"))
+    assert again.outcome.exit_code == 0
+    assert len(world.judge.requests) == 4
+
+
+def unfinished(text: str) -> Choice:
+    """An answer without a finish_reason."""
+    return Choice(text=text, timings=Timings(e2e=0.0))
+
+
+def test_half_an_opinion_is_none() -> None:
+    """The judge's first reply lacks a finish_reason, and a small request shows that it sends some."""
+
+    def opinion(request: Request, choice: int) -> str | Choice:
+        return unfinished("no") if len(judge.requests) == 1 else kind(request, choice)
+
+    judge = ScriptedChat(opinion)
+    report = World(judge).run(msgspec.structs.replace(judged_plan(), client_limits=ClientLimits(concurrency=1)))
+    assert {row.metric: row.value for row in report.dataset_results[0].rows}["avg@2"] == 50
+    assert judge.requests[1].max_tokens == 1
+    assert judge.requests[2] == judge.requests[0]
+
+
+def test_a_judge_that_never_sends_finish_reasons_is_believed() -> None:
+    """Its opinions are whole as far as anyone can see."""
+    report = World(ScriptedChat(lambda request, choice: unfinished(kind(request, choice)))).run(judged_plan())
+    assert {row.metric: row.value for row in report.dataset_results[0].rows}["avg@2"] == 50
+
+
+def test_a_judge_that_is_gone_is_not_waited_for_again() -> None:
+    """One refusal is enough: the others are not asked."""
+    world = World(ScriptedChat(lambda _request, _choice: Fault(kind="refused", sentence="nobody listens")))
+    report = world.run(msgspec.structs.replace(judged_plan(), client_limits=ClientLimits(concurrency=1)))
+    assert report.dataset_results[0].counts.unjudged == 8
+    assert len(world.judge.requests) == 1
+
+
+def test_a_stop_ends_the_asking_and_leaves_a_report() -> None:
+    """What was said until then is kept."""
+    clock = ManualClock()
+
+    def stops(request: Request, choice: int) -> str:
+        clock.stop()
+        return kind(request, choice)
+
+    world = World(ScriptedChat(stops))
+    report = world.run(judged_plan(), clock=clock)
+    assert report.outcome.conclusion == "stopped"
+    assert len(world.judge.requests) < 8
+    assert "run.json" in world.store.names()
+
+
+class Bench:
+    """A sandbox whose programs pass if they say 0; it remembers whether it was closed."""
+
+    isolation: Isolation = "none"
+    image = "twin"
+    passed_over: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.ran: list[Program] = []
+        self.closed = False
+
+    async def run(self, program: Program) -> Execution:
+        if (nothing := of_nothing(program)) is not None:
+            return nothing
+        self.ran.append(program)
+        verdict = "passed" if "0" in program.code else "harness_error" if "1" in program.code else "failed"
+        return Execution(verdict=verdict, detail=verdict, isolation="none", integrity="split")  # type: ignore[arg-type]
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_programs_run_in_the_sandbox_and_its_failures_are_not_theirs() -> None:
+    """A lost worker says nothing, is not kept, and is tried again later."""
+    world, bench = World(), Bench()
+    report = world.run(judged_plan("code"), open_sandbox=lambda: bench)
+    (dataset_result,) = report.dataset_results
+    assert {why for problem_result in dataset_result.problem_results for why in problem_result.why} == {
+        "right",
+        "unjudged",
+    }
+    assert dataset_result.counts.unjudged == 4
+    assert bench.closed
+    ran = len(bench.ran)
+    world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: bench)
+    assert len(bench.ran) - ran == 4
+
+
+def test_equal_programs_run_once_and_the_report_tells() -> None:
+    """Samples that are the same code share its verdict, in this judging and in the next; nothing is said where all differ."""
+    world, bench = World(), Bench()
+    world.model = ScriptedChat(lambda _request, _choice: "sample 0")
+    told = "8 programs were judged by running 4: equal ones share a verdict."
+    for mode, ran in (("all", 4), ("eval", 4)):
+        (dataset_result,) = world.run(judged_plan("code", mode=mode), open_sandbox=lambda: bench).dataset_results
+        assert [problem_result.c for problem_result in dataset_result.problem_results] == [2, 2, 2, 2]
+        assert len(bench.ran) == ran
+        assert told in dataset_result.notes
+    (dataset_result,) = World().run(judged_plan("code"), open_sandbox=Bench).dataset_results
+    assert not [note for note in dataset_result.notes if "share a verdict" in note]
+
+
+class Clocked(Bench):
+    """A sandbox in which every program is ended by the clock, after so much core time."""
+
+    def __init__(self, **times: object) -> None:
+        super().__init__()
+        self._execution = Execution(**{"verdict": "timeout", "isolation": "none", "integrity": "split", **times})  # type: ignore[arg-type]
+
+    async def run(self, program: Program) -> Execution:
+        if (nothing := of_nothing(program)) is not None:
+            return nothing
+        self.ran.append(program)
+        return self._execution
+
+
+def figures(report: Report) -> tuple[float | None, int]:
+    """The accuracy, and how many answers were not judged."""
+    (dataset_result,) = report.dataset_results
+    return {row.metric: row.value for row in dataset_result.rows}["avg@2"], dataset_result.counts.unjudged
+
+
+def test_an_end_by_the_clock_without_core_time_is_judged_again() -> None:
+    """As an older version has kept it: 30 s of wall time, 1.6 s of core time, a limit of 10 s; then never again."""
+    world = World()
+    world.run(judged_plan("code", mode="infer"))
+    busy = Clocked(wall_seconds=30.0, cpu_seconds=1.6)
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: busy)) == (0, 0)
+    lines = list(world.store.lines(FINDINGS))
+    quiet = Clocked(verdict="passed")
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: quiet)) == (100, 0)
+    assert len(quiet.ran) == len(lines) == 8
+    assert list(world.store.lines(FINDINGS))[:8] == lines
+    later = Bench()
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: later)) == (100, 0)
+    assert not later.ran
+
+
+def test_a_doubt_that_cannot_be_decided_is_no_wrong_answer() -> None:
+    """The old verdict does not come back where the machine is too busy for a new one; without any there is no figure."""
+    world = World()
+    world.run(judged_plan("code"), open_sandbox=lambda: Clocked(wall_seconds=30.0, cpu_seconds=1.6))
+    busy = Clocked(verdict="harness_error", detail="the machine is too busy to judge it")
+    for _ in range(2):
+        report = world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: busy)
+        assert (figures(report), report.outcome.exit_code) == ((None, 8), 5)
+    assert len(busy.ran) == 16
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"cpu_seconds": 9.5},
+        {"cpu_seconds": 0.1, "alone": True},
+        {"cpu_seconds": 58.0, "limit_seconds": 60.0},
+        {"cpu_seconds": 0.1, "verdict": "failed"},
+    ],
+)
+def test_a_program_that_used_its_time_is_not_judged_again(times: dict[str, object]) -> None:
+    """Nor one that slept alone, or failed."""
+    world, bench = World(), Bench()
+    world.run(judged_plan("code"), open_sandbox=lambda: Clocked(**times))
+    assert figures(world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: bench)) == (0, 0)
+    assert not bench.ran
+
+
+@pytest.mark.parametrize("times", [{}, {"cpu_seconds": 20.0, "limit_seconds": 60.0}])
+def test_core_time_that_is_unknown_or_the_compilers_is_no_verdict(times: dict[str, object]) -> None:
+    """A compiler's time is compared with a compiler's limit."""
+    world, bench = World(), Bench()
+    world.run(judged_plan("code"), open_sandbox=lambda: Clocked(**times))
+    world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: bench)
+    assert len(bench.ran) == 8
+
+
+def test_programs_without_a_sandbox_are_refused() -> None:
+    """Before anything is asked."""
+    with pytest.raises(Refused, match="there is no place to run them"):
+        World().run(judged_plan("code"))
+
+
+def test_tasks_that_ask_nothing_open_nothing() -> None:
+    """Neither a judge nor a file."""
+    world = World()
+    world.run(plan(n=2))
+    assert FINDINGS not in world.store.names()
+    assert predictions.findings_file("vllm-api-stream-chat", "demo_gsm8k") == FINDINGS
+    assert not world.judge.requests

@@ -1,0 +1,329 @@
+"""Runs that stop once their gates are decided, on fake ports: what is asked, what is said, and what nobody may say."""
+
+import re
+from collections.abc import Callable
+from random import Random
+
+import msgspec
+import pytest
+from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
+
+from model_accuracy_eval import late_gates
+from model_accuracy_eval.benchmarks import demo
+from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.records import (
+    Choice,
+    ClientLimits,
+    Fault,
+    Report,
+    Request,
+    RunPlan,
+    Sampling,
+    Settings,
+    Timings,
+)
+from model_accuracy_eval.report import comment, terminal
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run_folder import history_file, journal, results, runfile
+from model_accuracy_eval.run_folder.runfile import RunFile
+from model_accuracy_eval.scoring.verdicts import gate_lines, gates
+from model_accuracy_eval.scoring.verdicts.gates import GateRule
+
+PROBLEMS = 300
+ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(PROBLEMS))
+NAME = demo.WORD_PROBLEMS.name
+LABEL = "vllm-api-stream-chat"
+
+
+def plan(*gates: str, n: int = 5, run: int = 0, stop: bool = True, **settings: object) -> RunPlan:
+    return RunPlan(
+        run_id=f"{run:032x}",
+        stamp="20260326_151326",
+        settings=Settings(
+            endpoint=("http://fake-service",),
+            stop_when_decided=stop,
+            **settings,  # type: ignore[arg-type]
+        ),
+        tasks=(demo.WORD_PROBLEMS,),
+        sampling=Sampling(n=n),
+        k=(n,),
+        gates=gate_lines.parse("\n".join(f"{NAME}: {gate}" for gate in gates)),
+        client_limits=ClientLimits(concurrency=8),
+    )
+
+
+def place_of(request: Request) -> int:
+    number = re.search(r"\d+", request.messages[-1].content)
+    assert number is not None
+    return int(number.group())
+
+
+def answering(is_right: Callable[[int, int], bool]) -> ScriptedAnswer:
+    """A service that is right where the function of problem and seed says so."""
+
+    def answer(request: Request, choice: int) -> str:
+        place = place_of(request)
+        return f"#### {place + 1 if is_right(place, (request.seed or 0) + choice) else -1}"
+
+    return answer
+
+
+def of_accuracy(share: float) -> ScriptedAnswer:
+    return answering(lambda _place, seed: Random(seed).random() < share)
+
+
+def evaluate(
+    the_plan: RunPlan, answer: ScriptedAnswer, store: MemoryStore | None = None, **parts: object
+) -> tuple[Report, MemoryStore, ScriptedChat]:
+    store = store or MemoryStore()
+    chat = ScriptedChat(answer)
+    hub = MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS})
+    ports = fake_ports(**({"chat": chat, "hub": hub, "open_store": lambda _root: store} | parts))
+    return pipeline.run(the_plan, ports), store, chat
+
+
+def run_file(store: MemoryStore) -> RunFile:
+    return runfile.read(store.read("run.json"), "run")
+
+
+def test_a_gate_far_from_the_figure_is_decided_early() -> None:
+    """Fifteen points from its line, a gate takes a part of the requests, and what says so says it everywhere."""
+    report, store, chat = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
+    (gate,), (result,) = report.gates, report.dataset_results
+    assert result.part is not None
+    assert (gate.decision, report.outcome.exit_code) == ("passed", 0)
+    assert 20 < result.part.read < 500
+    assert len(chat.requests) < result.part.read + 20
+    said = f"decided after {result.part.share} of the requests ({result.part.read:,} of 1,500 samples)"
+    assert said in report.outcome.sentence
+    assert said in comment.as_check(report).summary
+    assert said in terminal.as_text(report)
+    figures = {row.metric: row for row in result.rows}
+    assert figures["avg@5"].estimated
+    assert figures["pass@5"].value is None
+    shown = f"≈ {report.gates[0].value:.2f}"
+    assert f"**{shown}**" in comment.as_comment(report, key="k")
+    assert f"avg@5,gen,{shown}" in (store.read(f"summary/summary_{report.plan.stamp}.csv") or b"").decode()
+
+
+def test_what_was_not_asked_is_neither_lost_nor_wrong() -> None:
+    """The counts add up, no figure has limits, and the run is no infrastructure failure."""
+    report, store, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
+    counts = report.dataset_results[0].counts
+    assert counts.planned == counts.answered + counts.unneeded == 1500
+    assert (counts.missing, counts.failed, counts.rejected) == (0, 0, 0)
+    assert all(row.bounds is None for row in report.dataset_results[0].rows)
+    kept = results.dataset_result(store, LABEL, NAME)
+    assert {why for problem in kept.problem_results for why in problem.why} <= {"right", "wrong"}
+    assert kept.part == report.dataset_results[0].part
+
+
+def test_an_estimate_is_no_figure_to_other_programs() -> None:
+    """Where programs look for the figures of a run, those of a part are null, and stand apart as estimates."""
+    report, store, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
+    entry = run_file(store).datasets[NAME]
+    assert entry.metrics is not None
+    assert set(entry.metrics.values()) == {None}
+    assert entry.estimates["avg@5"] == report.gates[0].value
+    assert entry.part is not None
+    raw = msgspec.json.decode(store.read(results.file(LABEL, NAME)) or b"")
+    assert raw["avg@5"] is None
+
+
+def test_a_service_that_fails_its_gate_fails_early() -> None:
+    """And `<=` gates are decided from the other side."""
+    report, _, _ = evaluate(plan("avg@5 >= 75", "accuracy (5 runs average) <= 75"), of_accuracy(0.5))
+    assert [gate.decision for gate in report.gates] == ["failed", "passed"]
+    assert report.dataset_results[0].part is not None
+    assert report.outcome.exit_code == 1
+
+
+def test_near_its_line_everything_is_asked() -> None:
+    """Then the run is a whole one: no part, no marks, all figures; half of the error was spent on stopping."""
+    report, _, _ = evaluate(plan("avg@5 >= 75"), of_accuracy(0.75))
+    assert report.dataset_results[0].part is None
+    assert not any(row.estimated for row in report.dataset_results[0].rows)
+    assert report.gates[0].decision == "undecided"
+    assert "97.5 %" in report.gates[0].sentence
+
+
+def test_the_verdict_is_read_again_from_the_journal() -> None:
+    """What was decided while asking is what the files say afterwards, whatever was answered beyond it."""
+    report, store, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
+    again, _, chat = evaluate(plan("avg@5 >= 60", mode="eval"), of_accuracy(0.0), store)
+    assert not chat.requests
+    assert again.dataset_results[0].rows == report.dataset_results[0].rows
+    assert again.dataset_results[0].part == report.dataset_results[0].part
+    assert again.gates == report.gates
+
+
+def test_the_rest_can_be_asked_afterwards() -> None:
+    """Continued without the setting, the run asks what is missing and nothing twice; then it is a whole one."""
+    _, store, first = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
+    report, _, second = evaluate(plan("avg@5 >= 60", stop=False), of_accuracy(0.75), store)
+    whole, _, _ = evaluate(plan("avg@5 >= 60", stop=False), of_accuracy(0.75))
+    assert [row.value for row in report.dataset_results[0].rows] == [row.value for row in whole.dataset_results[0].rows]
+    assert report.dataset_results[0].part is None
+    assert report.dataset_results[0].counts.unneeded == 0
+    asked = [journal.key(line) for line in store.lines(journal.file(LABEL, NAME))]
+    assert len(asked) == len(set(asked)) == 1500
+    assert first.requests
+    assert second.requests
+
+
+def test_an_interrupted_run_goes_on_in_its_order() -> None:
+    """What the journal holds is read first; the decision is that of a run that was not interrupted."""
+    whole, store, _ = evaluate(plan("avg@5 >= 66"), of_accuracy(0.75))
+    lines = [*store.lines(journal.file(LABEL, NAME))]
+    half = MemoryStore()
+    half.append(journal.file(LABEL, NAME), b"".join(lines[: len(lines) // 2]))
+    report, _, chat = evaluate(plan("avg@5 >= 66"), of_accuracy(0.75), half)
+    part, other = report.dataset_results[0].part, whole.dataset_results[0].part
+    assert part is not None
+    assert other is not None
+    assert (part.read, part.decisions) == (other.read, other.decisions)
+    assert report.gates == whole.gates
+    assert len(chat.requests) < len(lines)
+
+
+@pytest.mark.parametrize("run", range(4))
+def test_lost_samples_pass_no_gate(run: int) -> None:
+    """A service that refuses what it is bad at: taken for wrong on the passing side, for right on the failing one."""
+
+    def half_refused(request: Request, choice: int) -> str | Fault:
+        if place_of(request) % 2 and place_of(request) > 1:
+            return Fault(kind="rejected", sentence="no", status=400)
+        return of_accuracy(0.9)(request, choice)  # type: ignore[return-value]
+
+    report, _, _ = evaluate(plan("avg@5 >= 60", run=run, max_failed_requests=10**6), half_refused)
+    assert report.gates[0].decision == "undecided"
+    assert report.dataset_results[0].part is None
+
+
+def test_pass_at_n_is_asked_until_the_first_success() -> None:
+    """Problems are read whole, and left as soon as they are solved; avg@5 of such samples would be biased, so there is
+    none."""
+    report, store, _ = evaluate(plan("pass@5 >= 80"), of_accuracy(0.7))
+    result = report.dataset_results[0]
+    assert result.part is not None
+    assert result.part.left_inside
+    assert report.gates[0].decision == "passed"
+    values = {row.metric: row.value for row in result.rows}
+    assert values["avg@5"] is None
+    assert values["cons@5"] is None
+    assert values["pass@5"] is not None
+    by_problem: dict[int, list[int]] = {}
+    for line in store.lines(journal.file(LABEL, NAME)):
+        problem, index = journal.key(line)
+        by_problem.setdefault(problem, []).append(index)
+    assert all(indexes == list(range(len(indexes))) for indexes in by_problem.values())
+    seed = {problem: problem * 5 for problem in by_problem}
+    for problem, indexes in by_problem.items():
+        right = [Random(seed[problem] + index).random() < 0.7 for index in indexes]
+        assert not any(right[:-1]), "asked on after the first success"
+
+
+def test_an_estimate_is_not_subtracted_from_a_baseline() -> None:
+    """Against a baseline the gate is decided early, with the baseline's values as control variate."""
+    _, before, _ = evaluate(plan(stop=False, run=1), of_accuracy(0.75))
+    the_plan = plan("avg@5 >= baseline - 12", run=2, baseline="baseline")
+    report, _, _ = evaluate(the_plan, of_accuracy(0.75), open_archive=lambda _path: before)
+    assert report.gates[0].decision == "passed"
+    assert report.dataset_results[0].part is not None
+    assert report.comparison is not None
+    assert all(difference.points is None for difference in report.comparison.changes[0].differences)
+    assert "not subtracted" in " ".join(report.comparison.changes[0].notes)
+
+
+def test_a_part_is_no_baseline() -> None:
+    """A gate on the figure of a part is refused, with what would complete that run."""
+    _, before, _ = evaluate(plan("avg@5 >= 60", run=1), of_accuracy(0.75))
+    with pytest.raises(BadValue, match="decided after .* of the requests.*--reuse baseline"):
+        evaluate(
+            plan("avg@5 >= baseline - 1", run=2, baseline="baseline"),
+            of_accuracy(0.75),
+            open_archive=lambda _path: before,
+        )
+
+
+def test_a_gate_on_problems_of_the_kind_needs_all_of_them() -> None:
+    """What cannot be stopped early is asked whole, and a note says why."""
+    report, _, _ = evaluate(plan("avg@5 >= 20", gate_on="problems"), of_accuracy(0.9))
+    assert report.dataset_results[0].part is None
+    assert any("All of it was asked, because the gate" in note for note in report.dataset_results[0].notes)
+    assert "(95 %)" in report.gates[0].sentence
+
+
+def test_replies_that_turn_out_to_be_cut_are_read_again() -> None:
+    """The first replies came without a finish_reason, and are asked for again when the service sends one: what they
+    said at first decides nothing."""
+    asked: list[Request] = []
+
+    def answer(request: Request, choice: int) -> str | Choice:
+        asked.append(request)
+        if len(asked) <= 10:
+            return Choice(index=choice, text=f"#### {place_of(request) + 1}", timings=Timings(e2e=0.02))
+        return "#### -1"
+
+    report, _, _ = evaluate(plan("avg@5 >= 60"), answer)
+    assert report.gates[0].decision == "failed"
+    cut = asked[1:10]  # the first request asks whether the service is ready
+    assert [request for request in asked[10:] if request in cut]
+    assert sum(request in cut for request in asked[10:]) == len(cut)
+
+
+def test_only_pass_at_n_is_asked_for_without_any_gate() -> None:
+    """Every problem is asked until it is solved; the figure is that of the whole run, and the others have none."""
+    report, store, _ = evaluate(plan(stop=False, only=("pass@5",)), of_accuracy(0.6))
+    whole, _, _ = evaluate(plan(stop=False), of_accuracy(0.6))
+    shown = {row.metric: row.value for row in report.dataset_results[0].rows}
+    full = {row.metric: row.value for row in whole.dataset_results[0].rows}
+    assert shown == {name: full[name] if name == "pass@5" else None for name in full}
+    assert not any(row.estimated for row in report.dataset_results[0].rows)
+    part = report.dataset_results[0].part
+    assert part is not None
+    assert (part.problems, part.estimated) == (PROBLEMS, False)
+    assert part.read == len([*store.lines(journal.file(LABEL, NAME))]) < 0.45 * 1500
+    assert run_file(store).datasets[NAME].metrics == shown
+
+
+def test_a_gate_on_settled_figures_is_decided_by_all_problems() -> None:
+    """Without early stop the gate is that of the whole run, at its own confidence."""
+    settled, _, _ = evaluate(plan("pass@5 >= 95", stop=False, only=("pass@5",)), of_accuracy(0.6))
+    whole, _, _ = evaluate(plan("pass@5 >= 95", stop=False), of_accuracy(0.6))
+    assert settled.gates == whole.gates
+
+
+def test_two_runs_of_settled_figures_are_compared_by_these() -> None:
+    """Problems are paired by their figures; which answers flipped is not known, because not all were asked."""
+    _, before, _ = evaluate(plan(stop=False, run=1, only=("pass@5",)), of_accuracy(0.6))
+    the_plan = plan("pass@5 >= baseline - 5", stop=False, run=2, only=("pass@5",), baseline="baseline")
+    report, _, _ = evaluate(the_plan, of_accuracy(0.6), open_archive=lambda _path: before)
+    assert report.comparison is not None
+    (change,) = report.comparison.changes
+    points = {difference.metric: difference.points for difference in change.differences}
+    assert points == {"accuracy (5 runs average)": None, "avg@5": None, "pass@5": 0.0, "cons@5": None}
+    assert change.flips is None
+    assert report.gates[0].decision == "passed"
+
+
+def test_no_other_gate_is_decided_on_a_part() -> None:
+    """Neither afterwards, nor by the rules for whole runs: an estimate has no limits to decide on."""
+    report, _, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
+    with pytest.raises(BadReuse, match=r"decided after .* of the requests for demo_gsm8k"):
+        late_gates.decide(report, {"gate": (f"{NAME}: avg@5 >= 10",)}, lambda _path: MemoryStore())
+    estimate = next(row for row in report.dataset_results[0].rows if row.metric == "avg@5")
+    easy = report.plan.gates[0].__class__(dataset=NAME, metric="avg@5", comparison=">=", threshold=10)
+    assert gates.result(easy, estimate, None, GateRule()).decision == "undecided"
+
+
+def test_a_history_leaves_a_part_out() -> None:
+    """With the reason, so that nobody wonders where the run is."""
+    report, store, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
+    raw = (store.read("run.json") or b"").replace(b"%Y-%m-%dT%H:%M:%S%z", b"2026-03-26T15:15:20+0800")
+    store.write("run.json", raw)
+    found = history_file.of_run(store)
+    part = report.dataset_results[0].part
+    assert part is not None
+    assert not found.lines
+    assert f"no further than was needed ({part.share} of the requests)" in found.left_out[0].reason

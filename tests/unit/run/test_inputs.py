@@ -1,0 +1,247 @@
+"""Flags and YAML → typed settings; whatever cannot be meant is refused with its name, its value and its source."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.run.spellings import SPELLINGS
+
+from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.records import Settings
+from model_accuracy_eval.run.inputs import merge, read, yaml_values
+from model_accuracy_eval.settings import table
+
+NAMES = [setting.name for setting in table()]
+
+
+def one(name: str, value: Any, source: str = "the command line") -> Any:
+    return read({name: value}, source)[name.replace("-", "_")]
+
+
+def test_every_setting_is_spelled_below() -> None:
+    """A new setting needs a line in the table of spellings."""
+    assert {name for name, *_ in SPELLINGS} == set(NAMES)
+
+
+@pytest.mark.parametrize(("name", "flag", "value", "meant"), SPELLINGS)
+def test_a_flag_and_yaml_mean_the_same(name: str, flag: str, value: Any, meant: Any) -> None:
+    """The text of the command line and the value of the file become the same typed value."""
+    for found in (one(name, flag), one(name, value), one(name, yaml_values(yaml.safe_dump({name: value}), "f")[name])):
+        assert found == meant
+        assert type(found) is type(meant)
+
+
+def test_a_gate_needs_no_quotes_in_yaml() -> None:
+    """YAML takes `dataset: metric >= number` for a mapping; it is the gate that it looks like."""
+    values = yaml_values("gate:\n  - demo: avg@5 >= 60\n  - 'other: pass@5 > 2'\n", "f")
+    assert one("gate", values["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+    mapping = yaml_values("gate:\n  demo: avg@5 >= 60\n  other: pass@5 > 2\n", "f")
+    assert one("gate", mapping["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+    block = yaml_values("gate: |\n  demo: avg@5 >= 60\n  other: pass@5 > 2\n", "f")
+    assert one("gate", block["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+
+
+BAD: list[tuple[str, Any, str]] = [
+    ("replicas", 0, "expected 'int' >= 1"),
+    ("devices-per-replica", 0, "expected 'int' >= 1"),
+    ("limit", -1, "expected 'int' >= 0"),
+    ("limit", "-1", "expected 'int' >= 0"),
+    ("limit", "many", "expected 'int | null'"),
+    ("judge-tokens", 0, "expected 'int' >= 1"),
+    ("contains", "perhaps", "expected 'bool'"),
+    ("fewshot-as-multiturn", 2, "expected 'bool'"),
+    ("num-return-sequences", 0, "expected 'int' >= 1"),
+    ("num-return-sequences", 2.5, "expected 'int'"),
+    ("num-return-sequences", None, "expected 'int'"),
+    ("num-return-sequences", True, "expected 'int'"),
+    ("temperature", -0.1, "expected 'float' >= 0"),
+    ("temperature", "hot", "expected 'float | null'"),
+    ("temperature", "nan", "expected 'float' >= 0"),
+    ("temperature", "inf", "expected a finite number"),
+    ("top-p", 0, "expected 'float' > 0"),
+    ("top-p", "1.01", "expected 'float' <= 1"),
+    ("max-tokens", 0, "expected 'int' >= 1"),
+    ("seed", -1, "expected 'int' >= 0"),
+    ("generation", "[1]", "expected 'object'"),
+    ("generation", "{top_k: 20}", "malformed"),
+    ("generation", "top_k=20", "malformed"),
+    ("k", "0", "expected 'int' >= 1"),
+    ("k", "1,x", "expected 'int'"),
+    ("k", None, "expected 'array'"),
+    ("datasets", None, "expected 'array'"),
+    ("gate", None, "expected 'array'"),
+    ("max-failed-requests", -1, "expected 'int' >= 0"),
+    ("score-reasoning", "maybe", "expected 'bool'"),
+    ("trust-python", "maybe", "expected 'bool'"),
+    ("offline", "maybe", "expected 'bool'"),
+    ("require-gate", "maybe", "expected 'bool'"),
+    ("stop-when-decided", "maybe", "expected 'bool'"),
+    ("concurrency", 0, "expected 'int' >= 1"),
+    ("workers", -1, "expected 'int' >= 0"),
+    ("retries", -1, "expected 'int' >= 0"),
+    ("runtime", "vm", "expected one of process, container"),
+    ("ready-timeout", 0, "expected 'float' > 0"),
+    ("gone-after", 0, "expected 'float' > 0"),
+    ("connect-timeout", "0", "expected 'float' > 0"),
+    ("first-token-timeout", -5, "expected 'float' > 0"),
+    ("idle-timeout", 0, "expected 'float' > 0"),
+    ("total-timeout", "inf", "expected a finite number"),
+    ("port", 0, "expected 'int' >= 1"),
+    ("port", 65536, "expected 'int' <= 65535"),
+    ("label", "", "expected 'str' matching regex"),
+    ("label", "a/b", "expected 'str' matching regex"),
+    ("label", "..", "expected 'str' matching regex"),
+    ("label", "a\n", "expected 'str' matching regex"),
+    ("label", "two words", "expected 'str' matching regex"),
+    ("out", None, "expected 'str'"),
+    ("preset", "pass@2", "expected one of greedy, pass@1, pass@10"),
+    ("prompt-strategy", "reflexion", "expected one of standard, scot, few-shot, cgo"),
+    ("engine", "slurm", "expected one of local, ray"),
+    ("judge-engine", "slurm", "expected one of local, ray"),
+    ("sandbox", "chroot", "expected one of auto, docker, bwrap, uid, none"),
+    ("loglikelihood", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
+    ("sampling", "greedy", "expected one of server, plain"),
+    ("gate-on", "figures", "expected one of reruns, problems, point"),
+    ("confidence", "50", "expected"),
+    ("on-undecided", "ignore", "expected one of block, fail, pass"),
+    ("mode", "evaluate", "expected one of all, infer, eval"),
+    ("task-type", "text", "expected one of text-generation, image-text-to-text, any-to-any"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "reason"), BAD)
+def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> None:
+    """One sentence with the setting, the value, the source and what was expected."""
+    with pytest.raises(BadValue) as error:
+        one(name, value, "eval.yaml")
+    sentence = error.value.sentence
+    assert sentence.startswith(f"The setting '{name}' cannot be {value!r} (eval.yaml): ")
+    assert reason in sentence, sentence
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert (error.value.exit_code, error.value.stage) == (2, "configuration")
+
+
+def test_every_bound_is_refused_above() -> None:
+    """Each setting whose type can be missed has a line in the table of this test."""
+    free = {"adapter", "model", "endpoint", "model-name", "data-dir", "tasks-path", "reuse", "baseline", "debug"}
+    free |= {"only", "columns", "resources", "data-lock", "judge-panel"}
+    free |= {"judge-endpoint", "judge-model", "sandbox-image"}
+    free |= {"adapter-image", "max-weight-size", "devices", "weights-dir", "shard"}  # looked at by those who use them
+    assert {name for name, *_ in BAD} | free == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("dataset", "datasets"), ("max_token", "max-tokens"), ("temprature", "temperature"), ("tokens", "max-tokens")],
+)
+def test_an_unknown_setting_is_answered_with_the_nearest(key: str, near: str) -> None:
+    """And with the source it stands in."""
+    with pytest.raises(UnknownName) as error:
+        read({key: 1}, "eval.yaml")
+    assert f"There is no setting called '{key}' in eval.yaml; did you mean " in error.value.sentence
+    assert near in error.value.sentence
+
+
+def test_both_spellings_of_a_key_are_known() -> None:
+    """max-tokens and max_tokens."""
+    assert read({"max-tokens": 5}, "f") == read({"max_tokens": 5}, "f") == {"max_tokens": 5}
+
+
+@given(
+    st.dictionaries(st.sampled_from(["limit", "port", "retries"]), st.integers(1, 99)),
+    st.dictionaries(st.sampled_from(["limit", "port", "retries"]), st.integers(1, 99)),
+)
+def test_flags_win_over_the_file_and_the_file_over_defaults(file: dict[str, int], flags: dict[str, int]) -> None:
+    """Setting by setting."""
+    merged = msgspec.to_builtins(merge(read(file, "file"), read(flags, "flags")))
+    defaults = msgspec.to_builtins(Settings())
+    assert merged == defaults | file | flags
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**60), 2**60)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    )
+)
+def test_any_value_is_typed_or_refused(value: Any) -> None:
+    """Whatever a file holds: a typed value or a sentence, never another error."""
+    for name in NAMES:
+        try:
+            layer = read({name: value}, "f")
+        except BadValue:
+            continue
+        msgspec.convert(msgspec.to_builtins(merge(layer)), Settings)
+
+
+@pytest.mark.parametrize(
+    ("preset", "n", "temperature", "generation", "k"),
+    [
+        ("greedy", 1, 0.0, {}, (1,)),
+        ("pass@1", 10, 0.8, {"top_k": 40}, (1,)),
+        ("pass@10", 100, 0.8, {"top_k": 40}, (1, 10)),
+    ],
+)
+def test_a_preset_stands_for_four_settings(
+    preset: str, n: int, temperature: float, generation: dict[str, int], k: tuple[int, ...]
+) -> None:
+    """What is given in the same layer or a later one wins over it."""
+    layer = read({"preset": preset}, "f")
+    settings = merge(layer)
+    assert (settings.num_return_sequences, settings.temperature, settings.k) == (n, temperature, k)
+    assert settings.generation == generation
+    assert merge(layer | {"temperature": 0.3}).temperature == merge(layer, {"temperature": 0.3}).temperature == 0.3
+    assert merge({"temperature": 0.3}, layer).temperature == temperature
+
+
+def test_an_object_on_the_command_line_is_json() -> None:
+    """Nested fields arrive as they are."""
+    body = {"chat_template_kwargs": {"enable_thinking": False}, "stop": ["a", "b"]}
+    assert one("generation", json.dumps(body)) == body
+
+
+def test_a_yaml_file_holds_settings() -> None:
+    """Lines of `name: value`; an empty file and one of comments hold none."""
+    assert yaml_values("datasets: [a, b]\nlimit: 5\n", "f") == {"datasets": ["a", "b"], "limit": 5}
+    assert yaml_values("", "f") == yaml_values("# nothing\n", "f") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: [1", "eval.yaml is not YAML: "),
+        ("a: b: c", "eval.yaml is not YAML: "),
+        ("\x00", "eval.yaml is not YAML: "),
+        ("!!python/object/apply:os.system [ls]", "eval.yaml is not YAML: "),
+        ("- limit", "eval.yaml must hold settings as 'name: value' lines, but it holds list."),
+        ("limit", "eval.yaml must hold settings as 'name: value' lines, but it holds str."),
+    ],
+)
+def test_what_is_no_settings_file_is_refused(text: str, sentence: str) -> None:
+    """In one line, with the file's name; nothing in it is executed."""
+    with pytest.raises(BadValue) as error:
+        yaml_values(text, "eval.yaml")
+    assert error.value.sentence.startswith(sentence)
+    assert "\n" not in error.value.sentence
+
+
+def test_the_table_of_settings_is_complete() -> None:
+    """Every setting has a sentence, a group, a default that its own type accepts, and a name for the command line."""
+    settings = list(table())
+    assert [setting.field for setting in settings] == list(Settings.__struct_fields__)
+    for setting in settings:
+        assert setting.about.endswith((".", "`")), setting.name
+        assert setting.group, setting.name
+        assert "_" not in setting.name
+        assert msgspec.convert(setting.default, setting.type) == setting.default
+    assert [setting.name for setting in settings if setting.short == "-n"] == ["num-return-sequences"]
+    assert next(setting for setting in settings if setting.name == "mode").choices == ("all", "infer", "eval")

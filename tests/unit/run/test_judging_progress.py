@@ -1,0 +1,134 @@
+"""Judging that takes long says how far it is, in the log and on the terminal."""
+
+import dataclasses
+import re
+
+import msgspec
+import pytest
+from tests.fake_ports import (
+    ManualClock,
+    MemoryHub,
+    MemoryStore,
+    RecordingProgress,
+    ScriptedChat,
+    ScriptedSandbox,
+    fake_ports,
+)
+from tests.unit.run.test_pipeline import plan
+
+from model_accuracy_eval.benchmarks import demo
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.records import ClientLimits, MetricUse, Pipeline
+from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS
+
+PROBLEMS, SAMPLES = 20, 2
+ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(PROBLEMS))
+LOG = "logs/eval/vllm-api-stream-chat/demo_gsm8k.out"
+LINE = re.compile(r"(\d+) of 40 samples (judged|scored), about (\d+):(\d\d) left")
+
+
+class SlowSandbox(ScriptedSandbox):
+    """Each program takes seven seconds of the clock."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(lambda program: "passed")
+        self._clock = clock
+
+    async def run(self, program: Program) -> Execution:
+        if program.code:
+            self._clock.sleep(7)
+        return await super().run(program)
+
+
+class World:
+    """One run folder, and what was said and written while it was judged."""
+
+    def __init__(self, metric: str) -> None:
+        self.clock, self.store = ManualClock(), MemoryStore()
+        task = msgspec.structs.replace(demo.WORD_PROBLEMS, pipelines=(Pipeline(metrics=(MetricUse(name=metric),)),))
+        limits = ClientLimits(concurrency=3)
+        self.plan = msgspec.structs.replace(plan(n=SAMPLES), tasks=(task,), client_limits=limits)
+
+    def run(self, mode: str, **settings: object) -> list[str]:
+        progress = RecordingProgress()
+        pipeline.run(self.plan.with_settings(mode=mode, **settings), self.ports(progress))
+        return [sentence for sentence in progress.said if "samples" in sentence]
+
+    def ports(self, progress: RecordingProgress) -> Ports:
+        return fake_ports(
+            chat=ScriptedChat(lambda request, choice: f"{request.messages[-1].content} {choice}"),
+            hub=MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS}),
+            open_store=lambda _root: self.store,
+            open_sandbox=lambda: SlowSandbox(self.clock),
+            progress=progress,
+            clock=self.clock,
+        )
+
+    def log(self) -> str:
+        return (self.store.read(LOG) or b"").decode()
+
+
+def counts(said: list[str], participle: str) -> list[int]:
+    found = [match for sentence in said if (match := LINE.search(sentence))]
+    assert {match[2] for match in found} == {participle}
+    return [int(match[1]) for match in found]
+
+
+def test_programs_say_how_many_have_run_and_the_time_left() -> None:
+    """Rising counts of all samples; the time left shrinks, and what is said stands in the log too."""
+    world = World("code")
+    world.run("infer")
+    said = world.run("eval")
+    done = counts(said, "judged")
+    assert done == sorted(set(done))
+    assert len(done) >= 5
+    left = [60 * int(match[3]) + int(match[4]) for match in map(LINE.search, said) if match]
+    assert left == sorted(left, reverse=True)
+    for sentence in said:
+        assert sentence.removeprefix("demo_gsm8k: ") in world.log()
+
+
+def test_the_time_left_knows_nothing_of_what_was_judged_before() -> None:
+    """Half of the programs have their findings: the rate is that of the others, and the count that of all."""
+    world = World("code")
+    world.run("infer")
+    world.run("eval")
+    name = next(name for name in world.store.names() if name.endswith("_findings.jsonl"))
+    world.store.files[name] = b"".join([*world.store.lines(name)][: PROBLEMS * SAMPLES // 2])
+    matches = filter(None, map(LINE.search, world.run("eval")))
+    found = [(int(match[1]), 60 * int(match[3]) + int(match[4])) for match in matches]
+    assert found[0][0] > PROBLEMS * SAMPLES // 2 - 3
+    done, seconds = found[-1]
+    assert seconds == pytest.approx((PROBLEMS * SAMPLES - done) * 7, rel=0.3)
+
+
+def test_texts_say_how_many_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A metric that takes its time is no silence."""
+    world = World("exact_match")
+    score = METRICS["exact_match"].score
+
+    def slow(*args: object, **kwargs: object) -> object:
+        world.clock.sleep(7)
+        return score(*args, **kwargs)
+
+    monkeypatch.setitem(METRICS, "exact_match", dataclasses.replace(METRICS["exact_match"], score=slow))
+    world.run("infer")
+    assert len(counts(world.run("eval"), "scored")) >= 5
+
+
+def test_short_work_says_nothing() -> None:
+    """No line before five seconds of the clock."""
+    world = World("exact_match")
+    world.run("infer")
+    assert not [sentence for sentence in world.run("eval") if LINE.search(sentence)]
+
+
+def test_with_debug_each_line_is_displayed_once() -> None:
+    """The log is the display then."""
+    world = World("code")
+    world.run("infer")
+    done = counts([line for line in world.run("eval", debug=True) if LINE.search(line)], "judged")
+    assert done == sorted(set(done))
+    assert world.log() == ""

@@ -1,0 +1,54 @@
+"""The gate that a run without one is told of."""
+
+import re
+import shlex
+
+import pytest
+from tests.dataset_fixtures import prepared
+
+from model_accuracy_eval import wiring
+from model_accuracy_eval.benchmarks.dataset_table import find
+from model_accuracy_eval.records import Attempt, Counts, DatasetResult, SummaryRow
+from model_accuracy_eval.run.outcome import conclude
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.verdicts import gate_lines
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "metric"),
+    [
+        ("mmbench@circular", 5, "circular accuracy (5 runs average)"),
+        ("mmbench@circular", 1, "circular accuracy"),
+        ("mmbench", 5, "avg@5"),
+        ("hallusionbench", 5, "avg@5"),
+        ("squad", 5, "avg@5"),
+    ],
+)
+def test_it_is_on_the_first_figure(name: str, n: int, metric: str) -> None:
+    """And not on the mean of another one that stands beside it; a run takes it as it is typed."""
+    ready = prepared(find(name))
+    card = Scorecard(ready.task, n, (n,))
+    for problem in ready.problems:
+        card.judge(problem, [Attempt(problem=problem.id, index=index, text="A") for index in range(n)])
+    samples = Counts(planned=n * len(ready.problems), answered=n * len(ready.problems))
+    judged = DatasetResult(dataset=name, version="0ba9da", rows=card.rows("0ba9da"), problem_results=(), counts=samples)
+    values = {"endpoint": "http://x:1", "datasets": name, "num-return-sequences": n}
+    sentence = conclude(wiring.plan(values, {}), None, (), "outputs/x", (judged,)).sentence
+    (typed,) = re.findall(r"a gate would say: (--gate .*)\.$", sentence)
+    option, gate = shlex.split(typed.replace("NUMBER", "60"))
+    (resolved,) = wiring.plan({**values, option.removeprefix("--"): gate}, {}).gates
+    assert (resolved.dataset, resolved.metric, resolved.threshold) == (name, metric, 60.0)
+
+
+@pytest.mark.parametrize("name", ["mine", "own questions", "it's <b>", 'say "x"', "a;b$(c)"])
+def test_it_can_be_typed_whatever_the_dataset_is_called(name: str) -> None:
+    """In a shell it is one word, which is a gate on that dataset."""
+    row = SummaryRow(dataset=name, version="0ba9da", metric="accuracy", mode="gen", value=50.0)
+    judged = DatasetResult(dataset=name, version="0ba9da", rows=(row,), problem_results=(), counts=Counts())
+    sentence = conclude(
+        wiring.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {}), None, (), "outputs/x", (judged,)
+    ).sentence
+    (typed,) = re.findall(r"a gate would say: (--gate .*)\.$", sentence)
+    _option, gate = shlex.split(typed)
+    (read,) = gate_lines.parse(gate.replace("NUMBER", "60"))
+    assert (read.dataset, read.metric) == (name, "accuracy")

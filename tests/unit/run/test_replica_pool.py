@@ -1,0 +1,196 @@
+"""Several replicas answer one run: each sample once, by whoever is there, and evenly."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fake_ports import FakeRunningAdapter, MemoryStore, RecordingProgress, ScriptedChat, fake_ports
+from tests.unit.run.test_infer import by_seed, kept, plan, prepared
+
+from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
+from model_accuracy_eval.ports import Chat, ServiceRole
+from model_accuracy_eval.records import (
+    Attempt,
+    ClientLimits,
+    Fault,
+    FaultKind,
+    Message,
+    Reply,
+    Request,
+    RunPlan,
+    Service,
+)
+from model_accuracy_eval.run import infer
+from model_accuracy_eval.run.deploy import LiveService
+from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool
+from model_accuracy_eval.run_folder import journal
+
+
+class Dying(ScriptedChat):
+    """Answers by question and seed, and after so many requests only with a fault."""
+
+    def __init__(self, after: int | None, kind: FaultKind = "refused") -> None:
+        super().__init__(self._said)
+        self._after = after
+        self._kind = kind
+        self.most = self.now = 0
+        self.died = False
+
+    def _said(self, request: Request, choice: int) -> str | Fault:
+        if self._after is not None and len(self.requests) > self._after:
+            self.died = True
+            return Fault(kind=self._kind, sentence="nobody listens")
+        return by_seed(request, choice)
+
+    async def ask(self, request: Request) -> Reply:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            return await super().ask(request)
+        finally:
+            self.now -= 1
+
+
+def collect(the_plan: RunPlan, chats: Sequence[ScriptedChat], problems: int = 6) -> tuple[MemoryStore, list[str]]:
+    """What is kept, and what was said meanwhile."""
+    store, progress = MemoryStore(), RecordingProgress()
+    by_url: dict[str, Chat] = {f"http://r{at}": chat for at, chat in enumerate(chats)}
+
+    def connect(service: Service, _limits: ClientLimits, *, role: ServiceRole) -> Chat:
+        return by_url[service.base_url]
+
+    first, *others = [LiveService(Service(base_url=url), None, name=url[7:]) for url in by_url]
+    live = LiveService(first.service, None, name=first.name, others=tuple(others))
+    infer.collect(the_plan, (prepared(problems),), live, store, fake_ports(connect=connect, progress=progress))
+    return store, progress.said
+
+
+def attempts(store: MemoryStore) -> list[Attempt]:
+    return [journal.attempt(line) for line in store.lines(journal.file("vllm-api-stream-chat", "sums"))]
+
+
+@given(
+    n=st.integers(1, 6),
+    problems=st.integers(1, 6),
+    concurrency=st.integers(1, 9),
+    deaths=st.lists(st.none() | st.integers(0, 12), min_size=1, max_size=3),
+    kind=st.sampled_from(["refused", "failed"]),
+)
+def test_no_sample_is_lost_or_kept_twice_while_one_replica_lives(
+    n: int, problems: int, concurrency: int, deaths: list[int | None], kind: FaultKind
+) -> None:
+    """Whenever the others die, in whatever way, each sample is in the journal once, as its seed gives it."""
+    chats = [Dying(after, kind) for after in deaths] + [Dying(None)]
+    store, _ = collect(plan(n, concurrency=concurrency), chats, problems)
+    assert kept(store) == {(p, i): f"sums {p} / {p * n + i}" for p in range(problems) for i in range(n)}
+
+
+def test_each_problem_is_asked_of_two() -> None:
+    """So that they can be compared on it, and each gets the same share of the work."""
+    store, _ = collect(plan(5, concurrency=8), [Dying(None), Dying(None)], 50)
+    by_problem: dict[int, set[str]] = {}
+    for attempt in attempts(store):
+        by_problem.setdefault(attempt.problem, set()).add(attempt.replica)
+    assert sum(len(replicas) == 2 for replicas in by_problem.values()) >= 45
+    shares = Counter(attempt.replica for attempt in attempts(store))
+    assert min(shares.values()) >= 100
+
+
+def test_the_busy_one_is_asked_less() -> None:
+    """No replica has more requests in flight than its share."""
+    chats = [Dying(None), Dying(None), Dying(None)]
+    collect(plan(1, concurrency=6), chats, 60)
+    assert [chat.most <= 4 for chat in chats] == [True] * 3
+
+
+def test_a_replica_that_others_outdo_is_given_up_and_named() -> None:
+    """Three requests in a row that it failed and another answered; a rejection is nobody's fault."""
+    bad = Dying(0, "failed")
+    _, said = collect(plan(1, concurrency=1), [bad, Dying(None)], 20)
+    assert len(bad.requests) == 3
+    (sentence,) = [line for line in said if "asked no more" in line]
+    assert "The replica r0 is asked no more, 1 are left" in sentence
+    rejecting = Dying(4, "rejected")
+    store, said = collect(plan(1, concurrency=1), [rejecting, Dying(None)], 20)
+    assert not [line for line in said if "asked no more" in line]
+    assert len(attempts(store)) < 20
+
+
+class Silent(ScriptedChat):
+    """Says nothing to its first requests, so many of them."""
+
+    def __init__(self, until: float) -> None:
+        super().__init__(self._said)
+        self._until = until
+
+    def _said(self, request: Request, choice: int) -> str | Fault:
+        if len(self.requests) <= self._until:
+            return Fault(kind="failed", sentence="no answer in 1 s", silent=True)
+        return by_seed(request, choice)
+
+
+def test_a_moment_in_which_all_are_silent_costs_nothing() -> None:
+    """What all were silent about is asked again, and none of them is given up for it."""
+    store, said = collect(plan(3, concurrency=6), [Silent(4), Silent(4)], 8)
+    assert len(attempts(store)) == 24
+    assert not [line for line in said if "asked no more" in line]
+
+
+@pytest.mark.parametrize(("replicas", "tries"), [(1, 6), (2, 6), (4, 8), (7, 7)])
+def test_silence_is_borne_as_often_as_with_one_service(replicas: int, tries: int) -> None:
+    """Over all replicas, whole rounds of them."""
+    chats = [Silent(float("inf")) for _ in range(replicas)]
+    pool = ReplicaPool([Replica(f"r{at}", chat) for at, chat in enumerate(chats)], lambda _: None, silent_retries=5)
+    reply = asyncio.run(pool.ask(Request(messages=(Message(role="user", content="1"),))))
+    assert reply.fault is not None
+    assert reply.fault.silent
+    assert (reply.tries, sum(len(chat.requests) for chat in chats)) == (tries, tries)
+
+
+def test_when_all_are_gone_the_run_ends() -> None:
+    """As with one service; what was answered is kept."""
+    with pytest.raises(AdapterFailed, match="nobody listens"):
+        collect(plan(2, concurrency=1), [Dying(3), Dying(2)], 20)
+
+
+def test_a_conversation_stays_with_its_replica() -> None:
+    """Which has read its beginning already, until that is gone."""
+    chats = [Dying(2), Dying(None)]
+    pool = ReplicaPool([Replica(f"r{at}", chat) for at, chat in enumerate(chats)], lambda _: None)
+
+    async def talk() -> list[str]:
+        ask = pool.conversation()
+        message = Message(role="user", content="1")
+        return [(await ask(Request(messages=(message,)))).replica for _ in range(4)]
+
+    assert asyncio.run(talk()) == ["r0", "r0", "r1", "r1"]
+
+
+def test_replicas_must_give_log_likelihoods_in_one_way() -> None:
+    """Figures of two methods are not mixed."""
+    chats = [ScriptedChat(by_seed, method="echo"), ScriptedChat(by_seed, method="top-logprobs")]
+    pool = ReplicaPool([Replica(f"r{at}", chat) for at, chat in enumerate(chats)], lambda _: None)
+    with pytest.raises(NoHonestScore, match="different ways \\(r0 by echo, r1 by top-logprobs\\)"):
+        asyncio.run(_client(pool))
+
+
+async def _client(pool: ReplicaPool) -> None:
+    await pool.loglikelihood_client("auto", {})
+
+
+def test_a_run_lives_as_long_as_one_of_its_replicas() -> None:
+    """One deploy.sh that has ended is told by nobody but the pool; all of them end the run; a stranger ends it at once."""
+    processes = [FakeRunningAdapter(), FakeRunningAdapter()]
+    first, second = (LiveService(Service(base_url="http://x"), each, 8000 + at) for at, each in enumerate(processes))
+    live = LiveService(first.service, first.running, first.port, others=(second,))
+    processes[0].code = 1
+    live.check()
+    processes[0].other = "python3, pid 4711"
+    with pytest.raises(AdapterFailed, match="Port 8000 is served by python3, pid 4711"):
+        live.check_port()
+    processes[1].code = 1
+    with pytest.raises(AdapterFailed, match="exited with code 1 while it was being evaluated"):
+        live.check()

@@ -1,0 +1,237 @@
+"""Settings → plan: every name resolved, every contradiction found before anything starts."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.fake_ports import MemoryTaskFiles
+
+from model_accuracy_eval.errors import BadData, BadValue, EvalError, UnknownName
+from model_accuracy_eval.records import ClientLimits, Prompt, RunPlan, Settings, Shard
+from model_accuracy_eval.run.resolve import resolve, with_strategy
+from model_accuracy_eval.tasks.library import Library
+
+FILES = {
+    "a/own.jsonl": b'{"question": "1+1", "answer": "2"}\n',
+    "b/own.csv": b"question,A,B,answer\n1+1?,1,2,B\n",
+    "gsm8k.jsonl": b'{"question": "1+1", "answer": "2"}\n',
+}
+TARGET = {"adapter": "./adapter", "model": "/weights", "datasets": ("demo_gsm8k",)}
+
+
+def plan(**settings: Any) -> RunPlan:
+    library = Library(FILES.__getitem__, MemoryTaskFiles())
+    return resolve(Settings(**(TARGET | settings)), run_id="0" * 32, stamp="20260326_151326", library=library)
+
+
+def refusal(**settings: Any) -> str:
+    with pytest.raises(EvalError) as error:
+        plan(**settings)
+    assert error.value.exit_code == 2
+    return error.value.sentence
+
+
+def test_defaults_are_those_of_the_mission() -> None:
+    """Five samples a problem, k = n, the known label and port."""
+    found = plan()
+    assert (found.sampling.n, found.k, found.settings.label, found.settings.port) == (
+        5,
+        (5,),
+        "vllm-api-stream-chat",
+        8000,
+    )
+    assert (found.run_id, found.stamp, found.settings.mode) == ("0" * 32, "20260326_151326", "all")
+    assert found.client_limits == ClientLimits()
+    assert [task.name for task in found.tasks] == ["demo_gsm8k"]
+
+
+def test_every_setting_reaches_the_plan() -> None:
+    """Under its own name or in its group."""
+    found = plan(
+        num_return_sequences=8, temperature=0.5, top_p=0.9, max_tokens=64, seed=None, generation={"top_k": 1},
+        concurrency=3, retries=2, ready_timeout=1.0, connect_timeout=2.0, first_token_timeout=3.0, idle_timeout=4.0,
+        total_timeout=5.0, limit=7, data_dir="d", out="o", label="l", port=9, debug=True, score_reasoning=True,
+        max_failed_requests=6, task_type="any-to-any", model_name="m", mode="infer",
+    )  # fmt: skip
+    assert msgspec.to_builtins(found.sampling) == {
+        "n": 8, "temperature": 0.5, "top_p": 0.9, "max_tokens": 64, "seed": None, "neutral": {}, "extra": {"top_k": 1},
+    }  # fmt: skip
+    limits = found.client_limits
+    assert (limits.concurrency, limits.retries, limits.ready_timeout, limits.connect_timeout) == (3, 2, 1, 2)
+    assert (limits.first_token_timeout, limits.idle_timeout, limits.total_timeout) == (3, 4, 5)
+    assert (
+        found.settings.limit,
+        found.settings.data_dir,
+        found.settings.out,
+        found.settings.label,
+        found.settings.port,
+        found.settings.debug,
+    ) == (7, "d", "o", "l", 9, True)
+    assert (found.settings.score_reasoning, found.settings.max_failed_requests, found.settings.task_type) == (
+        True,
+        6,
+        "any-to-any",
+    )
+    assert (found.settings.model_name, found.settings.mode) == ("m", "infer")
+
+
+def test_k_is_sorted_and_each_value_stands_once() -> None:
+    """And is n when nothing is said."""
+    assert plan(k=(5, 1, 1, 3)).k == (1, 3, 5)
+    assert plan(num_return_sequences=3).k == (3,)
+
+
+def test_gates_are_read_and_checked() -> None:
+    """Against the datasets and the metrics of this run."""
+    found = plan(gate=("demo_gsm8k: pass@1 >= 50 # comment", "demo_gsm8k: accuracy > 2"), k=(1, 5))
+    assert [gate.metric for gate in found.gates] == ["pass@1", "accuracy (5 runs average)"]
+    assert "no metric called 'pass@9' in the gate" in refusal(gate=("demo_gsm8k: pass@9 > 2",))
+    assert "no metric called 'avg@5' in the gate" in refusal(gate=("demo_gsm8k: avg@5 > 2",), num_return_sequences=1)
+    assert "no dataset called 'gsm8k' in the gate" in refusal(gate=("gsm8k: avg@5 > 2",))
+    assert "can be read in two ways" in refusal(gate=("demo_gsm8k: avg@5 > 0.75",))
+    assert "is not a gate" in refusal(gate=("nonsense",))
+
+
+def test_a_gate_has_the_figure_that_it_needs_computed() -> None:
+    """pass@2 of five samples, although only pass@5 was asked for."""
+    assert plan(gate=("demo_gsm8k: pass@2 >= 50",)).k == (2, 5)
+    assert plan(gate=("demo_gsm8k: cons@3 >= 50",), k=(1,)).k == (1, 3)
+
+
+def test_a_gate_on_a_baseline_needs_one() -> None:
+    """Said before anything starts; with a baseline it is a gate like any other."""
+    line = "demo_gsm8k: avg@5 >= baseline - 1"
+    assert f"The gate '{line}' speaks of a baseline: name that run with --baseline." in refusal(gate=(line,))
+    found = plan(gate=(line,), baseline="outputs/x")
+    assert (found.settings.baseline, [str(gate) for gate in found.gates]) == ("outputs/x", [line])
+
+
+def test_own_files_are_datasets() -> None:
+    """Their name is the file's, their shape what their columns say."""
+    found = plan(datasets=("demo_gsm8k", "b/own.csv"))
+    assert [task.name for task in found.tasks] == ["demo_gsm8k", "own"]
+    assert found.tasks[1].pipelines[0].filters[-1].name == "choice_letter"
+
+
+def test_a_dataset_that_is_named_twice_is_asked_once() -> None:
+    """Two different ones of one name are refused."""
+    assert len(plan(datasets=("demo_gsm8k", "demo_gsm8k")).tasks) == 1
+    sentence = "Two of the datasets are called 'own', and their reports would overwrite each other."
+    assert refusal(datasets=("a/own.jsonl", "b/own.csv")) == sentence
+    assert "'gsm8k'" in refusal(datasets=("gsm8k", "gsm8k.jsonl"))
+
+
+def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
+    """Both spellings are one service."""
+    found = plan(adapter=None, model=None, endpoint=("http://localhost:8000/",))
+    assert found.settings.endpoint == ("http://localhost:8000",)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"datasets": ()}, "No dataset was chosen: give --datasets"),
+        ({"endpoint": ("http://x",)}, "Give an adapter folder or --endpoint, not both"),
+        (
+            {"adapter": None, "endpoint": ("http://x",), "engine": "ray"},
+            "--engine ray starts deploy.sh on a cluster; services that run already are named with --endpoint alone.",
+        ),
+        (
+            {"engine": "ray", "runtime": "container", "adapter_image": "ascend/vllm"},
+            "On a Ray cluster deploy.sh runs as a process of its node",
+        ),
+        ({"engine": "ray", "devices_per_replica": 2}, "say --resources NPU=2, not --devices-per-replica."),
+        ({"resources": ("NPU=2",)}, "--resources are those of a Ray cluster's nodes: add --engine ray"),
+        *(
+            ({"engine": "ray", "resources": ("CPU=1", text)}, f"but one of these is not: CPU=1, {text}.")
+            for text in ("NPU", "NPU=", "NPU=0", "NPU=two", "NPU:2", "=2", "NPU=1.2.3")
+        ),
+        ({"adapter": None}, "Nothing to evaluate: give an adapter folder, or --endpoint URL"),
+        ({"model": None}, "deploy.sh needs weights: give their path with --model."),
+        ({"num_return_sequences": 5, "k": (1, 10)}, "k = 10 needs at least 10 samples of every problem, but"),
+        (
+            {"adapter": None, "endpoint": ("localhost:8000",)},
+            "must be an http:// or https:// URL, but is 'localhost:8000'",
+        ),
+        (
+            {"adapter": None, "endpoint": ("http://x:port",)},
+            "must be an http:// or https:// URL, but is 'http://x:port'",
+        ),
+        ({"adapter": None, "endpoint": ("http://x:0",)}, "must be an http:// or https:// URL, but is 'http://x:0'"),
+        ({"adapter": None, "endpoint": ("http://",)}, "must be an http:// or https:// URL, but is 'http://'"),
+        ({"runtime": "container"}, "deploy.sh runs in a container, and its image is not known: give adapter-image"),
+        ({"judge_endpoint": "b"}, "The judge's endpoint must be an http:// or https:// URL, but is 'b'."),
+        ({"shard": "4/4"}, "The shard must be r/W with r from 0 up to below W, such as 0/4, but is '4/4'."),
+        ({"shard": "-1/4"}, "but is '-1/4'."),
+        ({"shard": "1"}, "but is '1'."),
+        ({"shard": "1/x"}, "but is '1/x'."),
+        (
+            {"prompt_strategy": "scot"},
+            "The dataset 'demo_gsm8k' has no prompt strategy 'scot'; it has the standard one alone.",
+        ),
+        ({"adapter": None, "endpoint": ("ftp://x",)}, "must be an http:// or https:// URL, but is 'ftp://x'"),
+        ({"datasets": ("gsm8kk",)}, "There is no dataset called 'gsm8kk'; did you mean gsm8k"),
+    ],
+)
+def test_contradictions_are_refused(settings: dict[str, Any], sentence: str) -> None:
+    """Each with a sentence that says what to give."""
+    assert sentence in refusal(**settings)
+
+
+def test_a_shard_is_a_part_and_decides_no_gates() -> None:
+    """Its gates are read and checked all the same."""
+    shard = plan(shard="1/4", gate=("demo_gsm8k: avg@5 > 2",))
+    assert (shard.shard, shard.gates) == (Shard(index=1, count=4), ())
+    assert plan().shard is None
+    assert "is not a gate" in refusal(shard="1/4", gate=("nonsense",))
+
+
+def test_the_groups_of_datasets_are_in_the_plan() -> None:
+    """With their members, and gates may name them."""
+    found = plan(datasets=("chat_core",), num_return_sequences=1)
+    assert [group.name for group in found.groups] == ["chat_core"]
+    assert set(found.groups[0].members) == {task.name for task in found.tasks}
+    (mean,) = found.groups[0].means
+    assert plan(datasets=("chat_core",), gate=(f"chat_core: {mean.metric} > 1",)).gates[0].dataset == "chat_core"
+
+
+def test_a_prompt_strategy_changes_the_question_alone() -> None:
+    """One that the dataset does not offer is refused with those that it does."""
+    standard, other = (plan(datasets=("humaneval",), prompt_strategy=name).tasks[0] for name in ("standard", "cgo"))
+    assert other.prompt.question == standard.prompt.strategies["cgo"] != standard.prompt.question
+    assert msgspec.structs.replace(other, prompt=standard.prompt) == standard
+    few = msgspec.structs.replace(standard, prompt=Prompt(question="q", strategies={"scot": "s", "few-shot": "f"}))
+    with pytest.raises(BadValue, match="'humaneval' has no prompt strategy 'cgo'; it has scot, few-shot."):
+        with_strategy(few, "cgo")
+
+
+def test_judging_kept_replies_needs_no_target() -> None:
+    """--mode eval asks nobody, but it needs a dataset and the run that holds the replies."""
+    assert plan(mode="eval", adapter=None, model=None, reuse="outputs/x").settings.mode == "eval"
+    assert "No dataset" in refusal(mode="eval", datasets=(), reuse="outputs/x")
+    assert "name that run with --reuse" in refusal(mode="eval", adapter=None, model=None)
+
+
+def test_the_kinds_of_refusal_are_told_apart() -> None:
+    """Names, values and data are three classes."""
+    for settings, kind in (
+        ({"datasets": ("x",)}, UnknownName),
+        ({"k": (6,)}, BadValue),
+    ):
+        with pytest.raises(kind):
+            plan(**settings)
+    with pytest.raises(BadData, match=r"own\.jsonl"):
+        resolve(
+            Settings(endpoint=("http://x",), datasets=("a/own.jsonl",)),
+            run_id="0",
+            stamp="0",
+            library=Library(lambda _: b"{", MemoryTaskFiles()),
+        )
+
+
+def test_other_names_of_datasets_hold_in_gates_too() -> None:
+    """The plan, and so the report, has the table's own name."""
+    found = plan(datasets=("GSM8K", "ARC-Easy"), gate=("GSM8K: avg@5 >= 50", "arc-easy: avg@5 >= 50"))
+    assert [task.name for task in found.tasks] == ["gsm8k", "arc_easy"]
+    assert [gate.dataset for gate in found.gates] == ["gsm8k", "arc_easy"]
+    assert "There is no dataset called 'SVAMP'" in refusal(datasets=("gsm8k",), gate=("SVAMP: avg@5 >= 50",))

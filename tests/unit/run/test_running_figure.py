@@ -1,0 +1,125 @@
+"""The figure of a run under way: what the report will say of the same problems, or why nothing can be said yet."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.fake_ports import MemoryStore, RecordingProgress, ScriptedChat
+from tests.unit.run.test_ask_store import World, judged_plan
+from tests.unit.run.test_pipeline import evaluate, figures, half_right, plan
+
+from model_accuracy_eval.benchmarks import demo
+from model_accuracy_eval.ports import Activity
+from model_accuracy_eval.records import Fault, FigureSoFar, PreparedDataset, Reply, Request, Usage
+from model_accuracy_eval.run.running_figure import RunningFigure, SpareTime
+
+
+class Watching(RecordingProgress):
+    """Keeps what a display is given of a dataset."""
+
+    activity: Activity
+
+    def begin(self, dataset: str, counts: Any, activity: Activity | None = None) -> None:
+        assert activity is not None
+        self.activity = activity
+
+
+@pytest.fixture(autouse=True)
+def _time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no slow machine leaves a problem out."""
+    monkeypatch.setattr(SpareTime, "is_left", lambda _self: True)
+
+
+def test_it_ends_as_the_figure_of_the_report() -> None:
+    """Value and interval, with its short name."""
+    watching = Watching()
+    report, _ = evaluate(plan(), half_right, progress=watching)
+    found, row = watching.activity.so_far(), report.dataset_results[0].rows[1]
+    assert isinstance(found, FigureSoFar)
+    assert row.interval is not None
+    assert (found.metric, found.judged) == ("avg@5", 4)
+    assert (found.value, found.low, found.high) == pytest.approx((30.0, row.interval.low, row.interval.high))
+
+
+def test_lost_samples_are_between_worst_and_best() -> None:
+    """Whoever watches a service fail sees no figure that is sure of itself."""
+
+    def failing(request: Request, choice: int) -> str | Fault:
+        return Fault(kind="failed", sentence="overloaded", status=503) if choice == 4 else half_right(request, choice)
+
+    whole, lossy = Watching(), Watching()
+    evaluate(plan(), half_right, progress=whole)
+    evaluate(plan(), failing, progress=lossy)
+    full, lost = whole.activity.so_far(), lossy.activity.so_far()
+    assert isinstance(full, FigureSoFar)
+    assert isinstance(lost, FigureSoFar)
+    assert lost.high > full.high + 5
+
+
+def test_without_time_it_leaves_problems_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says nothing rather than to hold up the asking."""
+    monkeypatch.setattr(SpareTime, "is_left", lambda _self: False)
+    watching = Watching()
+    report, _ = evaluate(plan(), half_right, progress=watching)
+    assert watching.activity.so_far() is None
+    assert figures(report)["avg@5"] == 30
+
+
+def test_a_run_that_goes_on_counts_its_own_problems() -> None:
+    """Those of the earlier run are not judged twice."""
+    watching = Watching()
+    _, store = evaluate(plan(), half_right)
+    lines = store.files["predictions/vllm-api-stream-chat/demo_gsm8k.jsonl"].splitlines(keepends=True)
+    kept = MemoryStore()
+    kept.files |= store.files | {"predictions/vllm-api-stream-chat/demo_gsm8k.jsonl": b"".join(lines[:7])}
+    kept.files.pop("manifest.sha256")
+    evaluate(plan().with_settings(reuse="memory"), half_right, progress=watching, open_store=lambda _root: kept)
+    found = watching.activity.so_far()
+    assert isinstance(found, FigureSoFar)
+    assert (found.judged, found.value) == (2, 30.0)
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"), [("exact_match", None), ("judge", "judged afterwards"), ("bleu", "judged at the end")]
+)
+def test_what_cannot_be_told_before_the_end_says_so(metric: str, words: str | None) -> None:
+    """An opinion is asked for afterwards; a figure of the whole corpus is no mean."""
+    watching = Watching()
+    World().run(judged_plan(metric), progress=watching)
+    found = watching.activity.so_far()
+    assert found == words if words else isinstance(found, FigureSoFar)
+
+
+def test_replies_that_are_not_judged_have_no_figure() -> None:
+    """`--mode infer`."""
+    watching = Watching()
+    evaluate(plan(mode="infer"), half_right, progress=watching)
+    assert watching.activity.so_far() == "not judged"
+
+
+def test_a_defect_in_judging_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The figure is missing; the run goes on, and its report has it."""
+    monkeypatch.setattr(RunningFigure, "_ends", lambda *_: 1 / 0)
+    watching = Watching()
+    report, _ = evaluate(plan(), half_right, progress=watching)
+    assert watching.activity.so_far() == "judged at the end"
+    assert figures(report)["avg@5"] == 30
+
+
+def test_a_dataset_without_problems_has_none() -> None:
+    """As a small dataset in a shard."""
+    prepared = PreparedDataset(task=demo.WORD_PROBLEMS, problems=(), version="0", questions="0")
+    assert RunningFigure(plan(), prepared, (), SpareTime()).so_far() is None
+
+
+def test_tokens_and_requests_are_counted() -> None:
+    """As the service reports them; nothing where it does not."""
+
+    class Counting(ScriptedChat):
+        async def ask(self, request: Request) -> Reply:
+            return msgspec.structs.replace(await super().ask(request), usage=Usage(completion_tokens=7))
+
+    watching = Watching()
+    evaluate(plan(), half_right, chat=Counting(half_right), progress=watching)
+    assert watching.activity.tokens == 4 * 7
+    assert watching.activity.first_asked is not None

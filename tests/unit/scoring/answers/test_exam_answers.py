@@ -1,0 +1,188 @@
+"""Replies to exam questions, as BIG-Bench Hard and GAOKAO-Bench read them, and the points for them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.answers.exam_answers import EXAM_EXTRACTORS
+from model_accuracy_eval.scoring.metrics.exams import exam_points
+
+
+def read(step: str, text: str, reference: str = "A", paper: str = "", **args: bool) -> str | None:
+    problem = Problem(id=0, messages=(), references=(reference,), category=paper)
+    return EXAM_EXTRACTORS[step](text, problem, **args)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("So the answer is (B).\n\nQ", "(B)"),
+        ("First the answer is (A). No: the answer is (C) because of the rain.", "(C)"),
+        ("So the answer is **valid**.", "valid"),
+        ("So the answer is **valid.**", "valid"),
+        ("The answer is: True", "True"),
+        ("So the answer is -12.", "-12"),
+        ("So the answer is ] ] ) }.", "] ] ) }"),
+        ("I do not know.", None),
+        ("So the answer is", None),
+        ("So the answer is (A) or (B).", None),
+        ("So the answer is (A) and (B).", None),
+        ("So the answer is (A), (B).", None),
+        ("So the answer is (A)/(B)", None),
+        ("So the answer is (B), because (A) and (C) are wrong.", "(B)"),
+        ("Answer: (B)", None),
+    ],
+)
+def test_u11_bbh_reads_what_follows_the_answer_is(text: str, answer: str | None) -> None:
+    """The last one counts, its final period does not."""
+    assert read("bbh_answer", text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "answer"),
+    [
+        ("So the answer is (B).", "(A)", "(B)"),
+        ("So the answer is (A) or (B).", "(A)", None),
+        ("(B)", "(A)", "(B)"),
+        ("Rain.\n\nAnswer: (B)", "(A)", "(B)"),
+        ("**Answer:** B", "(A)", "(B)"),
+        ("The answer is B.", "(A)", "(B)"),
+        ("The answer is **B**", "(A)", "(B)"),
+        ("The answer is: B) rain", "(A)", "(B)"),
+        ("First rain, then snow.\nThe right one is (B).", "(A)", "(B)"),
+        ("It is (A) or it is (B).", "(A)", "It is (A) or it is (B)"),
+        ("Thus\n\nvalid.", "invalid", "valid"),
+        ("Answer: No", "Yes", "No"),
+        ("] ] )", "] ]", "] ] )"),
+        ("", "A", None),
+    ],
+)
+def test_bbh_reads_other_words_where_they_are_wanted(text: str, reference: str, answer: str | None) -> None:
+    """ "Answer:" or the last line; a bare letter is as good as one in brackets where an option is wanted."""
+    assert read("bbh_answer", text, reference, anywhere=True) == answer
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "reference", "answer"),
+    [
+        ("gaokao_single_choice", "选A吧 答案是C。", "C", "C"),
+        ("gaokao_single_choice", "不知道", "C", None),
+        ("gaokao_multi_choice", "【答案】AC", "AC", "AC"),
+        ("gaokao_multi_choice", "先看A。【答案】CA", "AC", "AC"),
+        ("gaokao_multi_choice", "AB都不对，所以选的是 B、D 两项", "BD", "BD"),
+        ("gaokao_multi_question_choice", "【答案】A 【答案】：B", "A,B", "AB"),
+        ("gaokao_multi_question_choice", "1. C 2. D 3. A", "A,B", "CD"),
+        ("gaokao_multi_question_choice", "【答案】A", "A,B", "A"),
+        ("gaokao_five_out_of_seven", "ABGXCDEF", "A,B,G,C,D", "ABGCD"),
+        ("gaokao_five_out_of_seven", "A Good Dog. 【答案】EGBAC", "E,G,B,A,C", "EGBAC"),
+    ],
+)
+def test_u11_gaokao_reads_each_kind_of_question(step: str, text: str, reference: str, answer: str | None) -> None:
+    """One letter, several, one a question, and five of seven."""
+    assert read(step, text, reference) == answer
+
+
+@pytest.mark.parametrize(
+    ("paper", "reference", "text", "answer"),
+    [
+        ("2010-2022_Physics_MCQs", "AC", "【答案】AC", "AC"),
+        ("2012-2022_English_Cloze_Test", "E,G,B,A,C", "【答案】EGBAC", "E,G,B,A,C"),
+        ("2010-2022_English_Reading_Comp", "A,B,C,D", "【答案】A B C D", "A,B,C,D"),
+        ("2010-2022_History_MCQs", "D", "【答案】D", "D"),
+    ],
+)
+def test_gaokao_papers_are_read_in_their_own_way(paper: str, reference: str, text: str, answer: str) -> None:
+    """The paper says which, and answers of several questions get commas."""
+    assert read("gaokao_answer", text, reference, paper) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("The answer is (B). Wait, the answer is (C).", "B"),
+        ("The answer is B or C", "B"),
+        ("A? No.\nAnswer: C, then answer: D", "D"),
+        ("It is C, I think: D", "D"),
+        ("ANSWER: E", "E"),
+        ("nothing", None),
+    ],
+)
+def test_mmlu_pro_is_read_as_it_was_published(text: str, answer: str | None) -> None:
+    """The first letter after "answer is", else after "answer:", else the last that stands alone."""
+    assert read("mmlu_pro_answer", text) == answer
+
+
+ENGLISH, CHINESE = "2010-2022_English_Reading_Comp", "2010-2022_Chinese_Lang_and_Usage_MCQs"
+PHYSICS, HISTORY, CLOZE = "2010-2022_Physics_MCQs", "2010-2022_History_MCQs", "2012-2022_English_Cloze_Test"
+
+
+@pytest.mark.parametrize(
+    ("paper", "reference", "text", "answer"),
+    [
+        (HISTORY, "B", "【答案】B。解析：A项错误，D项不符合题意。", "B"),
+        (HISTORY, "B", "先看A。\n【答案】：B\n【解析】C项错误", "B"),
+        (PHYSICS, "AC", "【答案】AC\nB错误，D错误", "AC"),
+        (PHYSICS, "AC", "【答案】A、C。B错误，D错误", "AC"),
+        (CLOZE, "E,G,B,A,C", "【答案】EGBAC 因为 A 说的是 D", "E,G,B,A,C"),
+        (ENGLISH, "A,B", "（1）【答案】A 解析：C错。（2）【答案】B 解析：D错。", "A,B"),
+        (ENGLISH, "A,B", "John said that C is no answer. Therefore D.\n【答案】A B", "A,B"),
+        (ENGLISH, "A,B", "（1）【答案】A （2）【答案】C\n再看一遍。【答案】AB", "A,B"),
+        (ENGLISH, "A,B,C", "【答案】\nA\nB\nC", "A,B,C"),
+        (CHINESE, "A", "【答案】A\n解析：B错", "A"),
+    ],
+)
+def test_letters_of_explanations_do_not_count(paper: str, reference: str, text: str, answer: str) -> None:
+    """What stands right after 【答案】 is the answer, and the strict reading is the same."""
+    assert read("gaokao_answer", text, reference, paper) == answer
+    assert read("gaokao_answer", text, reference, paper, strict=True) == answer
+
+
+@pytest.mark.parametrize(
+    ("paper", "reference", "text", "published"),
+    [
+        (HISTORY, "A", "【答案】A. ①② B. ①③ C. ②④ D. ③④ <eoa>", "D"),
+        (HISTORY, "A", "所以选 A", "A"),
+        (CHINESE, "A", "D项错。【答案】: A、B、C <eoa>", "A"),
+        (CHINESE, "A", "【答案】: A，C <eoa>", "A"),
+        (
+            ENGLISH,
+            "B,C,A",
+            "56. 【答案】The passage does not say. <eoa>\n57. 【答案】 C <eoa>\n58. 【答案】 A <eoa>",
+            "T,C,A",
+        ),
+        (ENGLISH, "A,B,C,D", "48. 【答案】 A <eoa>\n49. The text.\n50. The text.\n51. 【答案】 D <eoa>", "A,T,T,D"),
+        (PHYSICS, "BD", "AB都不对，所以选的是 B、D 两项", "BD"),
+    ],
+)
+def test_gaokao_is_read_as_it_was_published(paper: str, reference: str, text: str, published: str) -> None:
+    """Answers of forms that its script reads in its own way; read strictly, they are none."""
+    assert read("gaokao_answer", text, reference, paper) == published
+    assert read("gaokao_answer", text, reference, paper, strict=True) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "right", "points"),
+    [
+        ("A,B,D", "A,B,C", 2 / 3),
+        ("A", "AC", 0.5),
+        ("CA", "AC", 1.0),
+        ("AB", "AC", 0.0),
+        ("ABC", "AC", 0.0),
+        ("", "AC", 0.0),
+        ("A,B", "A,B,C", 0.0),
+        ("B", "A", 0.0),
+    ],
+)
+def test_u16_points_are_given_question_by_question(said: str, right: str, points: float) -> None:
+    """Right, half right, wrong; another number of answers than of questions is worth nothing."""
+    assert exam_points(said, [right]) == pytest.approx(points)
+
+
+@given(st.lists(st.sets(st.sampled_from("ABCD"), min_size=1).map(lambda one: "".join(sorted(one))), min_size=1))
+def test_all_points_for_the_right_answers_alone(right: list[str]) -> None:
+    """Full marks for the key, fewer for the key with one question spoilt."""
+    key = ",".join(right)
+    assert exam_points(key, [key]) == 1.0
+    spoilt = ["E", *right[1:]]
+    assert exam_points(",".join(spoilt), [key]) == pytest.approx(1 - 1 / len(right))

@@ -1,0 +1,215 @@
+"""Reply → verdict → problem result → rows, with the worked examples of the definitions at the end."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import UnknownName
+from model_accuracy_eval.records import (
+    Attempt,
+    DataFile,
+    Fault,
+    FaultKind,
+    Message,
+    MetricUse,
+    Pipeline,
+    Problem,
+    Prompt,
+    Step,
+    SummaryRow,
+    TaskSpec,
+    Verdict,
+)
+from model_accuracy_eval.scoring.figures.judging import check, judge
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
+
+LETTERS = Pipeline(filters=(Step(name="stripped"),), metrics=(MetricUse(name="exact", label="accuracy"),))
+TASK = TaskSpec(
+    name="letters",
+    about="Letters.",
+    data=DataFile(name="letters.jsonl"),
+    fields=("question",),
+    prompt=Prompt(question="?"),
+    reference="A",
+    pipelines=(LETTERS,),
+)
+
+
+def problem(number: int, *references: str) -> Problem:
+    return Problem(id=number, messages=(Message(role="user", content="?"),), references=references or ("A",))
+
+
+def said(text: str, *, reasoning: str = "", finish_reason: str | None = None) -> Attempt:
+    return Attempt(problem=0, index=0, text=text, reasoning=reasoning, finish_reason=finish_reason)
+
+
+def verdict_of(
+    attempt: Attempt, asked: Problem, pipeline: Pipeline = LETTERS, *, score_reasoning: bool = False
+) -> Verdict:
+    """One sample alone, judged."""
+    return judge(asked, [attempt], pipeline, score_reasoning=score_reasoning).verdicts[0]
+
+
+def counted(n: int, *correct: int, k: tuple[int, ...] = ()) -> tuple[SummaryRow, ...]:
+    """Rows of problems of which so many samples are correct, by way of replies and verdicts."""
+    card = Scorecard(TASK, n, k or (n,))
+    for number, c in enumerate(correct):
+        card.judge(problem(number), [said("A" if sample < c else "X") for sample in range(n)])
+    return card.rows("0ba9da")
+
+
+def figures(rows: tuple[SummaryRow, ...]) -> dict[str, float | None]:
+    return {row.metric: row.value for row in rows}
+
+
+def graded(*problems: tuple[str, str]) -> dict[str, float | None]:
+    """Rows for problems given as (answers, gold): "AAB" are three samples."""
+    n = len(problems[0][0])
+    card = Scorecard(TASK, n, (n,))
+    for number, (answers, gold) in enumerate(problems):
+        card.judge(problem(number, gold), [said(text) for text in answers])
+    return figures(card.rows("0ba9da"))
+
+
+def test_the_example_with_four_problems() -> None:
+    """c = 2, 2, 1, 0 of three: pass@3 0.75, avg@3 0.4167, cons@3 0.5."""
+    found = graded(("AAX", "A"), ("BCB", "B"), ("XXC", "C"), ("XXX", "D"))
+    assert found["pass@3"] == 75.0
+    assert found["avg@3"] == pytest.approx(41.67, abs=0.005)
+    assert found["avg@3"] == pytest.approx(100 * (2 + 2 + 1) / 12)
+    assert found["cons@3"] == 50.0
+
+
+@pytest.mark.parametrize(
+    ("problems", "average", "consistent"),
+    [
+        ((("AAB", "A"), ("BBC", "B")), 66.7, 100.0),
+        ((("ABC", "A"), ("ABC", "B")), 33.3, 0.0),
+        ((("AAA", "A"), ("BBB", "C")), 50.0, 50.0),
+    ],
+    ids=["cons above avg", "cons below avg", "cons equals avg"],
+)
+def test_the_examples_of_how_cons_and_avg_order(
+    problems: tuple[tuple[str, str], ...], average: float, consistent: float
+) -> None:
+    """Agreement lifts cons@k above avg@n, spread sinks it, and at the extremes the two are one."""
+    found = graded(*problems)
+    assert found["avg@3"] == pytest.approx(average, abs=0.05)
+    assert found["cons@3"] == consistent
+
+
+def test_the_example_of_the_estimator_as_a_row() -> None:
+    """n = 5, c = 3, k = 2: pass@2 is 90."""
+    assert figures(counted(5, 3, k=(2,)))["pass@2"] == pytest.approx(90.0, abs=1e-12)
+
+
+@given(st.integers(2, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=1, max_size=12))))
+def test_rows_are_means_over_problems(given_: tuple[int, list[int]]) -> None:
+    """accuracy and avg@n are the share of correct samples, pass@n of solved problems, cons@n of majorities."""
+    n, correct = given_
+    found = figures(counted(n, *correct))
+    size = len(correct)
+    assert list(found) == [f"accuracy ({n} runs average)", f"avg@{n}", f"pass@{n}", f"cons@{n}"]
+    assert found[f"avg@{n}"] == pytest.approx(100 * sum(correct) / n / size)
+    assert found[f"accuracy ({n} runs average)"] == pytest.approx(found[f"avg@{n}"])
+    assert found[f"pass@{n}"] == pytest.approx(100 * sum(c > 0 for c in correct) / size)
+    assert found[f"cons@{n}"] == pytest.approx(100 * sum(2 * c > n for c in correct) / size)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=10), st.randoms())
+def test_samples_are_grouped_by_problem(correct: list[int], chance: object) -> None:
+    """The order of problems, and of samples within one, changes no figure."""
+    k = (1, 3, 5)
+    assert figures(counted(5, *correct, k=k)) == pytest.approx(figures(counted(5, *sorted(correct), k=k)))
+
+
+def test_one_sample_gives_plain_accuracy() -> None:
+    """n = 1 has one row, under the name that readers know."""
+    (row,) = counted(1, 1, 0, 1, 1)
+    assert (row.dataset, row.version, row.metric, row.mode, row.value) == ("letters", "0ba9da", "accuracy", "gen", 75.0)
+
+
+def test_several_k_stand_in_the_known_order() -> None:
+    """All pass@k, then all cons@k."""
+    expected = ["accuracy (5 runs average)", "avg@5", "pass@1", "pass@5", "cons@1", "cons@5"]
+    assert metric_names(TASK, 5, (1, 5)) == expected
+    assert list(figures(counted(5, 3, 2, k=(1, 5)))) == expected
+
+
+def test_every_row_has_its_interval() -> None:
+    """From two problems on; one problem has figures and no interval."""
+    assert all(row.interval for row in counted(5, 3, 2))
+    assert not any(row.interval for row in counted(5, 3))
+
+
+def test_no_problems_give_no_figures() -> None:
+    """A dataset of which nothing was marked has unknown figures, not 0."""
+    assert figures(counted(5)) == dict.fromkeys(metric_names(TASK, 5, (5,)))
+
+
+REPLIES = [
+    (said("A"), 1.0, "A", "right"),
+    (said(" A\n"), 1.0, "A", "right"),
+    (said("B"), 0.0, "B", "wrong"),
+    (said(""), None, None, "empty"),
+    (said(" \n"), None, None, "empty"),
+    (said("", reasoning="A"), None, None, "empty"),
+]
+
+
+@pytest.mark.parametrize(("attempt", "value", "answer", "why"), REPLIES)
+def test_a_reply_becomes_a_verdict(attempt: Attempt, value: float | None, answer: str | None, why: str) -> None:
+    """Right, wrong or empty; what could not be judged has no value."""
+    verdict = verdict_of(attempt, problem(0))
+    assert (verdict.value, verdict.answer, verdict.why, verdict.cut) == (value, answer, why, False)
+
+
+def test_an_answer_that_is_not_found_is_not_wrong() -> None:
+    """It is counted apart."""
+    numbers = Pipeline(filters=(Step(name="last_number"),), metrics=(MetricUse(name="number", label="accuracy"),))
+    assert verdict_of(said("none"), problem(0, "5"), numbers).why == "not found"
+
+
+def test_a_cut_reply_is_judged_and_marked() -> None:
+    """finish_reason "length" is told beside the verdict, whatever that is."""
+    for text, why in (("A", "right"), ("B", "wrong"), ("", "empty")):
+        verdict = verdict_of(said(text, finish_reason="length"), problem(0))
+        assert (verdict.why, verdict.cut) == (why, True)
+
+
+@pytest.mark.parametrize(("kind", "why"), [("rejected", "rejected"), ("failed", "failed"), ("refused", "failed")])
+def test_a_fault_is_no_answer(kind: FaultKind, why: str) -> None:
+    """Rejected by the service and failed on the way are told apart."""
+    attempt = Attempt(problem=0, index=0, fault=Fault(kind=kind, sentence="no"))
+    verdict = verdict_of(attempt, problem(0))
+    assert (verdict.value, verdict.why) == (None, why)
+
+
+def test_reasoning_is_judged_only_on_request_and_only_alone() -> None:
+    """--score-reasoning reads it where there is nothing else."""
+    alone, both = said("", reasoning="A"), said("B", reasoning="A")
+    assert verdict_of(alone, problem(0), score_reasoning=True).why == "right"
+    assert verdict_of(both, problem(0), score_reasoning=True).why == "wrong"
+
+
+def test_a_tally_is_strict() -> None:
+    """Samples without a value stay in n and count as not correct."""
+    problem_result = Scorecard(TASK, 4, (4,)).judge(problem(7), [*map(said, ("A", "", "B")), None])
+    assert (problem_result.problem, problem_result.n, problem_result.c, problem_result.values) == (
+        7,
+        4,
+        1,
+        (1.0, 0.0, 0.0, 0.0),
+    )
+    assert problem_result.why == ("right", "empty", "wrong", "missing")
+    assert problem_result.answers == ("A", None, "B", None)
+    assert problem_result.references == ("A",)
+
+
+def test_steps_and_metrics_are_known_before_a_run() -> None:
+    """A name that no table holds is refused with the nearest."""
+    check(LETTERS)
+    with pytest.raises(UnknownName, match=r"no filter called 'striped'; did you mean stripped"):
+        check(Pipeline(filters=(Step(name="striped"),), metrics=(MetricUse(name="exact", label="accuracy"),)))
+    with pytest.raises(UnknownName, match=r"no metric called 'exakt'; did you mean exact"):
+        check(Pipeline(metrics=(MetricUse(name="exakt"),)))

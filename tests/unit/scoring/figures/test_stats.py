@@ -1,0 +1,164 @@
+"""Means over problems and their intervals: honest at the edges, and true to their 95 %."""
+
+from itertools import pairwise
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import sem
+from scipy.stats import t as student
+
+from model_accuracy_eval.records import Interval
+from model_accuracy_eval.scoring.figures.intervals import interval, mean, quantile
+
+
+def t95(problems: int) -> float:
+    return float(student.ppf(0.975, problems - 1))
+
+
+def shares(n: int, least: int = 2) -> st.SearchStrategy[list[float]]:
+    return st.lists(st.integers(0, n).map(lambda c: c / n), min_size=least, max_size=60)
+
+
+def wilson(p: float, n: float, z: float) -> tuple[float, float]:
+    """The closed formula, as textbooks have it."""
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return 100 * (centre - half), 100 * (centre + half)
+
+
+def of(values: list[float], n: int = 1) -> Interval:
+    found = interval(values, n)
+    assert found is not None
+    return found
+
+
+def width(values: list[float], n: int = 1) -> float:
+    return of(values, n).high - of(values, n).low
+
+
+@given(shares(5))
+def test_an_interval_lies_within_the_scale_and_holds_its_mean(values: list[float]) -> None:
+    """Never below 0, never above 100, and the figure it belongs to is inside."""
+    figure = mean(values)
+    assert figure is not None
+    found = of(values, 5)
+    assert 0 <= found.low <= 100 * figure + 1e-9
+    assert 100 * figure - 1e-9 <= found.high <= 100
+
+
+@given(shares(1))
+def test_right_or_wrong_gives_wilson_with_students_quantile(values: list[float]) -> None:
+    """For values of 0 and 1 it is Wilson's interval of one coin flip less, to the digit."""
+    low, high = wilson(sum(values) / len(values), len(values) - 1, t95(len(values)))
+    assert of(values).low == pytest.approx(max(0.0, low), abs=1e-9)
+    assert of(values).high == pytest.approx(min(100.0, high), abs=1e-9)
+
+
+@given(shares(5), st.integers(2, 5))
+def test_more_problems_make_it_narrower(values: list[float], times: int) -> None:
+    """The same mixture of problems, several times as many: a narrower interval."""
+    assert width(values * times, 5) < width(values, 5)
+
+
+@given(shares(5))
+def test_samples_of_one_problem_do_not_count_as_independent(values: list[float]) -> None:
+    """At least as wide as if all samples were coin flips of their own."""
+    low, high = wilson(sum(values) / len(values), 5 * len(values), t95(len(values)))
+    assert width(values, 5) >= min(high, 100.0) - max(low, 0.0) - 1e-9
+
+
+@given(shares(5))
+def test_averages_are_surer_than_single_samples(values: list[float]) -> None:
+    """At most as wide as one right-or-wrong sample of every problem would be."""
+    low, high = wilson(sum(values) / len(values), len(values) - 1, t95(len(values)))
+    assert width(values, 5) <= high - low + 1e-9
+
+
+@given(
+    st.lists(st.integers(0, 5).map(lambda c: c / 5), min_size=2, max_size=60).filter(lambda each: len(set(each)) > 1)
+)
+def test_averages_have_as_many_flips_as_their_standard_error_says(values: list[float]) -> None:
+    """By SciPy's standard error of the mean, which divides by one less."""
+    p = sum(values) / len(values)
+    flips = min(p * (1 - p) / float(sem(values)) ** 2, 5 * len(values))
+    low, high = wilson(p, flips, t95(len(values)))
+    assert of(values, 5).low == pytest.approx(max(0.0, low), abs=1e-6)
+    assert of(values, 5).high == pytest.approx(min(100.0, high), abs=1e-6)
+
+
+@given(st.sampled_from([0.0, 1.0]), st.integers(2, 2000), st.integers(1, 10))
+def test_all_right_or_all_wrong_is_no_certainty(value: float, problems: int, n: int) -> None:
+    """Fifty of fifty correct does not show that the next one will be: the interval is never a point."""
+    found = of([value] * problems, n)
+    assert found.high - found.low > 0.1
+    assert value * 100 in (pytest.approx(found.low, abs=1e-9), pytest.approx(found.high, abs=1e-9))
+
+
+@given(shares(5))
+def test_the_order_of_problems_says_nothing(values: list[float]) -> None:
+    """Sorting the problems changes no figure."""
+    assert of(sorted(values), 5).low == pytest.approx(of(values, 5).low, abs=1e-6)
+
+
+@given(shares(5))
+def test_right_and_wrong_are_mirror_images(values: list[float]) -> None:
+    """The interval of the error rate is that of the accuracy, seen from the other end."""
+    mirrored = of([1 - value for value in values], 5)
+    assert mirrored.low == pytest.approx(100 - of(values, 5).high, abs=1e-6)
+
+
+@pytest.mark.parametrize("values", [[], [0.0], [1.0], [0.4]])
+def test_fewer_than_two_problems_say_nothing_about_a_spread(values: list[float]) -> None:
+    """No interval is better than one made of a single problem."""
+    assert interval(values, 5) is None
+
+
+def test_a_mean_of_nothing_is_unknown() -> None:
+    """Not 0, which would be a figure."""
+    assert mean([]) is None
+    assert mean([0.0, 1.0, 1.0]) == pytest.approx(2 / 3)
+
+
+COVERAGE = [
+    # problems, mean of the problems' difficulty, how alike its samples are (correlation within a problem)
+    pytest.param(problems, p, rho, id=f"N={problems}, p={p}, rho={rho}")
+    for problems in (5, 20, 50, 200)
+    for p, rho in [(0.5, 0.1), (0.5, 0.5), (0.8, 0.3), (0.3, 0.7), (0.9, 0.5)]
+]
+
+
+@pytest.mark.parametrize(("problems", "p", "rho"), COVERAGE)
+def test_intervals_cover_the_truth_about_as_often_as_they_say(problems: int, p: float, rho: float) -> None:
+    """Of 2,000 evaluations with 5 samples a problem, 92 % or more of the intervals of avg@5 hold the true rate; of few problems
+    rather more than less."""
+    covered = coverage(problems, p, rho)
+    assert 0.92 <= covered <= (1 if problems < 50 else 0.985), f"{covered:.4f}"
+
+
+def coverage(problems: int, p: float, rho: float, draws: int = 2000, n: int = 5) -> float:
+    """Beta-binomial problems: each has its own chance of being solved, drawn anew in every evaluation."""
+    rng = np.random.default_rng(20260326)
+    spread = (1 - rho) / rho
+    chances = rng.beta(p * spread, (1 - p) * spread, size=(draws, problems))
+    shares = rng.binomial(n, chances) / n
+    found = [of(values, n) for values in shares.tolist()]
+    return sum(each.low <= 100 * p <= each.high for each in found) / draws
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.floats(0, 1))
+def test_quantiles_are_those_of_numpy(values: list[float], share: float) -> None:
+    """Linear interpolation between the closest ranks."""
+    assert quantile(sorted(values), share) == pytest.approx(float(np.quantile(values, share)), rel=1e-9, abs=1e-6)
+
+
+@given(st.lists(st.floats(0, 1e3), min_size=1, max_size=40))
+def test_quantiles_rise(values: list[float]) -> None:
+    """p50 ≤ p90 ≤ p99 ≤ the largest."""
+    assume(values)
+    ordered = sorted(values)
+    marks = [quantile(ordered, share) for share in (0.5, 0.9, 0.99, 1.0)]
+    assert all(below <= above + 1e-9 for below, above in pairwise(marks))
+    assert marks[-1] == ordered[-1]

@@ -1,0 +1,287 @@
+"""Replies as models write them → the answer that a careful reader takes from them."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from model_accuracy_eval.benchmarks.gsm8k import ZERO_SHOT
+from model_accuracy_eval.records import Message, Pipeline, Problem, Step
+from model_accuracy_eval.scoring.answers import maths_answers
+from model_accuracy_eval.scoring.answers.maths_answers import as_number, last_number, maths_answer, number_answer
+from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
+from model_accuracy_eval.scoring.filters import filters
+from model_accuracy_eval.scoring.filters.extract import EXTRACTORS, cut_at, stripped
+from model_accuracy_eval.scoring.filters.extract import strip_thoughts as strip
+from model_accuracy_eval.scoring.filters.lm_eval_filters import regex
+from model_accuracy_eval.scoring.metrics.metric_table import metric
+
+GSM8K = ZERO_SHOT.pipelines[0]
+
+
+def read_answer(reply: str, pipeline: Pipeline) -> str | None:
+    """The text after every filter."""
+    return filters.run(pipeline.filters, [reply], PLAIN)[0]
+
+
+def asked(*choices: str) -> Problem:
+    return Problem(id=0, messages=(Message(role="user", content="?"),), references=("x",), choices=choices)
+
+
+ARGUMENTS: dict[str, dict[str, Any]] = {"cut_at": {"marks": ["Q"]}, "regex": {"pattern": "(a)"}}
+PLAIN = asked()
+CITIES = asked("Berlin", "Paris", "Rome", "Madrid")
+
+NUMBERS = {
+    # the form that is asked for
+    "She has 3*4=12 eggs.\n#### 12": "12",
+    "#### 1,234": "1234",
+    "####1234": "1234",
+    "#### $3.50.": "3.50",
+    "#### **42**": "42",
+    "#### 18 dollars, for 3 boxes": "18",
+    "#### -7": "-7",
+    # scientific notation, whose last digits are an exponent
+    "#### 1e5": "100000",
+    "That is -1.2e3 N.": "-1200",
+    "2.50E-4 mol": "0.000250",
+    "about 6.02 × 10^23 atoms": "602" + "0" * 21,
+    "6.02·10²³": "602" + "0" * 21,
+    r"\(3 \times 10^{-2}\)": "0.03",
+    "7e2kg": "700",
+    "the answer is 10^3": "1000",
+    "3 x 10^2 = 300": "300",
+    "commit 0x1e5": "5",
+    "#### −7": "-7",
+    "####\n12": "12",
+    "#### \\$9.50": "9.50",
+    "12 - 5 = 7\n#### 7\n\nI hope that these 3 steps help!": "7",
+    "First try:\n#### 5\nWait, I forgot one.\n#### 6": "6",
+    # boxed
+    "So the total is \\boxed{42}.": "42",
+    "\\boxed{42} eggs in 3 boxes": "42",
+    "$$\\boxed{\\text{42 eggs}}$$ for 7 days": "42",
+    "\\boxed{1{,}234} in 7 days": "1234",
+    "\\boxed{1\\,234} in 7 days": "1234",
+    "\\boxed{5} is wrong, so \\boxed{6}": "6",
+    "\\boxed{-\\$3} at 10 per cent": "-3",
+    # prose
+    "The answer is 15.": "15",
+    "The answer is **15**.": "15",
+    "12 eggs, 3 boxes. Answer: 15": "15",
+    "It costs $3.50.": "3.50",
+    "It costs $1,234.50 in all.": "1234.50",
+    "In all 1,000": "1000",
+    "In all 1,000,000 people.": "1000000",
+    "The change is -5": "-5",
+    "The change is −5": "-5",
+    "The balance is -$5.": "-5",
+    "The balance is $-5.": "-5",
+    "That leaves 10-5=5": "5",
+    "Read pages 3-7": "7",
+    "(12)-5": "5",
+    "The first three are 1,2,3": "3",
+    "The numbers are 1, 2, 3.": "3",
+    "The list is 10,20,300": "300",
+    "That makes 50%": "50",
+    "It is .5": ".5",
+    "答案是18。": "18",
+    "一共1,200元": "1200",
+    "Total: €1,200": "1200",
+    # Markdown headings are not the mark
+    "#### Step 2: Multiply\n3*4 makes 12": "12",
+    "#### Step 1\nAdd.\n#### Final answer\n\\boxed{42} for 7 days": "42",
+    "#### The answer is 12": "12",
+    # thoughts
+    "<think>maybe 7</think>The answer is 9": "9",
+    "maybe 7, no\n</think>\n\n#### 9": "9",
+    "<think>a 5</think>8<think>b 6</think>": "8",
+    # talk of a next question
+    "It is 12.\n\nQuestion: How many days has May?\nAnswer: 31": "12",
+    "Question: How many are 5 and 6?\nAnswer: 11": "11",
+}
+
+
+@pytest.mark.parametrize(("reply", "expected"), NUMBERS.items())
+def test_gsm8k_reads_what_a_careful_reader_reads(reply: str, expected: str) -> None:
+    """Whole replies through the steps of gsm8k; the answer counts as a number, however it is written."""
+    answer = read_answer(reply, GSM8K)
+    assert answer is not None
+    assert as_number(answer) == as_number(expected), answer
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I cannot tell.",
+        "",
+        "  \n",
+        "<think>It is 7, because 3 and 4",
+        "<think>7</think>",
+        "no digits at all ####",
+        "a,b.c",
+    ],
+)
+def test_a_reply_without_a_number_has_no_answer(reply: str) -> None:
+    """Nothing is guessed, least of all from a thought that was cut off."""
+    assert read_answer(reply, GSM8K) is None
+
+
+def test_thousands_keep_their_thousands() -> None:
+    """1,000 is a thousand and not the 000 behind its comma."""
+    assert last_number("In all 1,000.", PLAIN) == "1,000"
+    assert as_number("1,000") == 1000
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["{!r}", "{:e}", "{:.3E} m/s", "**{:g}**"]))
+def test_any_float_is_read_back_as_python_writes_it(number: float, form: str) -> None:
+    """With an exponent where it has one."""
+    written = form.format(number)
+    answer = number_answer(f"In 3 steps: {written}", PLAIN)
+    assert answer is not None
+    assert float(answer) == float(written.strip("*").partition(" ")[0])
+
+
+@given(st.integers(-(10**12), 10**12), st.sampled_from(["{}", "{:,}", "{}.", "${:,}.", "**{}**", "{:,} eggs", "={}"]))
+def test_any_number_is_read_back_as_it_was_written(number: int, form: str) -> None:
+    """Plain or with thousands commas, behind each of the three marks."""
+    written = form.format(number)
+    for reply in (f"The total is {written}", f"1 and 2\n#### {written}", f"\\boxed{{{written}}} after 3 steps"):
+        answer = number_answer(reply, PLAIN)
+        assert answer is not None
+        assert as_number(answer) == number, reply
+
+
+@given(st.text())
+def test_what_is_read_is_a_number(text: str) -> None:
+    """Whatever the reply, the step gives something that counts as a number, or nothing."""
+    for step in (last_number, number_answer):
+        answer = step(text, PLAIN)
+        assert answer is None or as_number(answer) is not None
+
+
+@given(st.text(alphabet="0123456789,.-+$%# \n\\boxed{}()<think/>ANSWERabc：答案", max_size=80))
+def test_no_reply_upsets_a_step(text: str) -> None:
+    """Every step takes any text and gives text or nothing; those that read code need the columns of their dataset."""
+    problem = structs.replace(CITIES, extras={**CITIES.extras, "kind": "text"})
+    for name, step in EXTRACTORS.items() - CODE_EXTRACTORS.items():
+        answer = step(text, problem, **ARGUMENTS.get(name, {}))
+        assert answer is None or isinstance(answer, str)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("no thought", "no thought"),
+        ("<think>x</think>y", "y"),
+        ("x</think>y", "y"),
+        ("<think>x", None),
+        ("so far <think>x", "so far"),
+        ("<think>a</think>b<think>c", "b"),
+        ("<think>\nmany\nlines\n</think>\ny", "\ny"),
+        ("<think>a<think>b</think>c</think>y", "y"),
+    ],
+)
+def test_thoughts_are_dropped(text: str, left: str | None) -> None:
+    """Closed thoughts, thoughts whose opening stood in the prompt, and thoughts that were cut off."""
+    assert strip(text, PLAIN) == left
+
+
+def test_a_reply_is_cut_at_the_first_mark() -> None:
+    """Whichever of the marks comes first, except one that repeats the question at the very start."""
+    assert cut_at("a Question: b Answer: c", PLAIN, marks=["Answer:", "Question:"]) == "a "
+    assert cut_at("\nQuestion: b Question: c", PLAIN, marks=["Question:"]) == "Question: b "
+    assert cut_at("plain", PLAIN, marks=["Question:"]) == "plain"
+
+
+def test_a_pattern_takes_the_first_or_last_match() -> None:
+    """The chosen group, without blanks around it; without a match there is no answer."""
+    text = "x= 1 \nx= 2 "
+    assert regex(text, PLAIN, pattern=r"x=(.*)$") == "2"
+    assert regex(text, PLAIN, pattern=r"x=(.*)$", take="first") == "1"
+    assert regex(text, PLAIN, pattern=r"(x)=(.*)$", group=2) == "2"
+    assert regex(text, PLAIN, pattern="y") is None
+
+
+def test_blanks_are_no_answer() -> None:
+    """A reply of blanks has nothing in it."""
+    assert stripped("  a b \n", PLAIN) == "a b"
+    assert stripped(" \n", PLAIN) is None
+
+
+def test_steps_end_as_soon_as_nothing_is_left() -> None:
+    """The step behind one that found nothing is not run."""
+    steps = Pipeline(filters=(Step(name="strip_thoughts"), Step(name="stripped")))
+    assert read_answer("<think>unfinished", steps) is None
+    assert read_answer("<think>x</think> y ", steps) == "y"
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "\n", "*", "_", "answer ", "Answer:", "<think>", "\\boxed{", "1,", "#", "答案", "A, "]
+)
+def test_a_degenerate_reply_is_read_in_no_time(unit: str) -> None:
+    """A model that repeats itself to the end of its budget does not hang the judging: time grows with length alone."""
+    reply = "answer" + unit * (60_000 // len(unit))
+    began = time.process_time()
+    for name in ("strip_thoughts", "last_number", "number_answer", "maths_answer", "choice_letter", "stripped"):
+        EXTRACTORS[name](reply, CITIES)
+        EXTRACTORS[name](reply + "</think>" + reply, CITIES)
+    assert time.process_time() - began < 5
+
+
+@given(st.text(st.sampled_from("01239٣,.-−+$\\€ {}!;a)]\n"), max_size=30))
+def test_the_last_number_is_found_from_the_end(text: str) -> None:
+    """Searching the end alone finds what searching everything finds."""
+    everything = maths_answers._NUMBER.findall(maths_answers._LATEX_COMMA.sub(",", text))
+    assert last_number(text, PLAIN) == ("".join(everything[-1]) if everything else None)
+
+
+MATHS_REPLIES = {
+    r"So $x = \boxed{\frac{\sqrt{3}}{2}}$ and we are done with all 3 steps.": r"\frac{\sqrt{3}}{2}",
+    r"Hence $x = \boxed{1}$ or $x = \boxed{2}$.": "1, 2",
+    r"First \boxed{1}. That was wrong, it is \boxed{2}": "2",
+    r"\boxed{\boxed{7}}": "7",
+    r"The final answer is $\frac{1}{2}$. I hope it is correct.": "1/2",
+    "The answer is $5$ because $2 + 3 = 5$ and $1 < 4$.": "5",
+    "The answer is x = 2 or x = 3.": "2, 3",
+    "Steps.\n#### 3/4": "0.75",
+    "**Answer:** $(1, 2)$": "(1,2)",
+    "答案是 $x^2+1$。": "1+x^2",
+    r"We get \[ x = 4 \] in the end": "4",
+    r"so the area is \( 2\pi \)": r"2\pi",
+    "There are 5 of the 7.": "7",
+    "The answer is Evelyn.": "evelyn",
+}
+
+
+@pytest.mark.parametrize("reply", MATHS_REPLIES)
+def test_a_formula_is_read_where_it_is_stated(reply: str) -> None:
+    """In the last box, after "answer is", as the last formula; not in what explains it."""
+    answer = maths_answer(reply, PLAIN)
+    assert answer is not None
+    assert metric("math_equal").score(answer, (MATHS_REPLIES[reply],)) == 1, answer
+
+
+@pytest.mark.parametrize(
+    ("box", "number"),
+    [
+        (r"\frac{1}{2}", "0.5"),
+        (r"1\frac{1}{2}", "1.5"),
+        (r"3 \times 4 = 12", "12"),
+        (r"x = 5", "5"),
+        (r"2^{10}", "1024"),
+        (r"1.5 \times 10^3", "1500"),
+        (r"42 \text{ eggs}", "42"),
+        (r"\text{42 eggs for 7 days}", "42"),
+        (r"1, 2", None),
+        (r"x^2 + 1", None),
+        (r"2 = 3", None),
+    ],
+)
+def test_a_box_has_the_value_of_what_stands_in_it(box: str, number: str | None) -> None:
+    """Not its first digits: the half in a box is no 1, and two values are no number."""
+    answer = number_answer(rf"So \boxed{{{box}}} after 3 steps.", PLAIN)
+    assert (None if answer is None else as_number(answer)) == (None if number is None else as_number(number))

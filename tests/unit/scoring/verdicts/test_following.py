@@ -1,0 +1,142 @@
+"""What the gates of a dataset still need, while its samples come in whatever order."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.benchmarks import demo
+from model_accuracy_eval.records import Gate
+from model_accuracy_eval.scoring.verdicts.figure_so_far import FollowedFigure, followed_figures
+from model_accuracy_eval.scoring.verdicts.following import FollowedGate, Following, PrefixReader, stop_lines
+from model_accuracy_eval.scoring.verdicts.gates import GateRule
+
+N = 5
+FIGURES = followed_figures(demo.WORD_PROBLEMS, N, (N,))
+
+
+def following(*metrics: str, problems: int = 60, threshold: float = 50, gates: bool = True) -> Following:
+    figures = {name: FIGURES[name] for name in metrics}
+    followed = []
+    for name in metrics if gates else ():
+        gate = Gate(dataset="d", metric=name, comparison=">=", threshold=threshold)
+        draws = problems * N if FIGURES[name].is_mean_of_samples else problems
+        lines = stop_lines(gate, draws, GateRule(), drawn=True, base=None)
+        assert lines is not None
+        followed.append(FollowedGate(gate=gate, lines=lines))
+    return Following(
+        problems=tuple(range(100, 100 + problems)), n=N, figures=figures, gates=tuple(followed), seed="run"
+    )
+
+
+def tell(reader: PrefixReader, place: int, index: int, *, right: bool | None) -> None:
+    ends = (0.0, 1.0) if right is None else (float(right), float(right))
+    reader.tell(place, index, dict.fromkeys(FIGURES, ends))
+
+
+def test_figures_of_right_and_wrong_are_followed_by_their_numbers() -> None:
+    """avg@n is a mean of samples; pass@n and cons@n follow from how many are right."""
+    assert FIGURES["avg@5"].is_mean_of_samples
+    assert FIGURES["accuracy (5 runs average)"] == FIGURES["avg@5"]
+    assert FIGURES["pass@5"] == FollowedFigure(
+        is_mean_of_samples=False, yes_or_no=True, by_count=(0.0, 1.0, 1.0, 1.0, 1.0, 1.0), drawn=True
+    )
+    assert FIGURES["cons@5"].by_count == (0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
+
+
+def test_single_samples_are_units_where_only_their_mean_is_gated() -> None:
+    """With pass@5 beside it, whole problems are."""
+    alone, both = following("avg@5"), following("avg@5", "pass@5")
+    assert alone.by_samples
+    assert len(alone.order) == 300
+    assert not both.by_samples
+    assert len(both.order) == 60
+    assert both.stops_inside, "avg@5 is settled when all five are there, pass@5 does not hurt"
+
+
+def test_the_order_is_a_permutation_that_the_run_decides() -> None:
+    """Another run has another order, the same run the same."""
+    one = following("avg@5")
+    assert one.order == following("avg@5").order
+    assert sorted(one.order) == sorted((place, index) for place in range(60) for index in range(N))
+    other = Following(problems=one.problems, n=N, figures=one.figures, gates=one.gates, seed="another")
+    assert other.order != one.order
+
+
+@given(seed=st.integers(0, 10**6))
+def test_only_the_completed_prefix_is_read_whatever_came_first(seed: int) -> None:
+    """Whatever order samples come in, the decision and the samples that were read are the same."""
+    random = Random(seed)
+    one = following("avg@5", threshold=40)
+    right = {(unit.place, unit.sample): random.random() < 0.75 for unit in one.order}
+    in_order, shuffled = PrefixReader(one), PrefixReader(one)
+    for place, index in ((unit.place, unit.sample) for unit in one.order):
+        assert index is not None
+        tell(in_order, place, index, right=right[place, index])
+    arrived = [*right]
+    random.shuffle(arrived)
+    for place, index in arrived:
+        assert index is not None
+        tell(shuffled, place, index, right=right[place, index])
+    assert shuffled.decisions == in_order.decisions
+    assert set(shuffled.samples_read()) == set(in_order.samples_read())
+
+
+def test_a_sample_that_is_late_holds_the_reading() -> None:
+    """Without the first sample of the order nothing is read, however many others are there."""
+    one = following("avg@5", threshold=10)
+    reader = PrefixReader(one)
+    for unit in one.order[1:]:
+        assert unit.sample is not None
+        tell(reader, unit.place, unit.sample, right=True)
+    assert not reader.decisions
+    assert not [*reader.samples_read()]
+
+
+@pytest.mark.parametrize(
+    ("metric", "told", "left"),
+    [
+        ("pass@5", [True], 0), ("pass@5", [False], 4), ("pass@5", [False, True], 0), ("pass@5", [False] * 5, 0),
+        ("cons@5", [True, True], 3), ("cons@5", [True] * 3, 0), ("cons@5", [False] * 3, 0),
+        ("cons@5", [True, False, True, False], 1), ("cons@5", [None, True, True], 2), ("cons@5", [None, True, True, True], 0),
+        ("pass@5", [None], 4), ("pass@5", [None] * 5, 0), ("avg@5", [True, True], 3),
+    ],
+)  # fmt: skip
+def test_a_problem_is_left_once_no_sample_can_change_its_figure(
+    metric: str, told: list[bool | None], left: int
+) -> None:
+    """After the first right sample for pass@5, after a majority for cons@5; lost samples settle nothing."""
+    reader = PrefixReader(
+        following(metric, "pass@5", gates=False) if metric == "avg@5" else following(metric, gates=False)
+    )
+    for index, right in enumerate(told):
+        tell(reader, 0, index, right=right)
+    assert len(reader.lacks(0)) == left
+
+
+def test_without_gates_every_problem_is_read() -> None:
+    """Then the figure is that of the whole dataset, and nothing is decided."""
+    reader = PrefixReader(following("pass@5", gates=False, problems=3))
+    for place in range(3):
+        assert not reader.is_done
+        tell(reader, place, 0, right=True)
+    assert reader.is_done
+    assert not reader.is_decided
+    assert set(reader.samples_read()) == {(100, 0), (101, 0), (102, 0)}
+
+
+def test_every_gate_of_the_dataset_has_to_be_decided() -> None:
+    """One that lies near its line keeps the other waiting."""
+    one = following("avg@5", threshold=10)
+    near = following("cons@5", threshold=80)
+    both = Following(
+        problems=one.problems, n=N, figures={**one.figures, **near.figures}, gates=(*one.gates, *near.gates), seed="x"
+    )
+    reader = PrefixReader(both)
+    random = Random(1)
+    for unit in both.order:
+        for index in range(N):
+            tell(reader, unit.place, index, right=random.random() < 0.7)
+    assert reader.decisions[str(one.gates[0].gate)] == "passed"
+    assert not reader.is_decided

@@ -1,0 +1,128 @@
+"""Which figure of the whole run decides a gate: the same as the verdict on the whole run would be."""
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from model_accuracy_eval.records import CaseCertainty, Certainty, Gate, SummaryRow
+from model_accuracy_eval.scoring.verdicts import gates
+from model_accuracy_eval.scoring.verdicts.following import BaselineFigure, StopLines, stop_lines
+from model_accuracy_eval.scoring.verdicts.gates import GateRule
+
+Over = Literal["reruns", "problems", "point"]
+
+
+def gate(comparison: str, threshold: float, *, from_baseline: bool = False) -> Gate:
+    return Gate(
+        dataset="sums",
+        metric="accuracy",
+        comparison=comparison,  # type: ignore[arg-type]
+        threshold=threshold,
+        from_baseline=from_baseline,
+    )
+
+
+def row(right: int, draws: int) -> SummaryRow:
+    case = CaseCertainty(mean=right / draws, rerun_variance=None, freedom=0.0, flips=draws)
+    known = Certainty(problems=draws, samples=1, draws=draws, worst=case, best=case)
+    return SummaryRow(dataset="sums", version="", metric="accuracy", value=100 * right / draws, certainty=known)
+
+
+def by_lines(lines: StopLines, share: float) -> str:
+    if share >= lines.upper - 1e-12:
+        return lines.above
+    return lines.below if share <= lines.lower + 1e-12 else "undecided"
+
+
+@given(
+    comparison=st.sampled_from([">=", ">", "<=", "<"]),
+    threshold=st.integers(1, 99),
+    draws=st.sampled_from([5, 20, 77, 200]),
+    over=st.sampled_from(["reruns", "point"]),
+    number=st.integers(1, 4),
+    data=st.data(),
+)
+def test_the_lines_are_those_of_the_whole_run(
+    comparison: str, threshold: int, draws: int, over: Over, number: int, data: st.DataObject
+) -> None:
+    """A figure on or beyond a line is what the whole run would be decided by, in every comparison, with half of the
+    error where reruns are allowed for."""
+    right = data.draw(st.integers(0, draws))
+    rule = GateRule(over, 0.95, number)
+    lines = stop_lines(gate(comparison, threshold), draws, rule, drawn=True, base=None)
+    assert lines is not None
+    half = replace(rule, confidence=0.975) if over == "reruns" else rule
+    whole = gates.result(gate(comparison, threshold), row(right, draws), None, half)
+    assert by_lines(lines, right / draws) == whole.decision
+
+
+def test_errors_are_halved_where_the_other_half_is_the_noise_of_reruns() -> None:
+    """Two gates at 95 %: a pass may err in 5 %, a failure in 2.5 %, half of it each in the proof."""
+    lines = stop_lines(gate(">=", 70), 200, GateRule("reruns", 0.95, 2), drawn=True, base=None)
+    assert lines is not None
+    assert lines.error_above == pytest.approx(0.025)
+    assert lines.error_below == pytest.approx(0.0125)
+    lines = stop_lines(gate("<=", 70), 200, GateRule("reruns", 0.95, 2), drawn=True, base=None)
+    assert lines is not None
+    assert lines.error_below == pytest.approx(0.025)
+    computed = stop_lines(gate(">=", 70), 200, GateRule("reruns", 0.95, 1), drawn=False, base=None)
+    assert computed is not None
+    assert computed.error_above == pytest.approx(0.05)
+    assert computed.upper == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("asked", "over"),
+    [(gate("==", 70), "reruns"), (gate(">=", 70), "problems"), (gate(">=", -1, from_baseline=True), "reruns")],
+)
+def test_gates_that_need_the_whole_run(asked: Gate, over: Over) -> None:
+    """An exact figure, other problems of the kind, and a baseline that lacks the figure."""
+    assert stop_lines(asked, 200, GateRule(over), drawn=True, base=None) is None
+
+
+def base(low: float, high: float, variance: float | None = None, *, alike: bool = True) -> BaselineFigure:
+    return BaselineFigure(low, high, variance, 50.0, is_drawn_alike=alike)
+
+
+def test_a_baseline_narrows_the_lines_only_where_it_was_drawn_alike() -> None:
+    """Its samples say how much this run's vary, unless they were drawn in another way."""
+    plain, alike, unlike = (
+        stop_lines(gate(">=", 70), 1000, GateRule(), drawn=True, base=one)
+        for one in (None, base(0.7, 0.7, 0.00002), base(0.7, 0.7, 0.00002, alike=False))
+    )
+    assert plain is not None
+    assert alike is not None
+    assert unlike is not None
+    assert (plain.lower, plain.upper) == (unlike.lower, unlike.upper)
+    assert plain.lower < alike.lower < 0.7 < alike.upper < plain.upper
+
+
+def test_lost_samples_of_a_baseline_help_neither_side() -> None:
+    """The line of a pass hangs on the best that the baseline may have been, that of a failure on the worst."""
+    sure, unsure = (
+        stop_lines(gate(">=", -1, from_baseline=True), 1000, GateRule(), drawn=True, base=one)
+        for one in (base(0.7, 0.7), base(0.65, 0.75))
+    )
+    assert sure is not None
+    assert unsure is not None
+    assert unsure.upper - sure.upper == pytest.approx(0.05, abs=0.003)
+    assert sure.lower - unsure.lower == pytest.approx(0.05, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "share", "decision"),
+    [
+        (">=", 0.70, "passed"), (">=", 0.69, "failed"), (">", 0.70, "failed"), (">", 0.71, "passed"),
+        ("<=", 0.70, "passed"), ("<=", 0.71, "failed"), ("<", 0.70, "failed"), ("<", 0.69, "passed"),
+    ],
+)  # fmt: skip
+def test_without_noise_a_change_is_compared_exactly(comparison: str, share: float, decision: str) -> None:
+    """Likelihoods are computed: the figure of the whole run is the figure."""
+    lines = stop_lines(
+        gate(comparison, 0, from_baseline=True), 100, GateRule("point"), drawn=False, base=base(0.7, 0.7)
+    )
+    assert lines is not None
+    assert by_lines(lines, share) == decision

@@ -1,0 +1,271 @@
+"""Rows of Parquet and Arrow files: what another reader reads in them, and a sentence for every damaged one."""
+
+import datetime
+import decimal
+import hashlib
+import io
+import random
+import re
+import string
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import Media, MediaPlace, TableFile
+from model_accuracy_eval.system import media_files, table_decoder, table_files
+
+pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+ipc = pytest.importorskip("pyarrow.ipc")
+
+ROWS = 70
+"""More than two batches."""
+PNG = b"\x89PNG\r\n\x1a\n and so on"
+
+
+def scalar(chance: random.Random) -> tuple[Any, Callable[[], Any]]:
+    """A type, and what makes a value of it."""
+    letters = string.ascii_letters + "éß漢😀\n\0"
+    day = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a column without a zone
+
+    def moment() -> datetime.datetime:
+        return day + datetime.timedelta(microseconds=chance.randrange(-(10**15), 10**15))
+
+    def texts() -> str:
+        return "".join(chance.choices(letters, k=chance.randrange(20)))
+
+    return chance.choice(
+        [
+            (pyarrow.bool_(), lambda: chance.random() < 0.5),
+            (pyarrow.int8(), lambda: chance.randrange(-128, 128)),
+            (pyarrow.int64(), lambda: chance.randrange(-(2**63), 2**63)),
+            (pyarrow.uint64(), lambda: chance.randrange(2**64)),
+            (pyarrow.float32(), lambda: chance.randrange(1000) / 8),
+            (pyarrow.float64(), chance.random),
+            (pyarrow.string(), texts),
+            (pyarrow.large_string(), texts),
+            (pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), lambda: chance.choice(["one", "two", ""])),
+            (pyarrow.binary(), lambda: chance.randbytes(5)),
+            (pyarrow.timestamp("us"), moment),
+            (pyarrow.timestamp("ms", "UTC"), lambda: moment().replace(microsecond=0)),
+            (pyarrow.date32(), lambda: moment().date()),
+            (pyarrow.time64("us"), lambda: moment().time()),
+            (pyarrow.decimal128(20, 4), lambda: decimal.Decimal(chance.randrange(-(10**9), 10**9)).scaleb(-4)),
+            (pyarrow.null(), lambda: None),
+        ]
+    )
+
+
+def column(chance: random.Random, depth: int = 0) -> tuple[Any, Callable[[], Any]]:
+    """Lists and structs, too, down to some depth; a tenth of all values is missing."""
+    kind, make = scalar(chance)
+    shape = chance.random() if depth < 3 else 1.0
+    if shape < 0.25:
+        inner, value = column(chance, depth + 1)
+        kind, make = pyarrow.list_(inner), lambda: [value() for _ in range(chance.randrange(4))]
+    elif shape < 0.5:
+        fields = {name: column(chance, depth + 1) for name in chance.sample("abcdef", chance.randrange(1, 4))}
+        kind = pyarrow.struct([(name, inner) for name, (inner, _) in fields.items()])
+        make = lambda: {name: value() for name, (_, value) in fields.items()}  # noqa: E731
+    return kind, lambda: None if chance.random() < 0.1 else make()
+
+
+def table(seed: int) -> Any:
+    chance = random.Random(seed)
+    columns = {f"column {place}": column(chance) for place in range(12)}
+    schema = pyarrow.schema([(name, kind) for name, (kind, _) in columns.items()])
+    rows = [{name: value() for name, (_, value) in columns.items()} for _ in range(ROWS)]
+    return pyarrow.Table.from_pylist(rows, schema)
+
+
+def plain(value: Any) -> Any:
+    """The words that rows have for what JSON lacks."""
+    match value:
+        case dict():
+            return {key: plain(item) for key, item in value.items()}
+        case list():
+            return list(map(plain, value))
+        case datetime.datetime() | datetime.date() | datetime.time():
+            return value.isoformat()
+        case decimal.Decimal():
+            return str(value)
+    return value
+
+
+def as_parquet(content: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(content, file, row_group_size=30, **options)
+    return file.getvalue()
+
+
+def as_arrow(content: Any, make: Callable[..., Any]) -> bytes:
+    file = io.BytesIO()
+    with make(file, content.schema) as writer:
+        writer.write_table(content, max_chunksize=30)
+    return file.getvalue()
+
+
+WRITERS: dict[str, Callable[[Any], bytes]] = {
+    "snappy": as_parquet,
+    "zstd": lambda content: as_parquet(content, compression="zstd", data_page_version="2.0"),
+    "gzip": lambda content: as_parquet(content, compression="gzip", use_dictionary=False),
+    "brotli": lambda content: as_parquet(content, compression="brotli", version="1.0"),
+    "lz4": lambda content: as_parquet(content, compression="lz4", data_page_size=100),
+    "no compression": lambda content: as_parquet(content, compression="none"),
+    "Arrow file": lambda content: as_arrow(content, ipc.new_file),
+    "Arrow stream": lambda content: as_arrow(content, ipc.new_stream),
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_rows_are_those_of_another_reader(kind: str) -> None:
+    """For random types, nested ones included, with missing values and several groups of rows."""
+    seed = list(WRITERS).index(kind)
+    content = WRITERS[kind](table(seed))
+    read = parquet.read_table(io.BytesIO(content)) if "Arrow" not in kind else table(seed)
+    wanted = plain(read.to_pylist())
+    assert len(wanted) == ROWS
+    assert list(table_files.rows("a.parquet", content)) == wanted
+
+
+def test_encodings_of_other_writers_are_read() -> None:
+    """Deltas and split bytes."""
+    rows = [{"n": 7 * place, "x": place / 8, "text": f"row {place}", "more": f"row {place}"} for place in range(ROWS)]
+    encodings = {"n": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT", "text": "DELTA_BYTE_ARRAY", "more": "DELTA_LENGTH_BYTE_ARRAY"}  # fmt: skip
+    content = as_parquet(pyarrow.Table.from_pylist(rows), use_dictionary=False, column_encoding=encodings)
+    assert list(table_files.rows("a.parquet", content)) == rows
+
+
+def damaged(content: bytes, seed: int) -> bytes:
+    """Some bytes changed, in the file or in its table of contents, or cut out, or all behind a place."""
+    chance, data = random.Random(seed), bytearray(content)
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    match seed % 4:
+        case 0:
+            for _ in range(3):
+                data[chance.randrange(len(data))] ^= chance.randrange(1, 256)
+        case 1:
+            del data[chance.randrange(4, len(data)) :]
+        case 2:
+            for _ in range(3):
+                data[len(data) - 1 - chance.randrange(footer)] ^= chance.randrange(1, 256)
+        case 3:
+            start = chance.randrange(4, len(data) - 60)
+            del data[start : start + chance.randrange(1, 50)]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_damaged_file_is_a_sentence(seed: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """Whatever the library does with it, this process goes on, and nothing is printed. Some damage cannot be seen."""
+    content = list(WRITERS.values())[seed % 6](table(100 + seed))
+    reason = said(damaged(content, seed))
+    assert reason == f"{ROWS} rows" or not reason.endswith(" rows")
+    assert capfd.readouterr() == ("", "")
+
+
+def said(content: bytes) -> str:
+    """What is said of a file with damage, if it is seen; otherwise how many rows it has."""
+    try:
+        found = list(table_files.rows("a.parquet", content))
+    except BadData as error:
+        return re.fullmatch(
+            r"a\.parquet is no Parquet or Arrow file that could be read: ((?!.*unwrap\(\)).{1,300})\.", error.sentence
+        )[1]  # type: ignore[index]
+    return f"{len(found)} rows"
+
+
+def test_a_reader_that_dies_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the library does when a damaged length asks for more memory than there is."""
+    monkeypatch.setattr(
+        table_files, "_CODE", "import os; os.write(2, b'memory allocation of 7 bytes failed'); os.abort()"
+    )
+    with pytest.raises(BadData, match=r"could be read: memory allocation of 7 bytes failed\.$"):
+        list(table_files.rows("a.parquet", b""))
+
+
+def test_pictures_stay_in_the_file(tmp_path: Path) -> None:
+    """A row has what they are and where they lie: the hubs' struct, a column of bytes, and lists of them."""
+    rows = [
+        {
+            "image": {"bytes": PNG, "path": "a.png"},
+            "more": [{"bytes": b"\xff\xd8\xff" + bytes([place]), "path": None}],
+            "raw": PNG + bytes([place]),
+            "other": b"no picture",
+            "odd": {"bytes": b"II*\0", "path": "a.tiff"},
+            "none": {"bytes": None, "path": None},
+        }
+        for place in range(ROWS)
+    ]
+    path = tmp_path / "a.parquet"
+    path.write_bytes(as_parquet(pyarrow.Table.from_pylist(rows)))
+    found = list(table_files.rows("a", TableFile(path=str(path))))[40]
+    place = MediaPlace(file=str(path), row=40, path=("image", "bytes"))
+    digest = hashlib.sha256(PNG).hexdigest()
+    assert found["image"] == Media(kind="image", format="png", sha256=digest, size=len(PNG), name="a.png", place=place)
+    assert (found["more"][0].format, found["more"][0].place.path) == ("jpeg", ("more", 0, "bytes"))
+    assert found["raw"].sha256 == hashlib.sha256(PNG + b"\x28").hexdigest()
+    assert found["other"] == b"no picture"
+    assert (found["odd"].format, found["odd"].name) == ("", "a.tiff")
+    assert found["none"] is None
+
+
+@pytest.mark.parametrize("room", [True, False], ids=["a disk with room", "a full disk"])
+def test_pictures_in_any_order_are_the_right_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, room: bool
+) -> None:
+    """A run that may stop early asks in an order by chance: the file is read a few times, not once for each picture."""
+    chance = random.Random(3)
+    rows: list[dict[str, Any]] = [
+        {"image": {"bytes": PNG + chance.randbytes(9), "path": None}, "more": [PNG + bytes([n, 1]), PNG + bytes([n])]}
+        for n in range(ROWS)
+    ]
+    path = tmp_path / "a.parquet"
+    path.write_bytes(as_parquet(pyarrow.Table.from_pylist(rows)))
+    found = [(n, row) for n, row in enumerate(table_files.rows("a", TableFile(path=str(path))))]
+    chance.shuffle(found)
+    if not room:
+        monkeypatch.setattr(media_files, "_has_room", lambda _: False)
+    read: list[str] = []
+
+    def batches(one: str) -> Iterator[Any]:
+        read.append(one)
+        return table_decoder.batches(one)
+
+    monkeypatch.setattr(media_files, "batches", batches)
+    files = media_files.MediaFiles()
+    for number, row in found:
+        assert files.read(row["image"]) == rows[number]["image"]["bytes"]
+        assert files.read(row["more"][1]) == rows[number]["more"][1]
+    assert (len(read) < 10) is room
+
+
+MEASURED = """
+import resource, sys
+from model_accuracy_eval.records import TableFile
+from model_accuracy_eval.table_files import decoder, media_files, table_rows
+from model_accuracy_eval.table_files.media_files import MediaFiles
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+files = MediaFiles()
+references = [row["image"] for row in table_rows.rows("a", TableFile(path=sys.argv[1]))]
+sizes = sum(len(files.read(media)) for media in references)
+peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(sizes // 1024, max(peaks) - before)
+"""
+
+
+def test_a_set_is_never_in_memory(tmp_path: Path) -> None:
+    """Neither here nor in the process that decodes it, when it is prepared and when each picture is asked about."""
+    chance = random.Random(1)
+    rows = [{"image": {"bytes": PNG + chance.randbytes(200_000), "path": None}} for _ in range(500)]
+    path = tmp_path / "a.parquet"
+    path.write_bytes(as_parquet(pyarrow.Table.from_pylist(rows)))
+    done = subprocess.run([sys.executable, "-c", MEASURED, path], capture_output=True, text=True, check=True)
+    read, grown = map(int, done.stdout.split())
+    assert read > 97_000
+    assert grown < 60_000, f"{grown} KiB more for {read} KiB of pictures"

@@ -1,0 +1,464 @@
+"""A user's own file → a task, an exam, and verdicts."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import Attempt, PreparedDataset
+from model_accuracy_eval.scoring.figures.judging import judge
+from model_accuracy_eval.tasks import preparation
+from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.rows import parse
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30).filter(str.strip)
+
+
+def built(name: str, data: bytes) -> PreparedDataset:
+    task = custom.from_file(name, data)
+    return preparation.build(task, parse(name, data, task.fields), [], None)
+
+
+def jsonl(*rows: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def why(paper: PreparedDataset, place: int, reply: str) -> str:
+    attempt = Attempt(problem=paper.problems[place].id, index=0, text=reply)
+    return judge(paper.problems[place], [attempt], paper.task.pipelines[0]).verdicts[0].why
+
+
+def test_answers_that_are_numbers_are_judged_as_numbers() -> None:
+    """The last number of the reply counts, however it is written."""
+    paper = built(
+        "my/sums.jsonl", jsonl({"question": "600+634?", "answer": "1,234"}, {"question": "1/2?", "answer": 0.5})
+    )
+    assert paper.task.name == "sums"
+    assert paper.problems[0].messages[-1].content == "600+634?"
+    assert why(paper, 0, "600 and 634 make $1234.00.") == "right"
+    assert why(paper, 0, "634") == "wrong"
+    assert why(paper, 1, "It is 0.50") == "right"
+    assert why(paper, 1, "a half") == "not found"
+
+
+def test_answers_that_are_texts_must_be_the_whole_reply() -> None:
+    """Case and blanks are free, further words are not."""
+    paper = built("a.csv", b"question,answer\nCapital of France?,Paris\nBig one?,New York\n2+2?,4\n")
+    assert why(paper, 0, " paris\n") == "right"
+    assert why(paper, 0, "<think>Rome?</think>Paris") == "right"
+    assert why(paper, 0, "It is Paris.") == "wrong"
+    assert why(paper, 1, "new  york") == "right"
+    assert why(paper, 2, "4") == "right"
+
+
+def test_answers_in_gsm8k_format_carry_their_solution() -> None:
+    """What stands behind the last #### is the answer; one row without it makes them all texts."""
+    solved = {"question": "3*4?", "answer": "3*4=<<3*4=12>>12 eggs\n#### 12"}
+    paper = built("a.jsonl.gz", jsonl(solved))
+    assert paper.task.name == "a"
+    assert paper.problems[0].references == ("12",)
+    assert why(paper, 0, "#### 12.0") == "right"
+    mixed = built("a.jsonl", jsonl(solved, {"question": "1?", "answer": "one"}))
+    assert mixed.problems[1].references == ("one",)
+    assert mixed.task.pipelines[0].metrics[0].name == "exact"
+
+
+@pytest.mark.parametrize("options", range(2, 7))
+def test_any_number_of_options_is_offered(options: int) -> None:
+    """Two to six options, each under its letter, in the order of the file."""
+    letters = "ABCDEF"[:options]
+    row = {"question": "Which?", "answer": letters[-1]} | {letter: f"word {letter}" for letter in letters}
+    paper = built("a.jsonl", jsonl(row))
+    problem = paper.problems[0]
+    assert problem.choices == tuple(f"word {letter}" for letter in letters)
+    assert problem.references == (letters[-1],)
+    assert "\n".join(f"{letter}. word {letter}" for letter in letters) in problem.messages[-1].content
+    assert f"(one of {', '.join(letters)})" in problem.messages[-1].content
+    assert why(paper, 0, f"ANSWER: {letters[-1]}") == "right"
+    assert why(paper, 0, "ANSWER: A") == "wrong"
+
+
+@given(st.lists(TEXTS, min_size=2, max_size=4), TEXTS, st.booleans())
+def test_the_text_of_options_is_left_alone(options: list[str], question: str, as_csv: bool) -> None:
+    """Newlines, quotes, braces and angle brackets are shown as they are, and nothing in them is run as a template."""
+    row = {"question": question, **dict(zip("ABCD", options, strict=False)), "answer": "B"}
+    if as_csv:
+        target = io.StringIO()
+        csv.writer(target, quoting=csv.QUOTE_ALL).writerows([list(row), list(row.values())])
+        paper = built("a.csv", target.getvalue().encode())
+    else:
+        paper = built("a.jsonl", jsonl(row))
+    assert paper.problems[0].choices == tuple(options)
+    content = paper.problems[0].messages[-1].content
+    assert content.startswith(question)
+    assert all(f"{letter}. {option}" in content for letter, option in zip("ABCD", options, strict=False))
+
+
+def test_options_that_are_numbers_are_options() -> None:
+    """JSON numbers are shown and found as their digits."""
+    paper = built("a.jsonl", jsonl({"question": "2+2?", "A": 3, "B": 4, "answer": "B"}))
+    assert paper.problems[0].choices == ("3", "4")
+    assert why(paper, 0, "4.") == "right"
+
+
+def test_a_template_in_a_question_is_only_text() -> None:
+    """Braces of a user's own data are never filled."""
+    paper = built("a.jsonl", jsonl({"question": "{{ answer }} {% raw %}", "answer": "7"}))
+    assert paper.problems[0].messages[-1].content == "{{ answer }} {% raw %}"
+
+
+ROW = {"question": "Which?", "A": "x", "B": "y"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            [ROW | {"answer": "A"}, ROW | {"answer": "C"}],
+            "row 2: the field 'answer' must be one of A, B, or the text of that option, not 'C'.",
+        ),
+        (
+            [ROW | {"answer": "В"}],
+            "not 'В', which is CYRILLIC CAPITAL LETTER VE (U+0412).",
+        ),
+        ([ROW | {"answer": -1}], "row 1: the right answer '-1' is no position from 0 to 1 among 2 options; -1 stands"),
+        ([ROW | {"answer": 0}, ROW | {"answer": 2}], "row 2: the right answer '2' is no position from 0 to 1"),
+        ([ROW | {"answer": ["A", "B"]}], "row 1: 'answer' names 2 options as right, and a reply names one"),
+        (
+            [{"question": "?", "B": "x", "C": "y", "answer": "B"}],
+            "line 1: the options must be called A, B, but are B, C.",
+        ),
+        ([{"question": "?", "A": "x", "C": "y", "answer": "A"}], "the options must be called A, B, but are A, C."),
+        ([ROW], "no column is known to hold the right answer; there are: question, A, B. Name it with --columns"),
+        ([ROW | {"answer": "A"}, {"question": "?", "A": "x", "answer": "A"}], "row 2: there must be 2 to 26 options"),
+        (
+            [ROW | {"C": "z", "answer": "A"}, ROW | {"B": " ", "C": "z", "answer": "A"}],
+            "row 2: the option 'B' is empty",
+        ),
+        ([{"task": "?", "answer": "A"}], "no column is known to hold the question; there are: task, answer. Name it"),
+        ([{"question": "?", "prompt": "!", "answer": "A"}], "'question' and 'prompt' could all be the question. Say"),
+        ([{"question": "?", "answer": "x"}, {"question": "?", "answer": " "}], "row 2: the field 'answer' is empty."),
+        ([{"question": "?", "answer": {"a": 1}}], "row 1: the right answer 'answer' is an object with a: name the"),
+        ([{"question": {"de": "?"}, "answer": "x"}], "row 1: 'question' holds an object where a text is needed"),
+        ([{"question": "?", "answer": "x", "label": "y"}], "row 1: 'answer' says 'x', but 'label' says 'y'. Say which"),
+        ([{"question": "?", "words": ["x", "y"], "answer": "x"}], "row 1: the right answer 'x' is one of the list in"),
+        ([{"question": "?", "image": "a.png", "answer": "x"}], "the column 'image' holds pictures or sound"),
+        ([{"text": "a", "label": 0}, {"text": "b", "label": 1}], "'label' holds the numbers of 2 classes, and no"),
+        (
+            [{"question": "?", "choices": ["1", "2", "3"], "answer": 2}],
+            "row 1: the right answer 2 is the text of option B, and counted from 0 the position of option C ('3').",
+        ),
+        ([{"question": "?", "choices": ["B", "x"], "answer": "B"}], "could be option A ('B') and B ('x'): write its"),
+        ([{"question": "?", "choices": ["x", "X"], "answer": "x"}], "could be option A ('x') and B ('X'): write its"),
+        ([{"question": "?", "choices": ["x"], "answer": "x"}], "row 1: there must be 2 to 26 options, but 1 is."),
+        ([{"question": "?", "choices": "x y", "answer": "x"}], "row 1: the options in 'choices' cannot be told apart"),
+        ([{"question": "?", "choices": ["x", ""], "answer": "x"}], "row 1: option 2 of 'choices' is empty."),
+        (
+            [{"question": "?", "answer": "1.234,5"}],
+            "row 1: write the number '1.234,5' with a point and without groups.",
+        ),
+        *(
+            (
+                [{"question": "?", "answer": "x"}, {"question": "?", "answer": number}],
+                f"row 2: write the number '{number}'",
+            )
+            for number in (
+                "1 234",
+                "1\u202f234",
+                "1\u00a0234",
+                "1'234.5",
+                "1_000",
+                "1.234.567",
+                "1,00,000",
+                "-12 345,6",
+            )
+        ),
+        *(
+            (
+                [{"question": "?", "answer": "x"}, {"question": "?", "answer": text}],
+                f"row 2: the right answer '{text}' is what",
+            )
+            for text in ("#N/A", "#DIV/0!", "nan", "<NA>")
+        ),
+        ([{"question": "?", "answer": "3,14"}, {"question": "?", "answer": 1}], "row 1: the number '3,14' has a comma"),
+        ([{"question": "?", "answer": "<think>a</think>b"}], "row 1: the right answer holds a thought, and replies"),
+        ([{"question": "?", "answer": []}], "the column 'answer' has no right answer in any row."),
+        ([{"question": "?", "choices": ["x", "y"], "answer": "A,B"}], "row 1: the field 'answer' must be one of A, B"),
+        (
+            [
+                {"question": "?", "choices": ["x", "y"], "answer": 1},
+                {"question": "?", "choices": ["x", "y"], "answer": "B"},
+            ],
+            "row 1: the field 'answer' must be one of A, B, or the text of that option, not '1'.",
+        ),
+        ([{"input": [{"role": "bot", "content": "?"}], "ideal": "x"}], "message 1 of 'input' needs a role and a text"),
+        ([{"input": [{"role": "assistant", "content": "?"}], "ideal": "x"}], "the last message of 'input' must be of"),
+    ],
+)
+def test_what_is_not_certain_is_refused(rows: list[dict[str, Any]], sentence: str) -> None:
+    """The sentence names the row and the field, and what to do where a flag helps."""
+    with pytest.raises(BadData) as error:
+        built("mc.jsonl", jsonl(*rows))
+    assert error.value.sentence.startswith("mc.jsonl")
+    assert sentence in error.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "is_file"),
+    [
+        ("demo_gsm8k", False),
+        ("gsm8k_4shot", False),
+        ("mmlu.law", False),
+        ("a.jsonl", True),
+        ("a.csv.gz", True),
+        ("a.json", True),
+        ("./a", True),
+        ("/data/a.parquet", True),
+    ],
+)
+def test_files_are_told_from_names(name: str, *, is_file: bool) -> None:
+    """By a slash or by an ending of data files."""
+    assert custom.looks_like_file(name) == is_file
+
+
+def test_answers_that_are_formulas_are_judged_as_mathematics() -> None:
+    """A few words among them are compared as words, and the reply may explain itself."""
+    golds = [r"\frac{\sqrt{3}}{2}", "x^2+x", r"\text{Evelyn}", "12"]
+    paper = built("a.jsonl", jsonl(*({"question": "?", "answer": gold} for gold in golds)))
+    assert why(paper, 0, r"Half of it, so $\boxed{\frac{1}{2}\sqrt{3}}$.") == "right"
+    assert why(paper, 0, r"\boxed{0.866}") == "wrong"
+    assert why(paper, 1, "The answer is $x(x+1)$.") == "right"
+    assert why(paper, 2, r"\boxed{\text{evelyn}}") == "right"
+    assert why(paper, 2, "Evelyn") == "right"
+    assert why(paper, 3, "5 + 7 = 12") == "right"
+
+
+@pytest.mark.parametrize(
+    "golds",
+    [
+        ["Paris", "Rome", "a\\b"],
+        ["Paris", "3/4/2021"],
+        ["x", "y"],
+        [r"C:\Windows", "/usr/bin", "D:"],
+        ["x^2", "no", "yes"],
+    ],
+)
+def test_texts_with_some_signs_in_them_stay_texts(golds: list[str]) -> None:
+    """Names, paths, dates, letters, and words with a lonely formula among them."""
+    paper = built("a.jsonl", jsonl(*({"question": "?", "answer": gold} for gold in golds)))
+    assert why(paper, 0, golds[0].upper()) == "right"
+    assert why(paper, 0, f"It is {golds[0]}") == "wrong"
+
+
+OPTIONS = ["red", "green", "blue", "grey"]
+MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which?"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "letter"),
+    [
+        ({"question": "Which?", "choices": OPTIONS, "answer": "blue "}, "C"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": "c"}, "C"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": "(C)"}, "C"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": "C. blue"}, "C"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": "Ｃ"}, "C"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": 0}, "A"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": 4}, "D"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": 2}, "C"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": "2.0"}, "C"),
+        ({"question": "Which?", "choices": ["A) red", "B) green"], "answer": "red"}, "A"),
+        ({"question": "Which?", "choices": ["3", "4"], "answer": 4}, "B"),
+        ({"question": "Which?", "choices": "red|green", "answer": "green"}, "B"),
+        ({"question": "Which?", "choices": "['red', 'green']", "answer": "green"}, "B"),
+        ({"question": "Which?", "options": {"A": "red", "B": "green"}, "gold": "B"}, "B"),
+        ({"question": "Which?", "choices": {"text": OPTIONS, "label": ["1", "2", "3", "4"]}, "answerKey": "3"}, "C"),
+        ({"question": "Which?", "options": OPTIONS, "answer": "B", "answer_index": 1, "question_id": 70}, "B"),
+        ({"question": {"stem": "Which?", "choices": [{"label": "A", "text": "x"}, {"label": "B", "text": "y"}]},
+          "answerKey": "B"}, "B"),
+        ({"goal": "Which?", "sol1": "x", "sol2": "y", "label": 1}, "B"),
+        ({"sentence": "Which?", "option1": "x", "option2": "y", "answer": "2"}, "B"),
+        ({"ctx": "Which?", "endings": OPTIONS, "label": "3"}, "D"),
+        ({"question": "Which?", "opa": "x", "opb": "y", "cop": 1}, "B"),
+        ({"Question": "Which?", "option_a": "x", "option_b": "y", "Correct Answer": "b"}, "B"),
+        ({"题目": "Which?", "A": "x", "B": "y", "答案": "B"}, "B"),
+    ],
+)  # fmt: skip
+def test_options_of_every_shape_are_understood(row: dict[str, Any], letter: str) -> None:
+    """The right option by its letter, label, text or position; the question is asked with all its options."""
+    paper = built("a.jsonl", jsonl(row))
+    problem = paper.problems[0]
+    assert problem.references == (letter,)
+    assert problem.messages[-1].content.startswith("Which?\n\nA. ")
+    assert len(problem.choices) >= 2
+    assert why(paper, 0, f"ANSWER: {letter}") == "right"
+    assert why(paper, 0, f"ANSWER: {'A' if letter != 'A' else 'B'}") == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("row", "right", "wrong"),
+    [
+        ({"question": "1+1?", "answer": ["2", "two"]}, ["2", "Two"], ["3", "['2', 'two']"]),
+        ({"question": "1+1?", "answer": "['2', 'two']"}, ["2", "two"], ["['2', 'two']"]),
+        ({"question": "Sort!", "answer": "[1, 2, 3]"}, ["[1, 2, 3]"], ["1", "3"]),
+        ({"input": MESSAGES, "ideal": ["Rome", "Roma"]}, ["roma"], ["Paris"]),
+        ({"question": "?", "answer": "café"}, ["cafe\u0301", "CAFÉ"], ["cafe"]),
+        ({"question": "?", "answer": "cafe\u0301"}, ["café"], ["cafe"]),
+        ({"question": "?", "answer": "x\u200b"}, ["x", "\u200ex"], ["y"]),
+        ({"question": "?", "answer": "\ufeff3\u200b"}, ["It is 3."], ["4"]),
+        ({"question": "?", "answer": "x²"}, ["x²"], ["x2"]),
+        ({"question": "Is it?", "answer": "TRUE"}, ["true", "Yes"], ["no", "1"]),
+        ({"question": "Is it?", "answer": "False"}, ["FALSE", "no"], ["yes", "0"]),
+        ({"question": "Is it?", "answer": ["True"]}, ["true"], ["yes"]),
+        ({"question": "Call?", "answer": "030 123"}, ["030 123"], ["30123"]),
+        ({"question": "?", "answer": "100 2000"}, ["100 2000"], ["1002000"]),
+        ({"question": "Is it?", "passage": "It is.", "answer": True}, ["True", "yes"], ["no", "1"]),
+        ({"question": "?", "context": "c", "answers": {"text": ["x", "y"], "answer_start": [1, 2]}}, ["y"], ["z"]),
+        ({"question": "?", "answer": {"value": "x", "aliases": ["y"]}}, ["x", "y"], ["z"]),
+        ({"question": "Who?", "answer": "AT&amp;T"}, ["AT&T", "AT&amp;T"], ["ATT"]),
+        ({"instruction": "Add.", "input": "1 and 2", "output": "3"}, ["It is 3"], ["4"]),
+        ({"question": "?", "answer": "50%"}, ["50%", "50"], ["0.5"]),
+        ({"question": "?", "answer": "2024-02-01"}, ["2024-02-01"], ["2024"]),
+        ({"question": "?", "target": 7.0}, ["7"], ["8"]),
+        ({"question": "?", "answer": "1e5"}, ["1e5", "100,000", "It is 10^5."], ["5", "1"]),
+        ({"question": "?", "answer": 1e-5}, ["0.00001", "1e-5", "1 × 10^{-5}"], ["5", "1e-6", "1e5"]),
+        ({"question": "?", "answer": 6.02e23}, ["6.02e23", "6.02 × 10²³ atoms"], ["23", "6.02e22"]),
+        ({"question": "?", "answer": [2.5e-7, "none"]}, ["0.00000025", "None"], ["2.5"]),
+        ({"question": "?", "answer": "−5"}, ["-5", "It is −5."], ["5"]),
+        ({"question": "?", "context": ["a", "b"], "answer": "x"}, ["x"], ["a"]),
+        ({"question": "?", "best_answer": "x", "correct_answers": ["x", "y"]}, ["x", "y"], ["z"]),
+    ],
+)
+def test_open_questions_of_every_shape_are_understood(row: dict[str, Any], right: list[str], wrong: list[str]) -> None:
+    """A list means any of its entries; no cell is compared as Python prints it."""
+    paper = built("a.jsonl", jsonl(row))
+    assert {reply: why(paper, 0, reply) for reply in right} == dict.fromkeys(right, "right")
+    assert {reply: why(paper, 0, reply) for reply in wrong} == dict.fromkeys(wrong, "wrong")
+
+
+def test_what_belongs_to_a_question_is_sent_with_it() -> None:
+    """Passages go before it, the input of an instruction below it, messages and system texts as turns."""
+    passage = built("a.jsonl", jsonl({"question": "Who?", "passage": "Ann did.", "answer": "Ann"}))
+    assert passage.problems[0].messages[-1].content == "Ann did.\n\nWho?"
+    order = built("a.jsonl", jsonl({"instruction": "Add.", "input": "1 and 2", "output": "3"}))
+    assert order.problems[0].messages[-1].content == "Add.\n\n1 and 2"
+    chat = built("a.jsonl", jsonl({"input": MESSAGES, "ideal": "x"}, {"input": "And?", "ideal": "y"}))
+    assert [(turn.role, turn.content) for turn in chat.problems[0].messages] == [
+        ("system", "Be brief."),
+        ("user", "Which?"),
+    ]
+    assert [turn.content for turn in chat.problems[1].messages] == ["And?"]
+    system = built("a.jsonl", jsonl({"system": "Be brief.", "question": "Who?", "answer": "Ann"}))
+    assert [turn.role for turn in system.problems[0].messages] == ["system", "user"]
+
+
+def test_rows_of_several_kinds_are_judged_each_in_its_own_way() -> None:
+    """Numbers as numbers, texts as whole texts, options by their letters; the numbers of options may differ."""
+    paper = built(
+        "a.jsonl",
+        jsonl(
+            {"id": "n-1", "question": "2+2?", "answer": 4},
+            {"id": "t-1", "question": "Capital?", "answer": "Paris"},
+            {"id": "c-1", "question": "Which?", "choices": ["x", "y", "z"], "answer": "c"},
+            {"id": "c-2", "question": "Which?", "choices": ["x", "y"], "answer": "y"},
+        ),
+    )
+    assert [why(paper, 0, reply) for reply in ("So it is 4.", "5")] == ["right", "wrong"]
+    assert [why(paper, 1, reply) for reply in ("paris", "It is Paris.")] == ["right", "wrong"]
+    assert [why(paper, 2, reply) for reply in ("ANSWER: C", "ANSWER: A")] == ["right", "wrong"]
+    assert [why(paper, 3, reply) for reply in ("I choose B", "A")] == ["right", "wrong"]
+    assert "Judged: 1 row by the number, 1 row by the whole text, 2 rows by the letter." in paper.task.about
+    assert "Options: 2 to 3 a row from 'choices'" in paper.task.about
+    assert [problem.key for problem in paper.problems] == [("n-1",), ("t-1",), ("c-1",), ("c-2",)]
+
+
+def test_a_text_need_only_be_contained_where_the_flag_says_so() -> None:
+    """As whole words, in any case."""
+    rows = jsonl({"question": "Capital?", "answer": ["Paris", "Lutetia"]})
+    (task,) = custom.all_containing([custom.from_file("a.jsonl", rows)])
+    paper = preparation.build(task, parse("a.jsonl", rows, task.fields), [], None)
+    assert why(paper, 0, "I think it is lutetia.") == "right"
+    assert why(paper, 0, "It is Parisian.") == "wrong"
+    assert "A reply that contains a right text is right." in task.about
+
+
+@pytest.mark.parametrize(
+    ("given", "letter"),
+    [({"answer_is": "text"}, "B"), ({"answer_is": "0"}, "C"), ({"answer_is": "1"}, "B")],
+)
+def test_a_user_decides_what_rows_leave_open(given: dict[str, str], letter: str) -> None:
+    """The right answer 2 among 1, 2, 3: the text, the third or the second."""
+    rows = jsonl({"question": "Which?", "choices": ["1", "2", "3"], "answer": 2})
+    task = custom.from_file("a.jsonl", rows, given)
+    assert preparation.build(task, parse("a.jsonl", rows, ()), [], None).problems[0].references == (letter,)
+
+
+def test_positions_that_no_row_decides_count_from_0_and_that_is_told() -> None:
+    """A row with 0, or with as many as there are options, decides it."""
+    row = {"question": "Which?", "choices": OPTIONS, "answer": 2}
+    assert "is written as its position from 0; no row shows" in custom.from_file("a.jsonl", jsonl(row)).about
+    zero = custom.from_file("a.jsonl", jsonl(row, row | {"answer": 0})).about
+    assert "is written as its position from 0 (row 1: 2 is 'blue')." in zero
+    last = custom.from_file("a.jsonl", jsonl(row, row | {"answer": 4})).about
+    assert "is written as its position from 1 (row 1: 2 is 'green')." in last
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        (["50%", "3"], "the answer of row 1, 50%, is 50, and no share of 1."),
+        (["3", "007"], "the answer of row 2, 007, is also 7."),
+        (["1.234", "7", "12.500"], "A point is a decimal point: the answer of row 1, 1.234, is not 1234."),
+    ],
+)
+def test_numbers_that_may_be_meant_otherwise_are_told(answers: list[str], sentence: str) -> None:
+    """They are read as everybody's numbers are, and nobody has to guess that."""
+    rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
+    assert sentence in custom.from_file("a.jsonl", jsonl(*rows)).about
+
+
+@pytest.mark.parametrize("answers", [["50", "0.5"], ["1.5", "3.142"], ["0.125"], ["0", "10"], ["1.50%x", "x"]])
+def test_of_plain_numbers_nothing_is_told(answers: list[str]) -> None:
+    rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
+    about = custom.from_file("a.jsonl", jsonl(*rows)).about
+    assert not any(words in about for words in ("percentages", "Zeros", "decimal point"))
+
+
+def test_questions_with_two_right_answers_are_told() -> None:
+    """One of the rows is wrong, and every model is in one of them; answers that have one in common are none of these."""
+    row = {"question": "Who?", "answer": "x"}
+    other = row | {"answer": ["y", "x"]}
+    contrary = row | {"answer": "z"}
+    assert "Rows 1 and 3 ask the same, but" in custom.from_file("a.jsonl", jsonl(row, other, contrary)).about
+    assert "ask the same" not in custom.from_file("a.jsonl", jsonl(row, other, contrary | {"context": "c"})).about
+
+
+def test_columns_are_named_by_the_user_where_names_say_nothing() -> None:
+    """Dots lead into objects; what is left over is told."""
+    row = {"frage": "Which?", "data": {"pick": ["x", "y"], "right": "y"}, "hint": "h"}
+    given = {"question": "frage", "choices": "data.pick", "answer": "data.right"}
+    task = custom.from_file("a.jsonl", jsonl(row), given)
+    assert preparation.build(task, parse("a.jsonl", jsonl(row), ()), [], None).problems[0].references == ("B",)
+    assert "Not used: hint." in task.about
+
+
+def test_mmlu_files_without_a_header_are_read() -> None:
+    """Their first line is a question, too."""
+    paper = built("law_test.csv", b"First?,w,x,y,z,B\nSecond?,w,x,y,z,D\n")
+    assert [problem.references for problem in paper.problems] == [("B",), ("D",)]
+    assert paper.problems[0].messages[-1].content.startswith("First?\n\nA. w\nB. x\n")
+
+
+def test_a_column_that_nobody_has_is_a_slip() -> None:
+    """With those that there are; a path into an object is a column, and so is one that most rows leave empty."""
+    rows = jsonl({"q": {"text": "1?"}, "a": None}, {"q": {"text": "2?"}, "a": "2", "hint": "two"})
+    with pytest.raises(BadData, match="there is no column 'b', which --columns answer=b names; there are: q, a, hint"):
+        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "b"})
+    with pytest.raises(BadData, match="there is no column 'clue', which --columns context=hint"):
+        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint+clue"})
+    with pytest.raises(BadData, match="row 1: the field 'a' is empty"):
+        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint"})

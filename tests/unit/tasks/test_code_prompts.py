@@ -1,0 +1,72 @@
+"""How code benchmarks are asked: four manners, each as its golden file says, and presets of the protocol."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from model_accuracy_eval.benchmarks import dataset_table as tasks
+from model_accuracy_eval.benchmarks.prompt_parts import STRATEGIES
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.run import inputs
+from model_accuracy_eval.run.inputs import PRESETS
+from model_accuracy_eval.run.resolve import with_strategy
+from model_accuracy_eval.tasks import preparation
+
+GOLDEN = Path(__file__).parents[3] / "golden/code_prompts"
+ROWS = [
+    {
+        "task_id": number,
+        "text": "Write a function to find the shared elements of two lists. ",
+        "code": "def shared(a, b): …",
+        "test_list": ["assert set(shared([1, 2], [2])) == {2}", "assert set(shared([], [2])) == set()"],
+        "test_setup_code": "",
+    }
+    for number in range(1, 13)
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a6_each_manner_of_asking_is_as_its_golden_file(strategy: str) -> None:
+    """MBPP with two asserts: the function's name is told (A7), and the asserts stand under Examples (A8)."""
+    task = with_strategy(tasks.find("mbpp"), strategy)
+    (problem,) = preparation.build(task, ROWS, [], 1).problems
+    (message,) = problem.messages
+    file = GOLDEN / f"{strategy}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        file.write_text(message.content, encoding="utf-8")
+    assert message.content == file.read_text(encoding="utf-8")
+    assert "called `shared`" in message.content
+    assert "Examples:\nassert set(shared([1, 2], [2])) == {2}\nassert set" in message.content
+
+
+def test_a6_standard_is_how_it_is_asked_without_a_word() -> None:
+    """The default manner and the one that is called standard are the same question."""
+    task = tasks.find("humaneval")
+    assert with_strategy(task, "standard").prompt.question == task.prompt.strategies["standard"]
+
+
+def test_a6_a_manner_that_a_dataset_does_not_have_is_refused() -> None:
+    """It is never answered with the standard one in silence."""
+    with pytest.raises(BadValue, match="'gsm8k' has no prompt strategy 'scot'"):
+        with_strategy(tasks.find("gsm8k"), "scot")
+    with pytest.raises(BadValue, match=r"expected one of standard, scot, few-shot, cgo"):
+        inputs.read({"prompt-strategy": "reflexion"}, "the command line")
+
+
+@pytest.mark.parametrize(
+    ("preset", "n", "temperature", "top_k", "k"),
+    [("greedy", 1, 0.0, None, (1,)), ("pass@1", 10, 0.8, 40, (1,)), ("pass@10", 100, 0.8, 40, (1, 10))],
+)
+def test_a14_presets(preset: str, n: int, temperature: float, top_k: int | None, k: tuple[int, ...]) -> None:
+    """Samples, temperature, top_k and k of the three recommended protocols; sampling is never greedy's."""
+    settings = inputs.merge(inputs.read({"preset": preset}, "a test"))
+    assert (settings.num_return_sequences, settings.temperature, settings.k) == (n, temperature, k)
+    assert settings.generation.get("top_k") == top_k
+
+
+def test_a14_what_is_said_beside_a_preset_wins() -> None:
+    """Ten samples may become twenty, and everything else stays as the preset has it."""
+    settings = inputs.merge(inputs.read({"preset": "pass@1", "num-return-sequences": "20"}, "a test"))
+    assert (settings.num_return_sequences, settings.temperature, settings.k) == (20, 0.8, (1,))
+    assert set(PRESETS) == {"greedy", "pass@1", "pass@10"}
