@@ -5,8 +5,8 @@ from collections.abc import Hashable, Iterable
 import pytest
 from _pytest.mark import ParameterSet
 
+from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import TaskSpec
-from model_accuracy_eval.tasks import find
 
 
 def one_of_each(names: Iterable[str]) -> list[ParameterSet]:

@@ -11,8 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
-JSONObject = dict[str, Any]
-
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
 SamplingSetting = Literal["server", "plain"]
@@ -222,7 +220,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about("Base seed; each sample gets its own seed from it. `none` sends no seed.", identifies=True),
     ] = 0
     generation: Annotated[
-        JSONObject,
+        dict[str, Any],
         about(
             "Additional request fields as a JSON object, such as '{\"top_k\": 20}'; sent unchanged.", identifies=True
         ),

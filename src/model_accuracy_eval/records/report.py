@@ -141,7 +141,7 @@ class Outcome(Record, frozen=True, kw_only=True):
 
 
 class Report(Record, frozen=True, kw_only=True):
-    """Everything about a run that is reported; `reporting` renders it to files and pages."""
+    """Everything about a run that is reported; `report` renders it to files and pages."""
 
     plan: RunPlan
     outcome: Outcome

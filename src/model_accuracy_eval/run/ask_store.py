@@ -1,6 +1,6 @@
 """Asks → findings: programs are run and questions put to a judge model once, and the findings kept in a file.
 
-The findings file (`reporting/findings.py`) has a line for every answer of the judge and every program that ran.
+The findings file (`run_folder.predictions`) has a line for every answer of the judge and every program that ran.
 An ask that failed is not in it, and is repeated when the run is judged again.
 """
 

@@ -42,7 +42,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble, SandboxFacts
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import deploy
-from model_accuracy_eval.run.build import local_ports as local_ports
+from model_accuracy_eval.run.build import local_ports
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.sandbox.backends import open_sandbox

@@ -10,7 +10,7 @@ from dataclasses import replace
 import msgspec
 
 from model_accuracy_eval.errors import EvalError, Refused, Stopped
-from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay, Sandbox
+from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay
 from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.records.code import Execution, Isolation, Program

@@ -1,1 +1,0 @@
-"""Parquet and Arrow files: their rows, and the bytes of single pictures in them."""
