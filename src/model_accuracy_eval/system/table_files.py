@@ -17,7 +17,7 @@ ENDINGS = (".parquet", ".arrow")
 
 _PACKAGE = str(Path(__file__).parents[2])
 _CODE = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from model_accuracy_eval.table_files import decoder; decoder.main()"
+    "import sys; sys.path.insert(0, sys.argv[1]); from model_accuracy_eval.system import table_decoder; table_decoder.main()"
 )
 _LONGEST_REASON = 300
 _PANIC = "called `Result::unwrap()` on an `Err` value: "

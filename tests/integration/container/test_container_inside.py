@@ -127,7 +127,7 @@ def test_sweep_on_a_plain_machine(start: Start, tmp_path: Path, client: "DockerC
     """A process that was killed leaves its container to the sweep; a process that lives keeps its own."""
     kept = start("sleep 60\n", port=0)
     program = (
-        "import os, signal, sys; from model_accuracy_eval.deployment.container_launcher import *; "
+        "import os, signal, sys; from model_accuracy_eval.adapter.adapter_container import *; "
         "options = ContainerOptions(image=sys.argv[1], devices='none', labels=Labels(repository=sys.argv[2])); "
         "ContainerLauncher(os.environ, options).start(folder=sys.argv[3], model_path='', port=0, log=sys.argv[4]); "
         "os.kill(os.getpid(), signal.SIGKILL)"

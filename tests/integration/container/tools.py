@@ -34,7 +34,7 @@ INSIDE = """
 import json, os, sys, time, urllib.request
 import msgspec
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.deployment.container_launcher import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
 
 order = json.loads(sys.argv[1])
 launcher = ContainerLauncher(os.environ, msgspec.convert(order["options"], ContainerOptions))

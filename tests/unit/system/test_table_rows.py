@@ -248,8 +248,9 @@ def test_pictures_in_any_order_are_the_right_ones(
 MEASURED = """
 import resource, sys
 from model_accuracy_eval.records import TableFile
-from model_accuracy_eval.table_files import decoder, media_files, table_rows
-from model_accuracy_eval.table_files.media_files import MediaFiles
+from model_accuracy_eval.system import media_files
+from model_accuracy_eval.system import table_files as table_rows
+from model_accuracy_eval.system.media_files import MediaFiles
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 files = MediaFiles()
 references = [row["image"] for row in table_rows.rows("a", TableFile(path=sys.argv[1]))]
