@@ -46,12 +46,10 @@ class EvalError(Exception):
         next_step: str = "",
     ) -> None:
         """`about`: the file of the adapter, and the line in it, where the problem can be fixed. `next_step`: the
-        command to type next; empty: the one that `commands.next_command` has for such errors."""
+        command to type next, where the place that raises the error knows it."""
         super().__init__(sentence)
         self.sentence = sentence
         self.next_step = next_step
-        self.mistyped: tuple[str, str] | None = None
-        """What was typed, and what was meant."""
         self.detail = detail
         self.stage = stage or type(self).stage
         self.about = about
@@ -74,7 +72,6 @@ class UnknownName(UsageError):
         shown = [*known[:_SHOWN], f"and {len(known) - _SHOWN} more"] if len(known) > _SHOWN + 1 else known
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(shown) or 'none'}."
         super().__init__(f"There is no {kind} called '{name}'{where}; {hint}")
-        self.mistyped = (name, near[0]) if near else None
 
 
 class UnknownDataset(UnknownName):
@@ -96,7 +93,6 @@ class UnknownDataset(UnknownName):
             dataset, prompt, others = prompts
             has = f"there are: {', '.join(others)}" if others else "it has one alone"
             UsageError.__init__(self, f"The dataset '{dataset}' has no prompt called '{prompt}'; {has}.")
-            self.mistyped = (f"{dataset}@{prompt}", "@".join([dataset, *others[:1]]))
             return
         hint = f"; did you mean {' or '.join(near)}?" if near else "."
         if beginning and not near:
@@ -109,8 +105,8 @@ class UnknownDataset(UnknownName):
             f"There is no dataset called '{name}'{hint} `model-accuracy-eval tasks list` shows all of them. Tasks of "
             f"lm-eval come from their folder: --tasks-path FOLDER --datasets {base}; datasets of a hub by their "
             "address: --datasets hf:OWNER/NAME.",
+            next_step="model-accuracy-eval tasks list",
         )
-        self.mistyped = (name, near[0]) if near else None
 
 
 class BadValue(UsageError):

@@ -1,5 +1,6 @@
 """Gates that are given when a run has ended: decided on the figures in its folder, by the rules of `run`."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -55,14 +56,16 @@ def _check_figures(kept: Report) -> None:
     if early is not None and early.part is not None:
         raise BadReuse(
             f"The gates of '{folder}' were decided after {early.part.share} of the requests for {early.dataset}, so it "
-            f"has no figures that another gate could be decided on: run --reuse {folder} asks for the rest."
+            f"has no figures that another gate could be decided on: run --reuse {folder} asks for the rest.",
+            next_step=shlex.join(["model-accuracy-eval", "run", "--reuse", str(folder)]),
         )
     if kept.plan.shard is not None:
         raise BadReuse(f"'{folder}' is the shard {kept.plan.shard}: its gates are decided by `merge … --gate …`.")
     if not is_verdict(ending.conclusion) or not kept.dataset_results:
         raise BadReuse(
             f"The run '{folder}' ended as {ending.conclusion} and has no figures that a gate could be decided on "
-            f"(exit code {ending.exit_code}): go on with it by --reuse {folder}."
+            f"(exit code {ending.exit_code}): go on with it by --reuse {folder}.",
+            next_step=shlex.join(["model-accuracy-eval", "run", "--reuse", str(folder)]),
         )
 
 

@@ -1,5 +1,7 @@
 """`report RUN`: a run's pages rendered again from the files in its folder, without asking or judging anything."""
 
+import shlex
+
 import msgspec
 
 from model_accuracy_eval.errors import BadReuse
@@ -61,13 +63,17 @@ def _check_untouched(store: Archive) -> None:
     """Refuses a folder whose figures may no longer belong to the replies beside them."""
     stated = store.read(manifest.MANIFEST)
     if stated is None:
-        raise BadReuse(f"The run '{store.root}' did not come to its end: go on with it by --reuse {store.root}.")
+        raise BadReuse(
+            f"The run '{store.root}' did not come to its end: go on with it by --reuse {store.root}.",
+            next_step=shlex.join(["model-accuracy-eval", "run", "--reuse", store.root]),
+        )
     found = manifest.differences(manifest.parse(stated), store.names(), store.parts)
     for name in sorted(found.changed + found.missing):
         if name.startswith(("predictions/", "results/", "configs/")) or name == RUN_FILE:
             raise BadReuse(
                 f"{name} is not what the run '{store.root}' left, so its figures cannot be shown again; "
-                f"judge the replies again with --mode eval --reuse {store.root}."
+                f"judge the replies again with --mode eval --reuse {store.root}.",
+                next_step=shlex.join(["model-accuracy-eval", "run", "--mode", "eval", "--reuse", store.root]),
             )
 
 

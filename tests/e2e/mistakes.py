@@ -1,4 +1,4 @@
-"""Mistakes that people make in their first hours, each as one command: the troubleshooting page is made of them.
+"""Mistakes that people make in their first hours, each as one command: what they say is in a golden file.
 
 In arguments and files, `{url}` is the service of the mistake, `{port}` a port where nobody listens, `{run}` a run that
 ended, and names without a slash are files of the folder that the command runs in.
@@ -146,6 +146,7 @@ MISTAKES: dict[str, list[Mistake]] = {
     "The adapter": [
         Mistake(what="The folder is not there", command="run no-adapter --model weights --datasets demo_gsm8k", code=3, files=ADAPTER),
         Mistake(what="No `deploy.sh` in it", command="run weights --model weights --datasets demo_gsm8k", code=3, files=ADAPTER),
+        Mistake(what="A dataset stands in its place", command="run gsm8k", code=2),
         Mistake(what="No weights are named", command="run my-adapter --datasets demo_gsm8k", code=2, files=ADAPTER),
         Mistake(what="The weights are not there", command="run my-adapter --model no-weights --datasets demo_gsm8k --port {port}", code=3, files=ADAPTER),
         Mistake(what="The weights are too large", command=f"{DEPLOY} --max-weight-size 1B", code=3, files=ADAPTER),
@@ -195,6 +196,7 @@ MISTAKES: dict[str, list[Mistake]] = {
     ],
     "Runs that ended": [
         Mistake(what="The run to go on with is not there", command="run --reuse outputs/no-run", code=2),
+        Mistake(what="Its name has a slip", command="report {run}x", code=2),
         Mistake(what="It goes on with other samples", command="run --reuse {run} -n 3", code=2),
         Mistake(what="The baseline is not there", command="run --endpoint {url} --datasets demo_gsm8k --baseline outputs/no-run", code=2, service=healthy),
         Mistake(what="A run to compare that is not there", command="compare {run} outputs/no-run", code=2),

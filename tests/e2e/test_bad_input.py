@@ -35,6 +35,7 @@ USAGE = {
         [*ENDPOINT, "--datasets", "demo_gsm8k", "--data-dir", "no/such"], "There is no folder 'no/such', where --data-dir",
     ),
     "rows that must be fetched first": ([*ENDPOINT, "--datasets", "gsm8k", "--offline"], "tasks prepare"),
+    "a dataset in the adapter's place": (["gsm8k"], "is a dataset, and the adapter's folder is to stand there: run ADAPTER"),
     "reuse of what is no run": (["--reuse", "docs"], "'docs' is not a run that could be reused"),
     "configuration file that is not there": (["--config", "no.yaml"], "The configuration file no.yaml cannot be read"),
     "judging without a run": (["--mode", "eval", "--datasets", "demo_gsm8k"], "name that run with --reuse"),
@@ -45,15 +46,15 @@ USAGE = {
 
 
 def refuse(tmp_path: Path, code: int, *arguments: object) -> str:
-    """The one sentence of a refusal that left nothing behind; a command to type next follows it."""
+    """The one sentence of a refusal that left nothing behind; a command to type next may follow it."""
     out = tmp_path / "out"
     done = command.run("run", *arguments, "--out", out, MODEL_ACCURACY_EVAL_CACHE=str(tmp_path / "cache"))
     assert done.code == code, done.out + done.err
     assert done.out == ""
     assert not out.exists()
-    sentence, step = done.err.strip().splitlines()
+    sentence, *steps = done.err.strip().splitlines()
     assert sentence.startswith("Error: ")
-    assert step.startswith("Next: ")
+    assert not steps or (len(steps) == 1 and steps[0].startswith("Next: model-accuracy-eval "))
     return sentence
 
 

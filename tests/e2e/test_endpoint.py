@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -264,14 +262,3 @@ def test_gsm8k_is_evaluated_from_a_local_file(dataset: str, tmp_path: Path) -> N
     assert done.code == 0, done.err
     assert turns == {9 if dataset == "gsm8k_4shot" else 1}
     assert command.facts(command.only_run(tmp_path / "o"))["datasets"][dataset]["metrics"]["avg@5"] == 12.5
-
-
-def test_a_plain_run_loads_no_library_that_it_does_not_need(questions: Path, tmp_path: Path) -> None:
-    """Each of them takes as long to load as hundreds of answers to read; the start is most of a short run."""
-    with FaultServer(answer) as server:
-        options = ["--endpoint", server.url, "--datasets", str(questions), "--out", str(tmp_path / "out"), "-n", "1"]
-        program = [sys.executable, "-X", "importtime", "-m", "model_accuracy_eval", "run", *options]
-        done = subprocess.run(program, capture_output=True, text=True, check=True, env=command.environment())
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
-    assert "httpx._client" in loaded
-    assert loaded.isdisjoint({"numpy", "yaml", "unittest", "doctest", "rich", "docker", "ray", "psutil"})

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval import wiring
-from model_accuracy_eval.commands import next_command
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.run_folder import saved_plan
@@ -64,7 +63,7 @@ def planned(values: dict[str, Any], environment: dict[str, str] | None = None) -
 
 @pytest.mark.parametrize("what", UNTOLD)
 def test_it_is_typed_again(what: str, tmp_path: Path) -> None:
-    """The sentence has the words, and the next command is the typed one with them, which then goes on."""
+    """The sentence has the words, with which the run goes on."""
     values, environment, words = UNTOLD[what]
     run = folder_of(values, tmp_path)
     with pytest.raises(BadReuse) as refusal:
@@ -73,8 +72,6 @@ def test_it_is_typed_again(what: str, tmp_path: Path) -> None:
         "What starts programs or gets a key is never taken from the folder of a run, which may be anybody's. If you "
         f"trust what it names, type it again: {words}."
     )
-    step = next_command.of_error(refusal.value, ["run", "--reuse", run, "--retries", "9"])
-    assert step == f"model-accuracy-eval run {words} --reuse {run} --retries 9"
     again = wiring.plan({"reuse": run, **values}, environment)
     assert again.settings.reuse == run
 

@@ -235,7 +235,10 @@ class AskRunners:
 
     def _open_sandbox(self) -> RunProgram:
         if self._ports.open_sandbox is None:
-            raise UsageError("These answers are programs, and there is no place to run them.")
+            raise UsageError(
+                "These answers are programs, and there is no place to run them.",
+                next_step="model-accuracy-eval doctor",
+            )
         sandbox = self._ports.open_sandbox()
         self._closers.append(sandbox.close)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive, DataHub
 from model_accuracy_eval.records import DataFile, JSONObject, RunPlan, Settings
@@ -18,7 +19,7 @@ from model_accuracy_eval.run import build, inputs
 from model_accuracy_eval.run.build import data_fetch, hub
 from model_accuracy_eval.run.resolve import resolve
 from model_accuracy_eval.run_folder import runfile, saved_plan
-from model_accuracy_eval.run_folder.run_archive import FolderArchive
+from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.scoring.metrics.user_functions import LOADER
 from model_accuracy_eval.system.local_files import TaskFiles
@@ -59,6 +60,7 @@ def plan(
     settings = inputs.merge(_inherited(previous, layer) if previous else {}, layer)
     if previous:
         refuse_untold(settings, layer, environment)
+    _refuse_dataset_as_adapter(settings.adapter or "")
     resolved = resolve(
         settings,
         run_id=Path(layer["reuse"]).resolve().name if previous else os.urandom(16).hex(),
@@ -73,6 +75,17 @@ def plan(
     saved_plan.check_same_questions(previous, resolved)
     lacks = previous.absent_shards if resolved.settings.mode == "eval" else ()
     return msgspec.structs.replace(resolved, absent_shards=lacks)
+
+
+def _refuse_dataset_as_adapter(adapter: str) -> None:
+    """The argument of `run` is the adapter, and datasets are what people think of first."""
+    known = dataset_table.canonical(adapter) is not None or adapter in dataset_table.GROUPS
+    if (known and not Path(adapter).is_dir()) or Path(adapter).is_file():
+        what = "dataset" if known else "file"
+        raise BadValue(
+            f"'{adapter}' is a {what}, and the adapter's folder is to stand there: run ADAPTER --model WEIGHTS "
+            f"--datasets {adapter}, or, for a service that runs, run --endpoint URL --datasets {adapter}."
+        )
 
 
 def library_of(
@@ -141,6 +154,7 @@ def _file_layer(path: str | None) -> dict[str, Any]:
 
 def saved(folder: str) -> RunPlan:
     """The newest plan in the folder of a run."""
+    check_is_there(folder)
     return saved_in(FolderArchive(folder))
 
 

@@ -209,7 +209,8 @@ def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -
         if entry is not None and entry.questions != prepared.questions:
             raise BadReuse(
                 f"The questions of '{prepared.task.name}' are not those of the run {plan.run_id}: "
-                f"hash {entry.questions[:6]} then, {prepared.questions[:6]} now. Its data or its prompt has changed."
+                f"hash {entry.questions[:6]} then, {prepared.questions[:6]} now. Its data or its prompt has changed; "
+                "where the data of then still is, --data-dir FOLDER names it."
             )
     if plan.settings.mode == "eval" and run is None:
         folder = Path(plan.settings.out) / plan.run_id

@@ -124,7 +124,7 @@ def _k(settings: Settings) -> tuple[int, ...]:
     if k[-1] > settings.num_return_sequences:
         raise BadValue(
             f"k = {k[-1]} needs at least {k[-1]} samples of every problem, "
-            f"but num-return-sequences is {settings.num_return_sequences}."
+            f"but num-return-sequences is {settings.num_return_sequences}: ask for {k[-1]}, or give a smaller --k."
         )
     return k
 

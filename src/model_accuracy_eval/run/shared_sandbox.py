@@ -188,7 +188,10 @@ def check_sandbox(
 async def _try(judged: Sequence[PreparedDataset], ports: Ports, known: Mapping[str, str], again: str) -> dict[str, str]:
     if ports.open_sandbox is None:
         names = ", ".join(prepared.task.name for prepared in judged)
-        raise Refused(f"The answers to {names} are programs, and there is no place to run them.")
+        raise Refused(
+            f"The answers to {names} are programs, and there is no place to run them.",
+            next_step="model-accuracy-eval doctor",
+        )
     sandbox, tried = ports.open_sandbox(), dict[str, str]()
     try:
         for prepared in judged:

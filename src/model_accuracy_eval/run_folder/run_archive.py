@@ -1,6 +1,7 @@
 """Reads the files of a run that has ended: its folder, or a zip file, as artifacts are downloaded."""
 
 import contextlib
+import difflib
 import shlex
 import zipfile
 import zlib
@@ -127,6 +128,15 @@ def open_archive(path: str) -> Archive:
         raise BadReuse(f"'{path}' is an artifact, which the action downloads: here, give a path (gh run download).")
     if Path(path).is_dir():
         return FolderArchive(path)
-    if not Path(path).exists():
-        raise BadReuse(f"There is no run at '{path}': neither a folder nor a zip of one.")
+    check_is_there(path)
     return ZipArchive(path)
+
+
+def check_is_there(path: str) -> None:
+    """Refuses a path where nothing is, and says what lies beside it under a similar name."""
+    if Path(path).exists():
+        return
+    folder = Path(path).parent
+    near = difflib.get_close_matches(Path(path).name, [each.name for each in folder.glob("*")], n=1)
+    hint = f"; did you mean {folder / near[0]}?" if near else "."
+    raise BadReuse(f"There is no run at '{path}': neither a folder nor a zip of one{hint}")

@@ -14,13 +14,14 @@ from model_accuracy_eval.run.build import trusted_python as trusted_python
 from model_accuracy_eval.run.engines import ports as ports
 from model_accuracy_eval.run.plan_parts import library as library
 from model_accuracy_eval.run.plan_parts import plan as plan
-from model_accuracy_eval.run_folder.run_archive import open_archive
+from model_accuracy_eval.run_folder.run_archive import check_is_there, open_archive
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.system.clock import SignalClock
 
 
 def run_folder(folder: str) -> RunFolder:
     """The folder of an earlier run."""
+    check_is_there(folder)
     if not (Path(folder) / "run.json").is_file():
         raise BadReuse(f"'{folder}' is not the folder of a run: it has no run.json.")
     path = Path(folder)
