@@ -125,9 +125,9 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "pipe")
 
 
-@pytest.mark.parametrize("form", ["list", "object", "lines", "inside"])
-def test_memory_holds_one_entry_of_a_large_file(tmp_path: Path, form: str) -> None:
-    """However it is written."""
+@pytest.mark.parametrize(("form", "most"), [("list", 3.5), ("object", 3.5), ("inside", 3.5), ("lines", 0.3)])
+def test_memory_holds_one_line_or_a_large_file_about_twice(tmp_path: Path, form: str, most: float) -> None:
+    """Its bytes and its texts."""
     path = tmp_path / "large.json"
     rows = [{"id": number, "prediction": "lorem ipsum " * 1_000} for number in range(2_000)]
     keyed = {row["id"]: row for row in rows}
@@ -139,7 +139,7 @@ def test_memory_holds_one_entry_of_a_large_file(tmp_path: Path, form: str) -> No
     assert sum(1 for _ in open_replies(PackedFile(path, path.name)).replies()) == len(rows)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < path.stat().st_size / 3
+    assert peak < path.stat().st_size * most
 
 
 def parts(folder: Path, *sizes: int) -> list[str]:

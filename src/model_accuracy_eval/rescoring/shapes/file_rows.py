@@ -1,13 +1,18 @@
-"""What a file, an archive or a folder of replies holds, as rows, however it is packed."""
+"""What a file, an archive or a folder of replies holds, as rows, however it is packed.
+
+Lines are read one by one, any other JSON as a whole.
+"""
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, Protocol
+
+import msgspec
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.rescoring.shapes.json_stream import JSONScanner, decode, lines, without_mark
 from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow
 
 Arrangement = Literal["rows", "keyed rows", "lists of rows", "lists of texts"]
@@ -20,8 +25,10 @@ _LOOKED_AT = 40
 """How many fields of an object are looked at. An object with more of them has them as rows."""
 _SOLUTION = re.compile(r"(?P<task>[^/]+)/(?P<sample>\d+)\.py")
 _LOG_SAMPLE = re.compile(r"samples/[^/]+\.json")
-_SMALL = 1 << 22
-"""The length in bytes up to which one object may be a single row."""
+_BLANKS = re.compile(r"\s*")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class SavedFile(Protocol):
@@ -64,105 +71,86 @@ class FileRows:
             return [RowPlace()]
         if self._samples:
             return [RowPlace(at="samples")]
-        scan = self._scan()
-        match scan.peek():
-            case b"[":
-                next(iter(scan.entries()), None)
-                return [RowPlace(arrangement="rows" if scan.peek() == b"{" else "lists of texts")]
-            case b"{":
-                return [RowPlace()] if self._has_lines() else list(self._in_object())
-            case b"":
-                raise BadData(f"{self.name} is empty.")
-        beginning = next(self._file.chunks(), b"")[:20]
-        raise BadData(f"{self.name} is not JSON: it begins with {beginning.decode(errors='replace')!r}.")
+        if self._are_lines():
+            return [RowPlace()]
+        match self._whole():
+            case list() as entries:
+                of_rows = not entries or isinstance(entries[0], dict)
+                return [RowPlace(arrangement="rows" if of_rows else "lists of texts")]
+            case dict() as fields:
+                return list(_in_object(fields))
+        raise BadData(f"{self.name} holds neither objects nor a list.")
 
     def rows(self, place: RowPlace) -> Iterator[ReplyRow]:
         if self._solutions:
             yield from map(self._solution, self._solutions)
         elif self._samples:
             yield from map(self._member_row, self._samples)
-        elif place == RowPlace() and self._scan().peek() == b"{":
-            yield from self._objects()
+        elif self._are_lines():
+            for number, line in self._lines():
+                where = f"{self.name}, line {number:,}"
+                yield _row(decode(line, where), where)
         else:
-            yield from self._entries(place)
+            yield from self._of_whole(place)
 
     def head(self, place: RowPlace) -> ReplyRow:
         """The fields beside the rows."""
         if self._samples:
             names = [name for name in ("header.json", "_journal/start.json") if name in self._members]
             return self._member_row(names[0]) if names else ReplyRow({}, self.name)
-        scan, fields = self._scan(), dict[str, object]()
-        for key in scan.entries() if place.at else ():
-            if key == place.at:
-                scan.skip()
-            else:
-                fields[str(key)] = decode(scan.value(), f"{self.name}, field '{key}'")
-        return ReplyRow(fields, self.name)
+        whole = self._whole() if place.at else {}
+        return ReplyRow({key: value for key, value in whole.items() if key != place.at}, self.name)
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that are not blank, with their numbers. Only a line feed ends a line."""
+        rest, number = b"", 0
+        for chunk in self._chunks():
+            *ended, rest = (rest + chunk).split(b"\n")
+            for number, line in enumerate(ended, start=number + 1):  # noqa: B020 - the count goes on
+                if line and not line.isspace():
+                    yield number, line
+        if rest and not rest.isspace():
+            yield number + 1, rest
 
     def _chunks(self) -> Iterator[bytes]:
-        return without_mark(self._file.chunks(), self.name)
+        chunks = self._file.chunks()
+        first = next(chunks, b"")
+        while len(first) < len(_UTF8_MARK) and (more := next(chunks, b"")):
+            first += more
+        if first[:2] in _UTF16_MARKS:
+            raise BadData(f"{self.name} is encoded in UTF-16: convert it to UTF-8, such as with `iconv -f UTF-16`.")
+        yield first.removeprefix(_UTF8_MARK)
+        yield from chunks
 
-    def _scan(self) -> JSONScanner:
-        return JSONScanner(self._chunks(), self.name)
+    def _are_lines(self) -> bool:
+        """Whether there are several objects, each in a line."""
+        first, *more = [line.strip() for _, line in islice(self._lines(), 2)] or [b""]
+        return bool(more) and first.startswith(b"{") and first.endswith(b"}")
 
-    def _objects(self) -> Iterator[ReplyRow]:
-        """One object, one in each line, or indented ones, one after the other."""
-        if not self._has_lines():
-            yield _row(decode(b"".join(self._chunks()), self.name), self.name)
-        elif self._first_line().rstrip().endswith(b"}"):
-            for number, line in lines(self._chunks()):
-                where = f"{self.name}, line {number:,}"
-                yield _row(decode(line, where), where)
-        else:
-            scan, number = self._scan(), 0
-            while scan.peek():
-                number += 1
-                where = f"{self.name}, entry {number:,}"
-                yield _row(decode(scan.value(), where), where)
+    def _whole(self) -> Any:
+        """All of a file that is not made of lines: one value, or a list of objects that are indented one by one."""
+        data = b"".join(self._chunks())
+        if not data.strip():
+            raise BadData(f"{self.name} is empty.")
+        if data.lstrip()[:1] not in (b"{", b"["):
+            beginning = data.lstrip()[:20].decode(errors="replace")
+            raise BadData(f"{self.name} is not JSON: it begins with {beginning!r}.")
+        try:
+            return decode(data, self.name)
+        except BadData:
+            if objects := _objects(data):
+                return objects
+            raise
 
-    def _first_line(self) -> bytes:
-        """As much of it as there is in the first piece of the file."""
-        return next(self._chunks()).lstrip().partition(b"\n")[0]
-
-    def _has_lines(self) -> bool:
-        """Whether the object that the file begins with is not all of it."""
-        scan = self._scan()
-        scan.skip()
-        return bool(scan.peek())
-
-    def _in_object(self) -> Iterator[RowPlace]:
-        scan, kinds = self._scan(), dict[str, str]()
-        for key in scan.entries():
-            kinds[str(key)] = _kind(scan)
-            if len(kinds) == _LOOKED_AT:
-                break
-        else:
-            if scan.length <= _SMALL:
-                yield RowPlace()
-        for kind, arrangement in _ARRANGEMENTS.items():
-            if kinds and all(f"{{{found}".startswith(kind) for found in kinds.values()):
-                yield RowPlace(arrangement=arrangement)
-        for key, found in kinds.items():
-            if found.startswith("[{"):
-                yield RowPlace(at=key)
-            for kind, arrangement in _ARRANGEMENTS.items():
-                if found.startswith(kind):
-                    yield RowPlace(at=key, arrangement=arrangement)
-
-    def _entries(self, place: RowPlace) -> Iterator[ReplyRow]:
-        scan, seen = self._scan(), set[str]()
-        if place.at:
-            _enter(scan, place.at)
-        for key in scan.entries():
-            where = f"{self.name}, entry {key:,}" if isinstance(key, int) else f"{self.name}, entry '{key}'"
-            name = str(key - 1) if isinstance(key, int) else key
-            if isinstance(key, str) and key in seen:
-                raise BadData(f"{where} is there twice, and which of the two was judged is not known.")
-            if isinstance(key, str):
-                seen.add(name)
-            yield from _arranged(decode(scan.value(), where), place.arrangement, where, name)
-        if not place.at and (more := scan.peek()):
-            raise BadData(f"{self.name}: after its JSON has ended, {more.decode(errors='replace')!r} follows.")
+    def _of_whole(self, place: RowPlace) -> Iterator[ReplyRow]:
+        whole = self._whole()
+        if place == RowPlace() and isinstance(whole, dict):
+            yield _row(whole, self.name)
+            return
+        entries = whole[place.at] if place.at else whole
+        for key, value in entries.items() if isinstance(entries, dict) else enumerate(entries):
+            where = f"{self.name}, entry {key + 1:,}" if isinstance(key, int) else f"{self.name}, entry '{key}'"
+            yield from _arranged(value, place.arrangement, where, str(key))
 
     def _only_json(self) -> SavedFile:
         names = [name for name in self._members if name.endswith((".json", ".jsonl")) and "__MACOSX" not in name]
@@ -176,10 +164,7 @@ class FileRows:
     def _solution(self, match: re.Match[str]) -> ReplyRow:
         """A program in a folder, in the words of EvalPlus, which reads HumanEval_0 as HumanEval/0."""
         where = f"{self.name}/{match[0]}"
-        try:
-            text = b"".join(self._members[match[0]].chunks()).decode()
-        except UnicodeDecodeError as error:
-            raise BadData(f"{where} is not UTF-8 (byte {error.start:,}: {error.reason}).") from error
+        text = _text(b"".join(self._members[match[0]].chunks()), where)
         task = match["task"].replace("_", "/")
         return ReplyRow({"task_id": task, "solution": text, "sample": int(match["sample"])}, where)
 
@@ -188,26 +173,70 @@ class FileRows:
         return _row(decode(b"".join(self._members[name].chunks()), where), where)
 
 
-def _kind(scan: JSONScanner, depth: int = 3) -> str:
-    """What a value begins with, and what its first entry begins with, …: `{[{` is an object of lists of objects."""
-    mark = scan.peek().decode(errors="replace")
-    if mark not in ("{", "[") or depth == 0:
-        scan.skip()
-        return mark
-    inside = ""
-    for place, _ in enumerate(scan.entries()):
-        if place:
-            scan.skip()
-        else:
-            inside = _kind(scan, depth - 1)
-    return mark + inside
+def decode(data: bytes, where: str) -> Any:
+    """One JSON value. NaN and halves of surrogate pairs are read too, because tools in Python write them."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return _without_surrogates(json.loads(_text(data, where)))
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"{where}: this is not JSON: {error}.") from error
 
 
-def _enter(scan: JSONScanner, field: str) -> None:
-    for key in scan.entries():
-        if key == field:
-            return
-        scan.skip()
+def _text(data: bytes, where: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise BadData(f"{where}: this is not UTF-8 (byte {error.start:,}: {error.reason}).") from error
+
+
+def _without_surrogates(value: object) -> object:
+    if isinstance(value, str):
+        return _LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_surrogates(entry) for entry in value]
+    if isinstance(value, dict):
+        return {_LONE_SURROGATE.sub("\ufffd", key): _without_surrogates(entry) for key, entry in value.items()}
+    return value
+
+
+def _objects(data: bytes) -> list[object]:
+    """Objects that follow each other over several lines, as `jq` writes them; none where the file is something else."""
+    text, place, found = data.decode(errors="replace").strip(), 0, list[object]()
+    while text[place : place + 1] == "{":
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, place)
+        except (ValueError, RecursionError):
+            return []
+        found.append(_without_surrogates(value))
+        between = _BLANKS.match(text, end)
+        place = between.end() if between else end
+    return found if place == len(text) else []
+
+
+def _in_object(fields: Mapping[str, object]) -> Iterator[RowPlace]:
+    kinds = {key: _kind(fields[key]) for key in islice(fields, _LOOKED_AT)}
+    if len(fields) < _LOOKED_AT:
+        yield RowPlace()
+    for kind, arrangement in _ARRANGEMENTS.items():
+        if kinds and all(f"{{{found}".startswith(kind) for found in kinds.values()):
+            yield RowPlace(arrangement=arrangement)
+    for key, found in kinds.items():
+        if found.startswith("[{"):
+            yield RowPlace(at=key)
+        for kind, arrangement in _ARRANGEMENTS.items():
+            if found.startswith(kind):
+                yield RowPlace(at=key, arrangement=arrangement)
+
+
+def _kind(value: object, depth: int = 3) -> str:
+    """What a value is, and its first entry, …: `{[{` is an object of lists of objects."""
+    if not isinstance(value, dict | list) or not depth:
+        return '"' if isinstance(value, str) else "{" if isinstance(value, dict) else ""
+    first = list(islice(value.values() if isinstance(value, dict) else value, 1))
+    return ("{" if isinstance(value, dict) else "[") + "".join(_kind(inner, depth - 1) for inner in first)
 
 
 def _arranged(value: object, arrangement: Arrangement, where: str, key: str) -> Iterator[ReplyRow]:
