@@ -16,8 +16,8 @@ from docs.dataset_pages import datasets, steps_and_metrics
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.records import Step, TaskSpec
 from model_accuracy_eval.rescoring.shapes.field_map import MEANINGS
-from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
-from model_accuracy_eval.rescoring.shapes.shape import Shape
+from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES
+from model_accuracy_eval.rescoring.shapes.reply_row import Shape
 from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS, AnswerPairs
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
 from model_accuracy_eval.settings import Setting, table

@@ -58,13 +58,13 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_fields_of_any_other_file_are_named(tmp_path: Path) -> None:
-    """The refusal proposes the mapping, the mapping is taken, and a name that is not in the file is refused."""
+    """The refusal names the fields, a mapping of them is taken, and a name that is not in the file is refused."""
     file = tmp_path / "answers.jsonl"
     rows = [{"key": n, "out": [{"text": f"It is {n}."}, {"text": "It is 99."}], "target": n} for n in range(4)]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     refused = command.run("rescore", str(file))
     assert (refused.code, refused.out) == (2, "")
-    assert "--map id=key,prediction=out.*.text,gold=target." in refused.err
+    assert "the fields key, out.*.text, target." in refused.err
     assert "  inspect's log (inspect): id, epoch, input, output in 'samples'" in refused.err
     done = command.run("rescore", str(file), "--map", "id=key,prediction=out.*.text,gold=target")
     assert (done.code, done.err) == (0, "")

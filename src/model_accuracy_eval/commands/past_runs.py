@@ -13,7 +13,7 @@ from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Report
 from model_accuracy_eval.report import comparison, terminal
-from model_accuracy_eval.rescoring import tables
+from model_accuracy_eval.rescoring import rescored
 from model_accuracy_eval.rescoring.shapes import field_map
 from model_accuracy_eval.run_folder import manifest, runfile
 from model_accuracy_eval.wiring import export_parts
@@ -156,7 +156,7 @@ def rescore(
     results = python_rescore.rescore(
         files, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields, progress="terminal", **given
     )
-    click.echo(tables.as_json(results) if as_json else tables.as_text(results))
+    click.echo(rescored.as_json(results) if as_json else rescored.as_text(results))
 
 
 EXPORT_FORMS = ("junit", "model-card", "lm-eval", "github-action-benchmark")

@@ -1,4 +1,4 @@
-"""Saved replies → the samples of a run, in the files in which a run keeps them."""
+"""Saved replies → the samples of a run, in the files in which a run keeps them; and back from such files."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.records import Attempt, Fault, PreparedDataset, Problem, RunPlan, TaskSpec
-from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem, name_of
-from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply, name_of
 from model_accuracy_eval.run_folder import journal
 
 _FEW = 10
@@ -132,3 +131,34 @@ def _check_loglikelihoods(name: str, task: TaskSpec, problem: Problem, reply: Sa
         raise BadData(
             f"{name} holds {found} log-likelihoods of problem '{reply.problem}', but {task.name} compares {wanted}."
         )
+
+
+def replies(answers: Iterable[bytes], failures: Iterable[bytes]) -> Iterator[SavedReply]:
+    """The samples in the lines of both files. A failure that a later sample replaced is none."""
+    answered: set[tuple[int, int]] = set()
+    for line in answers:
+        attempt, shown = journal.attempt(line), journal.shown(line)
+        answered.add((attempt.problem, attempt.index))
+        yield SavedReply(
+            problem=str(attempt.problem),
+            index=attempt.index,
+            text=attempt.text,
+            reasoning=attempt.reasoning,
+            finish_reason=attempt.finish_reason,
+            rounds=attempt.rounds,
+            earlier=attempt.earlier,
+            method=attempt.method,
+            loglikelihoods=attempt.loglikelihoods,
+            question=shown.question,
+            gold=(shown.gold,) if shown.gold else (),
+        )
+    for line in failures:
+        failed, shown = journal.failure(line), journal.shown(line)
+        if failed.fault is not None and (failed.problem, failed.index) not in answered:
+            yield SavedReply(
+                problem=str(failed.problem),
+                index=failed.index,
+                failure=failed.fault.sentence,
+                rejected=failed.fault.kind == "rejected",
+                question=shown.question,
+            )

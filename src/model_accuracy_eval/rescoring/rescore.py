@@ -4,6 +4,7 @@ The file is read twice: first without its texts, to find the problems that it an
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData, MissingData
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
+    Attempt,
     DatasetResult,
     PreparedDataset,
     Problem,
@@ -24,23 +26,22 @@ from model_accuracy_eval.rescoring import (
     attempts,
     choose_scoring,
     file_dataset,
-    saved_problems,
-    whole_replies,
+    saved_replies,
 )
 from model_accuracy_eval.rescoring.attempts import SampleNumbers
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
 from model_accuracy_eval.rescoring.claims import compare
-from model_accuracy_eval.rescoring.coverage import Coverage, coverage
-from model_accuracy_eval.rescoring.disagreements import Disagreement
-from model_accuracy_eval.rescoring.join import NotInDataset, join
+from model_accuracy_eval.rescoring.disagreements import Disagreement, SampleClaims
+from model_accuracy_eval.rescoring.join import Coverage, NotInDataset, coverage, join
 from model_accuracy_eval.rescoring.rescored import Rescored
-from model_accuracy_eval.rescoring.sample_claims import SampleClaims
-from model_accuracy_eval.rescoring.saved_problems import ProblemName, SavedProblem
-from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply
 from model_accuracy_eval.run import preflight, score
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
-from model_accuracy_eval.scoring.metrics.scorers import pipelines, pipelines_of_runs
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.scorers import metric_uses, pipelines, pipelines_of_runs
 
+_TAGS = re.compile(r"</?think>")
 _LOOKED_AT = 500
 """How many replies decide by what an unknown dataset is judged."""
 _SHOWN = 20
@@ -95,7 +96,7 @@ def rescore(
         looked_at = list(islice((reply for reply in file.read() if reply.filter == name), _LOOKED_AT))
         task, scoring = choose_scoring.guess(file.name, looked_at, file.results)
         replies = [reply for reply in outline if reply.filter == name and not _is_dropped(reply)]
-        dataset = _of_file(file, saved_problems.problems(file.name, replies), task, scoring)
+        dataset = _of_file(file, saved_replies.problems(file.name, replies), task, scoring)
         yield _judged(file, plan, ports, dataset, name, filtered=True, on_disagreement=on_disagreement)
 
 
@@ -117,7 +118,7 @@ class _Dataset:
 
 def _of_task(file: ReplyFile, task: TaskSpec, plan: RunPlan, ports: Ports, outline: Sequence[SavedReply]) -> _Dataset:
     """The task's own rows; where these are not here or are other ones, the file's if it says all that is needed."""
-    saved = saved_problems.problems(file.name, outline)
+    saved = saved_replies.problems(file.name, outline)
     try:
         return _joined(file, task, plan, ports, saved)
     except (MissingData, NotInDataset) as error:
@@ -227,7 +228,7 @@ def _judged(
             pipelines(prepared.task)[0].metrics[0],
             file.claimed or claims.figures(others, filter_name),
             claims.of_samples,
-            lambda: whole_replies.figures(
+            lambda: _with_thoughts_judged(
                 prepared, plan.sampling.of(prepared.task).n, plan.k, attempts.read(store, plan, prepared)
             ),
         )
@@ -268,3 +269,30 @@ def _check_result(file: ReplyFile, task: TaskSpec, result: DatasetResult) -> Non
             f"{file.name}: {result.counts.not_found:,} of {result.counts.answered:,} samples lack what {task.name} is "
             f"judged by ({pipelines(task)[0].metrics[0].name}), such as the number of tokens of each option."
         )
+
+
+def _with_thoughts_judged(
+    prepared: PreparedDataset, n: int, k: Sequence[int], attempts: Iterable[Attempt]
+) -> dict[str, float]:
+    """By their names in the summary; none where no reply holds thoughts."""
+    if any(metric(use.name).asks for use in metric_uses(prepared.task)):
+        return {}
+    card = Scorecard(prepared.task, n, k)
+    samples: dict[int, list[Attempt | None]] = {}
+    problems = {problem.id: problem for problem in prepared.problems}
+    have_thoughts = False
+    for attempt in attempts:
+        with_thoughts = _with_thoughts(attempt)
+        have_thoughts |= with_thoughts.text != attempt.text
+        of_problem = samples.setdefault(attempt.problem, [None] * n)
+        if of_problem[attempt.index] is None:
+            of_problem[attempt.index] = with_thoughts
+        if None not in of_problem:
+            card.judge(problems.pop(attempt.problem), samples.pop(attempt.problem))
+    for problem in problems.values():
+        card.judge(problem, samples.get(problem.id, [None] * n))
+    return {row.metric: row.value for row in card.rows("-") if row.value is not None} if have_thoughts else {}
+
+
+def _with_thoughts(attempt: Attempt) -> Attempt:
+    return replace(attempt, text=_TAGS.sub("", "\n".join(filter(None, (attempt.reasoning, attempt.text)))))

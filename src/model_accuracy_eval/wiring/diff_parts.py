@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.rescoring.diff_file import text_format
+from model_accuracy_eval.rescoring.disagreements import text_format
 from model_accuracy_eval.rescoring.rescore import OnDisagreement
 
 

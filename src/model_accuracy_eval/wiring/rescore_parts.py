@@ -14,9 +14,8 @@ from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
-from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, run_replies
+from model_accuracy_eval.rescoring import attempts, choose_scoring, claims
 from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
-from model_accuracy_eval.rescoring.failed_replies import with_failures
 from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
 from model_accuracy_eval.rescoring.rescored import Rescored, of_groups
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
@@ -31,6 +30,7 @@ from model_accuracy_eval.tasks.dataset_names import normal
 from model_accuracy_eval.tasks.library import NamedTasks
 from model_accuracy_eval.wiring import reply_parts
 from model_accuracy_eval.wiring.diff_parts import check_diff, diff_file
+from model_accuracy_eval.wiring.reply_parts import with_failures
 
 WrapDisplay = Callable[[ProgressDisplay], ProgressDisplay]
 
@@ -208,7 +208,7 @@ def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, give
 
     def read() -> Iterator[SavedReply]:
         lines = (read_lines(str(path)) if path.is_file() else iter(()) for path in (answers, failures))
-        return run_replies.replies(*lines)
+        return attempts.replies(*lines)
 
     results = folder / "results" / plan.settings.label / f"{asked.name}.json"
     claimed = given.claimed or (str(results) if results.is_file() else None)

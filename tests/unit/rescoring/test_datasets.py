@@ -15,7 +15,7 @@ from model_accuracy_eval.errors import BadData, BadValue, MissingData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.rescoring import agreement
 from model_accuracy_eval.rescoring.rescored import Rescored
-from model_accuracy_eval.rescoring.saved_problems import SavedProblem
+from model_accuracy_eval.rescoring.saved_replies import SavedProblem
 from model_accuracy_eval.run import engines
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 

@@ -21,13 +21,13 @@ from model_accuracy_eval.records import (
     ProblemResult,
     VerdictReason,
 )
-from model_accuracy_eval.rescoring.diff_file import text_format
 from model_accuracy_eval.rescoring.disagreements import (
     KINDS,
     Disagreement,
     DisagreementKind,
     Disagreements,
     ProblemTitle,
+    text_format,
 )
 
 REASONS: tuple[VerdictReason, ...] = get_args(VerdictReason)

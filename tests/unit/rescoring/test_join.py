@@ -10,7 +10,7 @@ from tests.unit.rescoring.test_own_runs import LONGER, hub
 from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan, TaskSpec
-from model_accuracy_eval.rescoring import saved_problems
+from model_accuracy_eval.rescoring import saved_replies
 from model_accuracy_eval.rescoring.join import NotInDataset, join
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.run import preflight
@@ -42,7 +42,7 @@ def prepared(task: TaskSpec, files: MemoryHub | None = None) -> PreparedDataset:
 
 
 def joined(replies: Sequence[SavedReply], dataset: PreparedDataset) -> list[int]:
-    saved = saved_problems.problems("replies", replies)
+    saved = saved_replies.problems("replies", replies)
     return [problem.id for problem in join("replies", list(saved.values()), dataset).problems]
 
 

@@ -12,9 +12,9 @@ from tests.saved_bytes import read
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import RunPlan
-from model_accuracy_eval.rescoring import claims, tables
+from model_accuracy_eval.rescoring import claims
 from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
-from model_accuracy_eval.rescoring.rescored import Rescored
+from model_accuracy_eval.rescoring.rescored import Rescored, as_text
 
 MATRICES = st.integers(1, 5).flatmap(
     lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=8)
@@ -144,8 +144,8 @@ def test_samples_that_are_not_in_the_file_count_as_wrong_and_are_told() -> None:
     assert (result.samples, result.counts.missing) == (3, 1)
     assert figures(result)["avg@2"] == pytest.approx(75.0)
     assert "without missing" in next(one.causes for one in result.figures if one.metric == "avg@2")
-    assert "1 samples are not in the file and count as not correct." in tables.as_text([result])
-    assert "avg@2: 75.00 .. 100.00, whatever the 1 samples without a verdict would be" in tables.as_text([result])
+    assert "1 samples are not in the file and count as not correct." in as_text([result])
+    assert "avg@2: 75.00 .. 100.00, whatever the 1 samples without a verdict would be" in as_text([result])
     failed = json.loads(rows[3]) | {"success": False}
     assert of_lines([*rows[:3], *lines([failed])]).counts.failed == 1
 
@@ -174,7 +174,7 @@ def test_lm_evals_samples_are_judged_filter_by_filter() -> None:
     assert figures(flexible) == {"exact_match,flexible": 50.0}
     (one,) = flexible.disagreements
     assert (one.problem, one.claimed, one.ours, one.answer) == ("0", 1.0, 0.0, "5.")
-    assert "the file says 1, we 0 (read '5.', right is '5')" in tables.as_text([flexible])
+    assert "the file says 1, we 0 (read '5.', right is '5')" in as_text([flexible])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.saved_bytes import read
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
+from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES
 
 
 def refusal(content: Any, *, as_lines: bool = False) -> BadData:
@@ -23,13 +23,12 @@ def refusal(content: Any, *, as_lines: bool = False) -> BadData:
     return error.value
 
 
-def test_an_unknown_file_is_told_its_fields_the_nearest_shape_and_all_shapes() -> None:
-    """With a mapping to type, made of its own fields."""
+def test_an_unknown_file_is_told_its_fields_and_all_shapes() -> None:
+    """With a mapping to fill in."""
     error = refusal([{"task_id": 1, "output": {"text": "x"}, "scores": [1, 2]}, {}])
     assert error.sentence == (
-        "x.json has none of the known shapes. Its rows have the fields task_id, output.text, scores; the nearest shape "
-        "is programs, for which they lack 'solution or completion or generation'. Name the fields, such as with "
-        "--map id=task_id,prediction=output.text."
+        "x.json has none of the known shapes. Its rows have the fields task_id, output.text, scores. If one of them "
+        "holds the replies, name it with --map id=FIELD,prediction=FIELD."
     )
     for shape in KNOWN_SHAPES:
         assert f"  {shape.name} (" in error.detail
@@ -38,17 +37,7 @@ def test_an_unknown_file_is_told_its_fields_the_nearest_shape_and_all_shapes() -
 def test_rows_within_an_object_are_proposed_with_their_place() -> None:
     """`rows` names the field that holds them."""
     error = refusal({"model": "m", "answers": [{"qid": 1, "reply": "x", "meta": {"target": 2}}]})
-    assert error.sentence.endswith(
-        "Name the fields, such as with --map rows=answers,id=qid,prediction=reply,gold=meta.target."
-    )
-
-
-def test_a_file_without_anything_like_a_reply_gets_no_made_up_mapping() -> None:
-    """Figures alone, for example."""
-    assert refusal({"pass@1": 45.9, "model": "m"}).sentence == (
-        "x.json has none of the known shapes. Its rows have the fields pass@1, model. If one of them holds the replies, "
-        "name it with --map id=FIELD,prediction=FIELD."
-    )
+    assert error.sentence.endswith("name it with --map rows=answers,id=FIELD,prediction=FIELD.")
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow
-from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_index, with_verdicts
-from model_accuracy_eval.rescoring.shapes.shape import Shape
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, samples, with_index, with_verdicts
 
 _PROGRAM = "solution|completion|generation"
 _DATASETS = {

@@ -7,9 +7,15 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.file_rows import RowPlace
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, as_text
-from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_answers, with_index, with_verdicts
+from model_accuracy_eval.rescoring.shapes.reply_row import (
+    ReplyRow,
+    RowPlace,
+    as_text,
+    samples,
+    with_answers,
+    with_index,
+    with_verdicts,
+)
 
 MEANINGS = {
     "id": "the problem's name or number; without it, an object's key, or else replies are joined by `question`",

@@ -7,17 +7,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Record
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow
-
-Arrangement = Literal["rows", "keyed rows", "lists of rows", "lists of texts"]
-"""rows: lines, a list, or one object. The others stand in an object, each under its id; lists of texts may also stand
-in a list."""
+from model_accuracy_eval.rescoring.shapes.reply_row import Arrangement, ReplyRow, RowPlace
 
 _ARRANGEMENTS: dict[str, Arrangement] = {"{{": "keyed rows", "{[{": "lists of rows", '{["': "lists of texts"}
 """What an object begins with → how it holds rows."""
@@ -42,14 +37,6 @@ class SavedFile(Protocol):
     def members(self) -> Sequence["SavedFile"]:
         """The files in a folder or a zip archive, by their names in it; none for any other file."""
         ...
-
-
-class RowPlace(Record, frozen=True, kw_only=True):
-    """A way to read the contents as rows."""
-
-    at: str = ""
-    """The field of the outermost object that holds the rows; empty: they are what is outermost."""
-    arrangement: Arrangement = "rows"
 
 
 class FileRows:

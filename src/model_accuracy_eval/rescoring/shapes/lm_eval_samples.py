@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.records import Loglikelihood
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, as_share, as_text
-from model_accuracy_eval.rescoring.shapes.shape import Shape
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, as_share, as_text
 
 
 def _sample(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:

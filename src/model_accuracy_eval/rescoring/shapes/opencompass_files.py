@@ -6,9 +6,7 @@ import msgspec
 
 from model_accuracy_eval.records import EarlierReply, Loglikelihood, RequestMethod, ToolRound
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, as_text
-from model_accuracy_eval.rescoring.shapes.row_samples import samples, with_index, with_verdicts
-from model_accuracy_eval.rescoring.shapes.shape import Shape
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, as_text, samples, with_index, with_verdicts
 
 _UNNAMED_FAILURE = "the tool says that the request failed"
 

@@ -1,16 +1,29 @@
 """A file of saved replies: which shape it has, and its replies."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes import field_map
-from model_accuracy_eval.rescoring.shapes.file_rows import FileRows, RowPlace, SavedFile
-from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
-from model_accuracy_eval.rescoring.shapes.refusals_of_shapes import ambiguous, unknown
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow
-from model_accuracy_eval.rescoring.shapes.shape import Shape
+from model_accuracy_eval.rescoring.shapes import (
+    chat_files,
+    code_files,
+    field_map,
+    lm_eval_samples,
+    opencompass_files,
+)
+from model_accuracy_eval.rescoring.shapes.file_rows import FileRows, SavedFile
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, RowPlace, Shape
+
+KNOWN_SHAPES: tuple[Shape, ...] = (
+    *opencompass_files.SHAPES,
+    *lm_eval_samples.SHAPES,
+    *chat_files.SHAPES,
+    *code_files.SHAPES,
+)
+"""The table of shapes."""
+_SHOWN = 30
+"""How many fields of an unknown file are named."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +81,39 @@ def open_replies(file: SavedFile, fields: Mapping[str, str] | None = None) -> Sh
     ]
     if len(best) == 1:
         return ShapedFile(file_rows, best[0].place, best[0], {})
-    raise ambiguous(file_rows.name, best) if best else unknown(file_rows.name, first_rows)
+    raise _ambiguous(file_rows.name, best) if best else _unknown(file_rows.name, first_rows)
 
 
 def _first(file_rows: FileRows, place: RowPlace) -> Iterator[ReplyRow]:
     for row in file_rows.rows(place):
         yield row
         return
+
+
+def _ambiguous(name: str, shapes: Sequence[Shape]) -> BadData:
+    names = " and ".join(shape.name for shape in shapes)
+    return BadData(
+        f"{name} fits {names}, so what its fields mean is not certain: name them with --map, such as "
+        "--map id=task_id,prediction=response."
+    )
+
+
+def _unknown(name: str, first_rows: Mapping[RowPlace, ReplyRow]) -> BadData:
+    """Rows in a field of an object are named before the object itself."""
+    place, row = max(first_rows.items(), key=lambda item: item[0] != RowPlace())
+    paths = list(row.leaves())
+    shown = [*paths[:_SHOWN], f"and {len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else paths
+    rows = f"rows={place.at}," if place.at else ""
+    listing = "\n".join(f"  {shape.name} ({shape.tools}): {_described(shape)}" for shape in KNOWN_SHAPES)
+    return BadData(
+        f"{name} has none of the known shapes. Its rows have the fields {', '.join(shown) or 'none'}. If one of them "
+        f"holds the replies, name it with --map {rows}id=FIELD,prediction=FIELD.",
+        detail=f"Known shapes and the fields by which they are recognised:\n{listing}",
+    )
+
+
+def _described(shape: Shape) -> str:
+    fields = ", ".join(field.replace("|", " or ") for field in shape.needs)
+    inside = f" in '{shape.at}'" if shape.at else ""
+    kinds = {"lists of texts": "lists of texts", "keyed rows": f"objects by id with {fields}"}
+    return f"{kinds.get(shape.arrangement, fields)}{inside}"

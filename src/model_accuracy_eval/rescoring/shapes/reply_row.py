@@ -1,10 +1,16 @@
-"""One object of a file of replies: its fields by dotted paths, with sentences that say where something is wrong."""
+"""One object of a file of replies: its fields by dotted paths, its samples, and what a table says of its shape."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
+from typing import Literal
+
+from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import Record
+from model_accuracy_eval.rescoring.saved_replies import SavedReply
 
 _ABSENT = object()
 
@@ -132,3 +138,102 @@ def _leaves(value: object, path: str) -> Iterator[str]:
 def _shortened(value: object) -> str:
     shown = json.dumps(value, ensure_ascii=False)
     return shown if len(shown) <= 60 else f"{shown[:57]}…"
+
+
+NO_REPLY = "the file has null in the place of the reply"
+
+
+def samples(reply: SavedReply, row: ReplyRow, field: str) -> Iterator[SavedReply]:
+    """The row's samples: `reply` with each text of the field. Null is a sample that failed."""
+    value = row.get(field)
+    for entry in value if isinstance(value, list) else [value]:
+        if entry is None:
+            yield replace(reply, failure=NO_REPLY)
+        elif isinstance(entry, bool) or not isinstance(entry, str | int | float):
+            raise row.wrong(field, "holds something else than texts")
+        else:
+            yield replace(reply, text=as_text(entry))
+
+
+def with_verdicts(
+    replies: Iterable[SavedReply], verdicts: object, row: ReplyRow, field: str, metric: str = "correct"
+) -> Iterator[SavedReply]:
+    """The samples with what the tool says of each: a list with an entry for each, or one verdict for the only one."""
+    each = list(replies)
+    if verdicts is None:
+        yield from each
+        return
+    values: Sequence[object] = verdicts if isinstance(verdicts, list) else [verdicts]
+    if len(values) != len(each):
+        raise row.wrong(field, f"has {len(values):,} verdicts for {len(each):,} replies")
+    for reply, value in zip(each, values, strict=True):
+        if value is None:
+            yield reply
+            continue
+        share = as_share(value)
+        if share is None or not 0 <= share <= 1:
+            raise row.wrong(
+                field, f"holds {as_text(value)[:60]} for a verdict, which is neither true, false nor a share of 1"
+            )
+        yield replace(reply, claimed={**reply.claimed, metric: share})
+
+
+def with_answers(replies: Iterable[SavedReply], answers: object, row: ReplyRow, field: str) -> Iterator[SavedReply]:
+    """The samples with what the tool's own filter left of each, where the file has such a list."""
+    each = list(replies)
+    values: Sequence[object] = answers if isinstance(answers, list) else [None] * len(each)
+    if len(values) != len(each):
+        raise row.wrong(field, f"has {len(values):,} entries for {len(each):,} replies")
+    for reply, value in zip(each, values, strict=True):
+        yield replace(reply, answer=None if value is None else as_text(value))
+
+
+def with_index(reply: SavedReply, index: int | None) -> SavedReply:
+    """`index`: as the file counts, from 0; a number below 0 says nothing."""
+    return reply if index is None or index < 0 else replace(reply, index=index)
+
+
+Arrangement = Literal["rows", "keyed rows", "lists of rows", "lists of texts"]
+"""rows: lines, a list, or one object. The others stand in an object, each under its id; lists of texts may also stand
+in a list."""
+
+
+class RowPlace(Record, frozen=True, kw_only=True):
+    """A way to read the contents as rows."""
+
+    at: str = ""
+    """The field of the outermost object that holds the rows; empty: they are what is outermost."""
+    arrangement: Arrangement = "rows"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shape:
+    """One entry of the table."""
+
+    name: str
+    tools: str
+    """The tools that write it."""
+    file: str
+    """The file that they write."""
+    needs: tuple[str, ...]
+    """The fields by which a row is recognised; `a|b`: one of the two. They may be null."""
+    replies: Callable[[ReplyRow, ReplyRow], Iterable[SavedReply]]
+    """Takes a row, and the fields beside the rows."""
+    at: str = ""
+    arrangement: Arrangement = "rows"
+    in_parts: bool = False
+    """Whether the tool may have split the file into `<name>_0.json`, `<name>_1.json`, …"""
+    gives: str = ""
+    """What it tells beside the replies."""
+
+    @property
+    def place(self) -> RowPlace:
+        return RowPlace(at=self.at, arrangement=self.arrangement)
+
+    def lacks(self, row: ReplyRow) -> list[str]:
+        return [field for field in self.needs if field not in row]
+
+    def fields_in(self, row: ReplyRow) -> set[str]:
+        """The row's fields by which it is recognised."""
+        names = (name for field in self.needs for name in field.split("|"))
+        return {f"{self.at}.{name}" for name in names if name in row}

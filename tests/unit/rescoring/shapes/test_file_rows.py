@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.saved_bytes import SavedBytes
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.rescoring.shapes.file_rows import FileRows, RowPlace, decode
+from model_accuracy_eval.rescoring.shapes.file_rows import FileRows, decode
+from model_accuracy_eval.rescoring.shapes.reply_row import RowPlace
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 

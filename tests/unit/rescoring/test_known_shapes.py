@@ -9,8 +9,7 @@ from tests.saved_bytes import SavedBytes, read
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Loglikelihood
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.known_shapes import KNOWN_SHAPES
-from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
+from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES, open_replies
 
 R = SavedReply
 
