@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import isfinite
 from typing import Any
 
 import msgspec
@@ -15,6 +14,8 @@ from model_accuracy_eval.rescoring import causes, recounts
 from model_accuracy_eval.rescoring.causes import Claim, Evidence
 from model_accuracy_eval.rescoring.recounts import Measure, SampleValues
 
+_LARGEST = 1e300
+"""NaN, infinity and whole numbers that no float holds are no figures."""
 _MOST = 200
 """More numbers than this are not the figures of one dataset."""
 _SIZED = re.compile(r"(?P<kind>pass|cons|avg)(?:@|_at_)(?P<k>[1-9]\d*)")
@@ -66,15 +67,8 @@ def _numbers(content: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[st
     for key, value in content.items():
         if isinstance(value, dict):
             yield from _numbers(value, *above, key)
-        elif isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
+        elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST:
             yield (*above, key), float(value)
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return isfinite(value)
-    except OverflowError:  # a whole number of more digits than a float holds
-        return False
 
 
 def compare(

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
@@ -86,18 +85,17 @@ class Disagreements:
         self._kinds = dict(_kinds(result.problem_results, values))
         self.counts = Counter(self._kinds.values())
 
-    def listed(self, attempts: Callable[[], Iterable[Attempt]]) -> Iterator[Disagreement]:
-        """All of them, class by class. `attempts` yields the samples anew for every class, so that no text is kept."""
+    def listed(self, attempts: Iterable[Attempt]) -> Iterator[Disagreement]:
+        """All of them, class by class."""
+        ends: dict[tuple[int, int], str] = {}
+        for attempt in attempts:
+            key = attempt.problem, attempt.index
+            if key in self._kinds and (attempt.fault is not None) == (self._kinds[key] in {"failed", "rejected"}):
+                ends[key] = (attempt.fault.sentence if attempt.fault else attempt.text)[-_END:]
         for kind, _ in self.counts.most_common():
-            if kind == "missing":
-                yield from (self._disagreement(key, "") for key, its in self._kinds.items() if its == kind)
-                continue
-            for attempt in attempts():
-                key = attempt.problem, attempt.index
-                if self._kinds.get(key) == kind and (attempt.fault is not None) == (kind in {"failed", "rejected"}):
-                    yield self._disagreement(key, attempt.fault.sentence if attempt.fault else attempt.text)
+            yield from (self._disagreement(key, ends.get(key, "")) for key, its in self._kinds.items() if its == kind)
 
-    def _disagreement(self, key: tuple[int, int], text: str) -> Disagreement:
+    def _disagreement(self, key: tuple[int, int], end: str) -> Disagreement:
         problem, sample = key
         result = self._results[problem]
         title = self._titles.get(problem, ProblemTitle("", ""))
@@ -111,7 +109,7 @@ class Disagreements:
             ours=result.values[sample],
             answer=result.answers[sample],
             gold=title.gold or " / ".join(result.references),
-            end=text[-_END:],
+            end=end,
         )
 
 
@@ -135,13 +133,13 @@ class SampleClaims:
     def __init__(self, pipelines: Sequence[Pipeline], n: int) -> None:
         self._first = pipelines[0]
         self._n = n
-        self._values: dict[str, array[float]] = {}
+        self._values: dict[str, list[float]] = {}
         self.of_samples: dict[tuple[int, int], float] = {}
         self._titles: dict[int, ProblemTitle] = {}
 
     def add(self, reply: SavedReply, problem: int, index: int) -> None:
         for metric, value in reply.claimed.items():
-            self._values.setdefault(self._row_name(metric, reply.filter), array("d")).append(value)
+            self._values.setdefault(self._row_name(metric, reply.filter), []).append(value)
         if reply.filter in ("none", self._first.name):
             of_first = reply.claimed.get(self._first.metrics[0].name, reply.claimed.get(_ACCURACY))
             if of_first is not None:

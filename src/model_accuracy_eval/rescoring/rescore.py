@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -217,10 +217,9 @@ def _judged(
                 attempts.write(store, plan, prepared, problem, attempt)
         result = score.judge(plan, prepared, store, ports, partial=False)
         disagreements = claims.disagreements(file.name, result)
-        listed = disagreements.listed(lambda: attempts.read(store, plan, prepared))
-        shown = list(islice(listed, _SHOWN))
+        listed = list(disagreements.listed(attempts.read(store, plan, prepared)))
         if on_disagreement is not None:
-            for disagreement in chain(shown, listed):
+            for disagreement in listed:
                 on_disagreement(disagreement)
         others = file.results.figures_of(filter_name) if file.results else {}
         figures = compare(
@@ -248,7 +247,7 @@ def _judged(
         notes=(*dataset.notes, *result.notes, *([_NO_VALUES] if on_disagreement and not claims.of_samples else [])),
         differing=disagreements.counts.total(),
         kinds=dict(disagreements.counts),
-        disagreements=tuple(shown),
+        disagreements=tuple(listed[:_SHOWN]),
     ), result
 
 

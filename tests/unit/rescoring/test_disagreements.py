@@ -67,7 +67,7 @@ def test_every_disagreement_is_listed_once_in_its_class(rows: list[list[tuple[Ve
     values = {key: value for key, (_, value) in cells.items() if value is not None}
     titles = {0: ProblemTitle("first", "gold of the file")}
     disagreements = Disagreements("sums", "exact", result, values, titles)
-    listed = list(disagreements.listed(lambda: attempts))
+    listed = list(disagreements.listed(attempts))
     wanted: dict[tuple[str, int], DisagreementKind] = {}
     for (number, sample), (why, value) in cells.items():
         if value is not None and value != float(why == "right"):

@@ -139,6 +139,11 @@ EXAMPLES = [
         [R(problem="0", question="?", text="b", loglikelihoods=(Loglikelihood(logprob=-2.0, tokens=1, greedy=False), None))],
     ),
     Example(
+        "OpenCompass's unfinished lines",
+        [{"idx": 3, "origin_prompt": "2+2?", "prediction": "4", "gold": "4"}],
+        [R(problem="3", question="2+2?", text="4", gold=("4",))],
+    ),
+    Example(
         "plain rows",
         [{"id": "q1", "predictions": ["a", "b"], "gold": "a", "correct": [True, False]}, {"id": 2, "prediction": 4, "gold": 4}],
         [

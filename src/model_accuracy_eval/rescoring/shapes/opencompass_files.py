@@ -38,17 +38,13 @@ def _line(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
         own = msgspec.convert(row.fields, _OwnFields)
     except msgspec.ValidationError as error:
         raise row.wrong("data_abbr", f"is there, but the row is no line of AISBench's: {error}") from error
+    told = {name: value for name, value in msgspec.structs.asdict(own).items() if name not in {"index", "kind"}}
     reply = SavedReply(
         problem=row.identifier("id"),
-        reasoning=own.reasoning,
-        finish_reason=own.finish_reason,
-        rounds=own.rounds,
-        earlier=own.earlier,
-        method=own.method,
-        loglikelihoods=own.loglikelihoods,
         question=_last_question(row, "origin_prompt|input"),
         gold=row.plain_texts("gold"),
         dataset=row.text("data_abbr"),
+        **told,
     )
     reply = with_index(reply, own.index)
     if row.get("success") is False or "error_info" in row:
@@ -77,6 +73,11 @@ def _named_loglikelihoods(row: ReplyRow) -> tuple[Loglikelihood | None, ...]:
     except msgspec.ValidationError as error:
         raise row.wrong("loglikelihoods", f"cannot be read: {error}") from error
     return tuple(None if entry is None else Loglikelihood(**msgspec.structs.asdict(entry)) for entry in named)
+
+
+def _temporary(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    question, gold = _last_question(row, "origin_prompt"), row.plain_texts("gold")
+    return samples(SavedReply(problem=row.identifier("idx"), question=question, gold=gold), row, "prediction")
 
 
 def _batch(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
@@ -144,6 +145,14 @@ SHAPES = (
         in_parts=True,
         needs=("prediction",),
         replies=_problem,
+        gives="question, right answer",
+    ),
+    Shape(
+        name="OpenCompass's unfinished lines",
+        tools="OpenCompass",
+        file="`tmp_<dataset>.jsonl`",
+        needs=("idx", "prediction"),
+        replies=_temporary,
         gives="question, right answer",
     ),
     Shape(
