@@ -140,7 +140,7 @@ def explain(claim: Claim, evidence: Evidence) -> Explanation:
             return Explanation()
         if same := _writing(claim, ours, share=evidence.share):
             return same
-    matches = dict(_matches(claim, evidence)) or dict(_matches_of_both(claim, evidence))
+    matches = dict(_matches(claim, evidence))
     versus = "" if ours is None else f"; here it is {ours:.2f}"
     if not matches:
         return Explanation(sentence=f"{claim} is not explained: no way to count that is known here gives it{versus}.")
@@ -200,18 +200,6 @@ def _matches_of_verdicts(claim: Claim, evidence: Evidence, figure: Measure) -> I
     share = recounts.as_defined(verdicts.valued, figure)
     if share is not None and _gives(claim, 100 * share, evidence):
         yield "values of samples", f"only samples that have a value in the file are counted ({_differing(verdicts)})"
-
-
-def _matches_of_both(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """Another way to count, applied to what the file says of single samples."""
-    if evidence.verdicts is None or evidence.figure is None:
-        return
-    n = recounts.samples_of_each(evidence.problems)
-    for cause in CAUSES:
-        share = cause.recount(evidence.verdicts.all, evidence.figure)
-        if share is not None and _gives(claim, 100 * share, evidence):
-            when = cause.when.format(n=n, k=evidence.figure.k)
-            yield cause.name, f"{_differing(evidence.verdicts)}, and {when}"
 
 
 def _differing(verdicts: Verdicts) -> str:

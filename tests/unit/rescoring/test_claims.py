@@ -127,16 +127,6 @@ def test_a_mean_of_the_samples_that_have_a_value_is_a_cause() -> None:
     assert figure.causes == ("values of samples",)
 
 
-def test_another_way_to_count_other_verdicts_is_a_cause() -> None:
-    """Both are needed for the claim."""
-    matrix = [[True, False], [False, False], [False, False]]
-    values = {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 1.0, (2, 0): 0.0, (2, 1): 0.0}
-    figure = compared(matrix, {"pass@2": 75.0 - 100 / 3 + 5 / 6}, values)["pass@2"]
-    assert figure.causes == ()
-    biased = 100 * (1 + 0.75 + 0) / 3
-    assert compared(matrix, {"pass@2": biased}, values)["pass@2"].causes == ("with replacement",)
-
-
 @pytest.mark.parametrize(
     ("data", "figures"),
     [
