@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from tests.waiting import HANGING
 
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
@@ -84,7 +85,7 @@ class Tab:
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
-    def wait(self, expression: str, seconds: int = 20) -> Any:
+    def wait(self, expression: str, seconds: float = HANGING) -> Any:
         """Until it is true; a page that is still being opened has no answer yet."""
         end = monotonic() + seconds
         while monotonic() < end:

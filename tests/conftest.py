@@ -67,9 +67,6 @@ sys.dont_write_bytecode = False
 
 LOADER.set(load_in_process)  # Where a test says nothing else.
 
-_SECONDS = 600
-"""After which such a test counts as hanging; the first one of a group may build an image."""
-
 ONE_AT_A_TIME = {
     "integration/sandbox": "sandbox",
     "e2e/test_code_": "sandbox",
@@ -99,8 +96,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.references)
         if path.startswith(tuple(LONG_SUITES)):
             item.add_marker(pytest.mark.slow)
-            if item.get_closest_marker("timeout") is None:
-                item.add_marker(pytest.mark.timeout(_SECONDS))
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types

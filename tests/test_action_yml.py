@@ -47,7 +47,7 @@ def tool(name: str) -> str:
 
 
 def run(*command: str, **kwargs: Any) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT, **kwargs)
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, **kwargs)
 
 
 def test_everything_promised_is_there() -> None:

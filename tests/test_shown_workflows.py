@@ -53,7 +53,6 @@ def test_there_are_some() -> None:
     assert len(SHOWN) >= 6
 
 
-@pytest.mark.timeout(600)  # the first that needs Node's packages may have to install them
 @pytest.mark.parametrize("text", SHOWN)
 def test_a_shown_workflow_is_careful_and_right(text: str, tmp_path: Path) -> None:
     """By schema, actionlint and zizmor's auditor; and every input exists."""

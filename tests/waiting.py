@@ -6,6 +6,9 @@ import socket
 import time
 from collections.abc import Callable
 
+HANGING = 300.0
+"""Seconds after which something hangs, however busy the machine is: no test waits less for what should happen."""
+
 # Above the ports of Ray, below those that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): one of those could be
 # taken by a test beside this one before the program under test serves on it.
 SERVED = range(20_000, 32_000)
@@ -32,7 +35,7 @@ def is_open(port: int) -> bool:
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
-def until(condition: Callable[[], object], what: str, seconds: float = 20.0) -> None:
+def until(condition: Callable[[], object], what: str, seconds: float = HANGING) -> None:
     """Waits for a condition, for a bounded time."""
     end = time.monotonic() + seconds
     while not condition():

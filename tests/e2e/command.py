@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import HANGING
+
 ROOT = Path(__file__).parent.parent.parent
 ADAPTER = ROOT / "example-adapter"
 WEIGHTS = ADAPTER / "weights"
@@ -34,7 +36,7 @@ def start(*arguments: object, **more: str) -> "subprocess.Popen[str]":
     )
 
 
-def finish(process: "subprocess.Popen[str]", seconds: float = 60) -> Done:
+def finish(process: "subprocess.Popen[str]", seconds: float = HANGING) -> Done:
     with process:
         out, err = process.communicate(timeout=seconds)
     return Done(process.returncode, out, err)

@@ -38,7 +38,7 @@ FIRST_HARD = ("BigCodeBench/13", "BigCodeBench/15")
 
 pytestmark = [
     pytest.mark.skipif(not (REAL / "bigcodebench").is_dir(), reason="benchmark files are not in ../shared/data"),
-    pytest.mark.timeout(7200 if EVERY else 180),
+    pytest.mark.timeout(7200),
 ]
 
 

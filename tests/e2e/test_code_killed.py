@@ -66,7 +66,7 @@ def owned(pid: int, *which: str) -> list[str]:
 
 def kill(process: "subprocess.Popen[str]", kind: str, under_way: Callable[[], bool], later: float) -> None:
     """So much later than that, unless it has come to its end by itself; nothing that it started is left."""
-    until(lambda: under_way() or process.poll() is not None, "verdicts come", 60)
+    until(lambda: under_way() or process.poll() is not None, "verdicts come")
     time.sleep(later)
     family = [] if process.poll() is not None else psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGKILL)
@@ -106,7 +106,7 @@ def kept(out: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200 if EVERY else 300)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("kind", ["docker", "bwrap"])
 def test_kills_lose_double_and_change_no_verdict(kind: str, tmp_path: Path) -> None:
     """SIGKILL at random moments, then to the end: each program has one verdict, which is its own; nothing is left."""

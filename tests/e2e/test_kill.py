@@ -6,14 +6,12 @@ import signal
 import time
 from pathlib import Path
 
-import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 
 KILLS = 20
 
 
-@pytest.mark.timeout(300)
 def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     """SIGKILL twenty times at random moments, then to the end: the journal is that of an undisturbed run."""
     asked = ["--datasets", "demo_gsm8k", "-n", 7, "--concurrency", 2]

@@ -105,7 +105,6 @@ def test_a_cropped_prompt_is_counted_with_either_method(data: Path, tmp_path: Pa
     check_cropped(evaluate(BY_IDS["prompt-logprobs"], data, tmp_path / "single"))
 
 
-@pytest.mark.timeout(300)
 def test_a_cropped_prompt_goes_through_every_command(data: Path, tmp_path: Path) -> None:
     """Run, report again, resume, compare, shards and merge: the same counts everywhere."""
     style = BY_IDS["echo"]

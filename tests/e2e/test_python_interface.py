@@ -14,6 +14,7 @@ from typing import Any
 import click
 import pytest
 from tests.servers.fault_server import FaultServer
+from tests.waiting import HANGING
 
 import model_accuracy_eval
 from model_accuracy_eval import ProgressEvent, Report, Settings, compare, evaluate, rescore
@@ -145,15 +146,15 @@ def test_an_interrupted_notebook_stops_asking(tmp_path: Path) -> None:
     def answer(request: dict[str, Any]) -> list[str]:
         if request["max_tokens"] > 1:  # not the readiness probe
             first.set()
-            gate.wait(20)
+            gate.wait(HANGING)
         return ["#### 78"]
 
     with FaultServer(answer) as server:
         command = [sys.executable, "-c", CELL, json.dumps(settings(server.url, tmp_path))]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert first.wait(20)
+            assert first.wait(HANGING)
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=20)
+            output, _ = process.communicate()
         gate.set()
     assert output == "interrupted, threads: MainThread\n"
 

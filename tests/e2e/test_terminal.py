@@ -52,8 +52,8 @@ def on_terminal(columns: int, *arguments: object) -> Seen:
     got: list[bytes] = []
     thread = threading.Thread(target=_read, args=(reader, got), daemon=True)
     thread.start()
-    code = process.wait(timeout=120)
-    thread.join(10)
+    code = process.wait()
+    thread.join()
     os.close(reader)
     return Seen(code, b"".join(got).decode())
 

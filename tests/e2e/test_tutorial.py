@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 from tests.e2e import command, documented
 from tests.servers.fake_hub import FakeHub
@@ -21,14 +20,12 @@ def with_adapter(folder: Path) -> dict[str, str]:
     return {"run example-adapter": f"run example-adapter --port {free_port()}"}
 
 
-@pytest.mark.timeout(180)
 def test_the_tutorial(tmp_path: Path) -> None:
     """Its first part, exit codes included."""
     (part,) = re.findall(r"## The first quarter.*?\n## ", (DOCS / "tutorial.md").read_text(), re.DOTALL)
     assert documented.follow(part, tmp_path, with_adapter(tmp_path)) == 5
 
 
-@pytest.mark.timeout(180)
 def test_own_metrics(tmp_path: Path) -> None:
     """The functions, tasks and rows that the page has its reader save do what it says."""
     page = (DOCS / "how-to/own-tasks.md").read_text()

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 from tests.servers.http import Exchange
-from tests.waiting import free_port
+from tests.waiting import HANGING, free_port
 
 from model_accuracy_eval.records import Settings
 from model_accuracy_eval.run import build
@@ -63,7 +63,7 @@ def test_a_restart_is_survived(tmp_path: Path) -> None:
             "run", "--endpoint", server.url, "--datasets", "demo_gsm8k", "--concurrency", 2, "-n", 5,
             "--generation", '{"n": 1}', "--gone-after", 60, "--out", tmp_path,
         )  # fmt: skip
-        assert half.wait(30)
+        assert half.wait(HANGING)
     with FaultServer(port=port):
         done = command.finish(process)
     assert done.code == 0, done.out + done.err

@@ -6,17 +6,16 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import HANGING
 
 ADAPTER = Path(__file__).resolve().parents[2] / "example-adapter"
-READY_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Server:
     model: str
 
     def open(self, method: str, path: str, body: bytes | None = None) -> tuple[HTTPConnection, HTTPResponse]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=HANGING)
         connection.request(method, path, body)
         return connection, connection.getresponse()
 
@@ -110,17 +109,10 @@ def running(weights: str, *options: str) -> Iterator[Server]:
     stop(process)
 
 
-def wait_until(true: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
-
-
 def stop(process: subprocess.Popen[str]) -> tuple[str, str]:
     process.terminate()
     try:
-        return process.communicate(timeout=10)
+        return process.communicate()
     finally:
         process.kill()
         process.wait()

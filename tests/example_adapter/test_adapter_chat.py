@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from tests.example_adapter.client import Server, wait_until
+from tests.example_adapter.client import Server
+from tests.waiting import until
 
 ASKED = {"n": 3, "seed": 11, "temperature": 1.3, "max_tokens": 12}
 
@@ -148,12 +149,12 @@ def test_top_p_narrows_the_choice(server: Server) -> None:
 
 def test_a_client_that_hangs_up_frees_its_sequences(server: Server) -> None:
     """Streams cut in the middle leave the engine, be they flowing or waiting."""
-    wait_until(lambda: server.load() == 0)
+    until(lambda: server.load() == 0, "nobody is answered any more")
     asked = b'{"messages":[{"role":"user","content":"a"}],"stream":true,"n":128,"temperature":60}'
     streams = [server.open("POST", "/v1/chat/completions", asked) for _ in range(3)]
     for connection, response in streams:
         assert response.read(10) == b'data: {"id'
         response.close()
         connection.close()
-    wait_until(lambda: server.load() == 0, seconds=10)
+    until(lambda: server.load() == 0, "nobody is answered any more")
     assert server.texts("27+58=", temperature=0) == ["85"]

@@ -6,6 +6,7 @@ from http.client import HTTPConnection
 
 import pytest
 from tests.example_adapter.client import Server
+from tests.waiting import HANGING
 
 GOOD = [{"role": "user", "content": "1+1="}]
 
@@ -129,7 +130,7 @@ def test_a_wrong_method_is_refused(server: Server, method: str, path: str) -> No
 
 def test_a_connection_survives_refusals(server: Server) -> None:
     """After an error the same connection answers the next request."""
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=HANGING)
     for body, status in ((b"{", 400), (b'{"model":"x"}', 404), (b'{"prompt":"1+1="}', 200)):
         connection.request("POST", "/v1/completions", body)
         response = connection.getresponse()
@@ -142,7 +143,7 @@ def test_a_connection_survives_refusals(server: Server) -> None:
 def test_a_body_must_state_its_length(server: Server) -> None:
     """A body sent in chunks is a 411, one too large a 413, and both end the connection."""
     for headers, status in (({"Transfer-Encoding": "chunked"}, 411), ({"Content-Length": str(2**40)}, 413)):
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=HANGING)
         connection.putrequest("POST", "/v1/completions")
         for name, value in headers.items():
             connection.putheader(name, value)

@@ -8,12 +8,12 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
+from http.client import IncompleteRead
 from pathlib import Path
 
 import pytest
-from tests.example_adapter.client import ADAPTER, Server, start, stop, wait_until
-from tests.waiting import free_port
+from tests.example_adapter.client import ADAPTER, Server, start, stop
+from tests.waiting import free_port, until
 
 
 def test_health_has_nothing_to_add(server: Server) -> None:
@@ -39,12 +39,10 @@ def test_deploy_script_serves_until_stopped(tmp_path: Path) -> None:
     process = subprocess.Popen([script], cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True)
     server = Server(port, model)
     try:
-        wait_until(lambda: _answers(port) or process.poll() is not None)
+        until(lambda: _answers(port) or process.poll() is not None, "it answers or ends")
         assert server.texts("27+58=", model=model, temperature=0) == ["85"]
         process.terminate()
-        began = time.monotonic()
-        said, complained = process.communicate(timeout=10)
-        assert time.monotonic() - began < 3
+        said, complained = process.communicate()
     finally:
         process.kill()
         process.wait()
@@ -61,9 +59,9 @@ def test_sigterm_ends_it_in_the_middle_of_a_stream() -> None:
     asked = b'{"messages":[{"role":"user","content":"a"}],"stream":true,"n":64,"temperature":60}'
     connection, response = server.open("POST", "/v1/chat/completions", asked)
     response.read(10)
-    began = time.monotonic()
     _, complained = stop(process)
-    assert time.monotonic() - began < 3
+    with pytest.raises(IncompleteRead):
+        response.read()
     assert (process.returncode, complained) == (0, "")
     response.close()
     connection.close()
@@ -169,7 +167,7 @@ def _answers(port: int) -> bool:
 def _fails(*arguments: str) -> str:
     """Start it where it must fail; return its one line."""
     process = start(*arguments)
-    said, complained = process.communicate(timeout=30)
+    said, complained = process.communicate()
     assert (process.returncode, said) == (1, "")
     assert complained.count("\n") == 1
     return complained

@@ -208,7 +208,7 @@ def test_the_command_says_where_and_ends_by_ctrl_c(runs: Path) -> None:
         assert len(urlsplit(address).query) > 30
         assert ask(address, "/")[0] == 200
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate()
         assert (process.returncode, errors) == (0, "")
     finally:
         process.kill()

@@ -31,7 +31,7 @@ class Compared:
     theirs: dict[str, Any]
 
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from model_accuracy_eval.client.chat import StreamingChat, connect
 from model_accuracy_eval.records import ClientLimits, Message, Reply, Request, Service
 
 LIMITS = ClientLimits(
-    retries=2, connect_timeout=2.0, first_token_timeout=2.0, idle_timeout=2.0, total_timeout=10.0, gone_after=0.2
+    retries=2, connect_timeout=60.0, first_token_timeout=60.0, idle_timeout=60.0, total_timeout=120.0, gone_after=0.2
 )
 
 

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any
 
+from tests.waiting import HANGING
+
 Handler = Callable[["Exchange"], Awaitable[None]]
 
 
@@ -127,7 +129,7 @@ class HttpServer:
 
     def __enter__(self) -> "HttpServer":
         self._thread.start()
-        self._ready.wait(10)
+        self._ready.wait(HANGING)
         return self
 
     def __exit__(
@@ -137,7 +139,7 @@ class HttpServer:
         if self.errors and error is None:
             raise self.errors[0]
 
-    def wait_for(self, condition: Callable[["HttpServer"], bool], seconds: float = 5.0) -> bool:
+    def wait_for(self, condition: Callable[["HttpServer"], bool], seconds: float = HANGING) -> bool:
         """Blocks until the counters are as wanted; the caller's event loop must not be needed for that."""
         with self._changed:
             return self._changed.wait_for(lambda: condition(self), seconds)
@@ -146,7 +148,7 @@ class HttpServer:
         """Nobody listens afterwards, and every connection is closed. Can be called twice."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(10)
+            self._thread.join(HANGING)
         elif not self._loop.is_closed():  # it was never started
             self._loop.close()
         self._socket.close()

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import pytest
+from tests.waiting import HANGING
 
 T = TypeVar("T")
 
@@ -18,7 +19,7 @@ def run(coroutine: Coroutine[Any, Any, T], kind: str = "asyncio") -> T:
         loop = asyncio.new_event_loop()
     try:
         asyncio.set_event_loop(loop)
-        return loop.run_until_complete(asyncio.wait_for(coroutine, 60))
+        return loop.run_until_complete(asyncio.wait_for(coroutine, HANGING))
     finally:
         loop.run_until_complete(loop.shutdown_asyncgens())
         asyncio.set_event_loop(None)

@@ -6,13 +6,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.integration.artifact.azurite import AzureStore
 from tests.integration.artifact.tools import Client, tree
 from tests.servers.artifact_service import ArtifactServer, Call
-
-# The first of these tests may have to install the packages.
-pytestmark = pytest.mark.timeout(600)
 
 DIFFERENCES = {
     ("CreateArtifact", "version"): "4, since 7 obliges to a mime_type",

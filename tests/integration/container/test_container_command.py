@@ -21,7 +21,7 @@ def test_what_a_killed_run_leaves_behind_is_removed_by_the_next(client: "DockerC
         "--runtime", "container", "--adapter-image", ADAPTER_IMAGE, "--devices", "none", "--port", free_port(),
     ]  # fmt: skip
     first = command.start(*asked)
-    until(lambda: list(tmp_path.glob("[0-9a-f]*/predictions/*/*.jsonl")), "the first run is asking", 60)
+    until(lambda: list(tmp_path.glob("[0-9a-f]*/predictions/*/*.jsonl")), "the first run is asking")
     first.send_signal(signal.SIGKILL)
     command.finish(first)
     assert owned(client, first.pid), "a container does not die with its owner"

@@ -23,7 +23,7 @@ WORKSPACE = "/github/workspace"
 
 
 def told(program: "Container") -> dict[str, object]:
-    program.wait(timeout=60)
+    program.wait()
     return report(program.logs())
 
 
@@ -51,7 +51,7 @@ def test_served_to_the_action_alone(inside: RunInside, tmp_path: Path, client: "
     assert len(names(client, repository)) == 2
     for program in jobs.values():
         program.kill("SIGINT")
-        program.wait(timeout=20)
+        program.wait()
     assert names(client, repository) == set()
 
 

@@ -80,6 +80,6 @@ def test_in_a_container_it_is_bounded_and_ended(start: Start, client: "DockerCli
     """The engine gives it no more than its limit, and removes all of it at once."""
     running = start(DAEMONS, processes=100, memory="512m")
     container = client.containers.get(running.name)
-    until(lambda: len(container.top()["Processes"]) > 80, "it has many processes", seconds=60)
+    until(lambda: len(container.top()["Processes"]) > 80, "it has many processes")
     running.stop()
     assert client.containers.list(all=True, filters={"label": f"{MARK}.repository={repository}"}) == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from tests.servers.file_host import FileHost
+from tests.waiting import HANGING
 
 from model_accuracy_eval.errors import BadData, Refused, Stopped
 from model_accuracy_eval.hubs.data_fetch import DATA, DataFetch
@@ -255,9 +256,9 @@ def test_two_at_once_fetch_once(host: FileHost, tmp_path: Path) -> None:
     ]
     for thread in threads:
         thread.start()
-    assert waiting.wait(20)
+    assert waiting.wait(HANGING)
     host.hold.set()
     for thread in threads:
-        thread.join(20)
+        thread.join()
     assert found == [ROWS, ROWS]
     assert host.sent[PATH] == len(ROWS)

@@ -40,9 +40,6 @@ def inspect(name: str) -> dict[str, Any]:
     return found
 
 
-pytestmark = pytest.mark.timeout(600)
-
-
 def test_the_program_starts(image: str) -> None:
     """As the runner starts it: the image's entrypoint, root, a working directory of its own."""
     done = docker("run", "--rm", "--network", "none", "--workdir", "/github/workspace", image, "--help")

@@ -18,7 +18,7 @@ from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.system.unprivileged_user import unprivileged_user
 
-LISTEN = "import socket, sys, time; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); time.sleep(60)"
+LISTEN = "import socket, sys, time; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); time.sleep(999)"
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def daemon(port: int, program: str = sys.executable, user: int | None = None) ->
 def test_processes_of_deploy_sh_are_no_strangers(launch: Launch, how: str) -> None:
     """Also those that have left its session and forgotten its environment."""
     port = free_port()
-    running = launch(f"{PYTHON} server.py $PORT {how} {os.getpid()}\nsleep 60", PORT=str(port))
+    running = launch(f"{PYTHON} server.py $PORT {how} {os.getpid()}\nsleep 999", PORT=str(port))
     until(lambda: is_open(port), "it listens")
     assert running.stranger(port) is None
     assert running.stranger(port) is None
@@ -46,7 +46,7 @@ def test_processes_of_deploy_sh_are_no_strangers(launch: Launch, how: str) -> No
 def test_a_program_that_waited_for_the_port_is_named(launch: Launch) -> None:
     """deploy.sh runs, and somebody else serves, whose answers would be measured."""
     port = free_port()
-    running = launch("sleep 60", PORT=str(port))
+    running = launch("sleep 999", PORT=str(port))
     assert running.stranger(port) is None
     with daemon(port) as pid:
         assert str(running.stranger(port)).endswith(f", pid {pid}, of user {os.geteuid()}")
@@ -68,7 +68,7 @@ def test_the_engines_proxy_is_no_stranger(launch: Launch, tmp_path: Path) -> Non
     port = free_port()
     proxy.write_text(f"#!{sys.executable}\nimport sys\nsys.argv = ['', '{port}']\n{LISTEN}\n")
     proxy.chmod(0o755)
-    running = launch("sleep 60", PORT=str(port))
+    running = launch("sleep 999", PORT=str(port))
     with daemon(port, str(proxy)):
         assert running.stranger(port) is None
 
@@ -80,7 +80,7 @@ def test_a_port_that_was_taken_meanwhile(launch: Launch) -> None:
         daemon(port) as pid,
         pytest.raises(AdapterFailed, match=rf"Port {port} was taken by .*pid {pid} before deploy\.sh was started"),
     ):
-        launch("sleep 60", PORT=str(port))
+        launch("sleep 999", PORT=str(port))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts processes as another user")

@@ -42,7 +42,7 @@ def test_exit_before_anybody_looks(tmp_path: Path, log: str) -> None:
 
 def test_running(launch: Launch) -> None:
     """While deploy.sh runs, there is no exit code."""
-    process = launch("echo up; exec sleep 60")
+    process = launch("echo up; exec sleep 999")
     until(lambda: process.tail(1) == "up", "it runs")
     assert process.exit_code() is None
 
@@ -74,7 +74,7 @@ def test_plain_signals(launch: Launch) -> None:
 
 def test_own_session(launch: Launch) -> None:
     """Ctrl-C of a terminal reaches neither deploy.sh nor its supervisor: they are in sessions of their own."""
-    process = launch("exec sleep 60")
+    process = launch("exec sleep 999")
     supervisor = psutil.Process(process.pid).ppid()
     assert len({os.getsid(0), os.getsid(supervisor), os.getsid(process.pid)}) == 3
 

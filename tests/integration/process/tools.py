@@ -41,7 +41,7 @@ while how == "restless":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     again()
 while True:
-    time.sleep(60)
+    time.sleep(999)
 '''
 
 

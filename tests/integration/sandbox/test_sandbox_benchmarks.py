@@ -26,7 +26,6 @@ def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(kind: s
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_every_solution_of_mbpp_passes_apart_from_its_tests_and_every_spoiled_one_fails(strongest: RunAll) -> None:
     """All 974, those included whose tests build objects of the program's own classes; one in four is spoiled, or all."""
     programs = mbpp()

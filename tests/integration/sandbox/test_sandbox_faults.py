@@ -94,7 +94,6 @@ def check_numbered(done: list[Execution]) -> None:
     assert any(one.attempts == 2 for one in done)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ["docker", "bwrap", "uid", "none"])
 def test_no_verdict_is_lost_doubled_or_wrong_when_workers_are_killed(kind: str) -> None:
     """Of 1,000 tiny programs every one has its own verdict or a harness_error, whatever dies meanwhile."""
@@ -110,7 +109,6 @@ def test_no_verdict_is_lost_doubled_or_wrong_when_workers_are_killed(kind: str) 
     until(lambda: kind != "docker" or not containers(OWN.repository), "no container is left")
 
 
-@pytest.mark.timeout(300)
 def test_no_verdict_is_lost_doubled_or_wrong_when_the_engine_goes_away(tmp_path: Path) -> None:
     """It drops every connection again and again, as one that is restarted does; a sweep removes what it forgot."""
     if (why := obstacle("docker")) is not None:

@@ -19,7 +19,6 @@ SEED = int(os.environ.get("MUTANT_SEED", "1"))
 LIMITS = Limits(wall_seconds=0.5, output_kb=1024)
 
 
-@pytest.mark.timeout(SECONDS + 120)
 @pytest.mark.parametrize("kind", ["docker", "bwrap"])
 def test_no_mutant_passes_stops_its_worker_or_harms_the_next(kind: str) -> None:
     """Apart from its tests and beside them; what the machine was too busy for is not counted."""

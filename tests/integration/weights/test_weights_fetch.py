@@ -225,7 +225,7 @@ def test_two_runs_at_once(hub: FakeHub, tmp_path: Path) -> None:
     until(lambda: said, "the second run waits")
     hub.hold.set()
     for thread in threads:
-        thread.join(20)
+        thread.join()
     assert said == [f"Another run is fetching hf:{NAME}; waiting for it."]
     assert paths[0] == paths[1]
     assert contents(paths[0]) == WHOLE

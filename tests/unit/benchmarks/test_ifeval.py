@@ -34,7 +34,6 @@ def test_every_prompt_is_asked_as_it_stands() -> None:
     assert (len(problems), len(named), set(named)) == (541, 834, set(CHECKERS))
 
 
-@pytest.mark.timeout(300)
 def test_who_follows_is_right_and_who_misses_by_one_is_not() -> None:
     """Obedient replies are right, thoughts before them do not count, and near misses are right where nothing is counted exactly."""
     pairs = list(zip(paper("ifeval").problems, rows(TASK), strict=True))

@@ -40,10 +40,9 @@ def soon(number: int = signal.SIGTERM, seconds: float = 0.05) -> threading.Timer
 @pytest.mark.parametrize(("number", "exit_code"), SIGNALS)
 def test_a_signal_ends_a_sleep_at_once(clock: SignalClock, number: int, exit_code: int) -> None:
     """With the exit code that shells give it, and its name in the sentence."""
-    timer, began = soon(number), time.monotonic()
+    timer = soon(number)
     with pytest.raises(Stopped, match=signal.Signals(number).name) as error:
-        clock.sleep(60)
-    assert time.monotonic() - began < 10
+        clock.sleep(999)
     assert error.value.exit_code == exit_code
     timer.join()
 
@@ -55,7 +54,7 @@ def test_every_wait_after_a_signal_ends_at_once(clock: SignalClock) -> None:
     with pytest.raises(Stopped):
         clock.check()
     with pytest.raises(Stopped):
-        clock.sleep(60)
+        clock.sleep(999)
     with pytest.raises(Stopped), clock.on_stop(lambda: None):
         pytest.fail("entered")
 
@@ -129,7 +128,7 @@ def test_time_passes(clock: SignalClock) -> None:
     """Sleeping takes as long as it says; no time and less than none take none."""
     began = clock.elapsed()
     clock.sleep(0.02)
-    assert 0.019 <= clock.elapsed() - began < 10
+    assert clock.elapsed() - began >= 0.019
     clock.sleep(0)
     clock.sleep(-1)
     assert abs(clock.now() - time.time()) < 10
@@ -146,7 +145,7 @@ def test_a_signal_cancels_what_a_loop_waits_for(clock: SignalClock, run: Any) ->
 
     async def work() -> str:
         running = asyncio.get_running_loop()
-        task = asyncio.ensure_future(asyncio.sleep(60))
+        task = asyncio.ensure_future(asyncio.sleep(999))
         with clock.on_stop(lambda: running.call_soon_threadsafe(task.cancel)):
             timers.append(soon())
             try:
@@ -156,9 +155,7 @@ def test_a_signal_cancels_what_a_loop_waits_for(clock: SignalClock, run: Any) ->
         return "slept"
 
     timers: list[threading.Timer] = []
-    began = time.monotonic()
     assert run(work()) == "cancelled"
-    assert time.monotonic() - began < 10
     timers[0].join()
     with pytest.raises(Stopped):
         clock.check()

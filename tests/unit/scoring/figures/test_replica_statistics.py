@@ -38,6 +38,7 @@ def drawn(
     return replica_figures([dataset(results)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problems", "replicas", "n"), [(40, 2, 5), (200, 2, 5), (200, 4, 5), (300, 2, 1), (300, 4, 1)]
 )
@@ -48,7 +49,10 @@ def test_alike_replicas_are_called_different_once_in_a_hundred_runs(problems: in
     assert alarms <= 10
 
 
-@pytest.mark.parametrize(("replicas", "n", "most"), [(2, 5, 0), (4, 5, 2), (2, 1, 10)])
+@pytest.mark.parametrize(
+    ("replicas", "n", "most"),
+    [(2, 5, 0), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((4, 5, 2), (2, 1, 10)))],
+)
 def test_a_worse_replica_is_named_and_no_other(replicas: int, n: int, most: int) -> None:
     """It loses a fifth of its right answers, about ten points, on 1,000 problems; in 20 runs it escapes at most so often."""
     rng = np.random.default_rng(7)
@@ -57,6 +61,7 @@ def test_a_worse_replica_is_named_and_no_other(replicas: int, n: int, most: int)
     assert all(names <= {f"r{replicas - 1}"} for names in named)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_difference() -> None:
     """A fifth of what all answer right on average, half, is ten points; 99 of 100 intervals hold them."""
     rng = np.random.default_rng(11)

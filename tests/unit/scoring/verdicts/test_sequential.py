@@ -34,6 +34,7 @@ def drawn(random: np.random.Generator, problems: int, n: int) -> tuple[list[floa
     return samples.tolist(), before.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reaches", [True, False])
 @pytest.mark.parametrize("with_baseline", [True, False])
 def test_at_the_line_it_is_wrong_in_one_of_twenty(*, reaches: bool, with_baseline: bool) -> None:
