@@ -71,8 +71,9 @@ def boxes() -> Iterator[Callable[[str], Sandbox]]:
         run(box.close())
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[kind if kind == "bwrap" else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS])
 def kind(request: pytest.FixtureRequest) -> str:
+    """In `make test` the kind that needs no engine and no rights."""
     return str(request.param)
 
 

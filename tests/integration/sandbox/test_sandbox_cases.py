@@ -156,7 +156,7 @@ def test_hostile_programs_fail_as_they_deserve(run_all: RunAll, kind: str) -> No
     assert told == {name: verdict for name, (_, verdict) in chosen.items()}
 
 
-@pytest.mark.parametrize("isolation", ["docker", "bwrap"])
+@pytest.mark.parametrize("isolation", [pytest.param("docker", marks=pytest.mark.slow), "bwrap"])
 def test_programs_that_do_not_end_are_out_of_time(boxes: Callable[[str], Sandbox], isolation: str) -> None:
     """Whatever they wait for; those that run for ever are judged as in every mode."""
     done = runner(boxes(isolation))(program(code, seconds=0.3) for code in WAITING.values())

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from tests.integration.sandbox.conftest import KINDS
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports.service import Sandbox
@@ -21,7 +20,6 @@ def f():
 """
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", ["split", "shared"])
 def test_a_program_reads_and_imports_its_files(kind: str, mode: Mode, boxes: Callable[[str], Sandbox]) -> None:
     """In every kind of isolation and both modes; the program after it finds none of them."""
