@@ -17,7 +17,7 @@ class Extra(msgspec.Struct, frozen=True):
     name: str = ""
     """The extra of ours that brings the library; none for one that has to be installed by itself."""
     package: str = ""
-    """What it is called where it is installed from, if it is in none of our extras."""
+    """What it is called where it is installed from, if not as it is imported."""
 
     @property
     def command(self) -> str:
@@ -29,6 +29,7 @@ LIBRARIES = {
     "docker": Extra("Running containers", "action"),
     "emoji": Extra("Counting emoji as words", "ifeval"),
     "evaluate": Extra("A metric of the evaluate library", package="evaluate"),
+    "github": Extra("Talking to GitHub", "action", package="PyGithub"),
     "jieba": Extra("Cutting Chinese into words", "chinese"),
     "langdetect": Extra("Telling a text's language", "ifeval"),
     "nltk": Extra("Splitting texts into sentences and words", "ifeval"),
@@ -54,6 +55,6 @@ def load(module: str, *, needed_by: str = "") -> Any:
     except ImportError as error:
         extra = LIBRARIES[library]
         raise UsageError(
-            f"{needed_by or extra.purpose} needs {library}, which is not installed: {extra.command}.",
+            f"{needed_by or extra.purpose} needs {extra.package or library}, which is not installed: {extra.command}.",
             next_step=extra.command,
         ) from error

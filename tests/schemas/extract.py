@@ -76,7 +76,8 @@ def main(folder: Path) -> None:
 def fields(path: str) -> frozenset[str]:
     if "/artifacts" in path or path.endswith("/runs"):
         return ARTIFACT_FIELDS
-    return FIELDS
+    # PyGithub edits a comment at the address that it came with, and wants the commit that a new file made.
+    return FIELDS | {"url"} if "/comments" in path else FIELDS | {"commit"} if "/contents/" in path else FIELDS
 
 
 def operation(whole: Any, told: Any, kept_fields: frozenset[str]) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from tests.schemas import contract
 from tests.servers.fake_github_memory import EVERYTHING, INTEGRATION, NOT_FOUND, REPOSITORY, Memory, Reply
@@ -127,6 +127,9 @@ class FakeGitHub(Memory):
         if places.get("org", REPOSITORY.split("/")[0]) != REPOSITORY.split("/")[0]:
             return 404, NOT_FOUND, {}
         asked = {key: values[-1] for key, values in parse_qs(query).items()}
-        answer: Reply = getattr(self, name)(places, exchange.json, asked)
-        self.violations += contract.answer_objections(exchange.method, path, *answer[:2])
-        return answer
+        status, data, headers = getattr(self, name)(places, exchange.json, asked)
+        self.violations += contract.answer_objections(exchange.method, path, status, data)
+        if "next" in headers:
+            address = f"{self.url}{path}?{urlencode(asked | {'page': headers['next']})}"
+            headers = {"link": f'<{address}>; rel="next", <{self.url}>; rel="last"'}
+        return status, data, headers

@@ -123,15 +123,18 @@ class Memory:
             for each in self.artifacts
             if wanted(each) and asked.get("name") in {None, each["name"]}
         ]
-        start = (int(asked.get("page", 1)) - 1) * 100
-        return 200, {"total_count": len(found), "artifacts": found[start : start + 100]}, {}
+        status, page, more = self._paged(found, asked)
+        return status, {"total_count": len(found), "artifacts": page}, more
 
     def comment(self, login: str | None, body: str, number: int = 7) -> int:
         """A comment that somebody else, or an earlier run, has left."""
         identifier = next(self._numbers)
-        author = None if login is None else user(login)
+        author = None if login is None else user(login) | {"url": f"{self.url}/users/{login}"}
         url = f"https://github.example/{REPOSITORY}/pull/{number}#issuecomment-{identifier}"
-        self.comments[identifier] = {"id": identifier, "user": author, "body": body, "html_url": url}
+        self.comments[identifier] = {
+            "id": identifier, "user": author, "body": body, "html_url": url,
+            "url": f"{self.url}/repos/{REPOSITORY}/issues/comments/{identifier}",
+        }  # fmt: skip
         self._threads[identifier] = number
         return identifier
 
@@ -202,7 +205,7 @@ class Memory:
         self.branches[branch][path] = content
         self.messages.append(body["message"])
         sha = self._blob(content)
-        return (201 if there is None else 200), {"content": {"sha": sha}}, {}
+        return (201 if there is None else 200), {"content": {"sha": sha}, "commit": {"sha": sha}}, {}
 
     def _get_git_blobs(self, places: JSON, _: JSON, __: Any) -> Reply:
         content = self.objects[places["file_sha"]]
@@ -313,8 +316,7 @@ class Memory:
         return {key: value for key, value in check.items() if key != "name"} | {"output": counted}
 
     def _paged(self, everything: list[JSON], asked: JSON) -> Reply:
-        """With the link to the next page as GitHub writes it; `page` may be smaller than what was asked for."""
+        """`page` may be smaller than what was asked for."""
         size, page = min(self.page, int(asked.get("per_page", 30))), int(asked.get("page", 1))
-        more = len(everything) > size * page
-        link = {"link": f'<{self.url}/somewhere?page={page + 1}>; rel="next", <{self.url}>; rel="last"'} if more else {}
-        return 200, everything[size * (page - 1) : size * page], link
+        more = {"next": str(page + 1)} if len(everything) > size * page else {}
+        return 200, everything[size * (page - 1) : size * page], more

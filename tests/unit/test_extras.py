@@ -18,7 +18,10 @@ def test_a_missing_library_is_one_sentence_with_the_command(name: str, monkeypat
     extra = extras.LIBRARIES[name]
     with pytest.raises(UsageError) as error:
         extras.load(f"{name}.anything")
-    assert error.value.sentence == f"{extra.purpose} needs {name}, which is not installed: {extra.command}."
+    assert (
+        error.value.sentence
+        == f"{extra.purpose} needs {extra.package or name}, which is not installed: {extra.command}."
+    )
     assert error.value.next_step == extra.command
     with pytest.raises(UsageError, match="^The metric 'x' needs "):
         extras.load(name, needed_by="The metric 'x'")

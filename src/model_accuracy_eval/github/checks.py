@@ -1,120 +1,61 @@
-"""Check runs, which are opened while a run goes on and completed with its conclusion; and commit statuses."""
+"""Check runs, which are opened while a run goes on, kept up to date, and completed with its conclusion; and commit
+statuses."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable
+from typing import Any
 
-import msgspec
+from github.CheckRun import CheckRun
+from github.Commit import Commit
+from github.GithubObject import NotSet
 
-from model_accuracy_eval.github.refusals import Purpose, check_success, decode, refusal
-from model_accuracy_eval.github.response import GitHubResponse, read
-from model_accuracy_eval.github.rest_client import RestClient
+from model_accuracy_eval.errors import PublishFailed, Refused
+from model_accuracy_eval.github.refusals import Purpose
+from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.text_limits import clean, cut_bytes, cut_characters
 from model_accuracy_eval.records.github import Annotation, CheckConclusion, OpenCheck, StatusState
 
 TITLE_CHARACTERS = 255
 TEXT_BYTES = 65_535
-"""Of summary and text each."""
+"""Of a summary."""
 MESSAGE_BYTES = 64_000
 """Of an annotation's message; GitHub says 64 KB."""
-BATCH = 50
-"""Annotations a request."""
 DESCRIPTION_CHARACTERS = 140
 """Of a commit status."""
-
-
-class _OutputAnswer(msgspec.Struct):
-    annotations_count: int = 0
-
-
-class _CheckRun(msgspec.Struct):
-    id: int
-    html_url: str | None = None
-    external_id: str | None = None
-    status: str = ""
-    output: _OutputAnswer = msgspec.field(default_factory=_OutputAnswer)
-
-
-class _CheckRuns(msgspec.Struct):
-    check_runs: list[_CheckRun]
-
-
-class _AnnotationBody(msgspec.Struct, omit_defaults=True):
-    path: str
-    start_line: int
-    end_line: int
-    annotation_level: str
-    message: str
-    title: str | None = None
-
-
-class _OutputBody(msgspec.Struct, omit_defaults=True):
-    title: str
-    summary: str
-    text: str | None = None
-    annotations: list[_AnnotationBody] = []
-
-
-class _CheckRunBody(msgspec.Struct, omit_defaults=True, kw_only=True):
-    output: _OutputBody
-    name: str | None = None
-    head_sha: str | None = None
-    external_id: str | None = None
-    status: str | None = None
-    conclusion: CheckConclusion | None = None
-    details_url: str | None = None
-
-
-class _StatusBody(msgspec.Struct, omit_defaults=True):
-    state: StatusState
-    context: str
-    description: str
-    target_url: str | None = None
+_INTERVAL = 30.0
+"""Seconds. A workflow's token has a thousand requests an hour, for all the jobs of a repository together."""
+_JOIN_SECONDS = 1.0
 
 
 class ChecksApi:
-    """Writes check runs and commit statuses with one client."""
+    """Writes check runs and commit statuses."""
 
-    def __init__(self, client: RestClient) -> None:
-        self._client = client
+    def __init__(self, requester: GitHubRequester) -> None:
+        self._requester = requester
 
     def open_check(
-        self,
-        repository: str,
-        sha: str,
-        *,
-        name: str,
-        key: str,
-        title: str,
-        summary: str,
-        details_url: str | None = None,
+        self, repository: str, sha: str, *, name: str, key: str, title: str, summary: str, details_url: str = ""
     ) -> OpenCheck:
         """Opens a check run, in progress. `key` becomes its `external_id` and must differ from run to run."""
-        base = f"/repos/{repository}"
-        body = _CheckRunBody(
-            name=name,
-            head_sha=sha,
-            status="in_progress",
-            external_id=key,
-            output=_output(title, summary),
-            details_url=_url(details_url),
-        )
+        place = self._requester.repository(repository)
 
-        def look() -> GitHubResponse | None:
-            query = {"check_name": name, "filter": "all"}
-            runs = read(self._client.send("GET", f"{base}/commits/{sha}/check-runs", query=query), _CheckRuns)
-            for run in runs.check_runs if runs else ():
-                if run.external_id == key and run.status != "completed":
-                    return GitHubResponse(status=201, data=msgspec.to_builtins(run))
-            return None
+        def create() -> CheckRun:
+            address = clean(details_url) or NotSet
+            output = _output(title, summary)
+            return place.create_check_run(name, sha, address, external_id=key, status="in_progress", output=output)
 
-        response = self._client.send("POST", f"{base}/check-runs", body, look=look)
-        run = decode(response, _purpose(repository, f"to open the check '{name}' on commit {sha[:12]}"), _CheckRun)
-        return OpenCheck(repository=repository, id=run.id, url=run.html_url or "")
+        def look() -> CheckRun | None:
+            runs = place.get_commit(sha).get_check_runs(check_name=name, filter="all")
+            return next((run for run in runs if run.external_id == key and run.status != "completed"), None)
+
+        with _purpose(repository, f"to open the check '{name}' on commit {sha[:12]}").explained():
+            run = self._requester.once(create, look)
+            return OpenCheck(repository=repository, id=int(run.id), url=run.html_url or "")
 
     def update_check(self, check: OpenCheck, *, title: str, summary: str) -> None:
-        """Shows progress, in one attempt: the next update comes soon."""
-        body = _CheckRunBody(output=_output(title, summary))
-        response = self._client.send("PATCH", _path(check), body, attempts=1)
-        check_success(response, _purpose(check.repository, f"to update check run {check.id}"))
+        """Shows progress, in one try: the next update comes soon."""
+        with _purpose(check.repository, f"to update check run {check.id}").explained():
+            self._run(check).edit(output=_output(title, summary))
 
     def complete_check(
         self,
@@ -123,88 +64,106 @@ class ChecksApi:
         conclusion: CheckConclusion,
         title: str,
         summary: str,
-        text: str | None = None,
-        annotations: Sequence[Annotation] = (),
-        details_url: str | None = None,
-    ) -> tuple[str, ...]:
-        """Closes the check run; returns sentences about annotations that could not be added.
+        annotation: Annotation | None = None,
+        details_url: str = "",
+    ) -> None:
+        output, address = _output(title, summary, annotation), clean(details_url) or NotSet
 
-        The conclusion is sent with the first annotations, the others follow.
-        """
-        purpose = _purpose(check.repository, f"to complete check run {check.id}")
-        body = _CheckRunBody(
-            status="completed",
-            conclusion=conclusion,
-            output=_output(title, summary, text, annotations[:BATCH]),
-            details_url=_url(details_url),
-        )
-        check_success(self._add_annotations(check, body, total=len(annotations[:BATCH])), purpose)
-        for sent in range(BATCH, len(annotations), BATCH):
-            batch = annotations[sent : sent + BATCH]
-            body = _CheckRunBody(output=_output(title, summary, text, batch))
-            response = self._add_annotations(check, body, total=sent + len(batch))
-            if not response.ok:
-                missing = len(annotations) - sent
-                return (f"{missing} of {len(annotations)} annotations are missing. {refusal(response, purpose)}",)
-        return ()
+        def complete() -> bool:
+            self._run(check).edit(status="completed", conclusion=conclusion, output=output, details_url=address)
+            return True
 
-    def _add_annotations(self, check: OpenCheck, body: _CheckRunBody, *, total: int) -> GitHubResponse:
-        """Annotations add up, so a PATCH with annotations is repeated only if GitHub has not counted them yet."""
-        path = _path(check)
-        if not body.output.annotations:
-            return self._client.send("PATCH", path, body)
+        def look() -> bool | None:
+            """Annotations add up, so one that GitHub has counted is not sent again."""
+            return True if annotation and self._run(check).output.annotations_count else None
 
-        def look() -> GitHubResponse | None:
-            response = self._client.send("GET", path)
-            run = read(response, _CheckRun)
-            return response if run is not None and run.output.annotations_count >= total else None
-
-        return self._client.send("PATCH", path, body, look=look)
+        with _purpose(check.repository, f"to complete check run {check.id}").explained():
+            self._requester.once(complete, look)
 
     def commit_status(
-        self,
-        repository: str,
-        sha: str,
-        *,
-        state: StatusState,
-        context: str,
-        description: str,
-        target_url: str | None = None,
+        self, repository: str, sha: str, *, state: StatusState, context: str, description: str, target_url: str = ""
     ) -> None:
         """Sets a commit status. The last status of a context counts, so writing one twice does no harm."""
-        body = _StatusBody(state, context, cut_characters(description, DESCRIPTION_CHARACTERS), target_url or None)
-        response = self._client.send("POST", f"/repos/{repository}/statuses/{sha}", body, look=lambda: None)
+        address = f"{self._requester.repository(repository).url}/commits/{sha}"
+        commit = Commit(self._requester, {}, {"url": address, "sha": sha})
+        text = cut_characters(description, DESCRIPTION_CHARACTERS)
         action = f"to set the status '{context}' of commit {sha[:12]}"
-        check_success(response, Purpose(action=action, permission="statuses: write", repository=repository))
+        with Purpose(action=action, permission="statuses: write", repository=repository).explained():
+            self._requester.once(lambda: commit.create_status(state, target_url or NotSet, text, context))
+
+    def _run(self, check: OpenCheck) -> CheckRun:
+        return self._requester.repository(check.repository).get_check_run(check.id)
 
 
-def _output(title: str, summary: str, text: str | None = None, annotations: Sequence[Annotation] = ()) -> _OutputBody:
+def _output(title: str, summary: str, annotation: Annotation | None = None) -> dict[str, Any]:
     """The `output` of a check run, cut to GitHub's limits."""
-    return _OutputBody(
-        title=cut_characters(title, TITLE_CHARACTERS),
-        summary=cut_bytes(summary, TEXT_BYTES),
-        text=cut_bytes(text, TEXT_BYTES) if text else None,
-        annotations=[
-            _AnnotationBody(
-                path=annotation.path,
-                start_line=annotation.start_line,
-                end_line=annotation.end_line,
-                annotation_level=annotation.level,
-                message=cut_bytes(annotation.message, MESSAGE_BYTES),
-                title=cut_characters(annotation.title, TITLE_CHARACTERS) if annotation.title else None,
-            )
-            for annotation in annotations
-        ],
-    )
-
-
-def _url(details_url: str | None) -> str | None:
-    return clean(details_url) if details_url else None
-
-
-def _path(check: OpenCheck) -> str:
-    return f"/repos/{check.repository}/check-runs/{check.id}"
+    output: dict[str, Any] = {
+        "title": cut_characters(title, TITLE_CHARACTERS),
+        "summary": cut_bytes(summary, TEXT_BYTES),
+    }
+    if annotation:
+        told = {
+            "path": annotation.path,
+            "start_line": annotation.line,
+            "end_line": annotation.line,
+            "annotation_level": "failure",
+            "message": cut_bytes(annotation.message, MESSAGE_BYTES),
+            "title": cut_characters(annotation.title, TITLE_CHARACTERS),
+        }
+        output["annotations"] = [told]
+    return output
 
 
 def _purpose(repository: str, action: str) -> Purpose:
     return Purpose(action=action, permission="checks: write", repository=repository)
+
+
+class CheckProgress:
+    """Keeps a check run up to date with the newest state, from a thread of its own with a client of its own.
+
+    A client belongs to one thread, and the event loop must not wait for it. An update that fails is not repeated, and
+    after a refusal no more updates are sent.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], GitHubRequester],
+        newest: Callable[[], tuple[str, str]],
+        warn: Callable[[str], object],
+        *,
+        interval: float = _INTERVAL,
+    ) -> None:
+        """`newest` gives title and summary, and is called from the thread."""
+        self._connect = connect
+        self._newest = newest
+        self._warn = warn
+        self._interval = interval
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, check: OpenCheck) -> None:
+        self._thread = threading.Thread(target=self._run, args=(check,), daemon=True, name="check-progress")
+        self._thread.start()
+
+    def stop(self) -> bool:
+        """Sends nothing more. False when an earlier request is still under way."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join(_JOIN_SECONDS)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _run(self, check: OpenCheck) -> None:
+        shown: tuple[str, str] | None = None
+        requester = self._connect()
+        checks = ChecksApi(requester)
+        try:
+            while not self._stopped.wait(self._interval):
+                newest = self._newest()
+                if newest != shown:
+                    checks.update_check(check, title=newest[0], summary=newest[1])
+                    shown = newest
+        except (PublishFailed, Refused) as error:
+            if not self._stopped.is_set():
+                self._warn(f"The check shows no progress from now on: {error.sentence}")
+        finally:
+            requester.close()

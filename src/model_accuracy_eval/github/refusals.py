@@ -1,14 +1,19 @@
-"""GitHub's refusals as one sentence that names what is missing. Pure."""
+"""GitHub's refusals, and all that PyGithub raises, as one sentence that names what is missing."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
+
+import requests
+from github import BadAttributeException, GithubException
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
-from model_accuracy_eval.github.response import GitHubResponse, read
+from model_accuracy_eval.github.requester import GivenUp, cause
 
-T = TypeVar("T")
+FOREIGN = (AssertionError, AttributeError, BadAttributeException, LookupError, RuntimeError, TypeError, ValueError)
+"""What PyGithub raises at an answer that is not GitHub's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,55 +27,62 @@ class Purpose:
     repository: str
     error: type[EvalError] = PublishFailed
 
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """While entered, every failure of PyGithub becomes the purpose's error."""
+        place = f"{self.action} in {self.repository}"
+        try:
+            yield
+        except GithubException as error:
+            raise self.error(refusal(error, self), detail=_detail(error)) from error
+        except GivenUp as error:
+            raise self.error(str(error)) from error
+        except requests.RequestException as error:
+            raise self.error(f"GitHub could not be asked {place}: {cause(error)}.") from error
+        except FOREIGN as error:
+            raise self.error(
+                f"GitHub was asked {place} and answered with something else; is GITHUB_API_URL the REST root, and does "
+                "a proxy change answers?"
+            ) from error
 
-def check_success(response: GitHubResponse, purpose: Purpose) -> None:
-    """Raises the purpose's error unless the response is good."""
-    if not response.ok:
-        raise purpose.error(refusal(response, purpose), detail=_detail(response))
 
-
-def decode(response: GitHubResponse, purpose: Purpose, kind: type[T]) -> T:
-    """The data of a good response; everything else raises the purpose's error."""
-    check_success(response, purpose)
-    data = read(response, kind)
-    if data is None:
-        raise purpose.error(
-            f"GitHub was asked {purpose.action} in {purpose.repository} and answered HTTP {response.status} with "
-            "something else; is GITHUB_API_URL the REST root, and does a proxy change answers?"
-        )
-    return data
-
-
-def refusal(response: GitHubResponse, purpose: Purpose) -> str:
+def refusal(error: GithubException, purpose: Purpose) -> str:
     """Why the request was not successful, and what would help."""
-    if response.uncertain:
-        return _unavailable(response, purpose)
-    message = f": {response.message}" if response.message and not response.limited else ""
-    explain = _EXPLANATIONS.get(response.status or 0, _other)
-    if response.limited:
-        explain = _rate_limit
-    elif (response.status or 0) < 400:
+    if error.status >= 500:
+        return f"GitHub was not able {purpose.action} in {purpose.repository}: HTTP {error.status}."
+    text, explain = message(error), _EXPLANATIONS.get(error.status, _other)
+    if is_limited(error):
+        text, explain = "", _rate_limit
+    elif error.status < 400:
         explain = _redirect
-    explanation = explain(response, purpose)
-    return f"GitHub refused {purpose.action} in {purpose.repository} (HTTP {response.status}{message}): {explanation}"
+    said = f"HTTP {error.status}{f': {text}' if text else ''}"
+    return f"GitHub refused {purpose.action} in {purpose.repository} ({said}): {explain(error, purpose)}"
 
 
-def _unavailable(response: GitHubResponse, purpose: Purpose) -> str:
-    if response.unreachable:
-        # Nothing about the purpose: it is one sentence for all that was to be asked.
-        return (
-            f"GitHub at {response.unreachable} gave no good answer in {response.seconds:.0f} s "
-            f"({response.problem or f'HTTP {response.status}'}): look at the runner's network, its proxy and its "
-            "certificate authorities (SSL_CERT_FILE), and at GITHUB_API_URL, then run it again."
-        )
-    effort = f"{response.attempts} {'try' if response.attempts == 1 else 'tries'} in {response.seconds:.0f} s"
-    if response.status is None:
-        return f"GitHub could not be asked {purpose.action} in {purpose.repository} ({effort}): {response.problem}."
-    return f"GitHub was not able {purpose.action} in {purpose.repository}: HTTP {response.status} ({effort})."
+def message(error: GithubException) -> str:
+    """GitHub's own words."""
+    text = error.data.get("message") if isinstance(error.data, dict) else None
+    return text if isinstance(text, str) else ""
 
 
-def _rate_limit(response: GitHubResponse, _: Purpose) -> str:
-    headers = response.headers
+def is_limited(error: GithubException) -> bool:
+    """Whether a rate limit turned the request away; a 403 can also be a matter of permission."""
+    if error.status == 429:
+        return True
+    if error.status != 403 or "not accessible" in message(error):
+        return False
+    headers = _headers(error)
+    used_up = headers.get("x-ratelimit-remaining") == "0"
+    return used_up or "retry-after" in headers or "rate limit" in message(error).lower()
+
+
+def _headers(error: GithubException) -> Mapping[str, str]:
+    """Names in small letters: PyGithub's own retry hands them on as they came."""
+    return {name.lower(): value for name, value in (error.headers or {}).items()}
+
+
+def _rate_limit(error: GithubException, _: Purpose) -> str:
+    headers = _headers(error)
     if headers.get("x-ratelimit-remaining") == "0":
         reset = headers.get("x-ratelimit-reset", "")
         until = time.strftime("%H:%M:%S UTC", time.gmtime(int(reset))) if reset.isdigit() else "an unknown time"
@@ -79,54 +91,51 @@ def _rate_limit(response: GitHubResponse, _: Purpose) -> str:
             "and waiting so long is not allowed."
         )
     after = headers.get("retry-after")
-    return (
-        "requests came faster than GitHub allows"
-        f"{f', which asks for a pause of {after} s' if after else ''}; "
-        f"{response.attempts} tries and the allowed waiting are used up."
-    )
+    asks = f", which asks for a pause of {after} s" if after else ""
+    return f"requests came faster than GitHub allows{asks}; the allowed waiting is used up."
 
 
-def _forbidden(response: GitHubResponse, purpose: Purpose) -> str:
+def _forbidden(error: GithubException, purpose: Purpose) -> str:
     missing = f"the token lacks `{purpose.permission}`"
-    if "by integration" in response.message:
+    if "by integration" in message(error):
         return f"{missing}; add it under `permissions:` of the job. Runs for a fork's pull request only get to read."
-    if "personal access token" in response.message:
+    if "personal access token" in message(error):
         return f"{missing}; give the personal access token that permission for {purpose.repository}."
-    if "SAML" in response.message or "x-github-sso" in response.headers:
+    if "SAML" in message(error) or "x-github-sso" in _headers(error):
         return f"authorise the token for the organisation of {purpose.repository} (single sign-on)."
-    if "rchived" in response.message:
+    if "rchived" in message(error):
         return "the repository is archived, so it can only be read."
     return f"{missing}, or a rule of the organisation forbids it."
 
 
-def _not_found(_: GitHubResponse, purpose: Purpose) -> str:
+def _not_found(_: GithubException, purpose: Purpose) -> str:
     return (
         f"it does not exist, or the token cannot see it. GITHUB_TOKEN reaches only its own repository: for another "
         f"one give a token with `{purpose.permission}` in {purpose.repository}."
     )
 
 
-def _unauthorized(_: GitHubResponse, purpose: Purpose) -> str:
+def _unauthorized(_: GithubException, purpose: Purpose) -> str:
     return f"the token is wrong, expired or revoked; give one with `{purpose.permission}`."
 
 
-def _gone(_: GitHubResponse, __: Purpose) -> str:
+def _gone(_: GithubException, __: Purpose) -> str:
     return "it is gone, or this part of the repository is switched off in its settings."
 
 
-def _redirect(_: GitHubResponse, __: Purpose) -> str:
+def _redirect(_: GithubException, __: Purpose) -> str:
     return "the answer points elsewhere; has the repository been renamed, or is GITHUB_API_URL not the REST root?"
 
 
-def _other(_: GitHubResponse, purpose: Purpose) -> str:
+def _other(_: GithubException, purpose: Purpose) -> str:
     return f"`{purpose.permission}` is needed."
 
 
-def _invalid(response: GitHubResponse, _: Purpose) -> str:
-    return f"{'; '.join(_fields(response)) or 'one of the values is not valid'}."
+def _invalid(error: GithubException, _: Purpose) -> str:
+    return f"{'; '.join(_fields(error.data)) or 'one of the values is not valid'}."
 
 
-_EXPLANATIONS: Mapping[int, Callable[[GitHubResponse, Purpose], str]] = {
+_EXPLANATIONS: Mapping[int, Callable[[GithubException, Purpose], str]] = {
     401: _unauthorized,
     403: _forbidden,
     404: _not_found,
@@ -135,9 +144,9 @@ _EXPLANATIONS: Mapping[int, Callable[[GitHubResponse, Purpose], str]] = {
 }
 
 
-def _fields(response: GitHubResponse) -> Iterator[str]:
+def _fields(data: Any) -> Iterator[str]:
     """The `errors` of a 422: sentences, or objects that name resource, field and code."""
-    errors = response.data.get("errors") if isinstance(response.data, dict) else None
+    errors = data.get("errors") if isinstance(data, dict) else None
     for error in errors if isinstance(errors, list) else [errors] if errors else []:
         if isinstance(error, dict):
             where = ".".join(str(error[name]) for name in ("resource", "field") if error.get(name))
@@ -146,8 +155,8 @@ def _fields(response: GitHubResponse) -> Iterator[str]:
             yield str(error).rstrip(".")
 
 
-def _detail(response: GitHubResponse) -> str:
+def _detail(error: GithubException) -> str:
     """The request id that GitHub's support asks for, and the documentation."""
-    documentation = response.data.get("documentation_url") if isinstance(response.data, dict) else None
-    parts = {"request": response.headers.get("x-github-request-id"), "url": documentation}
+    documentation = error.data.get("documentation_url") if isinstance(error.data, dict) else None
+    parts = {"request": _headers(error).get("x-github-request-id"), "url": documentation}
     return ", ".join(f"{name} {value}" for name, value in parts.items() if value)

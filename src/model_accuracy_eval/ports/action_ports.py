@@ -120,7 +120,7 @@ class GitHubApi(Protocol):
         key: str,
         title: str,
         summary: str,
-        details_url: str | None = None,
+        details_url: str = "",
     ) -> OpenCheck: ...
 
     def complete_check(
@@ -130,11 +130,9 @@ class GitHubApi(Protocol):
         conclusion: CheckConclusion,
         title: str,
         summary: str,
-        text: str | None = None,
-        annotations: Sequence[Annotation] = (),
-        details_url: str | None = None,
-    ) -> tuple[str, ...]:
-        """Returns sentences about annotations that did not get through."""
+        annotation: Annotation | None = None,
+        details_url: str = "",
+    ) -> None: ...
 
     def commit_status(
         self,
@@ -144,11 +142,8 @@ class GitHubApi(Protocol):
         state: StatusState,
         context: str,
         description: str,
-        target_url: str | None = None,
+        target_url: str = "",
     ) -> None: ...
-
-    def finish_within(self, seconds: float) -> None:
-        """Limits all requests from now on to so many seconds together."""
 
 
 class ArtifactStore(Protocol):

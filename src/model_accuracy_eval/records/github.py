@@ -67,14 +67,12 @@ class OpenCheck(Record, frozen=True, kw_only=True):
 
 
 class Annotation(Record, frozen=True, kw_only=True):
-    """An annotation at some lines of a file."""
+    """What a check says about one line of a file."""
 
     path: str
-    start_line: int
-    end_line: int
-    level: Literal["notice", "warning", "failure"]
+    line: int
     message: str
-    title: str | None = None
+    title: str
 
 
 class UploadedArtifact(Record, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """The sinks on GitHub: the check run, the comment on the pull request, and the status of the commit."""
 
 import posixpath
-from collections.abc import Callable
 
 from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.ports import Store
@@ -15,23 +14,6 @@ from model_accuracy_eval.report.conclusions import CONCLUSIONS, outcome, title
 _NAME = "Model accuracy"
 STATE_CHECK, STATE_CLOSED = "check", "check_closed"
 """What the post step reads to see whether a check was left open."""
-_SECONDS_AFTER_STOP = 3.0
-"""For all requests together: the runner kills the step ten seconds after the stop."""
-
-
-class HurriedGitHub:
-    """Gives the sinks GitHub's API; after a stop, all their requests together get a few seconds."""
-
-    def __init__(self, github: GitHubApi, since_stop: Callable[[], float]) -> None:
-        self._github = github
-        self._since_stop = since_stop
-        self._hurried = False
-
-    def __call__(self) -> GitHubApi:
-        if not self._hurried and self._since_stop():
-            self._github.finish_within(_SECONDS_AFTER_STOP)
-            self._hurried = True
-        return self._github
 
 
 def page_links(context: ActionContext, published: Published) -> comment.Links:
@@ -45,7 +27,7 @@ class CheckSink:
 
     name = "check"
 
-    def __init__(self, context: ActionContext, github: HurriedGitHub, step: RunnerStep, updater: CheckUpdater) -> None:
+    def __init__(self, context: ActionContext, github: GitHubApi, step: RunnerStep, updater: CheckUpdater) -> None:
         self._context = context
         self._github = github
         self._step = step
@@ -57,7 +39,7 @@ class CheckSink:
         context = self._context
         if not context.check or not context.commit:
             return published
-        self._check = self._github().open_check(
+        self._check = self._github.open_check(
             context.repository,
             context.commit,
             name=f"{_NAME} ({context.label})",
@@ -74,26 +56,25 @@ class CheckSink:
         self._updates_ended = self._updater.stop()
         if self._check is None:
             return published
-        lost_annotations = self._complete(self._check, result, published, _annotations(self._context, outcome(result)))
+        self._complete(self._check, result, published, _annotation(self._context, outcome(result)))
         self._step.save(STATE_CLOSED, "yes")
-        return published.with_failures(self.name, *lost_annotations)
+        return published
 
     def publish_again(self, result: Report | Outcome, published: Published) -> None:
         """Repeats the verdict if GitHub was still busy with a progress update, which may have overwritten it."""
         if self._check is not None and not self._updates_ended:
-            self._complete(self._check, result, published, ())
+            self._complete(self._check, result, published, None)
 
     def _complete(
-        self, check: OpenCheck, result: Report | Outcome, published: Published, annotations: tuple[Annotation, ...]
-    ) -> tuple[str, ...]:
-        """Returns sentences about annotations that did not get through."""
+        self, check: OpenCheck, result: Report | Outcome, published: Published, annotation: Annotation | None
+    ) -> None:
         text = comment.as_check(result, commit=self._context.commit, links=page_links(self._context, published))
-        return self._github().complete_check(
+        self._github.complete_check(
             check,
             conclusion=text.conclusion,
             title=text.title,
             summary=text.summary,
-            annotations=annotations,
+            annotation=annotation,
             details_url=self._context.run_url,
         )
 
@@ -116,7 +97,7 @@ class CommentSink:
 
     name = "comment"
 
-    def __init__(self, context: ActionContext, github: HurriedGitHub) -> None:
+    def __init__(self, context: ActionContext, github: GitHubApi) -> None:
         self._context = context
         self._github = github
 
@@ -140,7 +121,7 @@ class CommentSink:
         # The marker without figures stays the same from run to run.
         marker = comment_figures.marker(key, None)
         try:
-            address = self._github().upsert_comment(context.repository, context.pull.number, marker, write)
+            address = self._github.upsert_comment(context.repository, context.pull.number, marker, write)
         except (PublishFailed, Refused) as failure:
             published = published.with_failures(self.name, failure.sentence)
         else:
@@ -150,7 +131,7 @@ class CommentSink:
     def _head(self, number: int) -> str | None:
         """None if GitHub does not say; the comment is worth writing all the same."""
         try:
-            return self._github().head(self._context.repository, number)
+            return self._github.head(self._context.repository, number)
         except (PublishFailed, Refused):
             return None
 
@@ -160,7 +141,7 @@ class StatusSink:
 
     name = "status"
 
-    def __init__(self, context: ActionContext, github: HurriedGitHub) -> None:
+    def __init__(self, context: ActionContext, github: GitHubApi) -> None:
         self._context = context
         self._github = github
 
@@ -178,7 +159,7 @@ class StatusSink:
         if not context.commit:
             return
         if context.status == "true" or (context.status == "auto" and no_check):
-            self._github().commit_status(
+            self._github.commit_status(
                 context.repository,
                 context.commit,
                 state=state,
@@ -188,18 +169,14 @@ class StatusSink:
             )
 
 
-def _annotations(context: ActionContext, ending: Outcome) -> tuple[Annotation, ...]:
+def _annotation(context: ActionContext, ending: Outcome) -> Annotation | None:
     """Points at the adapter's line that is at fault, if the commit of the check is the one that has it."""
     if ending.about is None or not context.own_adapter or context.adapter_commit != context.commit:
-        return ()
+        return None
     file, line = ending.about
-    return (
-        Annotation(
-            path=posixpath.normpath(posixpath.join(context.adapter_path, file)),
-            start_line=line,
-            end_line=line,
-            level="failure",
-            message=ending.sentence,
-            title=CONCLUSIONS[ending.conclusion].words,
-        ),
+    return Annotation(
+        path=posixpath.normpath(posixpath.join(context.adapter_path, file)),
+        line=line,
+        message=ending.sentence,
+        title=CONCLUSIONS[ending.conclusion].words,
     )

@@ -5,13 +5,12 @@ from functools import partial
 from pathlib import PurePath
 
 from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.action_ports import ActionContext, RunnerStep
+from model_accuracy_eval.ports.action_ports import ActionContext, GitHubApi, RunnerStep
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.report import history, history_text
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryFile
-from model_accuracy_eval.stages.github_sinks import HurriedGitHub
 
 MakeLines = Callable[[bytes], bytes]
 """What a history with this content lacks."""
@@ -31,7 +30,7 @@ class HistorySink:
     def __init__(
         self,
         context: ActionContext,
-        github: HurriedGitHub,
+        github: GitHubApi,
         step: RunnerStep,
         append_to_file: Callable[[str, MakeLines], bytes],
     ) -> None:
@@ -60,7 +59,7 @@ class HistorySink:
         context = self._context
         if not context.history_branch:
             return self._append_to_file(str(PurePath(context.workspace, context.history_file)), make)
-        return self._github().append_to_branch(
+        return self._github.append_to_branch(
             context.repository,
             context.history_branch,
             context.history_file,

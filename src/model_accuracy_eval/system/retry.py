@@ -42,10 +42,8 @@ class RetryPolicy:
     """Attempts after the first for failures that may come from the request itself."""
     silent_retries: float = math.inf
     """Attempts after the first for a server that says nothing in time."""
-    budget: float = math.inf
-    """Seconds of waiting and of failed attempts that all requests of one client may spend together."""
     first_contact: float = math.inf
-    """Of these, the seconds for a server that has not answered at all yet."""
+    """Seconds of waiting and of failed attempts for a server that has not answered at all yet."""
 
     def backoff(self, failures: int, chance: float) -> float:
         # The exponent is bounded too: 2.0 ** 1024 is an error.
@@ -60,9 +58,6 @@ SERVICE = RetryPolicy(attempts=6, transient=_NOT_NOW, cap=30.0, retry_after_spre
 """The model's service. The settings give the attempts, and the longest `retry-after` as the limit of an answer."""
 HUB = RetryPolicy(attempts=8, transient=_NOT_NOW, cap=60.0, jitter=(0.5, 1.0), longest_retry_after=600.0)
 """Hubs of weights. Only attempts in a row that bring no new byte count."""
-GITHUB = RetryPolicy(attempts=6, transient=_SERVER_ERRORS, cap=30.0, budget=180.0, first_contact=30.0)
-"""GitHub's REST interface. Rate limits say themselves how long to wait; what exceeds the budget is not waited for. A
-verdict after hours is worth waiting for, an address that never answered is not."""
 ARTIFACTS = RetryPolicy(
     attempts=5,
     transient=frozenset({429, 500, 502, 503, 504}),

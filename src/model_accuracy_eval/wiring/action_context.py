@@ -5,7 +5,7 @@ from typing import Any
 
 from model_accuracy_eval.config.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.github import pull_requests
+from model_accuracy_eval.github import facts
 from model_accuracy_eval.ports.action_ports import ActionContext
 from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.wiring.adapter_checkout import GITHUB, Commits
@@ -33,7 +33,7 @@ def action_context(
     attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
     return ActionContext(
         repository=repository,
-        actor=pull_requests.actor(environment, event),
+        actor=facts.actor(environment, event),
         event=environment.get("GITHUB_EVENT_NAME", ""),
         pull=commits.pull,
         commit=commits.reported,

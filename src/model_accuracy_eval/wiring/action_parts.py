@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,8 +17,8 @@ from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
 from model_accuracy_eval.errors import BadReuse, BadValue, Refused
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
-from model_accuracy_eval.github.check_progress import CheckProgress
-from model_accuracy_eval.github.rest_client import SILENCE_SECONDS
+from model_accuracy_eval.github.checks import CheckProgress
+from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.runner.runner import Runner
 from model_accuracy_eval.ports import Archive, Ports
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
@@ -46,7 +47,7 @@ _INPUTS = "the action's inputs"
 _MAY_BE_EMPTY = ("artifact-name",)
 """Inputs whose empty value means something; any other that is empty was not given."""
 _STATE_RUN = "run"
-_PROGRESS_TIMEOUT = 5.0
+_PROGRESS_TIMEOUT = 5
 """Seconds for a request of the thread that shows progress, which is not worth a long wait."""
 
 
@@ -103,7 +104,9 @@ class ActionStep:
                         github=github,
                         artifacts=ArtifactService.from_environment(self._environment, mask=self.step.mask),
                         updater=CheckProgress(
-                            lambda: self._github(timeout=_PROGRESS_TIMEOUT), run_progress.newest, self.step.warning
+                            lambda: self._requester(timeout=_PROGRESS_TIMEOUT, patience=0.0),
+                            run_progress.newest,
+                            self.step.warning,
                         ),
                         since_stop=self._clock.since_stop,
                     ),
@@ -133,8 +136,11 @@ class ActionStep:
                 ),
             )
 
-    def _github(self, timeout: float = SILENCE_SECONDS) -> GitHubRest:
-        return GitHubRest(self._environment, self._tokens["token"].reveal(), timeout=timeout)
+    def _github(self) -> GitHubRest:
+        return GitHubRest(self._requester())
+
+    def _requester(self, **patience: Any) -> GitHubRequester:
+        return GitHubRequester(self._environment, self._tokens["token"].reveal(), self._clock, **patience)
 
     def _first_settings(self, values: Mapping[str, str]) -> Settings:
         """Returns what is needed before there is a plan: the label, which names check and comment, and the endpoint."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, CheckUpdater, GitHubApi, RunnerStep
 from model_accuracy_eval.ports.service import Sink
-from model_accuracy_eval.stages.github_sinks import CheckConfirmation, CheckSink, CommentSink, HurriedGitHub, StatusSink
+from model_accuracy_eval.stages.github_sinks import CheckConfirmation, CheckSink, CommentSink, StatusSink
 from model_accuracy_eval.stages.history_sink import HistorySink
 from model_accuracy_eval.stages.run_files import FILES
 from model_accuracy_eval.stages.step_sinks import ArtifactSink, LogSink, OutputsSink, SummarySink
@@ -22,16 +22,15 @@ def action_sinks(
     since_stop: Callable[[], float],
 ) -> tuple[Sink, ...]:
     """Returns the sinks of the action."""
-    in_time = HurriedGitHub(github, since_stop)
-    check = CheckSink(context, in_time, step, updater)
+    check = CheckSink(context, github, step, updater)
     return (
         *FILES,
         LogSink(step),
         ArtifactSink(context, artifacts, step, since_stop, of_stopped_runs=False),
         check,
-        CommentSink(context, in_time),
-        StatusSink(context, in_time),
-        HistorySink(context, in_time, step, append_lines),
+        CommentSink(context, github),
+        StatusSink(context, github),
+        HistorySink(context, github, step, append_lines),
         CheckConfirmation(check),
         ArtifactSink(context, artifacts, step, since_stop, of_stopped_runs=True),
         SummarySink(context, step),

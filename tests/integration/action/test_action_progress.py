@@ -10,7 +10,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.http import Exchange
 from tests.waiting import until
 
-from model_accuracy_eval.github import check_progress
+from model_accuracy_eval.github import checks
 from model_accuracy_eval.records import Request
 
 
@@ -92,7 +92,7 @@ class SlowGitHub(FakeGitHub):
 
 def test_progress_that_comes_out_late_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """A PATCH that GitHub sits on delays the verdict for a bounded time only, and the verdict is said again on top."""
-    monkeypatch.setattr(check_progress, "_JOIN_SECONDS", 0.05)
+    monkeypatch.setattr(checks, "_JOIN_SECONDS", 0.05)
     hub = SlowGitHub()
     with hub:
         stage = Stage(hub)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import pytest
 from tests.integration.action.tools import Stage
@@ -14,10 +13,8 @@ from tests.simulator.commands import pairs
 
 from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
 from model_accuracy_eval.github.runner.runner import Runner
-from model_accuracy_eval.ports.action_ports import GitHubApi
 from model_accuracy_eval.records import Fault, Request
 from model_accuracy_eval.run_folder.run_folder import RunFolder
-from model_accuracy_eval.stages.github_sinks import HurriedGitHub
 
 
 @contextmanager
@@ -140,25 +137,3 @@ def test_later_steps_get_the_run_folder(tmp_path: Path, monkeypatch: pytest.Monk
         path = outputs(stage)["report-path"]
         assert not path.startswith("/")
         assert (tmp_path / path / "run.json").is_file()
-
-
-class Budgeted:
-    """Notes how GitHub's API is limited."""
-
-    def __init__(self) -> None:
-        self.budgets: list[float] = []
-
-    def finish_within(self, seconds: float) -> None:
-        self.budgets.append(seconds)
-
-
-def test_after_a_stop_github_gets_a_few_seconds_for_everything() -> None:
-    """The budget is set once, by the first sink after the stop, so that later ones do not start it again."""
-    stopped_for = [0.0]
-    api = Budgeted()
-    github = HurriedGitHub(cast("GitHubApi", api), lambda: stopped_for[0])
-    github()
-    assert api.budgets == []
-    stopped_for[0] = 2.0
-    assert github() is github()
-    assert api.budgets == [3.0]

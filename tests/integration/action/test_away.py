@@ -65,16 +65,16 @@ def test_away_when_all_is_to_be_told(how: dict[str, Any], naps: Naps, tmp_path: 
     folder = next(tmp_path.rglob("run.json")).parent
     assert json.loads((folder / "run.json").read_text())["status"] == "passed"
     assert {"report.html", "manifest.sha256"} <= {path.name for path in folder.iterdir()}
-    assert sum(naps.seconds) < 60
+    assert sum(naps.seconds) < 120
 
 
 def test_the_artifact_service_alone_is_away(naps: Naps, tmp_path: Path) -> None:
     """Check and comment have the verdict; the step says what is missing, and the report is in its folder."""
-    waits = Naps()
+    waits: list[float] = []
     address = f"http://127.0.0.1:{free_port()}"
     environment = {"ACTIONS_RUNTIME_TOKEN": runtime_token(), "ACTIONS_RESULTS_URL": address}
     with FakeGitHub() as hub:
-        service = ArtifactService.from_environment(environment, mask=lambda _: None, sleep=waits)
+        service = ArtifactService.from_environment(environment, mask=lambda _: None, sleep=waits.append)
         stage = Stage(hub, {"open_store": lambda name: RunFolder(str(tmp_path / name))}, artifacts=service)
         assert stage.run() == 6
         assert stage.check["conclusion"] == "success"
@@ -82,4 +82,4 @@ def test_the_artifact_service_alone_is_away(naps: Naps, tmp_path: Path) -> None:
         (error,) = (line for line in stage.log.getvalue().splitlines() if line.startswith("::error"))
     assert f"CreateArtifact got no answer from {address}" in error
     assert next(tmp_path.rglob("manifest.sha256"))
-    assert sum(waits.seconds) < 30
+    assert sum(waits) < 30

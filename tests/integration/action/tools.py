@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 from tests.fake_ports import ManualClock, MemoryHub, RecordingProgress, ScriptedChat, fake_ports
-from tests.integration.github.tools import client
+from tests.integration.github.tools import client, requester
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.action import act
-from model_accuracy_eval.github.check_progress import CheckProgress
+from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.github.runner.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
@@ -74,7 +74,9 @@ class Stage:
         asked = msgspec.structs.replace(self.job, **job)
         step, watch = Runner(self.environment, self.log), RunProgress(self.clock.elapsed)
         with client(self.hub) as forge:
-            progress = CheckProgress(lambda: client(self.hub), watch.newest, step.warning, interval=self.interval)
+            progress = CheckProgress(
+                lambda: requester(self.hub, patience=0), watch.newest, step.warning, interval=self.interval
+            )
             site = ActionPorts(
                 step=step,
                 github=forge,

@@ -1,20 +1,22 @@
-"""Each refusal of GitHub is one sentence that tells what is missing, after no more waiting than is allowed."""
+"""Whatever GitHub, or somebody in its place, answers: one sentence that tells what is missing."""
 
-import socket
+import contextlib
 import ssl
-from dataclasses import replace
+import time
 from typing import Any
 
 import pytest
 import trustme
-from tests.integration.github.tools import LIMITS, SECONDARY, Naps, client
+from tests.integration.github.tools import Naps, client, requester
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
+from tests.servers.http_proxy import http_proxy
+from tests.servers.socks_server import SocksServer
 from tests.waiting import free_port
 
-from model_accuracy_eval.errors import PublishFailed, Refused
+from model_accuracy_eval.errors import BadValue, EvalError, PublishFailed, Refused
 from model_accuracy_eval.github.api import GitHubRest
-from model_accuracy_eval.system.retry import GITHUB
+from model_accuracy_eval.github.requester import GitHubRequester
 
 FIELDS = {
     "message": "Validation Failed",
@@ -25,6 +27,8 @@ FIELDS = {
     ],
 }
 SSO = {"message": "Resource protected by organization SAML enforcement."}
+ARCHIVED = {"message": "Repository was archived so is read-only."}
+USED_UP = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "4000000000"}
 
 
 def say(github: GitHubRest) -> None:
@@ -32,39 +36,32 @@ def say(github: GitHubRest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "end"),
+    ("status", "body", "headers", "end"),
     [
-        (
-            401,
-            {"message": "Bad credentials"},
-            "the token is wrong, expired or revoked; give one with `statuses: write`.",
-        ),
-        (403, {"message": "Resource not accessible by personal access token"}, "that permission for acme/adapter."),
-        (403, SSO, "authorise the token for the organisation of acme/adapter (single sign-on)."),
-        (
-            403,
-            {"message": "Repository was archived so is read-only."},
-            "the repository is archived, so it can only be read.",
-        ),
-        (403, {"message": "Other"}, "the token lacks `statuses: write`, or a rule of the organisation forbids it."),
-        (404, {"message": "Not Found"}, "give a token with `statuses: write` in acme/adapter."),
-        (410, {"message": "Issues are disabled"}, "switched off in its settings."),
-        (422, FIELDS, "CheckRun.conclusion: invalid; is too long; no such commit."),
-        (422, None, "one of the values is not valid."),
-        (418, b"<html>", "`statuses: write` is needed."),
-        (302, {}, "has the repository been renamed, or is GITHUB_API_URL not the REST root?"),
-        (
-            307,
-            {"message": "Moved Permanently"},
-            "has the repository been renamed, or is GITHUB_API_URL not the REST root?",
-        ),
+        (401, {"message": "Bad credentials"}, {}, "the token is wrong, expired or revoked; give one with `statuses: write`."),
+        (403, {"message": "Resource not accessible by personal access token"}, {}, "that permission for acme/adapter."),
+        # The last request of an hour can be a forbidden one; waiting would not help it.
+        (403, {"message": "Resource not accessible by integration"}, USED_UP, "a fork's pull request only get to read."),
+        (403, SSO, {}, "authorise the token for the organisation of acme/adapter (single sign-on)."),
+        (403, {"message": "No"}, {"x-github-sso": "required"}, "authorise the token for the organisation of acme/adapter (single sign-on)."),
+        (403, ARCHIVED, {}, "the repository is archived, so it can only be read."),
+        (403, {"message": "Other"}, {}, "the token lacks `statuses: write`, or a rule of the organisation forbids it."),
+        (403, {"message": "API rate limit exceeded"}, USED_UP, "limit of 1000 requests an hour is used up until 07:06:40 UTC, and waiting so long is not allowed."),
+        (429, {"message": "slow"}, {"retry-after": "999"}, "which asks for a pause of 999 s; the allowed waiting is used up."),
+        (404, {"message": "Not Found"}, {}, "give a token with `statuses: write` in acme/adapter."),
+        (410, {"message": "Issues are disabled"}, {}, "switched off in its settings."),
+        (422, FIELDS, {}, "CheckRun.conclusion: invalid; is too long; no such commit."),
+        (422, None, {}, "one of the values is not valid."),
+        (418, b"<html>", {}, "`statuses: write` is needed."),
+        (302, {}, {}, "has the repository been renamed, or is GITHUB_API_URL not the REST root?"),
+        (307, {"message": "Moved"}, {}, "has the repository been renamed, or is GITHUB_API_URL not the REST root?"),
     ],
-)
-def test_a_refusal_is_told_at_once(status: int, body: Any, end: str) -> None:
+)  # fmt: skip
+def test_a_refusal_is_told_at_once(status: int, body: Any, headers: dict[str, str], end: str) -> None:
     """Nothing that another try cannot mend is tried again."""
     naps = Naps()
     with FakeGitHub() as hub, client(hub, naps=naps) as github:
-        hub.fault("POST", "/statuses/", status, body)
+        hub.fault("POST", "/statuses/", status, body, headers=headers)
         with pytest.raises(PublishFailed) as caught:
             say(github)
         assert len(hub.calls) == 1
@@ -73,146 +70,6 @@ def test_a_refusal_is_told_at_once(status: int, body: Any, end: str) -> None:
     assert caught.value.sentence.endswith(end)
     assert caught.value.detail == "request FAKE:1"
     assert naps.seconds == []
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "headers", "pause"),
-    [
-        (429, {"message": "slow down"}, {"retry-after": "7"}, 7.0),
-        (403, SECONDARY, {"retry-after": "30"}, 30.0),
-        (403, SECONDARY, {}, 60.0),
-        (403, {"message": "API rate limit exceeded"}, LIMITS | {"x-ratelimit-reset": "1000099"}, 100.0),
-        (429, {"message": "slow down"}, LIMITS | {"x-ratelimit-reset": "1000099", "retry-after": "3"}, 3.0),
-        (403, {"message": "API rate limit exceeded"}, LIMITS | {"x-ratelimit-reset": "1"}, 1.0),
-    ],
-)
-def test_rate_limits_are_obeyed(status: int, body: Any, headers: dict[str, str], pause: float) -> None:
-    """A limited POST was not carried out, so it is repeated, after exactly the pause that was asked for."""
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps) as github:
-        hub.fault("POST", "/statuses/", status, body, headers=headers)
-        say(github)
-        assert len(hub.statuses) == 1
-    assert naps.seconds == [pause]
-
-
-def test_a_used_up_limit_is_not_slept_out() -> None:
-    """The reset is an hour away, so the sentence tells when it is instead."""
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps) as github:
-        headers = LIMITS | {"x-ratelimit-reset": "1003600"}
-        hub.fault("POST", "/statuses/", 403, {"message": "API rate limit exceeded"}, headers=headers)
-        with pytest.raises(PublishFailed, match="limit of 1000 requests an hour is used up until 14:46:40 UTC"):
-            say(github)
-    assert naps.seconds == []
-
-
-@pytest.mark.parametrize("fault", [{"how": "reset"}, {"status": 500}, {"status": 503, "body": b"<html>"}])
-def test_a_server_that_never_answered_is_given_up_early(fault: dict[str, Any]) -> None:
-    """After the tries of one request it is asked nothing more, by one sentence. After one answer, all time is given."""
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps) as github:
-        hub.permissions["ada"] = ("admin", "admin")
-        hub.fault("GET", "/permission", times=99, **fault)
-        sentences = set()
-        for _ in range(12):
-            with pytest.raises(
-                Refused, match=rf"GitHub at {hub.url} gave no good answer in 1\d s \(.*GITHUB_API_URL"
-            ) as caught:
-                github.permission(REPOSITORY, "ada")
-            sentences.add(caught.value.sentence)
-        with pytest.raises(PublishFailed) as told:
-            say(github)
-        assert sentences == {told.value.sentence}
-        assert len(hub.calls) == 6
-        assert 15 <= sum(naps.seconds) <= 30
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps) as github:
-        hub.permissions["ada"] = ("admin", "admin")
-        assert github.permission(REPOSITORY, "ada").admin
-        hub.fault("GET", "/permission", times=99, **fault)
-        for _ in range(12):
-            with pytest.raises(Refused):
-                github.permission(REPOSITORY, "ada")
-        assert sum(naps.seconds) > 60
-
-
-def test_a_silent_server_is_not_asked_for_ever() -> None:
-    """When the time for a first answer is over, nothing is sent any more, whether it could be sent again or not."""
-    for ask in (lambda github: github.permission(REPOSITORY, "ada"), say):
-        with FakeGitHub() as hub, client(hub, timeout=1, retry=replace(GITHUB, first_contact=0.9)) as github:
-            hub.fault("GET", "/permission", how="stall")
-            hub.fault("POST", "/statuses/", how="stall")
-            for _ in range(3):
-                with pytest.raises((Refused, PublishFailed), match=r"gave no good answer in 1 s \(timed out\)"):
-                    ask(github)
-            assert len(hub.calls) == 1
-
-
-def test_a_permission_is_no_rate_limit() -> None:
-    """The last request of an hour can be a forbidden one; waiting would not help it."""
-    naps = Naps()
-    with FakeGitHub(grants=frozenset()) as hub, client(hub, naps=naps) as github:
-        body = {"message": "Resource not accessible by integration"}
-        hub.fault("POST", "/statuses/", 403, body, headers=LIMITS | {"x-ratelimit-reset": "1000001"})
-        with pytest.raises(PublishFailed, match="lacks `statuses: write`"):
-            say(github)
-    assert naps.seconds == []
-
-
-def test_all_waiting_together_is_bounded() -> None:
-    """One budget for all calls: when it is spent, each further call is tried once."""
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps, retry=replace(GITHUB, budget=100.0)) as github:
-        hub.fault("POST", "/statuses/", 429, {"message": "x"}, headers={"retry-after": "30"}, times=99)
-        for _ in range(4):
-            with pytest.raises(PublishFailed, match=r"which asks for a pause of 30 s"):
-                say(github)
-        assert len(hub.calls) == 3 + 4
-    assert naps.seconds == [30.0, 30.0, 30.0]
-
-
-def test_tries_are_bounded_and_told() -> None:
-    """A service that stays down is asked six times, with growing pauses."""
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps) as github:
-        say(github)
-        hub.fault("GET", "/permission", 503, times=99)
-        with pytest.raises(Refused, match=r"was not able to tell .* in acme/adapter: HTTP 503 \(6 tries in \d s\)\."):
-            github.permission(REPOSITORY, "ada")
-        assert len(hub.calls) == 1 + 6
-    assert naps.seconds == [0.5, 1.0, 2.0, 4.0, 8.0]
-
-
-def test_a_stalled_answer_counts_against_the_budget() -> None:
-    """Time spent on an answer that does not come is waiting, too."""
-    with FakeGitHub() as hub, client(hub, timeout=1, retry=replace(GITHUB, budget=0.9)) as github:
-        hub.permissions["ada"] = ("admin", "admin")
-        say(github)
-        hub.fault("GET", "/permission", how="stall")
-        with pytest.raises(Refused, match=r"could not be asked .*\(1 try in 1 s\): .*timed out"):
-            github.permission(REPOSITORY, "ada")
-        assert github.permission(REPOSITORY, "ada").admin
-
-
-def test_a_time_limit_shortens_all_further_waiting() -> None:
-    """Once the program is to end, nothing is waited for longer than allowed, an answer that stalls included."""
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps, timeout=60) as github:
-        github.finish_within(2.0)
-        hub.fault("POST", "/statuses/", 429, {"message": "x"}, headers={"retry-after": "3"})
-        with pytest.raises(PublishFailed):
-            say(github)
-        hub.fault("GET", "/permission", how="stall")
-        hub.fault("GET", "/permission", how="stall")
-        with pytest.raises(Refused, match="timed out"):
-            github.permission(REPOSITORY, "ada")
-        calls = len(hub.calls)
-        assert calls <= 1 + 2
-        with pytest.raises(PublishFailed, match="no time is left"):
-            say(github)
-        assert len(hub.calls) == calls
-    assert sum(naps.seconds) < 2.0
 
 
 def test_a_certificate_that_nobody_knows() -> None:
@@ -225,16 +82,46 @@ def test_a_certificate_that_nobody_knows() -> None:
         assert hub.calls == []
 
 
-def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sentence has the resolver's words."""
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
+def test_an_authority_of_one_s_own(variable: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named as for everything else, or as for requests."""
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+    monkeypatch.setenv(variable, str(tmp_path / "authority.pem"))
+    environment = {variable: str(tmp_path / "authority.pem")}
+    with FakeGitHub(tls=context) as hub:
+        with GitHubRest(
+            GitHubRequester({"GITHUB_API_URL": hub.url, **environment}, "token-of-the-tests", Naps())
+        ) as github:
+            say(github)
+        assert len(hub.statuses) == 1
 
-    def unknown(*_: Any, **__: Any) -> Any:
-        raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    environment = {"GITHUB_API_URL": "https://github.nowhere.invalid/api/v3"}
+def test_a_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of either kind."""
+    with FakeGitHub() as hub, SocksServer() as socks, http_proxy("127.0.0.1") as (address, asked):
+        place = ("127.0.0.1", int(hub.url.rpartition(":")[2]))
+        for variable, proxy in (("HTTP_PROXY", address), ("ALL_PROXY", socks.url)):
+            monkeypatch.setenv(variable, proxy)
+            with client(hub) as github:
+                say(github)
+            monkeypatch.delenv(variable)
+        assert (place in asked, place in socks.asked, len(hub.statuses)) == (True, True, 2)
+
+
+def test_nobody_there() -> None:
+    """A server that cannot be reached is told with its reason, and never with the token."""
+    port = free_port()
+    environment = {"GITHUB_API_URL": f"http://127.0.0.1:{port}"}
+    asked = GitHubRequester(environment, "token-of-the-tests", Naps())
+    with GitHubRest(asked) as github, pytest.raises(PublishFailed) as caught:
+        say(github)
+    assert f"GitHub at http://127.0.0.1:{port} gave no good answer in 15 s (" in caught.value.sentence
+    assert "refused" in caught.value.sentence
+    assert "token-of-the-tests" not in f"{caught.value.sentence}{caught.value.detail}{vars(asked)}{vars(github)}"
     with (
-        GitHubRest(environment, "t", sleep=Naps(), chance=lambda: 1.0) as github,
+        GitHubRest(GitHubRequester({"GITHUB_API_URL": "https://github.nowhere.invalid/api/v3"}, "t", Naps())) as github,
         pytest.raises(
             PublishFailed, match=r"GitHub at https://github\.nowhere\.invalid/api/v3 .*Name or service not known"
         ),
@@ -242,13 +129,76 @@ def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
         say(github)
 
 
-def test_nobody_there() -> None:
-    """A server that cannot be reached is told with its reason, and never with the token."""
-    port = free_port()
-    environment = {"GITHUB_API_URL": f"http://127.0.0.1:{port}"}
-    github = GitHubRest(environment, "token-of-the-tests", sleep=Naps(), chance=lambda: 1.0)
-    with github, pytest.raises(PublishFailed) as caught:
-        say(github)
-    assert f"GitHub at http://127.0.0.1:{port} gave no good answer in 16 s (" in caught.value.sentence
-    assert "refused" in caught.value.sentence
-    assert "token-of-the-tests" not in f"{caught.value.sentence}{caught.value.detail}{vars(github)}"
+@pytest.mark.parametrize("data", [b"[", b"null", b"[]", b'"text"', b"{}", b"<html>Welcome</html>"])
+def test_an_answer_that_is_none_is_our_kind_of_error(data: bytes) -> None:
+    """A proxy that answers 200 with something else leaves no foreign exception; the sentence points at it."""
+    with FakeGitHub() as hub, client(hub) as github:
+        for method in ("GET", "POST", "PATCH"):
+            hub.fault(method, "/", 200, data, times=99)
+        comment_event = {"issue": {"number": 7, "pull_request": {"url": "x"}}}
+        for call in (
+            lambda: github.upsert_comment(REPOSITORY, 7, "<!-- m -->", "x"),
+            lambda: github.open_check(REPOSITORY, SHA, name="n", key="k", title="t", summary="s"),
+            lambda: github.pull_request(comment_event, {"GITHUB_REPOSITORY": REPOSITORY}),
+            lambda: github.pull_request({}, {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}),
+            lambda: github.hardware(REPOSITORY),
+        ):
+            with contextlib.suppress(EvalError):
+                call()
+        with pytest.raises(Refused, match="answered with something else; is GITHUB_API_URL the REST root"):
+            github.permission(REPOSITORY, "ada")
+
+
+@pytest.mark.parametrize("token", ["secret\nbreak", "sécret"])
+def test_a_token_that_cannot_be_sent_is_told_without_it(token: str) -> None:
+    """The sentence has no part of the token."""
+    with FakeGitHub() as hub, pytest.raises(BadValue, match="paste it again") as error:
+        requester(hub, token=token)
+    assert token[:4] not in error.value.sentence
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    """A root without a scheme is a matter of configuration."""
+    with pytest.raises(BadValue, match=r"'api\.example' is none"):
+        GitHubRequester({"GITHUB_API_URL": "api.example"}, "t", Naps())
+
+
+def test_an_enterprise_server_is_reached_below_its_path() -> None:
+    """GITHUB_API_URL may have a path, and a slash at its end; GraphQL is beside it."""
+    with FakeGitHub(prefix="/api/v3") as hub:
+        hub.permissions["ada"] = ("admin", "admin")
+        with GitHubRest(GitHubRequester({"GITHUB_API_URL": f"{hub.url}/"}, "token-of-the-tests", Naps())) as github:
+            assert github.permission(REPOSITORY, "ada").admin
+            github.upsert_comment(REPOSITORY, 7, "<!-- m -->", "x")
+        assert hub.calls[0].startswith("GET /api/v3/repos/")
+        assert "POST /api/graphql" in hub.calls
+
+
+def test_redirects_stay_with_the_server() -> None:
+    """GitHub sends reads of a renamed repository on with 301 and writes with 307; the token goes nowhere else."""
+    with FakeGitHub() as hub, FakeGitHub() as stranger, client(hub) as github:
+        hub.permissions["ada"] = ("admin", "admin")
+        path = "/collaborators/ada/permission"
+        hub.fault("GET", "/repos/acme/old/", 301, {}, headers={"location": f"{hub.url}/repos/{REPOSITORY}{path}"})
+        assert github.permission("acme/old", "ada").admin
+        path = f"/repos/{REPOSITORY}/statuses/{SHA}"
+        hub.fault("POST", "/repos/acme/old/", 307, {}, headers={"location": f"{hub.url}{path}"})
+        github.commit_status("acme/old", SHA, state="success", context="c", description="d")
+        assert len(hub.statuses) == 1
+        elsewhere = {"location": f"{stranger.url.replace('127.0.0.1', 'localhost')}{path}"}
+        hub.fault("POST", "/repos/acme/old/", 307, {}, headers=elsewhere)
+        hub.fault("GET", "/repos/acme/old/", 301, {}, headers=elsewhere)
+        with pytest.raises(PublishFailed, match="renamed"):
+            github.commit_status("acme/old", SHA, state="success", context="c", description="d")
+        with pytest.raises(Refused, match="something else"):
+            github.permission("acme/old", "ada")
+        assert stranger.calls == []
+
+
+def test_a_reset_that_is_past_is_told_as_a_limit() -> None:
+    """The runner's clock may be wrong; PyGithub has read the answer by then, so the headers must do."""
+    with FakeGitHub() as hub, client(hub) as github:
+        headers = USED_UP | {"x-ratelimit-reset": str(int(time.time()) - 99)}
+        hub.fault("GET", "/permission", 403, {"message": "API rate limit exceeded"}, headers=headers, times=99)
+        with pytest.raises(Refused, match="limit of 1000 requests an hour is used up until"):
+            github.permission(REPOSITORY, "ada")

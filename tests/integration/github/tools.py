@@ -1,32 +1,40 @@
 """A client whose waiting takes no time and is remembered."""
 
+import time
 from typing import Any
 
 from tests.servers.fake_github import TOKEN, FakeGitHub
 
 from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.github.requester import PATIENCE, GitHubRequester
+from model_accuracy_eval.system.clock import SignalClock
 
-LIMITS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0"}
-SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}
 
+class Naps(SignalClock):
+    """Its sleeps count as if they had taken their time."""
 
-class Naps:
     def __init__(self) -> None:
+        super().__init__()
         self.seconds: list[float] = []
 
-    def __call__(self, seconds: float) -> None:
+    def elapsed(self) -> float:
+        return time.monotonic() + sum(self.seconds)
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
         self.seconds.append(seconds)
 
 
-def client(
-    hub: FakeGitHub, *, token: str = TOKEN, timeout: float = 5, naps: Naps | None = None, **more: Any
-) -> GitHubRest:
-    return GitHubRest(
-        {"GITHUB_API_URL": hub.url},
-        token,
-        timeout=timeout,
-        sleep=naps or Naps(),
-        chance=lambda: 1.0,
-        now=lambda: 1_000_000.0,
-        **more,
-    )
+def requester(
+    hub: FakeGitHub,
+    *,
+    token: str = TOKEN,
+    naps: SignalClock | None = None,
+    timeout: float = 5,
+    patience: float = PATIENCE,
+) -> GitHubRequester:
+    return GitHubRequester({"GITHUB_API_URL": hub.url}, token, naps or Naps(), timeout=timeout, patience=patience)
+
+
+def client(hub: FakeGitHub, **patience: Any) -> GitHubRest:
+    return GitHubRest(requester(hub, **patience))

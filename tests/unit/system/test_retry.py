@@ -7,7 +7,6 @@ import pytest
 
 from model_accuracy_eval.system.retry import (
     ARTIFACTS,
-    GITHUB,
     HUB,
     SERVICE,
     Failure,
@@ -132,11 +131,10 @@ def test_each_kind_of_server_has_waits_of_its_own() -> None:
     """The least and the longest wait after the first failures, as each server wants it."""
     waits = {
         name: [(round(policy.backoff(number, 0.0), 3), round(policy.backoff(number, 1.0), 3)) for number in (1, 2, 3)]
-        for name, policy in {"hub": HUB, "github": GITHUB, "artifacts": ARTIFACTS}.items()
+        for name, policy in {"hub": HUB, "artifacts": ARTIFACTS}.items()
     }
     assert waits == {
         "hub": [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)],
-        "github": [(0.0, 0.5), (0.0, 1.0), (0.0, 2.0)],
         "artifacts": [(3.0, 3.0), (4.5, 6.75), (6.75, 10.125)],
     }
 

@@ -5,67 +5,40 @@ evaluated what is on the branch: of this workflow, for the repository's own comm
 with pull requests, and ended well. An artifact that is named by its digest is what its digest says.
 """
 
+import contextlib
 import hashlib
+import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import httpx
-import msgspec
+from github import GithubException
+from github.Artifact import Artifact
+from github.PaginatedList import PaginatedList
+from github.WorkflowRun import WorkflowRun
 
 from model_accuracy_eval.errors import BadReuse, BadValue, Refused
-from model_accuracy_eval.github.refusals import Purpose, decode, refusal
-from model_accuracy_eval.github.rest_client import Query, RestClient
+from model_accuracy_eval.github.refusals import Purpose
+from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.plan import ARTIFACT_BRANCH, ARTIFACT_DIGEST
 
 _OWN_EVENTS = frozenset({"push", "schedule", "workflow_dispatch"})
 """`issue_comment` and `pull_request_target` run on the default branch, too, and evaluate pull requests."""
-_RUNS, _PAGES = 100, 10
+_RUNS, _ARTIFACTS = 100, 1000
+"""How many of the newest are looked through."""
 _LARGEST = 4 << 30
 """Bytes that are downloaded at most."""
 _TRIES = 3
 _SECONDS = 60.0
 
 
-class _Repository(msgspec.Struct):
-    full_name: str
-
-
-class _WorkflowRun(msgspec.Struct):
-    id: int
-    event: str
-    conclusion: str | None
-    head_branch: str | None
-    head_repository: _Repository | None = None
-
-
-class _Runs(msgspec.Struct):
-    workflow_runs: list[_WorkflowRun]
-
-
-class _Origin(msgspec.Struct):
-    repository_id: int | None = None
-    head_repository_id: int | None = None
-
-
-class _Artifact(msgspec.Struct):
-    id: int
-    name: str
-    size_in_bytes: int
-    expired: bool
-    digest: str | None = None
-    workflow_run: _Origin | None = None
-
-
-class _Artifacts(msgspec.Struct):
-    artifacts: list[_Artifact]
-
-
 class EarlierArtifacts:
     """What one workflow of a repository keeps under one name."""
 
-    def __init__(self, client: RestClient, environment: Mapping[str, str], name: str) -> None:
-        self._client = client
+    def __init__(self, requester: GitHubRequester, environment: Mapping[str, str], name: str) -> None:
+        self._requester = requester
         self._repository = environment.get("GITHUB_REPOSITORY", "")
+        self._place = requester.repository(self._repository)
         self._workflow = environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0]
         self._name = name
         if not name:
@@ -73,7 +46,8 @@ class EarlierArtifacts:
 
     def download(self, wanted: str, target: Path) -> str:
         """Writes the zip of `branch:NAME` or `sha256:DIGEST`; returns a sentence that says what it is."""
-        artifact = self._pinned(wanted.lower()) if wanted.startswith(ARTIFACT_DIGEST) else self._newest(wanted)
+        is_pinned = wanted.startswith(ARTIFACT_DIGEST)
+        artifact = self._pinned(wanted.lower()) if is_pinned else self._newest(wanted.removeprefix(ARTIFACT_BRANCH))
         if artifact.size_in_bytes > _LARGEST:
             raise BadReuse(f"The artifact '{self._name}' is {artifact.size_in_bytes} bytes; {_LARGEST} is the most.")
         found = self._fetch(artifact, target)
@@ -84,8 +58,7 @@ class EarlierArtifacts:
             )
         return f"The baseline is the artifact '{self._name}' ({artifact.id}) of {wanted}, {found}."
 
-    def _newest(self, wanted: str) -> _Artifact:
-        branch = wanted.removeprefix(ARTIFACT_BRANCH)
+    def _newest(self, branch: str) -> Artifact:
         if not branch:
             raise BadValue("The baseline 'branch:' names no branch: write branch:main, for example.")
         if not self._workflow.lower().startswith(f"{self._repository.lower()}/"):
@@ -93,74 +66,63 @@ class EarlierArtifacts:
                 f"The workflow '{self._workflow}' is not one of {self._repository}, so nothing says which artifacts "
                 "are its own: name the baseline by its digest (sha256:…)."
             )
-        for run in self._runs(branch):
-            query: Query = {"name": self._name, "per_page": 100}
-            answer = self._client.send("GET", f"{self._root}/runs/{run.id}/artifacts", query=query)
-            purpose = self._purpose(f"to list the artifacts of run {run.id}")
-            for artifact in decode(answer, purpose, _Artifacts).artifacts:
-                if artifact.name == self._name and not artifact.expired:
-                    return artifact
+        file = self._workflow.rpartition("/")[2]
+        with self._purpose(f"to list the runs of {file} and their artifacts").explained():
+            runs = self._place.get_workflow(file).get_runs(branch=branch, status="success")
+            for run in itertools.islice(runs, _RUNS):
+                if self._is_own(run, branch):
+                    for artifact in self._artifacts(f"runs/{run.id}/artifacts"):
+                        return artifact
         raise BadReuse(
-            f"No successful run of {self._file} on the branch '{branch}' by {' or '.join(sorted(_OWN_EVENTS))}, "
+            f"No successful run of {file} on the branch '{branch}' by {' or '.join(sorted(_OWN_EVENTS))}, "
             f"has an artifact '{self._name}' that is still kept (of the last {_RUNS}): run the workflow there first, "
             "or name another baseline."
         )
 
-    def _runs(self, branch: str) -> Iterator[_WorkflowRun]:
-        query: Query = {"branch": branch, "status": "success", "per_page": _RUNS}
-        answer = self._client.send("GET", f"{self._root}/workflows/{self._file}/runs", query=query)
-        purpose = self._purpose(f"to list the runs of {self._file}")
-        for run in decode(answer, purpose, _Runs).workflow_runs:
-            owner = run.head_repository.full_name if run.head_repository else ""
-            own = owner.lower() == self._repository.lower() and run.event in _OWN_EVENTS
-            if own and run.head_branch == branch and run.conclusion == "success":
-                yield run
+    def _is_own(self, run: WorkflowRun, branch: str) -> bool:
+        """Whether it evaluated what is on the repository's own branch."""
+        owner = run.head_repository.full_name if run.head_repository else ""
+        ended_well = run.head_branch == branch and run.conclusion == "success"
+        return ended_well and owner.lower() == self._repository.lower() and run.event in _OWN_EVENTS
 
-    def _pinned(self, digest: str) -> _Artifact:
-        for page in range(1, _PAGES + 1):
-            query: Query = {"name": self._name, "per_page": 100, "page": page}
-            answer = self._client.send("GET", f"{self._root}/artifacts", query=query)
-            artifacts = decode(answer, self._purpose("to list its artifacts"), _Artifacts).artifacts
-            for artifact in artifacts:
-                if artifact.digest == digest and not artifact.expired and _is_own(artifact):
+    def _artifacts(self, path: str) -> Iterator[Artifact]:
+        """Those of the name that are still kept, the newest first."""
+        # PyGithub's own method for the artifacts of one run takes no name.
+        address = f"{self._place.url}/actions/{path}"
+        found = PaginatedList(Artifact, self._requester, address, {"name": self._name}, list_item="artifacts")
+        return (each for each in itertools.islice(found, _ARTIFACTS) if each.name == self._name and not each.expired)
+
+    def _pinned(self, digest: str) -> Artifact:
+        with self._purpose("to list its artifacts").explained():
+            for artifact in self._artifacts("artifacts"):
+                origin = artifact.raw_data.get("workflow_run") or {}
+                of_fork = origin.get("repository_id") != origin.get("head_repository_id")
+                if artifact.digest == digest and origin and not of_fork:
                     return artifact
-            if len(artifacts) < 100:
-                break
         raise BadReuse(
             f"{self._repository} keeps no artifact '{self._name}' with the digest {digest}: the outputs of the step "
             "that uploaded it have name and digest, and `retention-days` says how long it is kept."
         )
 
-    def _fetch(self, artifact: _Artifact, target: Path) -> str:
+    def _fetch(self, artifact: Artifact, target: Path) -> str:
         """Returns the digest of what came. The address is signed, so no token goes along, and it is not shown."""
-        trouble = ""
         for _ in range(_TRIES):
-            answer = self._client.send("GET", f"{self._root}/artifacts/{artifact.id}/zip")
-            address = answer.headers.get("location", "")
-            if answer.status != 302 or not address:
-                purpose = self._purpose(f"to download the artifact '{self._name}'")
-                raise Refused(refusal(answer, purpose))
+            with contextlib.suppress(httpx.HTTPError, httpx.InvalidURL):
+                return _save(self._signed_address(artifact), target)
+        raise Refused(f"The artifact '{self._name}' could not be downloaded in {_TRIES} tries; try again.")
+
+    def _signed_address(self, artifact: Artifact) -> str:
+        with self._purpose(f"to download the artifact '{self._name}'").explained():
             try:
-                return _save(address, target)
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
-                trouble = type(error).__name__
-        raise Refused(f"The artifact '{self._name}' could not be downloaded in {_TRIES} tries ({trouble}); try again.")
-
-    @property
-    def _root(self) -> str:
-        return f"/repos/{self._repository}/actions"
-
-    @property
-    def _file(self) -> str:
-        return self._workflow.rpartition("/")[2]
+                self._requester.requestJsonAndCheck("GET", f"{self._place.url}/actions/artifacts/{artifact.id}/zip")
+            except GithubException as redirect:
+                if redirect.status != 302 or not redirect.headers:
+                    raise
+                return redirect.headers["location"]
+            raise TypeError("no redirect")
 
     def _purpose(self, action: str) -> Purpose:
         return Purpose(action=action, permission="actions: read", repository=self._repository, error=Refused)
-
-
-def _is_own(artifact: _Artifact) -> bool:
-    origin = artifact.workflow_run
-    return origin is not None and origin.repository_id == origin.head_repository_id
 
 
 def _save(address: str, target: Path) -> str:
