@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadReuse
-from model_accuracy_eval.records import JSONObject, Record, RunPlan
+from model_accuracy_eval.records import JSONObject, RunPlan
 from model_accuracy_eval.records.base import identifies
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>\w+)`(?: - at `\$(?P<path>.*)`)?")
@@ -95,7 +95,7 @@ def _asked(plan: RunPlan) -> JSONObject:
 
 def _identity(value: Any) -> Any:
     """A value as JSON, without the fields of records that may change."""
-    if isinstance(value, Record):
+    if isinstance(value, msgspec.Struct):
         names = [field.name for field in msgspec.structs.fields(value) if identifies(field.type)]
         return {name: _identity(getattr(value, name)) for name in names}
     if isinstance(value, tuple):
