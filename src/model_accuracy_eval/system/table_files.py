@@ -16,7 +16,12 @@ from model_accuracy_eval.system.table_decoder import LENGTH_BYTES, from_ext
 ENDINGS = (".parquet", ".arrow")
 
 _PACKAGE = str(Path(__file__).parents[2])
-_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from model_accuracy_eval.system import table_decoder; table_decoder.main()"
+_CODE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from model_accuracy_eval.system import table_decoder
+table_decoder.main()
+"""
 _LONGEST_REASON = 300
 _PANIC = "called `Result::unwrap()` on an `Err` value: "
 """What the library says before the reason when it gives up a file."""
