@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 
 import msgspec
 
@@ -14,13 +13,10 @@ from model_accuracy_eval.report.remarks import sampling_change
 from model_accuracy_eval.run import resolve
 from model_accuracy_eval.run_folder import journal, predictions, runfile, saved_plan
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
-from model_accuracy_eval.scoring.figures.reply_tally import SeenNumbers
 from model_accuracy_eval.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 
 _JOURNALS = (journal.file, journal.failures_file, predictions.findings_file)
 """What a run appends to, by label and dataset: replies, samples without one, and judgements."""
-_LINES = 1_000
-"""How many are in memory at once."""
 _ENDED = ("complete", "passed", "failed", "undecided")
 _FACTS = ("adapter", "weights")
 """What a branch or a hub may move between the jobs of two shards."""
@@ -53,9 +49,9 @@ def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
     asked, plan = _asked(shards), merged_plan(shards, run_id)
     names = [name(plan.settings.label, task.name) for task in plan.tasks for name in _JOURNALS]
     for name in names:
-        lines = chain.from_iterable(each.store.lines(name) for each in shards)
-        while some := b"".join(islice(lines, _LINES)):
-            store.append(name, some)
+        for each in shards:
+            if lines := b"".join(each.store.lines(name)):
+                store.append(name, lines)
     run_file = asked[0].store.read(RUN_FILE)
     if run_file is not None:
         store.write(RUN_FILE, run_file)
@@ -109,11 +105,11 @@ def _check_once(shards: Sequence[ShardFolder]) -> None:
 def check_samples(shards: Sequence[ShardFolder]) -> None:
     """Refuses replies that a run never leaves: unreadable ones, and samples that are there twice or were not asked for.
 
-    Counted twice, a problem would make the figures surer than they are. A bit for each sample is all that is kept.
+    Counted twice, a problem would make the figures surer than they are.
     """
     for task in shards[0].plan.tasks:
         n = shards[0].plan.sampling.of(task).n
-        seen = SeenNumbers()
+        seen: set[tuple[int, int]] = set()
         for each in shards:
             name = journal.file(each.plan.settings.label, task.name)
             for number, line in enumerate(each.store.lines(name), start=1):
@@ -124,8 +120,9 @@ def check_samples(shards: Sequence[ShardFolder]) -> None:
                 if index not in range(n):
                     reason = f"sample {index} of problem {problem}, but each has {n}, counted from 0"
                     raise _unfit(each, name, number, reason)
-                if not seen.add(problem * n + index):
+                if (problem, index) in seen:
                     raise _unfit(each, name, number, f"sample {index} of problem {problem} for the second time")
+                seen.add((problem, index))
             failures = journal.failures_file(each.plan.settings.label, task.name)
             for number, line in enumerate(each.store.lines(failures), start=1):
                 _sample(line, each, failures, number)

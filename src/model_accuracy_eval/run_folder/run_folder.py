@@ -18,39 +18,32 @@ from model_accuracy_eval.system import local_files
 # What this process has written to a file, line by line, so that a change by another shows when it is read again.
 
 
-_SIZE = 16
-"""Bytes of memory for a line."""
-
-
 class LineChain:
     """A hash for every line, over that line and all before it. It stays in memory, where nobody else can write."""
 
     def __init__(self, where: str) -> None:
         self._where = where
-        self._hashes = bytearray()
-
-    def __len__(self) -> int:
-        return len(self._hashes) // _SIZE
+        self._hashes: list[bytes] = []
 
     def add(self, data: bytes) -> None:
         """Whole lines, in the order in which they are written."""
         for line in io.BytesIO(data):
-            self._hashes += self._hash(line, bytes(self._hashes[-_SIZE:]))
+            self._hashes.append(self._hash(line, self._hashes[-1] if self._hashes else b""))
 
     def checked(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """The lines as they are read, up to the first that was not written so; lines that came after this call are read
         too."""
-        expected, before, number = len(self), b"", 0
+        expected, before, number = len(self._hashes), b"", 0
         for number, line in enumerate(lines, start=1):
             before = self._hash(line, before)
-            if bytes(self._hashes[(number - 1) * _SIZE : number * _SIZE]) != before:
+            if self._hashes[number - 1 : number] != [before]:
                 raise self._error(f"line {number} is not what this run wrote")
             yield line
         if number < expected:
             raise self._error(f"{number} of the {expected} lines that this run wrote are left")
 
     def _hash(self, line: bytes, before: bytes) -> bytes:
-        return hashlib.blake2b(line, key=before, digest_size=_SIZE).digest()
+        return hashlib.blake2b(line, key=before, digest_size=16).digest()
 
     def _error(self, reason: str) -> NoHonestScore:
         sentence = (

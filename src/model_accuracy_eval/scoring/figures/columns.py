@@ -3,16 +3,44 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
+from typing import NamedTuple
 
 from model_accuracy_eval.records import Certainty, FigureBounds, Interval, MetricUse, Pipeline
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
 from model_accuracy_eval.scoring.figures.intervals import Noise, case, interval, noise
 from model_accuracy_eval.scoring.figures.lost_values import LostValue, counted, fill, finite, is_number
-from model_accuracy_eval.scoring.figures.problem_cells import Cell, ProblemCells
 from model_accuracy_eval.scoring.figures.reductions import reduction, reduction_ends
 from model_accuracy_eval.scoring.metrics.loglikelihood_methods import UNAVAILABLE
 from model_accuracy_eval.scoring.metrics.metric_table import Metric, SampleValue, metric
+
+
+class Cell(NamedTuple):
+    """What one problem gives to a figure: a value, or the values of all runs."""
+
+    value: SampleValue | None
+    """None where nothing is known."""
+    lost: SampleValue | None = None
+    """The same with a `LostValue` for each value that depends on lost samples; None if none does."""
+    chance: float | None = None
+    """The expected value of guessing."""
+    noise: tuple[Noise, Noise] | None = None
+    """How the value varies from draw to draw: lost samples at their worst, and at their best; None: it is not known."""
+
+    @property
+    def lost_values(self) -> tuple[LostValue, ...]:
+        if self.lost is None:
+            return ()
+        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
+        return tuple(value for value in entries if isinstance(value, LostValue))
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no sample of the problem has a verdict."""
+        if self.lost is None:
+            return False
+        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
+        return all(isinstance(value, LostValue) and value.alone for value in entries)
 
 
 @dataclass(slots=True)
@@ -22,7 +50,7 @@ class Column:
     metric: Metric
     use: MetricUse
     samples: int
-    cells: ProblemCells = field(default_factory=ProblemCells)
+    cells: list[Cell] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     """The part of the dataset that each problem belongs to."""
     unavailable: bool = False
@@ -46,7 +74,7 @@ class Column:
 
     def of_parts(self, names: Container[str]) -> "Column":
         """The same column for these parts alone."""
-        cells = ProblemCells(cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names)
+        cells = [cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names]
         return replace(self, cells=cells, parts=[])
 
     def of_last_problem(self) -> tuple[float | None, FigureBounds | None]:

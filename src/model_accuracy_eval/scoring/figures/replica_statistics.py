@@ -11,7 +11,6 @@ The most different replica is named first, and the others are compared without i
 look different.
 """
 
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb, fsum, sqrt
@@ -143,29 +142,26 @@ class PaceRecorder:
     """Collects the gaps between chunks of one dataset's samples, in the order in which they were answered."""
 
     def __init__(self) -> None:
-        self._names: dict[str, int] = {}
-        self._replicas = array("l")
-        """Of each sample, by its number in `_names`."""
-        self._gaps = array("d")
+        self._gaps: list[tuple[str, float]] = []
+        """With the replica of each."""
 
     def add(self, replica: str, gap: float | None) -> None:
         if replica and gap is not None:
-            self._replicas.append(self._names.setdefault(replica, len(self._names)))
-            self._gaps.append(gap)
+            self._gaps.append((replica, gap))
 
     def paces(self) -> tuple[ReplicaPace, ...]:
         """Each replica's median gap in every block."""
-        names = sorted(self._names)
+        names = sorted({name for name, _ in self._gaps})
         size = max(-(-len(self._gaps) // BLOCKS), 4 * len(names))
-        blocks = [range(at, min(at + size, len(self._gaps))) for at in range(0, len(self._gaps), size)] if names else []
+        blocks = [self._gaps[at : at + size] for at in range(0, len(self._gaps), size)] if names else []
         return tuple(
-            ReplicaPace(replica=name, gaps=tuple(self._gap(block, self._names[name]) for block in blocks))
+            ReplicaPace(replica=name, gaps=tuple(_gap([gap for own, gap in block if own == name]) for block in blocks))
             for name in names
         )
 
-    def _gap(self, block: range, number: int) -> float | None:
-        own = [self._gaps[at] for at in block if self._replicas[at] == number]
-        return median(own) if own else None
+
+def _gap(gaps: Sequence[float]) -> float | None:
+    return median(gaps) if gaps else None
 
 
 def _paces(dataset_results: Iterable[DatasetResult]) -> dict[str, list[float | None]]:

@@ -94,7 +94,7 @@ class Scorecard:
             judged = judge(problem, [None] * self._n, pipeline)
             for use, values in zip(pipeline.metrics, judged.values, strict=True):
                 for column in self._collect(problem, pipeline, use, values).values():
-                    column.cells.put_last(column.cells[-1]._replace(value=None))
+                    column.cells[-1] = column.cells[-1]._replace(value=None)
 
     def _pipelines_of(self, problem: Problem) -> tuple[Pipeline, ...]:
         """The pipelines of the part of the task that the problem comes from, but for turns that it does not have."""
@@ -215,14 +215,12 @@ def _problem_result(
 ) -> ProblemResult:
     """One problem after its n samples. A sample without a value counts as 0 and stays in n."""
     values = tuple(verdict.value or 0.0 for verdict in judged.verdicts)
-    # Equal answers are kept once: every result stays in memory until the report is written.
-    texts = {verdict.answer: verdict.answer for verdict in judged.verdicts}
     return ProblemResult(
         problem=problem.id,
         n=len(values),
         c=sum(value >= 1.0 for value in values) if metric(pipeline.metrics[0].name).yes_or_no else None,
         values=values,
-        answers=tuple(texts[verdict.answer] for verdict in judged.verdicts),
+        answers=tuple(verdict.answer for verdict in judged.verdicts),
         why=tuple(verdict.why for verdict in judged.verdicts),
         cut=sum(verdict.cut for verdict in judged.verdicts),
         references=problem.right,
