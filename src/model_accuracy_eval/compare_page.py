@@ -1,6 +1,5 @@
 """`compare --html`: the page of two runs, from their folders or zips; nothing is asked, judged or written to either."""
 
-import itertools
 from collections.abc import Iterator
 
 from model_accuracy_eval import rerender
@@ -26,9 +25,7 @@ def as_html(base: Archive, new: Archive, compared: Comparison) -> bytes:
             replies[result.dataset] = page_replies.pack_documents(
                 _side_by_side(_documents(base, old_report, before), _documents(new, new_report, after))
             )
-            answers, failures, *_ = _lines(new, new_report, result.dataset)
-            asked = itertools.chain(answers, failures)
-            questions[result.dataset] = {journal.key(line)[0]: journal.shown(line).question for line in asked}
+            questions[result.dataset] = journal.questions(new.lines, new_report.plan.settings.label, result.dataset)
     return comparison_page.as_html(compared, old_report, new_report, questions, replies)
 
 

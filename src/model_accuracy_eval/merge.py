@@ -50,8 +50,8 @@ def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
     names = [name(plan.settings.label, task.name) for task in plan.tasks for name in _JOURNALS]
     for name in names:
         for each in shards:
-            if lines := b"".join(each.store.lines(name)):
-                store.append(name, lines)
+            for line in each.store.lines(name):
+                store.append(name, line)
     run_file = asked[0].store.read(RUN_FILE)
     if run_file is not None:
         store.write(RUN_FILE, run_file)

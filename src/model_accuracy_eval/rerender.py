@@ -7,8 +7,7 @@ import msgspec
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import Outcome, Report, RunPlan
-from model_accuracy_eval.run.issue_order import AskedQuestions
-from model_accuracy_eval.run_folder import manifest, results, runfile, saved_plan
+from model_accuracy_eval.run_folder import journal, manifest, results, runfile, saved_plan
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.stages import run_files
 
@@ -24,8 +23,9 @@ def render(store: Store) -> list[str]:
 
 def rewrite(report: Report, store: Store) -> list[str]:
     """Writes the pages of a report into the folder that it was read from."""
+    label = report.plan.settings.label
     questions = {
-        result.dataset: AskedQuestions(store, report.plan.settings.label, result) for result in report.dataset_results
+        result.dataset: journal.questions(store.lines, label, result.dataset) for result in report.dataset_results
     }
     return run_files.rewrite(report, questions, store)
 

@@ -1,7 +1,6 @@
 """The scores of replies, and what became of every sample."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -248,19 +247,13 @@ class ReplicaFigure(Record, frozen=True, kw_only=True):
     differs_in_speed: bool = False
 
 
-if TYPE_CHECKING:
-    ProblemResults = Sequence[ProblemResult]
-else:  # what they are when they are read from JSON; many are packed otherwise
-    ProblemResults = tuple[ProblemResult, ...]
-
-
 class DatasetResult(Record, frozen=True, kw_only=True):
     """The result of one dataset: its rows, its problems, and what became of the samples."""
 
     dataset: str
     version: str
     rows: tuple[SummaryRow, ...]
-    problem_results: ProblemResults
+    problem_results: tuple[ProblemResult, ...]
     counts: Counts
     notes: tuple[str, ...] = ()
     speed: Speed = Speed()

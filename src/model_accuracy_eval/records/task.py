@@ -1,7 +1,7 @@
 """A task as data: prompts and scoring."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal
 
 from msgspec.structs import replace
 
@@ -218,17 +218,11 @@ class TaskGroup(Record, frozen=True, kw_only=True):
     means: tuple[GroupMean, ...] = ()
 
 
-if TYPE_CHECKING:
-    Problems = Sequence[Problem]
-else:  # what they are when they are read from JSON; many are packed otherwise
-    Problems = tuple[Problem, ...]
-
-
 class PreparedDataset(Record, frozen=True, kw_only=True):
     """One dataset ready for evaluation: its task, its problems, and their identity."""
 
     task: TaskSpec
-    problems: Problems
+    problems: tuple[Problem, ...]
     version: str
     """Six hex digits of a hash over data, prompts and scoring."""
     questions: str

@@ -5,7 +5,7 @@ content security policy lets no other script run. Without JavaScript the replies
 """
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -48,8 +48,8 @@ def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedRe
     return render("page.html.j2", data)
 
 
-def replies_page(report: Report, questions: Questions, replies: Mapping[str, PackedReplies]) -> Iterator[bytes] | None:
-    """The page beside it in parts, if the replies do not fit into that one."""
+def replies_page(report: Report, questions: Questions, replies: Mapping[str, PackedReplies]) -> bytes | None:
+    """The page beside it, if the replies do not fit into that one."""
     if size(replies) <= LARGEST:
         return None
     shown = sections.of(report.dataset_results, questions)
@@ -58,7 +58,7 @@ def replies_page(report: Report, questions: Questions, replies: Mapping[str, Pac
         "index": sections.index(shown, replies),
         "chunks": [each.chunks for each in _in_order(report, replies)],
     }
-    return _render_parts("replies.html.j2", data)
+    return render("replies.html.j2", data)
 
 
 def size(replies: Mapping[str, PackedReplies]) -> int:
@@ -77,16 +77,6 @@ def render(
     scripts: Sequence[str] = _SCRIPTS,
 ) -> bytes:
     """A page from its template, with these styles and scripts in it."""
-    return b"".join(_render_parts(template, values, styles=styles, scripts=scripts))
-
-
-def _render_parts(
-    template: str,
-    values: Mapping[str, object],
-    *,
-    styles: Sequence[str] = ("page.css",),
-    scripts: Sequence[str] = _SCRIPTS,
-) -> Iterator[bytes]:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("model_accuracy_eval.report"),
         autoescape=True,
@@ -99,13 +89,13 @@ def _render_parts(
     # One function around them all, so that no name of theirs is a name of the page's.
     parts = "\n".join(map(_asset, scripts))
     script = f'"use strict";\n(() => {{\n{parts}}})();\n'
-    page = environment.get_template(template).generate(
+    page = environment.get_template(template).render(
         values,
         style=markupsafe.Markup("".join(map(_asset, styles))),  # noqa: S704 - our own files
         script=markupsafe.Markup(script),  # noqa: S704 - our own files
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
-    return (part.encode("utf-8", "replace") for part in page)
+    return page.encode("utf-8", "replace")
 
 
 def _asset(name: str) -> str:

@@ -1,7 +1,6 @@
 """The figures behind the page's charts: by part, over k, and over the time that the run took."""
 
 import math
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
@@ -12,10 +11,8 @@ from statistics import fmean
 import msgspec
 
 from model_accuracy_eval.records import DatasetResult, Interval, Timings, Usage
-from model_accuracy_eval.records.disk_numbers import DiskNumbers
 from model_accuracy_eval.run_folder.journal import AnswerLine
 from model_accuracy_eval.scoring.figures import intervals
-from model_accuracy_eval.scoring.figures.distributions import ordered
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 # When samples ended and how long they took: the figures behind the charts over time.
@@ -24,16 +21,16 @@ from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 class Timeline(msgspec.Struct):
     """The times of one dataset's samples; unknown ones are NaN here, which no file ever sees."""
 
-    at: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
+    at: list[float] = []
     """When each answered sample was there, in seconds since the epoch."""
-    ttft: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
-    e2e: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
-    gap: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
-    per_token: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
+    ttft: list[float] = []
+    e2e: list[float] = []
+    gap: list[float] = []
+    per_token: list[float] = []
     """Time from the first text to the end for each further token; known of requests for one sample."""
-    tokens: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
+    tokens: list[float] = []
     """Completion tokens; those of a request for several samples stand with the first of them."""
-    failed_at: DiskNumbers = msgspec.field(default_factory=DiskNumbers)
+    failed_at: list[float] = []
     _last_request: str = ""
 
     def add(self, answer: AnswerLine) -> None:
@@ -47,7 +44,7 @@ class Timeline(msgspec.Struct):
         self._last_request = answer.request
         self.tokens.append(0.0 if again else _known(usage.completion_tokens if usage else None))
         if again:
-            self.per_token.put_last(math.nan)
+            self.per_token[-1] = math.nan
         self.per_token.append(math.nan if again else _known(_per_token(timings, usage)))
 
     def lose(self, at: float | None) -> None:
@@ -131,7 +128,7 @@ def parts(results: Iterable[DatasetResult]) -> list[PartsChart]:
     for result in results:
         if not result.rows or not result.rows[0].share:
             continue
-        shares: dict[str, array[float]] = defaultdict(lambda: array("d"))
+        shares: dict[str, list[float]] = defaultdict(list)
         samples: dict[str, int] = defaultdict(int)
         for problem in result.problem_results:
             if problem.category is not None:
@@ -196,7 +193,6 @@ class _TimeSpans:
         places = [_clock(self._seconds * (place + 1)) for place in range(self._count)]
         answered = list(map(len, self._by_span((each.at, each.e2e) for each in timelines)))
         lost = list(map(len, self._by_span((each.failed_at, each.failed_at) for each in timelines)))
-        # One after the other, for each has a number of every sample.
         curves = {
             title: _quantiles(self._by_span((each.at, column(each)) for each in timelines))
             for title, column in _DURATIONS.items()
@@ -208,15 +204,22 @@ class _TimeSpans:
         rates = [sum(values) / self._seconds for values in tokens]
         if any(rates):
             charts.append(CurveChart("Throughput", "tokens/s", places, [Curve("completion", rates)]))
-            charts.append(CurveChart("Completion tokens", "a request", places, _quantiles(map(_not_zero, tokens))))
+            charts.append(
+                CurveChart(
+                    "Completion tokens",
+                    "a request",
+                    places,
+                    _quantiles([value for value in values if value] for values in tokens),
+                )
+            )
         counted = [Curve("answered", [count / self._seconds for count in answered])]
         if any(lost):
             counted.append(Curve("failed", [count / self._seconds for count in lost]))
         return [*charts, CurveChart("Samples", "per second", places, counted)]
 
-    def _by_span(self, columns: Iterable[tuple[DiskNumbers, DiskNumbers]]) -> list[DiskNumbers]:
+    def _by_span(self, columns: Iterable[tuple[list[float], list[float]]]) -> list[list[float]]:
         """Known values, each with its moment, by the span in which they were there."""
-        spans = [DiskNumbers() for _ in range(self._count)]
+        spans: list[list[float]] = [[] for _ in range(self._count)]
         for moment, value in (pair for at, values in columns for pair in zip(at, values, strict=True)):
             if not (isnan(moment) or isnan(value)):
                 spans[min(int((moment - self._first) / self._seconds), self._count - 1)].append(value)
@@ -224,7 +227,7 @@ class _TimeSpans:
 
 
 _PER_TOKEN, _BETWEEN_CHUNKS = "Time per token", "Gap between chunks"
-_DURATIONS: dict[str, Callable[[Timeline], DiskNumbers]] = {
+_DURATIONS: dict[str, Callable[[Timeline], list[float]]] = {
     "Time to first text": attrgetter("ttft"),
     "Whole reply": attrgetter("e2e"),
     _PER_TOKEN: attrgetter("per_token"),
@@ -236,19 +239,13 @@ _DURATIONS: dict[str, Callable[[Timeline], DiskNumbers]] = {
 _SHARES = (("median", 0.5), ("p90", 0.9))
 
 
-def _quantiles(spans: Iterable[DiskNumbers]) -> list[Curve]:
-    places = [_quantiles_of(ordered(values)) for values in spans]
+def _quantiles(spans: Iterable[Sequence[float]]) -> list[Curve]:
+    places = [_quantiles_of(sorted(values)) for values in spans]
     return [Curve(name, [place[at] for place in places]) for at, (name, _) in enumerate(_SHARES)]
 
 
 def _quantiles_of(sorted_values: Sequence[float]) -> list[float | None]:
     return [intervals.quantile(sorted_values, share) if sorted_values else None for _, share in _SHARES]
-
-
-def _not_zero(values: DiskNumbers) -> DiskNumbers:
-    known = DiskNumbers()
-    known.extend(filter(None, values))
-    return known
 
 
 def _is_known(curves: Sequence[Curve]) -> bool:

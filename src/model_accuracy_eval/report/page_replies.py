@@ -1,23 +1,18 @@
 """Every reply of a run for the page: problems with their samples, in compressed chunks that the browser opens singly.
 
-The journal is read once, line by line. What is in memory at any time is the compressed text, and the samples of
-problems of which some are still to come.
+The journal is read once, line by line: a problem is compressed as soon as all its samples were read.
 """
 
 import re
 import zlib
-from array import array
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
 
 import msgspec
 
 from model_accuracy_eval.records import DatasetResult, Opinion, ProblemResult, VerdictReason
 from model_accuracy_eval.records.code import Execution
-from model_accuracy_eval.records.number_mapping import NumbersByNumber
-from model_accuracy_eval.records.packed_records import RecordsById
 from model_accuracy_eval.report.markdown import valid_unicode
 from model_accuracy_eval.report.page_charts import Timeline
 from model_accuracy_eval.run_folder import journal, predictions
@@ -160,20 +155,12 @@ class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Where two runs are compared, the samples of the older one."""
 
 
-class Chunks(Protocol):
-    """Chunks in the order in which they are added."""
-
-    def append(self, chunk: str, /) -> None: ...
-
-    def __iter__(self) -> Iterator[str]: ...
-
-
 class PackedReplies(msgspec.Struct, frozen=True):
     """The replies to one dataset."""
 
-    chunks: Iterable[str] = ()
+    chunks: Sequence[str] = ()
     """Base64 of compressed JSON lists of `ProblemDocument`."""
-    places: Mapping[int, int] = msgspec.field(default_factory=dict)
+    places: dict[int, int] = {}
     """Problem → its chunk."""
     timeline: Timeline = msgspec.field(default_factory=Timeline)
 
@@ -193,16 +180,11 @@ def pack(
     failures: Iterable[bytes],
     findings: Iterable[bytes],
     pictures: Iterable[bytes] = (),
-    *,
-    chunks: Chunks | None = None,
 ) -> PackedReplies:
-    """The replies to one dataset, from the lines of its files. Problems without a result are left out.
-
-    `chunks`: where the chunks go to; None: they stay in memory.
-    """
+    """The replies to one dataset, from the lines of its files. Problems without a result are left out."""
     timeline = Timeline()
     read = documents(result, answers, failures, findings, timeline)
-    return pack_documents(illustrated(read, predictions.addresses(pictures)), timeline, chunks)
+    return pack_documents(illustrated(read, predictions.addresses(pictures)), timeline)
 
 
 def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, str]) -> Iterator[ProblemDocument]:
@@ -213,36 +195,26 @@ def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, st
         yield document
 
 
-def pack_documents(
-    documents: Iterable[ProblemDocument], timeline: Timeline | None = None, chunks: Chunks | None = None
-) -> PackedReplies:
+def pack_documents(documents: Iterable[ProblemDocument], timeline: Timeline | None = None) -> PackedReplies:
     """The same of problems whose texts are there already."""
-    chunks = [] if chunks is None else chunks
-    problems, their_chunks = array("q"), array("q")
+    chunks: list[str] = []
+    places: dict[int, int] = {}
     pending: list[bytes] = []
-    count = 0
     for document in documents:
-        problems.append(document.id)
-        their_chunks.append(count)
+        places[document.id] = len(chunks)
         pending.append(_encode(document))
         if sum(map(len, pending)) >= CHUNK_BYTES:
             chunks.append(packed(pending))
             pending = []
-            count += 1
     if pending:
         chunks.append(packed(pending))
-    return PackedReplies(chunks, NumbersByNumber(problems, their_chunks), timeline or Timeline())
+    return PackedReplies(chunks, places, timeline or Timeline())
 
 
 def packed(parts: Sequence[bytes]) -> str:
     """A JSON list of the parts, compressed, as text that can stand in a page."""
-    return packed_text([b"[" + b",".join(parts) + b"]"])
-
-
-def packed_text(parts: Iterable[bytes]) -> str:
-    """A text in parts, in the same way."""
     compressor = zlib.compressobj(6, zlib.DEFLATED, _AS_GZIP)
-    compressed = b"".join(map(compressor.compress, parts))
+    compressed = compressor.compress(b"[" + b",".join(parts) + b"]")
     return b64encode(compressed + compressor.flush()).decode()
 
 
@@ -254,9 +226,7 @@ def documents(
     timeline: Timeline,
 ) -> Iterator[ProblemDocument]:
     """Each problem as soon as all its samples were read; `timeline` gets the times of all."""
-    sizes = array("l")
-    results = RecordsById(result.problem_results, _noting_sizes(result.problem_results, sizes))
-    done = bytearray(len(results))
+    waiting = {problem.problem: problem for problem in result.problem_results}
     found = read(findings)
     failed: dict[int, dict[int, FailureLine]] = defaultdict(dict)
     for failure in map(journal.failure_of, failures):
@@ -265,26 +235,14 @@ def documents(
     answered: dict[int, dict[int, AnswerLine]] = defaultdict(dict)
     for answer in map(journal.answer_of, answers):
         timeline.add(answer)
-        answer.origin_prompt = answer.origin_prompt.copy()  # else it would keep the whole line
+        if answer.id not in waiting:
+            continue
         samples = answered[answer.id]
         samples[answer.index] = answer
-        place = results.place(answer.id)
-        if place is None or done[place]:
-            del answered[answer.id]
-            continue
-        if len(samples.keys() | failed[answer.id].keys()) >= sizes[place]:
-            yield _document(result.problem_results[place], answered.pop(answer.id), failed.pop(answer.id), found)
-            done[place] = True
-    for place, number in enumerate(results):
-        if not done[place]:
-            yield _document(result.problem_results[place], answered[number], failed[number], found)
-
-
-def _noting_sizes(results: Iterable[ProblemResult], sizes: "array[int]") -> Iterator[int]:
-    """The numbers of the problems; `sizes` gets how many samples each has."""
-    for result in results:
-        sizes.append(result.n)
-        yield result.problem
+        if len(samples.keys() | failed[answer.id].keys()) >= waiting[answer.id].n:
+            yield _document(waiting.pop(answer.id), answered.pop(answer.id), failed.pop(answer.id), found)
+    for number, problem in waiting.items():
+        yield _document(problem, answered[number], failed[number], found)
 
 
 def _document(

@@ -1,6 +1,5 @@
 """Datasets problem by problem, as the page shows them: how often each problem is right, and the answers to it."""
 
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -12,7 +11,7 @@ import msgspec
 from model_accuracy_eval.records import DatasetResult, ProblemResult, VerdictReason
 from model_accuracy_eval.report import summary
 from model_accuracy_eval.report.markdown import valid_unicode
-from model_accuracy_eval.report.page_replies import PackedReplies, packed, packed_text
+from model_accuracy_eval.report.page_replies import PackedReplies, packed
 
 MOST_PROBLEMS = 100
 """The limit for one dataset; `_ALL_PROBLEMS` is the one for all together. These problems stand in the page itself, for
@@ -105,22 +104,7 @@ def _section(dataset_result: DatasetResult, questions: Mapping[int, str], most: 
 
 
 def _items(results: Sequence[ProblemResult], questions: Mapping[int, str], figure: str | None) -> Iterator[Item]:
-    return (_item(results[place], questions, figure) for place in _by_interest(results))
-
-
-def _by_interest(results: Sequence[ProblemResult]) -> "array[int]":
-    """The places of the results. One list for each rank, for each problem has its numbers in there."""
-    ranks: dict[int, tuple[array[int], array[float], array[int]]] = {}
-    for place, (rank, distance, problem) in enumerate(map(_interest, results)):
-        lists = ranks.setdefault(rank, (array("q"), array("d"), array("q")))
-        lists[0].append(place)
-        lists[1].append(distance)
-        lists[2].append(problem)
-    places = array("q")
-    for _, (some, distances, problems) in sorted(ranks.items()):
-        by_problem = sorted(range(len(some)), key=problems.__getitem__)
-        places.extend(some[at] for at in sorted(by_problem, key=distances.__getitem__))
-    return places
+    return (_item(result, questions, figure) for result in sorted(results, key=_interest))
 
 
 def _interest(result: ProblemResult) -> tuple[int, float, int]:
@@ -263,25 +247,15 @@ class ExplorerIndex(msgspec.Struct):
 
 def index(sections: Sequence[Section], replies: Packed, *, elsewhere: str = "") -> str:
     """Packed like a chunk: a JSON list with the index as its only entry."""
-    return packed_text(_index_parts(sections, replies, elsewhere))
-
-
-def _index_parts(sections: Sequence[Section], replies: Packed, elsewhere: str) -> Iterator[bytes]:
-    """A list with an `ExplorerIndex`, row by row: all of them would be a gigabyte for a million problems."""
-    hollow = [ExplorerDataset(section.dataset_result.dataset, section.share, []) for section in sections]
-    *heads, end = msgspec.json.encode([ExplorerIndex(FILTERS, hollow, elsewhere)]).split(_NO_ROWS)
-    for section, head in zip(sections, heads, strict=True):
-        yield head + _NO_ROWS[:-2]
-        separator = b""
-        for item in section.all_items():
-            yield separator + msgspec.json.encode(_row(item, replies.get(section.dataset_result.dataset)))
-            separator = b","
-        yield b"]}"
-    yield end
-
-
-_NO_ROWS = b'"rows":[]}'
-"""No name of a dataset has it: a quotation mark within a text has a backslash before it."""
+    datasets = [
+        ExplorerDataset(
+            section.dataset_result.dataset,
+            section.share,
+            [_row(item, replies.get(section.dataset_result.dataset)) for item in section.all_items()],
+        )
+        for section in sections
+    ]
+    return packed([msgspec.json.encode(ExplorerIndex(FILTERS, datasets, elsewhere))])
 
 
 def compared_index(

@@ -13,7 +13,6 @@ from model_accuracy_eval.records import (
     Counts,
     DatasetResult,
     PreparedDataset,
-    Problem,
     ProblemResult,
     RunPlan,
     VerdictReason,
@@ -25,7 +24,6 @@ from model_accuracy_eval.run.ask_store import AskStore
 from model_accuracy_eval.run.asked_part import PartJudge
 from model_accuracy_eval.run.asked_part import notes as part_notes
 from model_accuracy_eval.run.early_stop import NO_STOP, EarlyStop
-from model_accuracy_eval.run.issue_order import ResultsInOrder, by_id
 from model_accuracy_eval.run.run_progress import DatasetLog, JudgingProgress
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.answers import tools
@@ -100,10 +98,10 @@ class _DatasetJudge:
         self._card: Scorecard | PartJudge = self._new_card()
         self._needed: Mapping[int, Sequence[int]] | None = None
         """Problem → the samples that were needed; None: all."""
-        self._problems: Mapping[int, Problem] = by_id(prepared)
+        self._problems = {problem.id: problem for problem in prepared.problems}
         self._failed: dict[tuple[int, int], Attempt] = {}
         self._unjudged: dict[int, dict[int, Attempt]] = {}
-        self._results = ResultsInOrder(by_id(prepared))
+        self._results: dict[int, ProblemResult] = {}
         self._defects: dict[int, Defect] = {}
         self._other_answers = 0
         """Problems whose right answer has changed since they were asked."""
@@ -125,7 +123,7 @@ class _DatasetJudge:
         part = PartJudge(self._plan, self._prepared, following, reader, self._new_card)
         if reader.is_done and part.part().read < following.planned:
             self._card, self._needed = part, part.indexes
-            self._problems = {number: self._problems[number] for number in self._problems if number in part.indexes}
+            self._problems = {number: each for number, each in self._problems.items() if number in part.indexes}
 
     def _indexes(self, number: int) -> Sequence[int]:
         """The samples of a problem that count."""
@@ -135,7 +133,8 @@ class _DatasetJudge:
         partial = self._read() or partial
         planned = self._sampling.n * len(self._prepared.problems)
         self._judge_the_rest(partial=partial)
-        problem_results = self._results.in_order()
+        in_order = (problem.id for problem in self._prepared.problems)
+        problem_results = tuple(self._results[number] for number in in_order if number in self._results)
         counts = self._counts(planned, problem_results)
         rows = self._card.rows(self._prepared.version, self._tally.mode)
         readings = self._card.readings()
@@ -221,7 +220,7 @@ class _DatasetJudge:
             raise result
         else:
             replicas = tuple(answered[at].replica if at in answered else "" for at in self._indexes(number))
-            self._results.put(number, replace(result, replicas=replicas) if any(replicas) else result)
+            self._results[number] = replace(result, replicas=replicas) if any(replicas) else result
 
     def _judge_the_rest(self, *, partial: bool) -> None:
         """Judges the problems that lack samples or, when the run ended early, counts their samples."""
@@ -235,7 +234,7 @@ class _DatasetJudge:
                 self._lost = self._lost.plus(**lost)
             else:
                 self._judge(number)
-        for number in [*left_out, *self._defects] if len(self._results) else ():
+        for number in [*left_out, *self._defects] if self._results else ():
             self._card.leave_out(self._problems[number])
 
     def _lost_counts(self, number: int, answered: Mapping[int, Attempt]) -> dict[str, int]:

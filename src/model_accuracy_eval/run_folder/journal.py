@@ -4,10 +4,9 @@ Each answered sample has one line in the journal. Samples without an answer are 
 does it; they are asked again when the run is resumed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import msgspec
-import numpy
 
 from model_accuracy_eval.records import (
     Attempt,
@@ -23,7 +22,6 @@ from model_accuracy_eval.records import (
     ToolRound,
     Usage,
 )
-from model_accuracy_eval.records.disk_numbers import DiskNumbers
 from model_accuracy_eval.records.exchange import GENERATING_METHODS
 
 _TEXT_METHODS = frozenset({"text", "echo", "prompt-logprobs"})
@@ -258,6 +256,12 @@ def shown(source: bytes) -> ShownProblem:
     return ShownProblem(_last_turn(sample.origin_prompt or sample.input), sample.gold)
 
 
+def questions(lines_of: Callable[[str], Iterable[bytes]], label: str, dataset: str) -> dict[int, str]:
+    """Each problem's last message as it was asked. `lines_of`: a file's name → its lines."""
+    names = (file(label, dataset), failures_file(label, dataset))
+    return {key(line)[0]: shown(line).question for name in names for line in lines_of(name)}
+
+
 def whole_prompt(source: bytes) -> ShownProblem:
     """As `shown`, with all messages; several of them have their roles before them."""
     sample = _decode_shown(source)
@@ -269,37 +273,3 @@ def whole_prompt(source: bytes) -> ShownProblem:
 def _last_turn(prompt: msgspec.Raw) -> str:
     turns = _decode_turns(prompt)
     return turns[-1].prompt if turns else ""
-
-
-# The lines of a journal by problem, as its sorted view has them.
-
-
-_MANY_LINES = 100_000
-"""So many are sorted at once, and without NumPy, which takes as long to load."""
-
-
-def places_by_problem(lines: Iterable[bytes]) -> Iterable[int]:
-    """Where each line begins, by problem and then as they stand. Of many lines, few are in memory at a time."""
-    problems, places, place = DiskNumbers("q"), DiskNumbers("q"), 0
-    for source in lines:
-        problems.append(key(source)[0])
-        places.append(place)
-        place += len(source)
-    if len(problems) <= _MANY_LINES:
-        return (int(place) for _, place in sorted(zip(problems, places, strict=True)))
-    return _of_many(problems, places)
-
-
-def _of_many(problems: DiskNumbers, places: DiskNumbers) -> Iterator[int]:
-    """Each pass takes the lines of some of the problems: as many as fit, where each has about as many lines."""
-    first = min(int(numpy.frombuffer(block, dtype="int64").min()) for block in problems.blocks() if block)
-    last = max(int(numpy.frombuffer(block, dtype="int64").max()) for block in problems.blocks() if block)
-    step = max(1, (last - first + 1) * _MANY_LINES // len(problems))
-    for start in range(first, last + 1, step):
-        found = []
-        for some, their_places in zip(problems.blocks(), places.blocks(), strict=True):
-            numbers = numpy.frombuffer(some, dtype="int64")
-            chosen = (numbers >= start) & (numbers < start + step)
-            found.append(numpy.stack([numbers[chosen], numpy.frombuffer(their_places, dtype="int64")[chosen]]))
-        those = numpy.concatenate(found, axis=1)
-        yield from map(int, those[1][numpy.argsort(those[0], kind="stable")])

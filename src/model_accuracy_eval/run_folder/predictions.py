@@ -66,9 +66,18 @@ def view_file(label: str, dataset: str) -> str:
     return f"predictions/{label}/{dataset}.json"
 
 
+def places_by_problem(lines: Iterable[bytes]) -> list[int]:
+    """Where each line of a journal begins, by problem and then as they stand: long replies are not held for it."""
+    problems, place = [], 0
+    for line in lines:
+        problems.append((journal.key(line)[0], place))
+        place += len(line)
+    return [place for _, place in sorted(problems)]
+
+
 def as_view(lines: Iterable[bytes], n: int) -> Iterator[bytes]:
-    """Lines by problem → `{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 a list, with null for a missing
-    sample.
+    """Lines by problem → `{"0": {"origin_prompt", "prediction", "gold"}, …}`; for n > 1 a list, with null for a
+    missing sample.
 
     Where the options' log-likelihoods were asked for, the prediction is the most likely one, and `loglikelihoods` has
     an entry for each.

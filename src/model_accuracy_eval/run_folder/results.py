@@ -1,7 +1,5 @@
 """`results/<label>/<dataset>.json`: unrounded figures, 0..100, and every problem with its n verdicts."""
 
-import itertools
-from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,7 +20,6 @@ from model_accuracy_eval.records import (
     SummaryRow,
     VerdictReason,
 )
-from model_accuracy_eval.records.packed_records import packed
 from model_accuracy_eval.report import summary
 from model_accuracy_eval.scoring.figures.aggregations import Statistics
 from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, pass_at_k
@@ -34,8 +31,6 @@ from model_accuracy_eval.scoring.verdicts.dataset_outcomes import (
 )
 
 T = TypeVar("T")
-_FIRST_LINE, _LAST_LINE, _ENTRY_END = b'    "details": [\n', b"    ]\n", b"        }"
-"""Of the file's problems, and of one of them, as they are written."""
 
 
 class ResultsHead(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -88,6 +83,12 @@ class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 _BEFORE_FIGURES = ("example_abbr", "id", "n", "c")
 
 
+class ResultsFile(ResultsHead, frozen=True, kw_only=True):
+    """The whole file."""
+
+    details: list[ProblemEntry]
+
+
 class ResultsToCompare(ResultsHead, frozen=True, kw_only=True):
     """The file with those fields of a problem that a comparison needs; decoding the others takes six times as long."""
 
@@ -99,11 +100,7 @@ def file(label: str, dataset: str) -> str:
 
 
 def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
-    return b"".join(as_json_parts(result, plan))
-
-
-def as_json_parts(result: DatasetResult, plan: RunPlan) -> Iterator[bytes]:
-    """Figures first, as AISBench does it, then the fields of `ResultsFile`; its problems come one by one."""
+    """Figures first, as AISBench does it, then the fields of `ResultsFile`."""
     head = ResultsHead(
         intervals={row.metric: row.interval for row in result.rows},
         bounds=summary.bounds(result.rows),
@@ -118,14 +115,9 @@ def as_json_parts(result: DatasetResult, plan: RunPlan) -> Iterator[bytes]:
         part=result.part,
     )
     fields: dict[str, Any] = whole_figures(result.rows) | msgspec.to_builtins(head)
-    end = b"]\n}"
-    yield msgspec.json.format(msgspec.json.encode(fields | {"details": []}), indent=4).removesuffix(end)
-    separator = b""
-    for problem in result.problem_results:
-        details = msgspec.json.encode(_details(result.dataset, problem, plan.k))
-        yield separator + b"\n        " + msgspec.json.format(details, indent=4).replace(b"\n", b"\n        ")
-        separator = b","
-    yield (b"\n    " if separator else b"") + end + b"\n"
+    details = (_details(result.dataset, problem, plan.k) for problem in result.problem_results)
+    fields["details"] = [msgspec.Raw(msgspec.json.encode(each)) for each in details]
+    return msgspec.json.format(msgspec.json.encode(fields), indent=4) + b"\n"
 
 
 def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[str, Any]:
@@ -166,18 +158,18 @@ def _figures(n: int, c: int, k: tuple[int, ...]) -> dict[str, float]:
 
 def dataset_result(archive: Archive, label: str, dataset: str) -> DatasetResult:
     """The result that a run's file was written from."""
-    head, entries = _read(archive, label, dataset, ProblemEntry)
+    results = _read(archive, label, dataset, ResultsFile)
     return DatasetResult(
         dataset=dataset,
-        version=head.version,
-        rows=head.rows,
-        problem_results=packed(ProblemResult, map(_problem_result, entries)),
-        counts=head.counts,
-        notes=head.notes,
-        speed=head.speed,
-        ran=head.ran,
-        readings=head.readings,
-        part=head.part,
+        version=results.version,
+        rows=results.rows,
+        problem_results=tuple(map(_problem_result, results.details)),
+        counts=results.counts,
+        notes=results.notes,
+        speed=results.speed,
+        ran=results.ran,
+        readings=results.readings,
+        part=results.part,
     )
 
 
@@ -222,44 +214,16 @@ def outcome(dataset: str, results: ResultsToCompare) -> DatasetOutcome:
 
 def to_compare(archive: Archive, label: str, dataset: str) -> ResultsToCompare:
     """The part of a run's file that a comparison needs."""
-    head, entries = _read(archive, label, dataset, ProblemOutcome)
-    fields = {name: getattr(head, name) for name in ResultsHead.__struct_fields__}
-    return ResultsToCompare(**fields, details=list(entries))
+    return _read(archive, label, dataset, ResultsToCompare)
 
 
-def _read(archive: Archive, label: str, dataset: str, entry: type[T]) -> tuple[ResultsHead, Iterable[T]]:
-    """The file's head, and its problems as they are read, one by one: a million of them may have a gigabyte of text."""
+def _read(archive: Archive, label: str, dataset: str, kind: type[T]) -> T:
     name = file(label, dataset)
     where = f"{archive.root}/{name}"
-    lines, head = archive.lines(name), bytearray()
-    for line in lines:
-        if line == _FIRST_LINE:
-            entries = (decode(text, entry, where) for text in _entries(lines, where))
-            return decode(bytes(head) + b'"details": []}', ResultsHead, where), entries
-        head += line
     source = archive.read(name)
     if source is None:
         raise BadReuse(f"There is no '{where}', so '{dataset}' cannot be looked at problem by problem.")
-    return decode(source, ResultsHead, where), decode(source, _whole_file(entry), where).details
-
-
-def _entries(lines: Iterator[bytes], where: str) -> Iterator[bytes]:
-    """The text of each problem, from the first line of the list to its last one."""
-    text = bytearray()
-    for line in lines:
-        # An editor may have dropped the last end of line.
-        if line == _LAST_LINE and b"".join(itertools.islice(lines, 2)) in (b"}\n", b""):
-            return
-        text += line
-        if line.startswith(_ENTRY_END):
-            yield bytes(text).rstrip(b",\n")
-            text.clear()
-    raise BadReuse(f"'{where}' cannot be read as this program writes it: it ends within its problems.")
-
-
-def _whole_file(entry: Any) -> Any:
-    """Of a file that another program has formatted, or that has no problems."""
-    return msgspec.defstruct("ResultsFile", [("details", list[entry])])
+    return decode(source, kind, where)
 
 
 def decode(source: bytes, kind: type[T], where: str) -> T:

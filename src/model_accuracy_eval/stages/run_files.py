@@ -3,7 +3,6 @@
 import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 
 from model_accuracy_eval.errors import BadData, Defect, NoHonestScore
 from model_accuracy_eval.ports import Store
@@ -13,11 +12,9 @@ from model_accuracy_eval.report import comparison, page, page_replies, summary
 from model_accuracy_eval.report.page import Questions
 from model_accuracy_eval.report.page_replies import PackedReplies
 from model_accuracy_eval.run import outcome
-from model_accuracy_eval.run.issue_order import ShownQuestions
 from model_accuracy_eval.run_folder import journal, manifest, predictions, results, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
-from model_accuracy_eval.stages.reply_chunks import ReplyChunks
 from model_accuracy_eval.system.media_files import MediaFiles
 
 MadeFile = tuple[str, Callable[[], bytes | Iterable[bytes] | None]]
@@ -59,24 +56,22 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
         if prepared.task.name in judged:
             yield predictions.pictures_file(label, prepared.task.name), functools.partial(_pictures, prepared)
     for dataset_result in report.dataset_results:
-        yield (
-            results.file(label, dataset_result.dataset),
-            functools.partial(results.as_json_parts, dataset_result, plan),
-        )
-    questions = {prepared.task.name: ShownQuestions(prepared) for prepared in report.datasets}
-    with closing(ReplyChunks(store)) as chunks:
-        yield from _pages(report, questions, store, chunks)
+        yield results.file(label, dataset_result.dataset), functools.partial(results.as_json, dataset_result, plan)
+    questions = {
+        prepared.task.name: {problem.id: problem.messages[-1].shown for problem in prepared.problems}
+        for prepared in report.datasets
+    }
+    yield from _pages(report, questions, store)
     yield RUN_FILE, functools.partial(runfile.finished, report)
 
 
 def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[bytes] | None:
     """None for a journal that somebody changed, which is kept as it is; the outcome says so."""
     name = journal.file(plan.settings.label, prepared.task.name)
-    try:
-        places = journal.places_by_problem(store.lines(name))
-    except NoHonestScore:
-        return None
-    return predictions.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)
+    with contextlib.suppress(NoHonestScore):
+        places = predictions.places_by_problem(store.lines(name))
+        return predictions.as_view(store.lines_at(name, places), plan.sampling.of(prepared.task).n)
+    return None
 
 
 def _pictures(prepared: PreparedDataset) -> bytes | None:
@@ -111,22 +106,21 @@ def _write(name: str, make: Callable[[], bytes | Iterable[bytes] | None], folder
 
 def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
     """Writes the files for people again, and the manifest that holds their hashes; returns their names."""
-    with closing(ReplyChunks(store)) as chunks:
-        made = {name: make() for name, make in _pages(report, questions, store, chunks)}
-        pages = {name: content for name, content in made.items() if content is not None}
-        for name, content in pages.items():
-            store.write(name, content)
+    made = {name: make() for name, make in _pages(report, questions, store)}
+    pages = {name: content for name, content in made.items() if content is not None}
+    for name, content in pages.items():
+        store.write(name, content)
     store.write(MANIFEST, manifest.as_text(store.names(), store.parts))
     return list(pages)
 
 
-def _pages(report: Report, questions: Questions, store: Store, chunks: ReplyChunks) -> Iterator[MadeFile]:
+def _pages(report: Report, questions: Questions, store: Store) -> Iterator[MadeFile]:
     plan = report.plan
     if report.dataset_results:
         yield f"summary/summary_{plan.stamp}.csv", lambda: summary.as_csv(_cells(report)).encode()
         yield f"summary/summary_{plan.stamp}.md", lambda: _markdown(report).encode()
         yield f"summary/summary_{plan.stamp}.txt", lambda: summary.as_text(report).encode()
-    packed = functools.cache(lambda: _replies(report, store, chunks))
+    packed = functools.cache(lambda: _replies(report, store))
     yield page.PAGE, lambda: page.as_html(report, questions, packed())
     yield page.REPLIES_PAGE, lambda: page.replies_page(report, questions, packed())
 
@@ -134,13 +128,13 @@ def _pages(report: Report, questions: Questions, store: Store, chunks: ReplyChun
 _REPLY_FILES = (journal.file, journal.failures_file, predictions.findings_file, predictions.pictures_file)
 
 
-def _replies(report: Report, store: Store, chunks: ReplyChunks) -> dict[str, PackedReplies]:
+def _replies(report: Report, store: Store) -> dict[str, PackedReplies]:
     """None of datasets whose journal somebody changed; the outcome says so."""
     label, packed = report.plan.settings.label, {}
     for result in report.dataset_results:
         files = (file(label, result.dataset) for file in _REPLY_FILES)
         with contextlib.suppress(NoHonestScore):
-            packed[result.dataset] = page_replies.pack(result, *map(store.lines, files), chunks=chunks.new())
+            packed[result.dataset] = page_replies.pack(result, *map(store.lines, files))
     return packed
 
 

@@ -1,8 +1,7 @@
 """Task + rows → prepared dataset: the problems as they will be asked, and the hashes that identify them."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +18,6 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.records.media import MARKS, marked
-from model_accuracy_eval.records.packed_records import packed
 from model_accuracy_eval.scoring.answers import tools
 from model_accuracy_eval.scoring.figures import conversation_turns
 from model_accuracy_eval.scoring.figures.judging import check
@@ -31,8 +29,6 @@ from model_accuracy_eval.tasks.rows import DataRow
 
 _TELLING = 12
 """How long a text of a row is that a question cannot contain by chance, such as the name of a language."""
-
-_encode = msgspec.json.Encoder().encode
 
 ReadRows = Callable[[DataFile, tuple[str, ...]], Sequence[DataRow]]
 """Reads the rows of a file; each has the named columns."""
@@ -61,7 +57,7 @@ def _join_parts(
         msgspec.structs.replace(problem, id=place, part=(at, *problem.part), category=task.parts[at].name)
         for place, at, problem in found
     )
-    return _prepared(task, packed(Problem, problems), pipelines(task), shard)
+    return _prepared(task, tuple(problems), pipelines(task), shard)
 
 
 def build(
@@ -85,16 +81,15 @@ def build(
         builder.problem(place, rows[place], place if places is None else places.get(id(rows[place])))
         for place in chosen
     )
-    return _prepared(task, packed(Problem, problems), resolved, shard)
+    return _prepared(task, tuple(problems), resolved, shard)
 
 
 def _prepared(
-    task: TaskSpec, problems: Sequence[Problem], judging: Sequence[Pipeline], shard: Shard | None
+    task: TaskSpec, problems: tuple[Problem, ...], judging: Sequence[Pipeline], shard: Shard | None
 ) -> PreparedDataset:
-    questions = _digest(_as_list(_hashed_question(problem, task.of(problem)) for problem in problems))
+    questions = _digest([_hashed_question(problem, task.of(problem)) for problem in problems])
     judged = [_by_content(_without_defaults(pipeline)) for pipeline in judging]
-    answers = _as_list(_hashed_answers(problem) for problem in problems)
-    version = _digest(chain([b"[", _encode(questions), b","], answers, [b",", _encode(judged), b"]"]))[:6]
+    version = _digest([questions, [_hashed_answers(problem) for problem in problems], judged])[:6]
     return PreparedDataset(task=task, problems=views.sharded(problems, shard), version=version, questions=questions)
 
 
@@ -279,17 +274,5 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _as_list(values: Iterable[Any]) -> Iterator[bytes]:
-    """The parts of a JSON list, which may be too long to be in memory."""
-    separator = b"["
-    for value in values:
-        yield separator + _encode(value)
-        separator = b","
-    yield b"[]" if separator == b"[" else b"]"
-
-
-def _digest(parts: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
+def _digest(values: Sequence[Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(values)).hexdigest()

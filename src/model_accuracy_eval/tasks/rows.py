@@ -14,7 +14,6 @@ import msgspec
 from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataBytes, DataFile, RowsSource, TableFile
-from model_accuracy_eval.records.disk_rows import rows_in_little_memory
 from model_accuracy_eval.system import media_files, table_files
 from model_accuracy_eval.tasks import row_formats, row_pins
 
@@ -157,7 +156,7 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> Sequence
             f"{name}: rows are read from {', '.join((*_READERS, *table_files.ENDINGS[:-1]))} and "
             f"{table_files.ENDINGS[-1]} files (each also as .gz), not from '{suffix}'."
         )
-    rows = rows_in_little_memory(_checked(f"{name}, {place}", row, fields) for place, row in entries)
+    rows = [_checked(f"{name}, {place}", row, fields) for place, row in entries]
     if isinstance(data, bytes) and b";base64," in data:
         numbered = enumerate(rows, start=1)
         rows = [media_files.with_data_uris(f"{name}, row {number}", row) for number, row in numbered]

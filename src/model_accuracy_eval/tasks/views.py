@@ -161,7 +161,7 @@ def sliced(task: TaskSpec, count: int) -> range:
     return places
 
 
-def sharded(problems: Sequence[Problem], shard: Shard | None) -> Sequence[Problem]:
+def sharded(problems: tuple[Problem, ...], shard: Shard | None) -> tuple[Problem, ...]:
     """The problems of the shard, none if there are fewer of them than shards; all of them without a shard."""
     return problems if shard is None else problems[shard.index :: shard.count]
 

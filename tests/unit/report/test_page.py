@@ -391,9 +391,8 @@ def test_replies_that_do_not_fit_have_a_page_of_their_own() -> None:
     assert index_of(html)["elsewhere"] == page.REPLIES_PAGE
     assert {row[-1] for row in index_of(html)["datasets"][0]["rows"]} == {-1}
     assert page.REPLIES_PAGE in Page(html).text
-    parts = page.replies_page(one, QUESTIONS, large)
-    assert parts is not None
-    beside = b"".join(parts)
+    beside = page.replies_page(one, QUESTIONS, large)
+    assert beside is not None
     assert list(data_elements(beside)) == ["index", "chunk-0-0", "chunk-0-1"]
     assert Page(beside).all("a", href="report.html")
 

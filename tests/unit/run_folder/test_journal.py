@@ -3,7 +3,6 @@
 import json
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
@@ -142,7 +141,7 @@ def lines(*samples: tuple[int, int, str]) -> list[bytes]:
 def view_of(journal_lines: list[bytes], n: int) -> bytes:
     store = MemoryStore()
     store.append("journal", b"".join(journal_lines))
-    places = journal.places_by_problem(store.lines("journal"))
+    places = predictions.places_by_problem(store.lines("journal"))
     return b"".join(predictions.as_view(store.lines_at("journal", places), n))
 
 
@@ -157,14 +156,17 @@ def test_the_view_is_sorted_however_samples_came_in(texts: list[str], order: lis
     assert view["0"]["origin_prompt"][1] == {"role": "HUMAN", "prompt": "1+1?"}
 
 
-@given(st.lists(st.integers(0, 5), max_size=20))
-def test_many_lines_are_sorted_as_few_are(problems: list[int]) -> None:
-    """NumPy is loaded for many alone, and keeps the order within a problem too."""
-    written = lines(*((problem, place, "x" * place) for place, problem in enumerate(problems)))
-    few = list(journal.places_by_problem(written))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(journal, "_MANY_LINES", 0)
-        assert list(journal.places_by_problem(written)) == few
+def test_questions_are_those_of_answers_and_of_failures() -> None:
+    """The last turn of each problem, of a run of which nothing else was kept."""
+    store = MemoryStore()
+    fault = Fault(kind="failed", sentence="No answer.")
+    for number in (5, 2, 5):
+        asked = msgspec.structs.replace(PROBLEM, id=number, messages=(Message(role="user", content=f"2+{number}?"),))
+        store.append(journal.file("m", "sums"), journal.line(PREPARED, asked, Attempt(problem=number, index=0)))
+    lost = journal.failure_line(PREPARED, PROBLEM, Attempt(problem=7, index=0), fault)
+    store.append(journal.failures_file("m", "sums"), lost)
+    assert journal.questions(store.lines, "m", "sums") == {5: "2+5?", 2: "2+2?", 7: "2+2?"}
+    assert journal.questions(MemoryStore().lines, "m", "sums") == {}
 
 
 def test_a_sample_that_is_missing_is_null() -> None:

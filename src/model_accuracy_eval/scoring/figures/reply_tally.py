@@ -2,82 +2,17 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
 from math import fsum
-from typing import Any
 
-import numpy
 from msgspec import UNSET
 
-from model_accuracy_eval.records import Attempt, PreparedDataset, RequestMethod, Speed, Spread
-from model_accuracy_eval.records.disk_numbers import DiskNumbers
+from model_accuracy_eval.records import Attempt, PreparedDataset, RequestMethod, Speed, Spread, Usage
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT, GENERATING_METHODS
 from model_accuracy_eval.scoring.answers import tools
 from model_accuracy_eval.scoring.figures import intervals
-from model_accuracy_eval.scoring.figures.distributions import ordered
 from model_accuracy_eval.scoring.figures.notes import cropped
 from model_accuracy_eval.scoring.figures.replica_statistics import PaceRecorder
 from model_accuracy_eval.scoring.metrics import loglikelihood_methods
-
-# Tokens of requests, each counted once, however many samples share it and in whatever order these come.
-
-
-IN_MEMORY = 100_000
-"""So many requests are told apart at once, and without NumPy, which takes as long to load."""
-_UNKNOWN = -1
-
-
-class RequestTokens:
-    """Requests by 64-bit hashes of their ids: of ten million, two have the same with a chance of 3 in a million."""
-
-    def __init__(self) -> None:
-        self._hashes, self._prompt, self._completion = (DiskNumbers("q") for _ in range(3))
-        self._last: str | None = None
-
-    def add(self, request: str, prompt: int | None = None, completion: int | None = None) -> None:
-        """The tokens of the first sample of a request count."""
-        if request == self._last:  # the samples of one request follow each other
-            return
-        self._last = request
-        self._hashes.append(hash(request))
-        self._prompt.append(_UNKNOWN if prompt is None else prompt)
-        self._completion.append(_UNKNOWN if completion is None else completion)
-
-    def totals(self) -> tuple[int, int | None, int | None]:
-        """How many requests there are, and their tokens of prompts and completions; None: none is known."""
-        count, totals = 0, [_UNKNOWN, _UNKNOWN]
-        for first_ones in self._first_ones():
-            count += 1
-            totals = [_sum(total, int(number)) for total, number in zip(totals, first_ones, strict=True)]
-        prompt, completion = (None if total == _UNKNOWN else total for total in totals)
-        return count, prompt, completion
-
-    def _first_ones(self) -> Iterable[tuple[float, float]]:
-        """The tokens of each request. Of many, each pass takes those whose hash leaves one remainder."""
-        parts = -(-len(self._hashes) // IN_MEMORY)
-        if parts <= 1:
-            rows = zip(self._hashes, self._prompt, self._completion, strict=True)
-            first: dict[float, tuple[float, float]] = {}
-            for number, *tokens in rows:
-                first.setdefault(number, (tokens[0], tokens[1]))
-            return first.values()
-        return chain.from_iterable(self._part(part, parts) for part in range(parts))
-
-    def _part(self, part: int, parts: int) -> Iterator[tuple[float, float]]:
-        columns = zip(*(column.blocks() for column in (self._hashes, self._prompt, self._completion)), strict=True)
-        found = numpy.concatenate([_chosen(blocks, part, parts) for blocks in columns], axis=1)
-        _, first = numpy.unique(found[0], return_index=True)
-        return zip(found[1][first].tolist(), found[2][first].tolist(), strict=True)
-
-
-def _chosen(blocks: Iterable[Any], part: int, parts: int) -> Any:
-    columns = numpy.stack([numpy.frombuffer(block, dtype="int64") for block in blocks])
-    return columns[:, columns[0] % parts == part]
-
-
-def _sum(total: int, more: int) -> int:
-    return total if more == _UNKNOWN else max(total, 0) + more
-
 
 # Speed as the evaluation's own requests show it: time to first token, whole answer, gap between chunks, tokens.
 
@@ -86,11 +21,12 @@ class Stopwatch:
     """Collects the timings of samples. Tokens of a request count once, however many samples share it."""
 
     def __init__(self) -> None:
-        self._ttft = DiskNumbers()
-        self._e2e = DiskNumbers()
-        self._gaps = DiskNumbers()
-        self._counted = RequestTokens()
-        self._uncounted = RequestTokens()
+        self._ttft: list[float] = []
+        self._e2e: list[float] = []
+        self._gaps: list[float] = []
+        self._usages: dict[str, Usage] = {}
+        """Of the first sample of each request."""
+        self._uncounted: set[str] = set()
 
     def add(self, attempt: Attempt) -> None:
         if attempt.timings is not None:
@@ -102,25 +38,30 @@ class Stopwatch:
             if attempt.usage is None or attempt.usage.completion_tokens is None:
                 self._uncounted.add(attempt.request)
         if attempt.usage is not None:
-            self._counted.add(attempt.request, attempt.usage.prompt_tokens, attempt.usage.completion_tokens)
+            self._usages.setdefault(attempt.request, attempt.usage)
 
     def speed(self) -> Speed:
-        _, prompt_tokens, completion_tokens = self._counted.totals()
-        uncounted, _, _ = self._uncounted.totals()
+        completion_tokens = _total(usage.completion_tokens for usage in self._usages.values())
         return Speed(
             ttft=_spread(self._ttft),
             e2e=_spread(self._e2e),
             gap=_spread(self._gaps),
-            prompt_tokens=prompt_tokens,
+            prompt_tokens=_total(usage.prompt_tokens for usage in self._usages.values()),
             completion_tokens=completion_tokens,
-            uncounted=uncounted if uncounted and completion_tokens is not None else UNSET,
+            uncounted=len(self._uncounted) if self._uncounted and completion_tokens is not None else UNSET,
         )
 
 
-def _spread(values: DiskNumbers) -> Spread | None:
+def _total(counts: Iterable[int | None]) -> int | None:
+    """None: none is known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _spread(values: Sequence[float]) -> Spread | None:
     if not values:
         return None
-    in_order = ordered(values)
+    in_order = sorted(values)
     return Spread(
         mean=fsum(values) / len(values),
         p50=intervals.quantile(in_order, 0.5),
