@@ -5,7 +5,6 @@ journal is written here, with the lines that it began with as pattern. Then `mer
 """
 
 import argparse
-import itertools
 import json
 import os
 import random
@@ -37,10 +36,9 @@ pipelines: [{{filters: [number_answer], metrics: [{{name: number, label: accurac
 """
 
 
-class Size(NamedTuple):
-    """One size of run, and what it cost."""
+class Measured(NamedTuple):
+    """What a run cost."""
 
-    samples: int
     costs: dict[str, measure.Cost]
     """By command."""
     files: dict[str, int]
@@ -100,7 +98,7 @@ def sizes(folder: Path) -> dict[str, int]:
     return found
 
 
-def measured(url: str, samples: int) -> Size:
+def measured(url: str, samples: int) -> Measured:
     problems = samples // N
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -115,30 +113,21 @@ def measured(url: str, samples: int) -> Size:
         costs = {"merge": cost}
         for command, runs in (("report", [merged]), ("compare", [merged, merged])):
             costs[command] = measure.run([*PROGRAM, command, *map(str, runs)], quiet=True)
-        return Size(samples, costs, sizes(merged))
+        return Measured(costs, sizes(merged))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sizes", nargs="*", type=int, default=[100_000, 300_000], help="samples; the default takes minutes"
-    )
+    parser.add_argument("samples", nargs="?", type=int, default=100_000, help="the default takes a minute")
+    samples = parser.parse_args().samples
     measure.LIMIT = 3600.0
     with measure.serving(tokens=16) as server:
-        found = []
-        for samples in parser.parse_args().sizes:
-            found.append(measured(server.url, samples))
-            one = found[-1]
-            print(f"{one.samples:>10,} samples")
-            for name, cost in one.costs.items():
-                print(f"{'':>10}  {name:<8} {cost.wall:6.0f} s, {cost.cpu:.0f} s CPU, {cost.rss_mb:.0f} MB at most")
-            for name, size in sorted(one.files.items(), key=lambda item: -item[1])[:6]:
-                print(f"{'':>10}  {name:<28} {size / 1e6:10.1f} MB {size / one.samples:8.1f} bytes a sample")
-            sys.stdout.flush()
-    for small, large in itertools.pairwise(found):
-        for name in large.costs:
-            grown = (large.costs[name].rss_mb - small.costs[name].rss_mb) * 2**20 / (large.samples - small.samples)
-            print(f"{name}: from {small.samples:,} to {large.samples:,} samples memory grows by {grown:.0f} bytes each")
+        found = measured(server.url, samples)
+    print(f"{samples:,} samples, {N} a problem")
+    for name, cost in found.costs.items():
+        print(f"  {name:<8} {cost.wall:6.0f} s, {cost.cpu:.0f} s CPU, {cost.rss_mb:.0f} MB at most")
+    for name, size in sorted(found.files.items(), key=lambda item: -item[1])[:6]:
+        print(f"  {name:<28} {size / 1e6:10.1f} MB {size / samples:8.1f} bytes a sample")
     print(f"\n{os.cpu_count()} cores, load {os.getloadavg()[0]:.0f}, Python {sys.version.split()[0]}")
 
 
