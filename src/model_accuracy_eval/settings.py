@@ -147,13 +147,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data_dir: Annotated[
         str | None, about("Folder that is searched for data files before any hub.", workflow_only=True)
     ] = None
-    data_lock: Annotated[
-        str | None,
-        about(
-            "Lock file of datasets that no release pins: their files and rows at first use; default: in the cache.",
-            workflow_only=True,
-        ),
-    ] = None
     offline: Annotated[
         bool, about("Fetch no data files; by default, those that this machine lacks are fetched.", workflow_only=True)
     ] = False
@@ -344,16 +337,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "says it is loading (503), but an --endpoint where nobody listens is told at once."
         ),
     ] = None
-    gone_after: Annotated[
-        Seconds,
-        about("Seconds for which the service may refuse connections, as in a restart, before the run ends."),
-    ] = 20.0
-    connect_timeout: Annotated[Seconds, about("Seconds to wait for a connection.")] = 10.0
-    first_token_timeout: Annotated[
-        Seconds, about("Seconds to wait for the first byte of an answer, including time in the service's queue.")
-    ] = 600.0
-    idle_timeout: Annotated[Seconds, about("Seconds to wait for the next bytes within an answer.")] = 120.0
-    total_timeout: Annotated[Seconds, about("Seconds to wait for a complete answer.")] = 3600.0
 
     out: Annotated[str, about("Folder in which the run's folder is created.", workflow_only=True)] = "outputs"
     label: Annotated[

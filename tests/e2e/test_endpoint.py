@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 
@@ -55,9 +56,10 @@ def questions(tmp_path: Path) -> Path:
 
 def evaluate(server: FaultServer, questions: Path, out: Path, **settings: object) -> Report:
     """The real thing in this process: real plan, real ports."""
-    limits = {"first-token-timeout": 1, "idle-timeout": 1, "total-timeout": 3}
-    values = {"endpoint": server.url, "datasets": str(questions), "out": str(out), **limits, **settings}
+    values = {"endpoint": server.url, "datasets": str(questions), "out": str(out), **settings}
     plan = wiring.plan(values, {})
+    limits = replace(plan.client_limits, first_token_timeout=1.0, idle_timeout=1.0, total_timeout=3.0)
+    plan = replace(plan, client_limits=limits)
     return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
 
 

@@ -153,37 +153,37 @@ def test_an_address_of_a_file_is_a_dataset(tmp_path: Path) -> None:
     """It is noted what it held: another content behind the address is refused, until an update takes it."""
     lines = [json.dumps({"question": f"What is {n} + 1?", "answer": str(n + 1)}) for n in range(4)]
     surroundings = {"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path / "cache"), "NO_PROXY": "*"}
-    lock = ("--data-lock", tmp_path / "accuracy-data.lock")
     with FaultServer(adds) as server, FileHost({"/more/own%20sums.jsonl": "\n".join(lines).encode()}) as host:
         url = f"{host.url}/more/own%20sums.jsonl"
-        run = ("run", "--endpoint", server.url, "-n", 1, *lock, "--datasets", url, "--out")
+        run = ("run", "--endpoint", server.url, "-n", 1, "--datasets", url, "--out")
         first = command.run(*run, tmp_path / "1", **surroundings)
         host.files["/more/own%20sums.jsonl"] = "\n".join(lines[:2]).encode()
-        fresh = {**surroundings, "MODEL_ACCURACY_EVAL_CACHE": str(tmp_path / "fresh")}
-        moved = command.run(*run, tmp_path / "3", **fresh)
-        update = command.run("tasks", "prepare", "--update", *lock, url, **fresh)
+        for file in tmp_path.glob("cache/data/*/own sums.jsonl"):
+            file.unlink()
+        moved = command.run(*run, tmp_path / "3", **surroundings)
+        update = command.run("tasks", "prepare", "--update", url, **surroundings)
     assert (first.code, update.code) == (0, 0), first.err + update.err
     assert moved.code == 3
     assert "own%20sums.jsonl is not the file that 'own sums.jsonl' stands for" in moved.err
     assert "tasks prepare --update" in moved.err
     assert "own_sums: 4 of 4 samples answered." in first.out
-    kept = json.loads((tmp_path / "accuracy-data.lock").read_bytes())["splits"][url]["files"]
+    kept = json.loads((tmp_path / "cache" / "data" / "accuracy-data.lock").read_bytes())["splits"][url]["files"]
     assert kept[0]["sha256"] == sha256("\n".join(lines[:2]).encode()).hexdigest()
 
 
 def test_what_is_prepared_is_pinned_by_its_rows(tmp_path: Path) -> None:
-    """On another machine with the same lock file: the run compares, and rows of the user's that are others are refused."""
-    lock, address = ("--data-lock", tmp_path / "accuracy-data.lock"), "hf:org/lines:default:test"
+    """The run compares, and rows of the user's that are others are refused."""
+    address = "hf:org/lines:default:test"
     own = tmp_path / "own" / "org" / "lines" / "test.jsonl"
     own.parent.mkdir(parents=True)
     own.write_text("".join(f"{json.dumps(row)}\n" for row in [*ROWS[:5], {**ROWS[5], "level": "hard"}]))
     with FakeHub() as hub, FaultServer(adds) as server:
         hub.push("datasets/org/lines", {"test.jsonl": "".join(f"{json.dumps(row)}\n" for row in ROWS).encode()})
-        done = command.run("tasks", "prepare", *lock, address, **around(hub, tmp_path / "one"))
-        (entry_of_split,) = json.loads((tmp_path / "accuracy-data.lock").read_bytes())["splits"].values()
-        run = ("run", "--endpoint", server.url, "-n", 1, *lock, "--datasets", address, "--out")
-        same = command.run(*run, tmp_path / "1", **around(hub, tmp_path / "two"))
-        other = command.run(*run, tmp_path / "2", "--data-dir", tmp_path / "own", **around(hub, tmp_path / "two"))
+        done = command.run("tasks", "prepare", address, **around(hub, tmp_path))
+        (entry_of_split,) = json.loads(next(tmp_path.rglob("accuracy-data.lock")).read_bytes())["splits"].values()
+        run = ("run", "--endpoint", server.url, "-n", 1, "--datasets", address, "--out")
+        same = command.run(*run, tmp_path / "1", **around(hub, tmp_path))
+        other = command.run(*run, tmp_path / "2", "--data-dir", tmp_path / "own", **around(hub, tmp_path))
     assert (done.code, same.code, other.code) == (0, 0, 2), done.err + same.err + other.err
     (rows,) = entry_of_split["rows"]
     assert (rows["count"], rows["columns"]) == (6, ["level", "problem", "solution"])

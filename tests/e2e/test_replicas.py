@@ -9,10 +9,15 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.e2e import command
 from tests.e2e.test_shards import JSON, answer, told
 from tests.servers.fault_server import FaultServer, Style
 from tests.waiting import free_ports
+
+from model_accuracy_eval import wiring
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.system.clock import SignalClock
 
 
 @pytest.fixture
@@ -23,9 +28,9 @@ def questions(tmp_path: Path) -> Path:
     return file
 
 
-def run(questions: Path, out: Path, *servers: FaultServer, more: tuple[object, ...] = ()) -> tuple[command.Done, Path]:
+def run(questions: Path, out: Path, *servers: FaultServer) -> tuple[command.Done, Path]:
     endpoints = [word for server in servers for word in ("--endpoint", server.url)]
-    done = command.run("run", *endpoints, "--datasets", questions, "-n", 4, "--out", out, *more)
+    done = command.run("run", *endpoints, "--datasets", questions, "-n", 4, "--out", out)
     return done, command.only_run(out)
 
 
@@ -97,18 +102,24 @@ def test_what_a_dead_replica_was_asked_the_others_answer(tmp_path: Path, questio
     assert told(folder) == told(single)
 
 
-def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(tmp_path: Path, questions: Path) -> None:
+def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(
+    tmp_path: Path, questions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It takes requests and says nothing: none is sent to it again, and after few it is asked no more."""
 
     def hangs(number: int, _request: JSON) -> str | None:
         return "stalled_before_head" if number >= 20 else None
 
     with FaultServer(answer) as living, FaultServer(answer, plan=hangs) as hanging:
-        done, folder = run(questions, tmp_path / "out", living, hanging, more=("--first-token-timeout", 2))
+        endpoints = f"{living.url},{hanging.url}"
+        values = {"endpoint": endpoints, "datasets": str(questions), "n": 4, "out": str(tmp_path / "out")}
+        plan = wiring.plan(values, {})
+        plan = replace(plan, client_limits=replace(plan.client_limits, first_token_timeout=2.0))
+        report = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
         asked = [json.dumps(request, sort_keys=True) for request in hanging.chats]
-    assert done.code == 0, done.err
-    assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in done.err
-    assert len(command.journal(folder, "lengths")) == 480
+    assert report.outcome.exit_code == 0
+    assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in capsys.readouterr().err
+    assert len(command.journal(command.only_run(tmp_path / "out"), "lengths")) == 480
     assert len(asked) == len({*asked})
 
 

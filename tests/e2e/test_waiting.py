@@ -61,7 +61,7 @@ def test_a_restart_is_survived(tmp_path: Path) -> None:
     with FaultServer(plan=plan, port=port) as server:
         process = command.start(
             "run", "--endpoint", server.url, "--datasets", "demo_gsm8k", "--concurrency", 2, "-n", 5,
-            "--generation", '{"n": 1}', "--gone-after", 60, "--out", tmp_path,
+            "--generation", '{"n": 1}', "--out", tmp_path,
         )  # fmt: skip
         assert half.wait(HANGING)
     with FaultServer(port=port):

@@ -98,11 +98,10 @@ def check_tasks(names: tuple[str, ...], **options: Any) -> None:
 @tasks.command("prepare")
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Every dataset that has a source.")
-@click.option("--data-lock", help="Lock file of datasets that no release pins; default: in the cache.")
 @click.option("--update", is_flag=True, help="Take these datasets as their hubs have them now, and note that.")
-def prepare_tasks(names: tuple[str, ...], data_lock: str | None, *, everything: bool, update: bool) -> None:
+def prepare_tasks(names: tuple[str, ...], *, everything: bool, update: bool) -> None:
     """Fetch and verify the data of datasets beforehand."""
-    hub = wiring.fetching_hub(os.environ, _say, lock=data_lock, update=update)
+    hub = wiring.fetching_hub(os.environ, _say, update=update)
     library = wiring.library(os.environ, None, (), trusted=False, data=hub)
     names = catalogue.with_a_source() if everything else names
     if not names:

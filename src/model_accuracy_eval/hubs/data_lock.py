@@ -1,7 +1,7 @@
 """The lock file: which files of which commit a split was when it was first read, and what its rows were.
 
-It is text that a repository can keep: one entry for every split, by what was asked for. Who keeps none has one in the
-cache. Beside the cache's files lie short sums of all rows that were read, to tell where others differ from them.
+It lies in the cache: one entry for every split, by what was asked for. Beside the cache's files lie short sums of all
+rows that were read, to tell where others differ from them.
 """
 
 import fcntl
@@ -56,16 +56,15 @@ def key(split: HubSplit) -> str:
 class DataLock:
     """Implements `ports.RowPins`.
 
-    `path`: where the user keeps the file; None: in the cache, where only what this user wrote is believed. `forget`:
-    the entry of each split is made anew when it is first asked for. `keep`: whether to believe, and to change, the file
-    in the cache; where others share the home of this user, what is noted lasts as long as this object.
+    Only what this user wrote is believed. `forget`: the entry of each split is made anew when it is first asked for.
+    `keep`: whether to believe, and to change, the file; where others share the home of this user, what is noted lasts
+    as long as this object.
     """
 
-    def __init__(self, path: Path | None, cache: Path, *, forget: bool = False, keep: bool = True) -> None:
-        self._path = path or cache / LOCK_FILE
-        self._is_own = path is None
+    def __init__(self, cache: Path, *, forget: bool = False, keep: bool = True) -> None:
+        self._path = cache / LOCK_FILE
         self._sums = cache / "rows"
-        self._memory: dict[str, LockedSplit] | None = None if path or keep else {}
+        self._memory: dict[str, LockedSplit] | None = None if keep else {}
         self._forget = forget
         self._renewed: set[str] = set()
         self.lock = str(self._path)
@@ -130,7 +129,7 @@ class DataLock:
             return _Entries(splits=self._memory)
         try:
             with self._path.open("rb") as file:
-                if self._is_own and os.fstat(file.fileno()).st_uid != os.geteuid():
+                if os.fstat(file.fileno()).st_uid != os.geteuid():
                     return _Entries()  # another user could have written anything
                 return msgspec.json.decode(file.read(), type=_Entries)
         except FileNotFoundError:
@@ -150,8 +149,8 @@ class DataLock:
 
     def _unwritable(self, error: OSError) -> BadData:
         return BadData(
-            f"Which rows a dataset has cannot be noted in {self._path}: {error.strerror or error}. Name another file "
-            "with --data-lock, or another folder with MODEL_ACCURACY_EVAL_CACHE."
+            f"Which rows a dataset has cannot be noted in {self._path}: {error.strerror or error}. Name another "
+            "folder with MODEL_ACCURACY_EVAL_CACHE."
         )
 
     @contextmanager

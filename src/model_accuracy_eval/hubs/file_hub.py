@@ -91,8 +91,8 @@ class FileHub:
     """Implements `ports.DataHub`.
 
     `fetch`: how to get what is missing; None: the network is not used. `guard` gets the path of each file before it is
-    read, and may refuse it; bundled files are everybody's. `lock`: the lock file; None: one in the cache. `update`:
-    what it says of the splits that are asked for is forgotten. `keep_lock`: whether the one in the cache is believed.
+    read, and may refuse it; bundled files are everybody's. `update`: what the lock
+    file says of the splits that are asked for is forgotten. `keep_lock`: whether the one in the cache is believed.
     """
 
     def __init__(
@@ -101,14 +101,13 @@ class FileHub:
         *,
         fetch: Fetch | None = None,
         guard: Callable[[str], None] | None = None,
-        lock: str | None = None,
         update: bool = False,
         keep_lock: bool = True,
     ) -> None:
         self._fetch = fetch
         self._guard = guard
         self._cache = cache_folder(environment) / "data"
-        self._lock = DataLock(Path(lock) if lock else None, self._cache, forget=update, keep=keep_lock)
+        self._lock = DataLock(self._cache, forget=update, keep=keep_lock)
         self.pins: RowPins = self._lock
 
     def shards(self, file: DataFile, data_dir: str | None) -> tuple[DataFile, ...]:

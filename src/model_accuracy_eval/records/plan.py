@@ -62,7 +62,7 @@ class Sampling(Record, frozen=True, kw_only=True):
 
 
 class ClientLimits(Record, frozen=True, kw_only=True):
-    """Timeouts, retries and concurrency of the client."""
+    """Concurrency, retries and time limits of the client. The seconds from `connect_timeout` on are no settings."""
 
     concurrency: int = 32
     retries: int = 5
@@ -72,10 +72,12 @@ class ClientLimits(Record, frozen=True, kw_only=True):
     """None: as long as makes sense."""
     connect_timeout: float = 10.0
     first_token_timeout: float = 600.0
+    """To the first byte of an answer, including the time in the service's queue."""
     idle_timeout: float = 120.0
+    """Between bytes within an answer."""
     total_timeout: float = 3600.0
     gone_after: float = 20.0
-    """Seconds of refused connections after which the service is considered gone."""
+    """Of refused connections, as in a restart, after which the service is considered gone."""
 
 
 _SPECIAL = re.compile(r"""[:<>=#"']|\s+and\s+|^\s|\s$""")

@@ -85,6 +85,6 @@ class Silences:
         if self._in_a_row >= self._bound:
             raise AdapterFailed(
                 f"The service takes requests, but the last {self._in_a_row} in a row got no answer in time: "
-                f"{fault.sentence} Start it again, or give it longer (--first-token-timeout, --idle-timeout).",
+                f"{fault.sentence} Start it again, and go on with --reuse.",
                 stage="infer",
             )

@@ -81,14 +81,13 @@ def hub(
     *,
     fetch: Fetch | None = None,
     adapter_user: UnprivilegedUser | None = None,
-    lock: str | None = None,
     update: bool = False,
     keep_lock: bool = True,
 ) -> FileHub:
     """Where data files come from; refuses proxies that cannot work, and files that the adapter's user could read."""
     process_environment.check(environment)
     guard = adapter_user.refuse_answers if adapter_user else None
-    return FileHub(environment, fetch=fetch, guard=guard, lock=lock, update=update, keep_lock=keep_lock)
+    return FileHub(environment, fetch=fetch, guard=guard, update=update, keep_lock=keep_lock)
 
 
 def data_fetch(
@@ -98,11 +97,9 @@ def data_fetch(
     return DataFetch(environment, check=check, say=say)
 
 
-def fetching_hub(
-    environment: Mapping[str, str], say: Callable[[str], object], *, lock: str | None = None, update: bool = False
-) -> FileHub:
+def fetching_hub(environment: Mapping[str, str], say: Callable[[str], object], *, update: bool = False) -> FileHub:
     """The hub of a command that fetches data and does nothing else."""
-    return hub(environment, fetch=data_fetch(environment, say=say), lock=lock, update=update)
+    return hub(environment, fetch=data_fetch(environment, say=say), update=update)
 
 
 def trusted_python(environment: Mapping[str, str]) -> MakeRows:
@@ -164,7 +161,6 @@ def local_ports(
             environment,
             fetch=None if plan.settings.offline else data_fetch(environment, check=clock.check, say=display.say),
             adapter_user=adapter_user,
-            lock=plan.settings.data_lock,
             keep_lock=not private_folder,
         ),
         make_rows=trusted_python(environment) if plan.settings.trust_python else _refuse_python,

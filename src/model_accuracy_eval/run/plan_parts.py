@@ -104,7 +104,7 @@ def library_of(
         settings.tasks_path,
         trusted=settings.trust_python,
         columns=settings.columns,
-        data=hub(environment, fetch=fetch, lock=settings.data_lock, keep_lock=keep_lock),
+        data=hub(environment, fetch=fetch, keep_lock=keep_lock),
     )
 
 

@@ -45,7 +45,7 @@ def _size(
     say: Callable[[str], object],
 ) -> DatasetSize:
     fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
-    data, make_rows = hub(environment, fetch=fetch, lock=settings.data_lock), trusted_python(environment)
+    data, make_rows = hub(environment, fetch=fetch), trusted_python(environment)
 
     def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
         return rows.read(file, fields, settings.data_dir, data, make_rows)

@@ -64,14 +64,13 @@ def hub(
     *,
     offline: bool = False,
     said: list[str] | None = None,
-    lock: str | None = None,
     update: bool = False,
     **more: str,
 ) -> FileHub:
     environment = {**server.environment, "MODEL_ACCURACY_EVAL_CACHE": str(cache), **more}
     say = (lambda _: None) if said is None else said.append
     fetch = None if offline else DataFetch(environment, retry=QUICK, say=say)
-    return FileHub(environment, fetch=fetch, lock=lock, update=update)
+    return FileHub(environment, fetch=fetch, update=update)
 
 
 def no_recipes(recipe: Recipe, rows: object, read: object) -> list[rows.DataRow]:

@@ -119,15 +119,6 @@ def test_an_update_takes_what_the_hub_has_now(server: FakeHub, tmp_path: Path) -
     assert source(hub(server, tmp_path)).status == "pinned now"
 
 
-def test_a_lock_file_of_the_repository_pins_on_every_machine(server: FakeHub, tmp_path: Path) -> None:
-    """The dataset has moved on; a machine with an empty cache reads what the file says."""
-    lock = str(tmp_path / "repository" / "accuracy-data.lock")
-    first = source(hub(server, tmp_path / "one", lock=lock))
-    server.push("datasets/org/sums", {**SHARDS, "main/test-00002-of-00003.jsonl": lines(70, 2)})
-    other = source(hub(server, tmp_path / "two", lock=lock))
-    assert (other.status, other.places, other.rows) == ("as pinned", first.places, first.rows)
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="files can be given to others by root alone")
 def test_a_lock_file_in_a_cache_that_another_user_wrote_is_not_believed(server: FakeHub, tmp_path: Path) -> None:
     """It could name any commit of any dataset."""

@@ -85,11 +85,6 @@ BAD: list[tuple[str, Any, str]] = [
     ("retries", -1, "expected 'int' >= 0"),
     ("runtime", "vm", "expected one of process, container"),
     ("ready-timeout", 0, "expected 'float' > 0"),
-    ("gone-after", 0, "expected 'float' > 0"),
-    ("connect-timeout", "0", "expected 'float' > 0"),
-    ("first-token-timeout", -5, "expected 'float' > 0"),
-    ("idle-timeout", 0, "expected 'float' > 0"),
-    ("total-timeout", "inf", "expected a finite number"),
     ("port", 0, "expected 'int' >= 1"),
     ("port", 65536, "expected 'int' <= 65535"),
     ("label", "", "expected 'str' matching regex"),
@@ -129,7 +124,7 @@ def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> 
 def test_every_bound_is_refused_above() -> None:
     """Each setting whose type can be missed has a line in the table of this test."""
     free = {"adapter", "model", "endpoint", "model-name", "data-dir", "tasks-path", "reuse", "baseline", "debug"}
-    free |= {"only", "columns", "resources", "data-lock", "judge-panel"}
+    free |= {"only", "columns", "resources", "judge-panel"}
     free |= {"judge-endpoint", "judge-model", "sandbox-image"}
     free |= {"adapter-image", "max-weight-size", "devices", "weights-dir", "shard"}  # looked at by those who use them
     assert {name for name, *_ in BAD} | free == set(NAMES)

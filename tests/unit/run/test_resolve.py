@@ -49,16 +49,14 @@ def test_every_setting_reaches_the_plan() -> None:
     """Under its own name or in its group."""
     found = plan(
         num_return_sequences=8, temperature=0.5, top_p=0.9, max_tokens=64, seed=None, generation={"top_k": 1},
-        concurrency=3, retries=2, ready_timeout=1.0, connect_timeout=2.0, first_token_timeout=3.0, idle_timeout=4.0,
-        total_timeout=5.0, limit=7, data_dir="d", out="o", label="l", port=9, debug=True, score_reasoning=True,
+        concurrency=3, retries=2, ready_timeout=1.0, limit=7, data_dir="d", out="o", label="l", port=9, debug=True, score_reasoning=True,
         max_failed_requests=6, task_type="any-to-any", model_name="m", mode="infer",
     )  # fmt: skip
     assert msgspec.to_builtins(found.sampling) == {
         "n": 8, "temperature": 0.5, "top_p": 0.9, "max_tokens": 64, "seed": None, "neutral": {}, "extra": {"top_k": 1},
     }  # fmt: skip
     limits = found.client_limits
-    assert (limits.concurrency, limits.retries, limits.ready_timeout, limits.connect_timeout) == (3, 2, 1, 2)
-    assert (limits.first_token_timeout, limits.idle_timeout, limits.total_timeout) == (3, 4, 5)
+    assert (limits.concurrency, limits.retries, limits.ready_timeout) == (3, 2, 1)
     assert (
         found.settings.limit,
         found.settings.data_dir,
