@@ -20,14 +20,15 @@ ExecutionVerdict = Literal[
 
 Mode = Literal["split", "shared"]
 """Whether the tests run in another process than the program, or in the same one because they need its objects. The mode
-belongs to the task and is detected with the reference solution, never with the program that is judged."""
+belongs to the task and is detected with the reference solution, never with the program that is judged. What a program
+of a `split` task gives and is no data, such as a generator, is judged in `shared`, and its integrity says so."""
 
 Isolation = Literal["container", "namespace", "uid", "none"]
 
 Integrity = Literal["split", "split+names", "shared+control", "shared", "exit code"]
 """How reliable a `passed` is. `split`: it cannot be forged. `split+names`: not either, unless the tests work out what
-they expect with the program itself: with a name that it supplies beside its entry point, or by comparing its objects
-with each other. `shared+control`: the usual forgeries are detected. The others: it can be forged."""
+they expect with a name that the program supplies beside its entry point. `shared+control`: the usual forgeries are
+detected. The others: it can be forged."""
 
 
 class Limits(Record, frozen=True, kw_only=True):

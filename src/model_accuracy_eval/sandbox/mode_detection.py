@@ -14,15 +14,26 @@ import msgspec
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import CaseProgram, Execution, Isolation, Mode, Program
-from model_accuracy_eval.sandbox.executing_tests import may_execute
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
 
 _MODES: tuple[Mode, ...] = ("split", "shared")
 """The one that cannot be cheated first."""
 
-_NOT_AN_ANSWER = "object()"
-"""Equal to nothing, and of no type that tests may ask for."""
+_NOT_AN_ANSWER = "..."
+"""Equal to nothing that tests expect, and of no type that they ask for."""
+_EXECUTING_MODULES = frozenset(
+    {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "importlib", "runpy", "imp", "code"}
+    | {"jinja2", "mako"}
+)
+"""They load objects or modules from files, or run texts: code of whoever wrote these."""
+_EXECUTING_FUNCTIONS = frozenset({"eval", "exec", "compile", "__import__"})
+_EXECUTING_METHODS = frozenset(
+    {"read_pickle", "load_model", "load_module", "exec_module", "unsafe_load", "full_load"}
+    | {"UnsafeLoader", "dictConfig", "fileConfig", "sympify", "parse_expr"}
+    | {"run_docstring_examples", "DocTestFinder", "DocTestRunner", "DocTestSuite"}
+)
+_EXECUTING_KEYWORDS = frozenset({"allow_pickle"})
 
 
 class ModeDetectingSandbox:
@@ -105,9 +116,11 @@ async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
             )
             if failing.passed is None:
                 raise BadData(f"It is not known in which mode {task} is judged.", detail=failing.detail)
-        if passing.passed and not failing.passed:
+        if passing.passed and not passing.integrity.startswith(mode):
+            objections.append(f"{mode}: {passing.detail}")
+        elif passing.passed and not failing.passed:
             return mode
-        if passing.passed:
+        elif passing.passed:
             objections.append(f"{mode}: a wrong solution was not seen to fail ({failing.verdict})")
         else:
             objections.append(f"{mode}: the solution did not pass ({passing.verdict}: {passing.detail})")
@@ -115,6 +128,28 @@ async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
         f"The tests of {task} cannot judge programs: in neither mode do they tell its own solution from a wrong one.",
         detail="\n".join(objections),
     )
+
+
+def may_execute(tests: str) -> bool:
+    """Whether the tests may execute what a program gives them: then a process of their own is no protection. Those that
+    cannot be read do not run at all."""
+    try:
+        tree = parse_source(tests)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(_names_a_way(node) for node in ast.walk(tree))
+
+
+def _names_a_way(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.partition(".")[0] in _EXECUTING_MODULES for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] in _EXECUTING_MODULES
+    if isinstance(node, ast.Name):
+        return node.id in _EXECUTING_FUNCTIONS | _EXECUTING_MODULES
+    if isinstance(node, ast.Attribute):
+        return node.attr in _EXECUTING_METHODS
+    return isinstance(node, ast.keyword) and node.arg in _EXECUTING_KEYWORDS
 
 
 def break_functions(code: str) -> str:

@@ -6,12 +6,13 @@ assertion or a test that does not run give themselves away.
 """
 
 import ast
+import copy
 import random
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, Function, must_fail
-from model_accuracy_eval.sandbox.other_expectations import equality, other_expectation
 from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
 
 _COMPARING = {"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqual", "assertDictEqual"} | {
@@ -33,6 +34,15 @@ _PAIRS = (
 )
 _OPPOSITES = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
 """Methods of unittest of which one holds when the other does not, for the same arguments."""
+
+_EQUALITIES = frozenset(
+    {"equals", "array_equal", "array_equiv", "allclose", "isclose", "almost_equals", "identical", "assert_frame_equal"}
+    | {"assert_series_equal", "assert_index_equal", "assert_array_equal", "assert_array_almost_equal", "assert_equal"}
+    | {"assert_almost_equal", "assert_allclose", "eq"}
+)
+"""Functions and methods of numpy, pandas and math that say whether two values are equal."""
+_DISTANCES = frozenset({"abs", "fabs"})
+_EXPECTED = re.compile(r"expect|want|correct|reference|truth|original|target", re.IGNORECASE)
 
 
 class Control(NamedTuple):
@@ -95,13 +105,13 @@ class _Negater(ast.NodeTransformer):
         return self.visit_FunctionDef(node)
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        test = self._negated_comparison(node.test) or other_expectation(node.test)
+        test = self._negated_comparison(node.test) or _other_expectation(node.test)
         test = test or ast.UnaryOp(ast.Not(), node.test)
         return self._check(node, ast.Assert(test=test, msg=None))
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         call = node.value
-        if isinstance(call, ast.Call) and equality(call) and (other := other_expectation(call)):
+        if isinstance(call, ast.Call) and _equality(call) and (other := _other_expectation(call)):
             return self._check(node, ast.Expr(other))
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
             return node
@@ -115,13 +125,13 @@ class _Negater(ast.NodeTransformer):
     def _negated_args(self, method: str, args: list[ast.expr]) -> list[ast.expr] | None:
         """The arguments of a check with another expectation, where one is written out."""
         if method == "assertTrue":
-            test = self._negated_comparison(args[0]) or other_expectation(args[0])
+            test = self._negated_comparison(args[0]) or _other_expectation(args[0])
             return [test, *args[1:]] if test else None
         if method not in _COMPARING or len(args) < 2:
             return None
         if pair := self._negated_pair(args[0], args[1]):
             return [*pair, *args[2:]]
-        compared = other_expectation(ast.Compare(args[0], [ast.Eq()], [args[1]]))
+        compared = _other_expectation(ast.Compare(args[0], [ast.Eq()], [args[1]]))
         assert isinstance(compared, ast.Compare)
         return [compared.left, *compared.comparators, *args[2:]]
 
@@ -165,3 +175,76 @@ class _Negater(ast.NodeTransformer):
     def _check(self, right: ast.stmt, negated: ast.stmt) -> ast.stmt:
         self.checks.append(_Check(ast.Try(body=[], handlers=[], orelse=[], finalbody=[]), right, negated))
         return self.checks[-1].statement
+
+
+def _other_expectation(check: ast.expr) -> ast.expr | None:
+    """Where no expectation is written out, it becomes an object that nothing equals; None where the expression is not
+    known to be true for equal values alone. `found.equals(wanted)` becomes `found.equals(object())`: to turn the check
+    round would not do, as an object that claims to equal everything fails that just as a right program does."""
+    changed = copy.deepcopy(check)
+    return changed if _replace(changed) else None
+
+
+def _equality(call: ast.Call) -> bool:
+    """Whether the call itself fails unless two values are equal."""
+    return _name(call).startswith("assert_") and _name(call) in _EQUALITIES
+
+
+def _replace(node: ast.expr) -> bool:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return _replace_in_comparison(node, node.ops[0])
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return any(map(_replace, node.values))
+    return isinstance(node, ast.Call) and _replace_in_call(node)
+
+
+def _replace_in_comparison(node: ast.Compare, operator: ast.cmpop) -> bool:
+    left, right = node.left, node.comparators[0]
+    if isinstance(operator, ast.Eq):
+        if _expected([left, right]):
+            node.comparators[0] = _nothing()
+        else:
+            node.left = _nothing()
+        return True
+    if isinstance(operator, ast.In):
+        if isinstance(right, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+            node.comparators[0] = ast.List([_nothing()], ast.Load())
+        else:
+            node.left = _nothing()
+        return True
+    if isinstance(operator, (ast.Lt, ast.LtE)) and isinstance(left, ast.Call) and _name(left) in _DISTANCES:
+        difference = left.args[0] if left.args else None
+        if isinstance(difference, ast.BinOp) and isinstance(difference.op, ast.Sub):
+            if isinstance(difference.left, ast.Constant) or not _expected([difference.left, difference.right]):
+                difference.left = _nothing()
+            else:
+                difference.right = _nothing()
+            return True
+    return False
+
+
+def _replace_in_call(call: ast.Call) -> bool:
+    name = _name(call)
+    if name in _EQUALITIES and call.args and not any(isinstance(it, ast.Starred) for it in call.args):
+        place = _expected(call.args[:2]) if len(call.args) > 1 else 0
+        call.args[place] = _nothing()
+        return True
+    if name in {"all", "bool"}:
+        inner = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
+        return inner is not None and _replace(inner.elt if isinstance(inner, ast.GeneratorExp) else inner)
+    return False
+
+
+def _expected(sides: list[ast.expr]) -> int:
+    """The place of the expectation: the one that is called so, else the second."""
+    return 0 if _EXPECTED.search(ast.unparse(sides[0])) and not _EXPECTED.search(ast.unparse(sides[1])) else 1
+
+
+def _name(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _nothing() -> ast.expr:
+    return ast.Call(ast.Name("object", ast.Load()), [], [])

@@ -9,9 +9,8 @@ from msgspec import structs
 from model_accuracy_eval.records.code import CaseResult, Execution, FailedCheck, Isolation, Limits, Program
 from model_accuracy_eval.sandbox.inside import messages
 from model_accuracy_eval.sandbox.inside.messages import JobResult
-from model_accuracy_eval.sandbox.job_runs import VERDICTS
-from model_accuracy_eval.sandbox.judging_modes import JudgedProgram, judge
 from model_accuracy_eval.sandbox.program_environment import check_files
+from model_accuracy_eval.sandbox.program_judging import VERDICTS, JudgedProgram, judge
 from model_accuracy_eval.sandbox.replaceable_worker import Cancellation, FreeWorkers, ProgramRunner, ReplaceableWorker
 from model_accuracy_eval.sandbox.toolchains import find_toolchain
 from model_accuracy_eval.sandbox.turns import Turns

@@ -3,6 +3,7 @@
 import ast
 import gzip
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,16 @@ def spoiled(program: Program) -> Program:
     """
     (name,) = program.entry_points
     return msgspec.structs.replace(program, code=_SPOILING.format(code=program.code, name=name), reference="")
+
+
+def plainly(program: Program) -> bool:
+    """Whether plain Python finds the program right."""
+    names: dict[str, object] = {"__name__": "program"}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(program.code, names)
+            exec(program.tests, names)
+    except Exception:
+        return False
+    return True

@@ -9,7 +9,7 @@ from tests.integration.sandbox.programs.catalogue import THEMES
 
 UNPASSABLE = "value = f(2)\nassert value == 4\nassert value == 3"
 _THEMES = (
-    "wrong", "forging", "forging_answers", "forging_asks", "forging_tests", "hostile_worker", "hostile_neighbour", "hostile_kernel", "reaching",
+    "wrong", "forging", "forging_answers", "forging_objects", "forging_tests", "hostile_worker", "hostile_neighbour", "hostile_kernel", "reaching",
 )  # fmt: skip
 _CALLS = 463
 """One more than the highest number of a system call that is known to us."""

@@ -65,11 +65,13 @@ def test_a_task_is_settled_once_however_many_programs_come(pool: CountingPool) -
     assert len(pool.ran) == 2 + 2 * len(programs)
 
 
-def test_a_program_cannot_choose_its_mode(pool: CountingPool) -> None:
-    """One that equals everything passes beside its tests alone, and that is not where it is judged."""
+def test_a_program_that_gives_an_object_is_doubted(pool: CountingPool) -> None:
+    """One that equals everything is judged beside its tests, and a control run gives it away; data never gets there."""
     forged = "class Any:\n    def __eq__(self, other): return True\ndef f(x): return Any()\n"
-    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, code=forged, mode="shared")))
-    assert (found.passed, found.integrity) == (False, "split")
+    codes = [forged, "def f(x): return 4"]
+    programs = [msgspec.structs.replace(PLUS_ONE, code=code, mode="shared") for code in codes]
+    found = run(together(ModeDetectingSandbox(pool), programs))
+    assert [(one.verdict, one.integrity) for one in found] == [("tampered", "shared+control"), ("failed", "split")]
 
 
 def test_tests_that_only_ask_for_a_type_can_judge(pool: CountingPool) -> None:
@@ -145,4 +147,3 @@ def test_honest_programs_pass_in_the_mode_that_is_found_for_them(boxes: Callable
         for name, one, wanted in zip([*PAIRED] * 2, found, [True] * len(tasks) + [False] * len(tasks), strict=True)
         if one.passed is not wanted
     ]
-    assert [one.integrity for one in found[: len(PAIRS)] if one.integrity not in ("split", "split+names")] == []

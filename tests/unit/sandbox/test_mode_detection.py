@@ -14,7 +14,7 @@ from model_accuracy_eval.sandbox.pool import WorkerPool
 RIGHT = Program(code="def f(x): return x", tests="assert f(1) == 1", reference="def f(x): return x")
 
 
-@pytest.mark.parametrize("unknown", ["return x", "return object()"])
+@pytest.mark.parametrize("unknown", ["return x", "return ..."])
 def test_no_mode_follows_from_trouble(unknown: str) -> None:
     """A solution, or a wrong one, that could not be judged apart from its tests is not judged beside them instead."""
     sandbox = ScriptedSandbox(

@@ -1,5 +1,6 @@
 """Tests of which a part is made wrong: a right program fails exactly this part, and each check is wrong once."""
 
+import math
 import random
 import unittest
 from typing import Any
@@ -173,3 +174,23 @@ def test_an_object_that_agrees_with_everything_meets_a_wrong_expectation(check: 
     names = {"unittest": unittest, "wanted": wanted, "g": lambda: wanted, "assert_frame_equal": assert_frame_equal}
     assert is_right(check, **{**names, "f": lambda: wanted if "wanted == f" in check else Right()})
     assert not is_right(check, **{**names, "f": Agreeing})
+
+
+class Near(Liar):
+    """Differs from nothing and contains everything."""
+
+    __sub__ = __rsub__ = lambda *_: 0.0
+    __contains__ = lambda *_: True  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("check", "right"),
+    [
+        ("assert abs(f() - 4.0) < 1e-6", 4.0), ("assert abs(4.0 - f()) <= 1e-6", 4.0), ("assert math.fabs(f() - 4) < 1", 4),
+        ("assert 4 in f()", [3, 4]), ("assert 'a' in f()", "abc"), ("assert f() in [3, 4]", 4), ("assert f() in {3: 4}", 3),
+    ],
+)  # fmt: skip
+def test_an_object_that_differs_from_nothing_meets_a_wrong_expectation(check: str, right: Any) -> None:
+    """A number that is near, and what does contain it, do not."""
+    assert is_right(check, f=lambda: right, math=math)
+    assert not is_right(check, f=Near, math=math)

@@ -39,16 +39,9 @@ class ProgramStreams:
             self._input = io.StringIO(self._input.read() + typed)
             sys.stdin = self._input
 
-    def take_printed(self) -> list[str]:
-        """What was printed since the last time."""
-        printed = [stream.getvalue() for stream in self._captured]
-        for stream in self._captured:
-            stream.seek(0)
-            stream.truncate()
-        return printed
-
     def end(self) -> list[str]:
-        printed = self.take_printed()
+        """Returns what was printed."""
+        printed = [stream.getvalue() for stream in self._captured]
         if self._captured or sys.stdin is self._input:
             sys.stdin, sys.stdout, sys.stderr = self._real
             self._captured = []

@@ -20,6 +20,7 @@ from model_accuracy_eval.sandbox.inside.messages import (
     TooLarge,
 )
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection, ProgramError
+from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 _SHOWN = 200
 """Characters of a text in a sentence."""
@@ -74,6 +75,8 @@ class CaseJudge:
             return run_case(deepcopy(case.given)), None
         except (Gone, TooLarge):
             raise
+        except NotData as error:  # equal to nothing
+            return error, None
         except BaseException as error:  # noqa: BLE001 - raised by the program, in its own process
             return None, error
 
@@ -120,7 +123,7 @@ def open_script(connection: ProgramConnection, _suite: CaseSuite) -> RunCase:
     """Each case is a run of the whole program: its input on standard input, its output to compare."""
 
     def run_case(text: str) -> str:
-        ended = connection.ask("run", text)
+        ended = connection.run(text)
         if not (isinstance(ended, list) and len(ended) == 3 and all(isinstance(part, str) for part in ended)):
             raise CaseFailed("error", "an end of the program that cannot be read")
         verdict, detail, output = ended
@@ -140,7 +143,7 @@ def open_function(connection: ProgramConnection, suite: CaseSuite) -> RunCase:
         names = {**suite.names, suite.function: _named(connection, suite.function)}
         return lambda expression: eval(compile(expression, "<call>", "eval"), names)  # noqa: S307 - of the task's tests
     try:
-        found = getattr(connection.find("Solution")(), suite.function)
+        found = connection.method_of_solution(suite.function)
     except KeyError:
         found = _named(connection, suite.function)
     return lambda arguments: found(*arguments)

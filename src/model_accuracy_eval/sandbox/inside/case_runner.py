@@ -15,8 +15,8 @@ from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes
 from model_accuracy_eval.sandbox.inside.messages import (
     Gone,
     Json,
-    ObjectMessage,
     Toolchain,
+    ValueMessage,
     receive,
     send,
 )
@@ -167,12 +167,12 @@ def serve(code: str, toolchain: Toolchain | None, link: int, max_output: int, fr
     try:
         start = _compiled(code, toolchain) if toolchain else script.prepare(code)
     except CompilerError as error:
-        send(link, ObjectMessage("raised", text=f"It does not compile: {error}"))
+        send(link, ValueMessage("raised", text=f"It does not compile: {error}"))
         os._exit(0)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        send(link, ObjectMessage("raised", text=f"{type(error).__name__}: {error}"))
+        send(link, ValueMessage("raised", text=f"{type(error).__name__}: {error}"))
         os._exit(0)
-    send(link, ObjectMessage("ready"))
+    send(link, ValueMessage("ready"))
 
     def become() -> None:
         free()
@@ -181,8 +181,8 @@ def serve(code: str, toolchain: Toolchain | None, link: int, max_output: int, fr
     runner = CaseRunner(become, max_output)
     try:
         while True:
-            request = receive(link, ObjectMessage)
-            send(link, ObjectMessage("value", [["list", 0, *runner.run(str(request.args[0]))]]))
+            request = receive(link, ValueMessage)
+            send(link, ValueMessage("value", [["list", 0, *runner.run(str(request.args[0]))]]))
     except Gone:
         os._exit(0)
 

@@ -1,4 +1,4 @@
-"""Values as JSON, and back: plain data by its parts, any other object as a number that stands for it.
+"""Values as JSON, and back: data alone, of exactly the types in `value_forms` and `library_forms`.
 
 A value is rebuilt from its parts: whatever equality, order or truth an object claims for itself stays behind. Pickle is
 not used: data must not be able to call. What somebody beside the message holds (a list that a test has in a variable,
@@ -6,14 +6,14 @@ one that the program keeps) has a number on both sides, so that `is` and changes
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from operator import ne
-from sys import getrefcount
 from typing import Any, Protocol
 
-from model_accuracy_eval.sandbox.inside.messages import Json
+from model_accuracy_eval.sandbox.inside.library_forms import form_of, form_of_tag
+from model_accuracy_eval.sandbox.inside.messages import Json, ValueMessage
 from model_accuracy_eval.sandbox.inside.shared_values import SharedValues
-from model_accuracy_eval.sandbox.inside.value_forms import FORMS, Form, form_of, form_of_tag
+from model_accuracy_eval.sandbox.inside.value_forms import FORMS, Form, NotData
 
 MAX_DEPTH = 200
 _PLAIN_INT = 1 << 62
@@ -21,49 +21,51 @@ _PLAIN_INT = 1 << 62
 _PLAIN = frozenset({bool, str, float, type(None)})
 _NAN = math.nan
 """The one that the library names, and that both sides have."""
-_SOMEBODY = -1
 
 
-class NotPlain(Exception):
-    """A value that has no form outside the process it lives in."""
+class Names(Protocol):
+    """Types and functions that both sides have, by name."""
 
+    def encode(self, value: object) -> Json:
+        """None for what has no name."""
 
-class ObjectCodec(Protocol):
-    """What the codec leaves to others: classes, and objects that stay where they are."""
-
-    def encode_class(self, kind: type, encode: Callable[[Any], Json], *, of_object: bool = False) -> Json: ...
-
-    def encode_named(self, value: object) -> Json:
-        """An object that the other side has, too, under the same name; None if it has not."""
-
-    def decode(self, tag: str, parts: list[Any], decode: Callable[[Json], Any]) -> Any: ...
-
-    def stand_in(self, kind: object, below: type | None) -> Any:
-        """The class of objects that stand for the other side's; ValueError for a class that is none, or not `below`."""
+    def decode(self, tag: object, parts: list[Any]) -> Any: ...
 
 
 class Codec:
-    def __init__(self, shared: SharedValues, objects: ObjectCodec) -> None:
-        self._shared, self._objects, self._numbers = shared, objects, shared.numbers
+    """One side of it; `shared` are the values that both sides know."""
 
-    def encode(self, value: Any) -> Json:
-        """A value that anybody beside the message may hold."""
-        return self._encode(value, _SOMEBODY, 0)
+    def __init__(self, shared: SharedValues, names: Names) -> None:
+        self._shared, self._names, self._numbers = shared, names, shared.numbers
 
-    def encode_result(self, value: Any, *, held: bool) -> Json:
-        """`held`: whether anybody beside the message holds the value."""
-        return self._encode(value, _SOMEBODY if held else 0, 0)
+    def write(
+        self, message: ValueMessage, values: Sequence[Any], kwargs: Mapping[str, Any] | None = None
+    ) -> ValueMessage:
+        """The message with these values, and with what has changed of those that the other side knows.
 
-    def encode_change(self, number: int) -> Json:
-        """The content of a container that the other side knows."""
+        Raises `NotData`; nothing can be sent after that.
+        """
+        changed = [self._encode_change(number) for number in self._shared.changed()]
+        args = [self._encode(value, 0) for value in values]
+        named: dict[str, Json] = {str(name): self._encode(value, 0) for name, value in (kwargs or {}).items()}
+        return message._replace(changed=changed, args=args, kwargs=named)
+
+    def read(self, message: ValueMessage) -> tuple[list[Any], dict[str, Any]]:
+        """The values of a message, after the changes that it tells of; ValueError for what `write` never does."""
+        self._shared.forget(message.forgotten)
+        for change in message.changed:
+            self._decode_change(change)
+        return self._decode_all(message.args), {name: self.decode(data) for name, data in message.kwargs.items()}
+
+    def _encode_change(self, number: int) -> Json:
         value = self._shared.value(number)
-        form = _nearest_form(type(value))
+        form = form_of(type(value))
+        assert form is not None
         if form.refill:
             self._note(number, form, value)
         return self._encode_content(form, number, value, 0)
 
     def decode(self, data: Json) -> Any:
-        """Raises ValueError for JSON that `encode` never writes."""
         if not isinstance(data, list):
             return data
         try:
@@ -73,19 +75,17 @@ class Codec:
                 return self._decode_other(tag, parts)
             if not form.keeps_identity:
                 return form.build(self._decode_all(parts))
-            if parts[0] == 0 and form.whole:
-                return form.whole(self._decode_all(parts[1:]))
-            return self._build(form, parts[0], parts[1:], lambda value: value)
+            return self._build(form, parts[0], parts[1:])
         except (TypeError, LookupError, AttributeError, ArithmeticError, ImportError) as error:
             raise ValueError(f"{str(data)[:80]} stands for no value: {error}") from error
 
-    def decode_change(self, data: Json) -> None:
+    def _decode_change(self, data: Json) -> None:
         """Gives a container that this side knows the content that the other side sends."""
         if not (isinstance(data, list) and len(data) > 1):
             raise ValueError(f"{str(data)[:80]} is no change")
         tag, number, *parts = data
         value = self._shared.value(number)
-        form = _nearest_form(type(value))
+        form = form_of(type(value))
         if form is None or form.tag != tag or not (form.fill or form.refill):
             raise ValueError(f"{str(data)[:80]} changes another type")
         if form.refill:
@@ -94,74 +94,58 @@ class Codec:
         else:
             self._fill(form, number, value, parts)  # type: ignore[arg-type]
 
-    def _encode(self, value: Any, holder: int, depth: int) -> Json:
-        """`holder` is the number of what holds the value, or 0 if only the message does."""
+    def _encode(self, value: Any, depth: int) -> Json:
         kind = type(value)
         if _is_flat(value) or (kind is int and -_PLAIN_INT < value < _PLAIN_INT):
             return value  # type: ignore[no-any-return]
         if (known := self._numbers.get(id(value))) is not None:
             return ["ref", known]
         if depth > MAX_DEPTH:
-            raise NotPlain(f"a value that is nested more than {MAX_DEPTH} deep")
-        if (
-            kind is float
-        ):  # no other number is the same one by being the same object: a list that holds it equals itself
+            raise NotData(f"a value that is nested more than {MAX_DEPTH} deep")
+        if kind is float:  # by being the same object, it makes a list that holds it equal to itself
             return ["the nan"] if value is _NAN else ["nan", self._shared.add_own(value)]
         form = FORMS.get(kind)
         if form is None:
-            return self._encode_object(value, kind, depth)
+            return self._encode_other(value, kind, depth)
         if not form.keeps_identity:
-            return [form.tag, *self._encode_parts(form.parts(value), holder, depth)]
-        return self._encode_content(form, self._shared.add_own(value) if holder else 0, value, depth)
+            return [form.tag, *self._encode_parts(form.parts(value), depth)]
+        return self._encode_content(form, self._shared.add_own(value), value, depth)
 
-    def _encode_object(self, value: Any, kind: type, depth: int) -> Json:
-        if isinstance(value, type):
-            return self._objects.encode_class(value, self.encode)
-        if (named := self._objects.encode_named(value)) is not None:
+    def _encode_other(self, value: Any, kind: type, depth: int) -> Json:
+        if (named := self._names.encode(value)) is not None:
             return named
-        if (library := form_of(kind)) and (encoded := self._encode_library(library, value, depth)):
-            return encoded
-        form = _form_below(kind)
-        if form is None:
-            described = self._objects.encode_class(kind, self.encode, of_object=True)
-            return ["object", self._shared.add_own(value, exposed=True), described]
-        return self._encode_derived(form, value, kind, depth)
+        form = form_of(kind)
+        if form is FORMS[BaseException]:  # the class is one of its parts, which has a name or is refused
+            return self._encode_content(form, self._shared.add_own(value), value, depth)
+        if form:
+            return self._encode_library(form, value, depth)
+        what = f"the class {value.__name__}" if isinstance(value, type) else f"an object of type {kind.__name__}"
+        raise NotData(what)
 
     def _encode_library(self, form: Form, value: Any, depth: int) -> Json:
-        """An array or a table; None for arrays of other than plain data."""
+        """An array or a table."""
         try:
             parts = form.parts(value)
-        except ValueError:
-            return None
+        except ValueError as error:  # of other than data
+            raise NotData(f"an object of type {type(value).__name__} with other things than data") from error
         number: list[Json] = [self._shared.add_own(value)] if form.keeps_identity else []
         if number:
             self._note(number[0], form, value)  # type: ignore[arg-type]
-        return [form.tag, *number, *(self._encode(part, 0, depth + 1) for part in parts)]
-
-    def _encode_derived(self, form: Form, value: Any, kind: type, depth: int) -> Json:
-        """An object of a class below that of plain data."""
-        if not form.derived and not form.keeps_identity:
-            return [form.tag, *self._encode_parts(form.parts(value), _SOMEBODY, depth)]
-        # The class of an exception is one of its parts.
-        above = ["derived", self._objects.encode_class(kind, self.encode, of_object=True)] if form.derived else []
-        return [*above, *self._encode_content(form, self._shared.add_own(value, exposed=True), value, depth)]
+        return [form.tag, *number, *(self._encode(part, depth + 1) for part in parts)]
 
     def _encode_content(self, form: Form, number: int, value: Any, depth: int) -> list[Json]:
         parts = form.parts(value)
-        if number and form.fill:
+        if form.fill:
             self._shared.note(number, form.parts, parts)
-        return [form.tag, number, *self._encode_parts(parts, number, depth)]
+        return [form.tag, number, *self._encode_parts(parts, depth)]
 
-    def _encode_parts(self, parts: list[Any], holder: int, depth: int) -> list[Json]:
+    def _encode_parts(self, parts: list[Any], depth: int) -> list[Json]:
         kinds = set(map(type, parts))
         if (kinds <= _PLAIN and not (float in kinds and any(map(ne, parts, parts)))) or (
             kinds == {int} and min(parts) > -_PLAIN_INT and max(parts) < _PLAIN_INT
         ):
             return parts
-        encode, depth = self._encode, depth + 1
-        if holder:
-            return [encode(part, holder, depth) for part in parts]
-        return [part if _is_flat(part) else encode(part, getrefcount(part) > _ALONE, depth) for part in parts]
+        return [self._encode(part, depth + 1) for part in parts]
 
     def _decode_other(self, tag: Any, parts: list[Any]) -> Any:
         if tag == "ref":
@@ -171,33 +155,19 @@ class Codec:
         if tag == "nan":
             (number,) = parts
             return self._added(number, float("nan"))
-        if tag == "object":
-            number, kind = parts
-            stand_in = self._objects.stand_in(self.decode(kind), None)
-            return self._added(number, stand_in.__new__(stand_in))
-        if tag == "derived":
-            described, form_tag, number, *content = parts
-            return self._decode_derived(self.decode(described), _form_with(form_tag), number, content)
-        return self._objects.decode(tag, parts, self.decode)
+        return self._names.decode(tag, parts)
 
     def _decode_all(self, parts: Iterable[Json]) -> list[Any]:
         return [self.decode(part) if type(part) is list else part for part in parts]
 
-    def _decode_derived(self, described: object, form: Form, number: object, parts: list[Json]) -> Any:
-        kind = next(kind for kind, its in FORMS.items() if its is form)
-        stand_in, derived = self._objects.stand_in(described, kind), form.derived
-        if derived is None:
-            raise ValueError(f"{form.tag} has no classes below it")
-        return self._build(form, number, parts, lambda value: derived(stand_in, value))
-
-    def _build(self, form: Form, number: Any, parts: list[Json], derive: Callable[[Any], Any]) -> Any:
+    def _build(self, form: Form, number: Any, parts: list[Json]) -> Any:
         if form.fill is None:
-            value = self._added(number, derive(form.build(self._decode_all(parts))))
+            value = self._added(number, form.build(self._decode_all(parts)))
             if form.refill:
                 self._note(number, form, value)
             return value
         # Registered before its items are read: it may hold itself.
-        value = self._added(number, derive(form.build(parts)))
+        value = self._added(number, form.build(parts))
         self._fill(form, number, value, parts)
         return value
 
@@ -219,28 +189,3 @@ class Codec:
 
 def _is_flat(value: Any) -> bool:
     return type(value) in _PLAIN and not (type(value) is float and math.isnan(value))
-
-
-def _nearest_form(kind: type) -> Any:
-    return form_of(kind) or _form_below(kind)
-
-
-def _form_below(kind: type) -> Form | None:
-    """The form of what the type is made of; nothing is made of a library's types."""
-    return next((FORMS[base] for base in kind.__mro__ if base in FORMS), None)
-
-
-def _form_with(tag: object) -> Form:
-    form = form_of_tag(tag)
-    if form is None:
-        raise ValueError(f"{tag} is no form")
-    return form
-
-
-def _second(_: object, count: int) -> int:
-    return count
-
-
-_HOLDER = [object()]
-(_ALONE,) = [_second(part, getrefcount(part)) for part in list(_HOLDER)]  # as `_encode_parts` has it
-"""What Python counts for a part that nobody but its container holds."""

@@ -5,9 +5,7 @@ arguments in the same way. No value is asked for its text unless it is plain dat
 """
 
 import ast
-import unittest.case
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from types import FrameType
 from typing import Any, cast
 
@@ -70,40 +68,6 @@ def explained(text: str, check: ComparedSides | None) -> str:
     if check is None or not check.check or not text.endswith(": "):
         return text
     return f"{text}{check.check}: got {check.got}" + (f", expected {check.expected}" if check.expected else "")
-
-
-def broke_check(error: BaseException, tests: str) -> bool:
-    """Whether it comes from a check of the tests, which it has kept from holding or failing."""
-    trace = error.__traceback__
-    while trace:  # a lambda of the tests may have one
-        code = trace.tb_frame.f_code
-        if code.co_filename == unittest.case.__file__ and _is_assertion(code.co_name):
-            return True
-        trace = trace.tb_next
-    # What a check hands over, such as a lambda in it, is no check.
-    return any(
-        line in _lines_of_checks(tests)
-        for frame, line in _frames(error)
-        if frame.f_code.co_name == "<module>" or not frame.f_code.co_name.startswith("<")
-    )
-
-
-@lru_cache(maxsize=1)
-def _lines_of_checks(tests: str) -> frozenset[int]:
-    if len(tests) > LONGEST_SOURCE:
-        return frozenset()
-    checks = [it for it in _statements(ast.parse(tests)) if isinstance(it, ast.Assert) or _is_method_of_unittest(it)]
-    return frozenset(line for it in checks for line in range(it.lineno, (it.end_lineno or it.lineno) + 1))
-
-
-def _is_method_of_unittest(statement: ast.stmt) -> bool:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    name = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
-    return _is_assertion(name)
-
-
-def _is_assertion(name: str) -> bool:
-    return name.startswith("assert") and "Raises" not in name
 
 
 def _frames(error: BaseException) -> Iterator[tuple[FrameType, int]]:

@@ -133,7 +133,6 @@ class ForkServer:
             starved=state.starved and report.verdict == "timeout",
             cases=state.cases,
             all_cases=state.all_cases,
-            compared_objects=report.compared_objects,
             compiled=report.compiled,
         )
         return result, all_ended

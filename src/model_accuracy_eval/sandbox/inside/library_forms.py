@@ -8,49 +8,63 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
-Parts = list[Any]
+from model_accuracy_eval.sandbox.inside.value_forms import FORMS, Form, Parts, simple_form
 
-
-class LibraryForm(NamedTuple):
-    """How values of one type are taken apart and put together again; parts are values that have a form themselves."""
-
-    tag: str
-    parts: Callable[[Any], Parts]
-    build: Callable[..., Any]
-    refill: Callable[[Any, Any], None] | None = None
-    """Where a value can be changed in place: gives it the content of another one."""
+_BY_TAG = {form.tag: form for form in FORMS.values()}
 
 
-def library_form(kind: type) -> LibraryForm | None:
-    """The form of a library's type, if it has one. A library that is not loaded has made no value."""
+def form_of(kind: type) -> Form | None:
+    """The form of exactly that type, and of exceptions. A library that is not loaded has made no value."""
+    if found := FORMS.get(kind):
+        return found
+    if issubclass(kind, BaseException):
+        return FORMS[BaseException]
     library = str(kind.__module__).partition(".")[0]
     return _forms(library).get(kind) if library in _MAKERS and library in sys.modules else None
 
 
-def library_form_of(tag: str) -> LibraryForm:
-    """The form of that tag; it loads the library, which only the image provides. LookupError for any other tag."""
+def form_of_tag(tag: object) -> Form | None:
+    """The form with that tag, for which a library may be loaded, which only the image provides."""
+    if tag in _BY_TAG or not isinstance(tag, str) or "." not in tag:
+        return _BY_TAG.get(tag)  # type: ignore[call-overload, no-any-return]
     forms = _forms(tag.partition(".")[0])
     return {form.tag: form for form in forms.values()}[tag]
 
 
 @lru_cache
-def _forms(library: str) -> dict[type, LibraryForm]:
+def _forms(library: str) -> dict[type, Form]:
     return _MAKERS[library](import_module(library))
 
 
-def _numpy_forms(np: Any) -> dict[type, LibraryForm]:
+def _changing(
+    tag: str, parts: Callable[[Any], Parts], build: Callable[..., Any], refill: Callable[[Any, Any], None]
+) -> Form:
+    """Of a type whose values can be changed in place."""
+    form = simple_form(tag, parts, build)
+    return form._replace(keeps_identity=True, refill=refill, contents=_leaves)
+
+
+def _leaves(value: Any) -> Parts:
+    library = type(value) not in FORMS and form_of(type(value))
+    if not library and type(value) not in (list, tuple):
+        return [value]
+    parts = library.parts(value) if library else [len(value), *value]
+    return [leaf for part in parts for leaf in _leaves(part)]
+
+
+def _numpy_forms(np: Any) -> dict[type, Form]:
     array = _ArrayForm(np)
-    scalar = LibraryForm(
+    scalar = simple_form(
         "numpy.scalar",
         lambda it: array.parts(np.asarray(it))[::2],
         lambda name, content: array.build(name, (), content)[()],
     )
-    dtype = LibraryForm("numpy.dtype", lambda it: [array.plain_dtype(it).str], array.plain_dtype)
+    dtype = simple_form("numpy.dtype", lambda it: [array.plain_dtype(it).str], array.plain_dtype)
     scalars = set(np.sctypeDict.values()) - {np.void, np.object_}
     return {
-        np.ndarray: LibraryForm("numpy.array", array.parts, array.build, np.copyto),
+        np.ndarray: _changing("numpy.array", array.parts, array.build, np.copyto),
         **dict.fromkeys(scalars, scalar),
         **dict.fromkeys({type(np.dtype(kind)) for kind in scalars}, dtype),
     }
@@ -82,7 +96,7 @@ class _ArrayForm:
         return flat.reshape(shape)
 
 
-def _pandas_forms(pd: Any) -> dict[type, LibraryForm]:
+def _pandas_forms(pd: Any) -> dict[type, Form]:
     times = _TimeForms(pd)
 
     def column(array: Any) -> Any:
@@ -98,45 +112,45 @@ def _pandas_forms(pd: Any) -> dict[type, LibraryForm]:
         return made
 
     return {
-        pd.DataFrame: LibraryForm(
+        pd.DataFrame: _changing(
             "pandas.DataFrame",
             lambda it: [it.index, it.columns, [column(it.iloc[:, place].array) for place in range(it.shape[1])]],
             frame,
             refill,
         ),
-        pd.Series: LibraryForm(
+        pd.Series: _changing(
             "pandas.Series",
             lambda it: [column(it.array), it.index, it.name],
             lambda content, index, name: pd.Series(content, index=index, name=name),
             refill,
         ),
-        pd.Index: LibraryForm(
+        pd.Index: simple_form(
             "pandas.Index",
             lambda it: [it.to_numpy(), it.name],
             lambda content, name: pd.Index(content, dtype=content.dtype, name=name),
         ),
-        pd.RangeIndex: LibraryForm(
+        pd.RangeIndex: simple_form(
             "pandas.RangeIndex",
             lambda it: [it.start, it.stop, it.step, it.name],
             lambda start, stop, step, name: pd.RangeIndex(start, stop, step, name=name),
         ),
-        pd.MultiIndex: LibraryForm(
+        pd.MultiIndex: simple_form(
             "pandas.MultiIndex",
             lambda it: [list(it.levels), [codes.astype("i8") for codes in it.codes], list(it.names)],
             lambda levels, codes, names: pd.MultiIndex(levels, codes, names=names),
         ),
-        pd.Categorical: LibraryForm(
+        pd.Categorical: simple_form(
             "pandas.Categorical",
             lambda it: [it.codes.astype("i8"), it.categories, it.ordered],
             lambda codes, categories, ordered: pd.Categorical.from_codes(codes, categories, ordered=ordered),
         ),
-        pd.CategoricalIndex: LibraryForm(
+        pd.CategoricalIndex: simple_form(
             "pandas.CategoricalIndex",
             lambda it: [it.values, it.name],
             lambda content, name: pd.CategoricalIndex(content, name=name),
         ),
-        type(pd.NaT): LibraryForm("pandas.NaT", lambda _: [], lambda: pd.NaT),
-        type(pd.NA): LibraryForm("pandas.NA", lambda _: [], lambda: pd.NA),
+        type(pd.NaT): simple_form("pandas.NaT", lambda _: [], lambda: pd.NaT),
+        type(pd.NA): simple_form("pandas.NA", lambda _: [], lambda: pd.NA),
         **times.forms(),
     }
 
@@ -147,20 +161,20 @@ class _TimeForms:
     def __init__(self, pd: Any) -> None:
         self._pd = pd
 
-    def forms(self) -> dict[type, LibraryForm]:
+    def forms(self) -> dict[type, Form]:
         pd = self._pd
         return {
-            pd.Timestamp: LibraryForm("pandas.Timestamp", lambda it: [it.asm8, it.tz and str(it.tz)], self._timestamp),
-            pd.Timedelta: LibraryForm("pandas.Timedelta", lambda it: [it.asm8], pd.Timedelta),
-            pd.arrays.DatetimeArray: LibraryForm(
+            pd.Timestamp: simple_form("pandas.Timestamp", lambda it: [it.asm8, it.tz and str(it.tz)], self._timestamp),
+            pd.Timedelta: simple_form("pandas.Timedelta", lambda it: [it.asm8], pd.Timedelta),
+            pd.arrays.DatetimeArray: simple_form(
                 "pandas.DatetimeArray", self._parts, lambda *parts: self._index(*parts).array
             ),
-            pd.DatetimeIndex: LibraryForm(
+            pd.DatetimeIndex: simple_form(
                 "pandas.DatetimeIndex",
                 lambda it: [*self._parts(it), it.name],
                 lambda *parts: self._index(*parts[:-1]).rename(parts[-1]),
             ),
-            pd.TimedeltaIndex: LibraryForm(
+            pd.TimedeltaIndex: simple_form(
                 "pandas.TimedeltaIndex",
                 lambda it: [it.to_numpy(), it.freqstr, it.name],
                 lambda content, freq, name: pd.TimedeltaIndex(content, freq=freq, name=name),
@@ -182,4 +196,4 @@ class _TimeForms:
         return made.tz_localize("UTC").tz_convert(zone) if zone else made
 
 
-_MAKERS: dict[str, Callable[[Any], dict[type, LibraryForm]]] = {"numpy": _numpy_forms, "pandas": _pandas_forms}
+_MAKERS: dict[str, Callable[[Any], dict[type, Form]]] = {"numpy": _numpy_forms, "pandas": _pandas_forms}

@@ -155,8 +155,6 @@ class JobResult(NamedTuple):
     """Those that ended, and the one in which the job ended."""
     all_cases: int = 0
     """How many the task has."""
-    compared_objects: bool = False
-    """Whether the tests, in the mode `split`, found objects of the program equal to each other."""
     compiled: str = ""
     """The tests' bytecode (see `test_process.pack_code`), if it was made for this job."""
     clean: bool = False
@@ -186,32 +184,39 @@ class JobReport(NamedTuple):
     all_cases: int = 0
     """How many the task has."""
     failed_check: ComparedSides | None = None
-    compared_objects: bool = False
     compiled: str = ""
 
 
-class ObjectMessage(NamedTuple):
-    """Between the tests' process and the program's, in the mode `split`: what is asked of an object of the other side,
-    or what came of it. Either may ask; the program may forge every field."""
+class ValueMessage(NamedTuple):
+    """Between the tests' process and the program's: what the tests ask, or what came of it. The program may forge
+    every field."""
 
     kind: str
-    """What is asked (a key of `ACTIONS` in `program_process` or `program_connection`), or ready, value, raised."""
+    """What is asked (see `program_process`), or how it was answered: one of the kinds below."""
     args: list[Json] = []
-    """Values as `codec` encodes them; the object that is asked comes first."""
+    """Values as `codec` encodes them."""
     kwargs: dict[str, Json] = {}
     name: str = ""
+    """The function that is called, or the name that is asked for."""
     changed: list[Json] = []
     """Containers that both sides know and that are different now."""
     forgotten: list[int] = []
-    """Numbers of values that are not used any more."""
+    """Numbers of values that the tests do not use any more."""
     text: str = ""
-    """What was raised, with the line of the program that it came from."""
+    """What was raised, with the line of the program that it came from; or what is no data."""
     captured: bool = False
     """Whether the tests want what is printed meanwhile."""
     printed: list[str] = []
     """That, to stdout and to stderr."""
     typed: str | None = None
     """What the tests have put into stdin."""
+
+
+IS_READY, VALUE, RAISED = "ready", "value", "raised"
+FUNCTION, MISSING = "function", "missing"
+"""Answers where a name is asked for: it can be called; there is none."""
+NOT_DATA = "not data"
+"""The answer would be no data; as a verdict: something else than data would have to go between tests and program."""
 
 
 class Gone(Exception):

@@ -1,183 +1,135 @@
-"""The tests' side of the conversation with a program.
+"""The tests' side of the connection to a program: it asks for names, and calls functions by their names.
 
-Only plain data comes from the program, and it is compared here. What the program may ask of the tests' own objects is
-in `use_of_tests`.
+Only data comes from the program, and it is compared here.
 """
 
 import select
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from types import TracebackType
+import threading
 from typing import Any
 
 from model_accuracy_eval.sandbox.inside.captured_streams import TestStreams
-from model_accuracy_eval.sandbox.inside.conversation import Conversation
-from model_accuracy_eval.sandbox.inside.messages import Gone, ObjectMessage, TooLarge, receive
-from model_accuracy_eval.sandbox.inside.mirror_methods import ProgramWouldDecide
-from model_accuracy_eval.sandbox.inside.mirrors import MirrorClass
+from model_accuracy_eval.sandbox.inside.codec import Codec
+from model_accuracy_eval.sandbox.inside.messages import (
+    FUNCTION,
+    MISSING,
+    NOT_DATA,
+    RAISED,
+    Gone,
+    TooLarge,
+    ValueMessage,
+    receive,
+    send,
+)
+from model_accuracy_eval.sandbox.inside.named_values import NamesForTests, ProgramFunction
 from model_accuracy_eval.sandbox.inside.random_state import SeededGenerators
-from model_accuracy_eval.sandbox.inside.use_of_tests import ACTIONS
+from model_accuracy_eval.sandbox.inside.shared_values import SharedValues
+from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
-_NOT_RAISED = (AssertionError, KeyboardInterrupt, GeneratorExit)
-"""What Python and tests raise themselves; of a program it means nothing."""
-_ENDING = (StopIteration, StopAsyncIteration)
-"""They end loops, so an iterator alone may raise them: `all(map(check, cases))` would be true."""
+_NOT_RAISED = (AssertionError, KeyboardInterrupt, GeneratorExit, StopIteration, StopAsyncIteration)
+"""What Python and tests raise themselves; of a program it means nothing. The last two end loops: with them
+`all(map(check, cases))` would be true."""
 
 
 class ProgramError(Exception):
     """What the program raised, or sent, where tests may not take it for an exception of Python."""
 
 
-class ProgramConnection(Conversation):
+class ProgramConnection:
     """Asks the program's process; `lifeline` is closed when that process ends."""
 
-    guarded = True
-
     def __init__(self, connection: int, lifeline: int) -> None:
-        super().__init__(connection, step=1)
-        self.actions = ACTIONS
-        self._lifeline = lifeline
+        self._connection, self._lifeline = connection, lifeline
+        self._lock = threading.RLock()
+        """Held by the thread that has asked, until its answer comes."""
+        self._shared = SharedValues(step=1)
+        self.codec = Codec(self._shared, NamesForTests())
         self._streams = TestStreams()
         self._generators: SeededGenerators | None = None
         self.calls = 0
-        self._named_classes: list[MirrorClass] = []
-        self.broke_check: Callable[[BaseException], bool] = lambda _: False
-        """Whether an exception comes from a check of the tests."""
-        self._kept: list[tuple[BaseException, TracebackType | None]] = []
+        self.not_data = ""
+        """What would have had to cross and is no data, whatever the tests made of that."""
 
     def follow_seeds(self) -> None:
         """From now on, what the tests seed is seeded in the program's process, too."""
         self._generators = SeededGenerators()
 
     def wait_until_ready(self) -> None:
-        self.result(self.receive())
+        self._result(self._receive())
+
+    def has(self, name: str) -> bool:
+        return bool(self._ask("has", name=name))
 
     def find(self, name: str) -> Any:
         """What the program has under that name. Raises KeyError if it has nothing."""
-        found = self.ask("name", name=name)
-        if type(found) is not list or len(found) != 1:
-            raise KeyError(name)
-        _refuse_catching(found[0], name)
-        if isinstance(found[0], type) and not isinstance(found[0], MirrorClass):
-            self.calls += 1  # a type of Python's own, whose calls are not asked of the program
-        # Where tests call what is no class by its name, a program may still give them one.
-        if isinstance(found[0], MirrorClass) and name[:1].isupper():
-            self._named_classes.append(found[0])
-        return found[0]
-
-    def is_named(self, kind: type) -> bool:
-        return any(named in kind.__mro__ for named in self._named_classes)
-
-    def told(self, error: BaseException) -> None:
-        if isinstance(error, _ENDING):
-            return
-        if isinstance(error, (AssertionError, ProgramWouldDecide)) or self.broke_check(error):
-            self._kept.append((error, error.__traceback__))
-
-    def came_back(self, error: object) -> None:
-        self._kept = [check for check in self._kept if check[0] is not error]
-
-    def kept_checks(self) -> list[BaseException]:
-        """What checks of the tests have raised where the program was asked for something, in a function of theirs or
-        within its context, and what it did not answer with: it has kept them from the tests."""
-        return [error.with_traceback(trace) for error, trace in self._kept]
-
-    def ask(self, action: str, *values: object, name: str = "", kwargs: Mapping[str, object] | None = None) -> Any:
-        if self._generators and action == "call" and (state := self._generators.news()) is not None:
-            super().ask("seed", state)
-        with self._watching_checks(values):
-            found = self._asked_for(action, values, name, kwargs)
-            if action == "get":
-                _refuse_catching(found, name)
-            if name == "__exit__" and not (self.is_mirror(found) or found):
-                self.came_back(values[2] if len(values) > 2 else None)  # the tests' own `with` raises it again
+        found = self._ask("find", name=name)
+        _refuse_catching(found, name)
+        # What is called then is a type of Python's own, and not asked of the program.
+        self.calls += isinstance(found, type)
         return found
 
-    @contextmanager
-    def _watching_checks(self, values: tuple[object, ...]) -> Iterator[None]:
-        """What fails, or is shown to the program as failed, is kept from the tests unless this answer is that it is
-        raised. A later answer is too late: it may come where tests expect another check to fail."""
-        before, flying = len(self._kept), sys.exc_info()[1]
-        for value in values:
-            if isinstance(value, BaseException) and value.__traceback__:
-                self.told(value)
-        try:
-            yield
-        except BaseException as error:
-            self._kept[before:] = [check for check in self._kept[before:] if check[0] is not error]
-            if flying is not None and error is not flying:
-                self.told(flying)  # such as in a `finally`, where the tests would go on with this error
-            raise
+    def method_of_solution(self, name: str) -> Any:
+        """That method of a new object of the program's class Solution. Raises KeyError if there is no such class."""
+        return self._ask("method", name=f"Solution().{name}")
 
-    def _asked_for(
-        self, action: str, values: tuple[object, ...], name: str, kwargs: Mapping[str, object] | None
-    ) -> Any:
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._generators and (state := self._generators.news()) is not None:
+            self._ask("seed", state)
         try:
-            return super().ask(action, *values, name=name, kwargs=kwargs)
-        except _ENDING as error:
-            if name == "__next__" or action == "finish" or self.is_step(values[0]):
-                raise
-            raise ProgramError(f"{type(error).__name__} where nothing is gone through") from None
+            return self._ask("call", *args, name=name, kwargs=kwargs)
         finally:  # what it raises is an answer, too
-            self.calls += action in {"call", "special"}
+            self.calls += 1
 
-    def subclass(self, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> type:
-        """Where its methods say `super()`, they mean the class that is made over there."""
-        cell: Any = namespace.pop("__classcell__", None)
-        own = {key: value for key, value in namespace.items() if key not in ("__module__", "__qualname__")}
-        made: type = self.ask("subclass", own, _descriptors(own), *bases, name=name)
-        if cell is not None:
-            cell.cell_contents = made
-        return made
+    def run(self, text: str) -> Any:
+        """How a script with that input ended."""
+        return self._ask("run", text)
 
-    def question(self, action: str) -> ObjectMessage:
-        forgotten = self.shared.drop_unused()
-        return ObjectMessage(
-            action, forgotten=forgotten, captured=self._streams.are_captured(), typed=self._streams.typed()
-        )
+    def _ask(self, action: str, *values: Any, name: str = "", kwargs: dict[str, Any] | None = None) -> Any:
+        with self._lock:
+            question = ValueMessage(
+                action, name=name, forgotten=self._shared.drop_unused(),
+                captured=self._streams.are_captured(), typed=self._streams.typed(),
+            )  # fmt: skip
+            try:
+                send(self._connection, self.codec.write(question, values, kwargs))
+                return self._result(self._receive())
+            except (NotData, TooLarge) as error:
+                self.not_data = str(error)
+                raise
 
-    def receive(self) -> ObjectMessage:
+    def _receive(self) -> ValueMessage:
         # A descendant of the program may keep the connection open, so its end does not show there.
         ready = select.select([self._connection, self._lifeline], [], [])[0]
         if self._connection not in ready and not select.select([self._connection], [], [], 0)[0]:
             raise Gone
         try:
-            message = receive(self._connection, ObjectMessage)
+            message = receive(self._connection, ValueMessage)
         except (ValueError, RecursionError, TooLarge) as error:
             raise _unreadable(error) from error
         self._streams.write(message.printed)
         return message
 
-    def result(self, message: ObjectMessage) -> Any:
+    def _result(self, message: ValueMessage) -> Any:
+        if message.kind == NOT_DATA:
+            raise NotData(message.text)
+        if message.kind == FUNCTION:
+            return ProgramFunction(message.name, self.call)
+        if message.kind == MISSING:
+            raise KeyError(message.name)
         try:
-            values, _ = self.read_values(message)
+            values, _ = self.codec.read(message)
         except (ValueError, RecursionError) as error:
             raise _unreadable(error) from error
-        if message.kind == "raised":
+        if message.kind == RAISED:
             raise self._exception(values, message.text)
         return values[0] if values else None
 
     def _exception(self, values: list[Any], text: str) -> BaseException:
         """An AssertionError of the program is not one of the tests."""
         error = values[0] if values else None
-        if not isinstance(error, BaseException) or (isinstance(error, _NOT_RAISED) and not self.shared.is_own(error)):
+        if not isinstance(error, BaseException) or (isinstance(error, _NOT_RAISED) and not self._shared.is_own(error)):
             error = ProgramError(text)
         error.__dict__["program_text"] = text
         return error
-
-
-def _descriptors(namespace: dict[str, object]) -> dict[str, tuple[object, ...]]:
-    """Takes them out: what each is made of."""
-    found: dict[str, tuple[object, ...]] = {}
-    for key, value in namespace.items():
-        if isinstance(value, property):
-            found[key] = ("property", value.fget, value.fset, value.fdel)
-        elif isinstance(value, (staticmethod, classmethod)):
-            found[key] = (type(value).__name__, value.__func__)
-    for key in found:
-        del namespace[key]
-    return found
 
 
 def _refuse_catching(found: Any, name: str) -> None:
@@ -186,7 +138,7 @@ def _refuse_catching(found: Any, name: str) -> None:
         for kind in found:
             _refuse_catching(kind, name)
     elif type(found) is type and found is not object and issubclass(AssertionError, found):
-        raise ProgramWouldDecide(f"{name}, which would catch checks that fail")
+        raise ProgramError(f"{name} is a name for {found.__name__}, which would catch checks that fail")
 
 
 def _unreadable(error: Exception) -> ProgramError:

@@ -5,26 +5,33 @@ because expected values, tests and verdict are elsewhere, and whatever it replie
 """
 
 import contextlib
-import copy
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from os import _exit
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from model_accuracy_eval.sandbox.inside.captured_streams import ProgramStreams
-from model_accuracy_eval.sandbox.inside.conversation import Action, Conversation
-from model_accuracy_eval.sandbox.inside.figures import end_figures
-from model_accuracy_eval.sandbox.inside.messages import Gone, ObjectMessage, receive, send
+from model_accuracy_eval.sandbox.inside.codec import Codec
+from model_accuracy_eval.sandbox.inside.messages import (
+    FUNCTION,
+    IS_READY,
+    MISSING,
+    NOT_DATA,
+    RAISED,
+    VALUE,
+    Gone,
+    TooLarge,
+    ValueMessage,
+    receive,
+    send,
+)
+from model_accuracy_eval.sandbox.inside.named_values import NamesForProgram
 from model_accuracy_eval.sandbox.inside.random_state import restore_generators
-from model_accuracy_eval.sandbox.inside.special_methods import use
-
-if TYPE_CHECKING:
-    import asyncio
+from model_accuracy_eval.sandbox.inside.shared_values import SharedValues
+from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 FILE = "program.py"
 
@@ -60,134 +67,77 @@ def flush() -> None:
             stream.flush()
 
 
-def describe_error(error: BaseException) -> tuple[list[str], str]:
-    """The names of the exception's classes, and its text with the line of the program that it came from."""
+def describe_error(error: BaseException) -> str:
+    """Its class, and its text with the line of the program that it came from."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == FILE]
-    text = str(error)[:2000] if not lines else f"{str(error)[:2000]} (line {lines[-1]})".strip()
-    return [kind.__name__ for kind in type(error).__mro__], text
+    text = f"{type(error).__name__}: {error}"[:2000]
+    return f"{text.rstrip()} (line {lines[-1]})" if lines else text
 
 
-class ProgramSide(Conversation):
-    """Answers requests about the program's names and objects."""
-
-    guarded = False
+class ProgramSide:
+    """Answers requests about the program's names."""
 
     def __init__(self, connection: int) -> None:
-        super().__init__(connection, step=-1)
-        self.actions = ACTIONS
-        self._streams = ProgramStreams()
+        self._connection = connection
         self._names: dict[str, Any] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._tasks: dict[int, asyncio.Task[Any]] = {}
-        self._asked = 0
+        self.codec = Codec(SharedValues(step=-1), NamesForProgram(lambda name: self._names[name]))
+        self._streams = ProgramStreams()
 
     def load(self, code: str, imports: str) -> None:
         try:
             self._names = load(code).__dict__
             exec(imports, self._names)  # noqa: S102 - of the task's own tests
             flush()
-            send(self._connection, ObjectMessage("ready"))
+            send(self._connection, ValueMessage(IS_READY))
         except BaseException as error:  # noqa: BLE001 - leaving is not passing
             self._send_raised(error)
 
     def serve(self) -> None:
         while True:
-            message = self.receive()
-            with self._lock:
-                self.answer(message)
+            self._answer(receive(self._connection, ValueMessage))
 
-    def answer(self, message: ObjectMessage) -> None:
+    def _answer(self, message: ValueMessage) -> None:
+        """Does what the tests ask. What is raised is the answer then."""
         self._streams.begin(captured=message.captured, typed=message.typed)
-        self._asked += 1
-        super().answer(message)
-        self._asked -= 1
-
-    def receive(self) -> ObjectMessage:
-        return receive(self._connection, ObjectMessage)
-
-    def question(self, action: str) -> ObjectMessage:
-        if not self._asked:
-            raise RuntimeError("the tests wait for nothing at the moment")
-        return ObjectMessage(action, printed=self._streams.take_printed())
-
-    def reply(self, kind: str) -> ObjectMessage:
-        if kind == "value":
+        try:
+            kind, value = self._done(message)
             flush()
-        printed = self._streams.end() if self._asked == 1 else self._streams.take_printed()
-        return ObjectMessage(kind, printed=printed)
+            answer = self.codec.write(ValueMessage(kind, name=message.name), [value])
+            send(self._connection, answer._replace(printed=self._streams.end()))
+        except (NotData, TooLarge) as refusal:
+            self._send_not_data(refusal)
+        except BaseException as error:  # noqa: BLE001 - the tests are told
+            self._send_raised(error)
 
-    def result(self, message: ObjectMessage) -> Any:
-        values, _ = self.read_values(message)
-        if message.kind != "raised":
-            return values[0]
-        raise values[0] if values else RuntimeError(message.text)
+    def _done(self, message: ValueMessage) -> tuple[str, Any]:
+        """The kind of the answer, and a value. What can be called stays here, but for types that both sides have."""
+        values, kwargs = self.codec.read(message)
+        names, name = self._names, message.name
+        match message.kind:
+            case "call":
+                return VALUE, names[name](*values, **kwargs)
+            case "seed":
+                restore_generators(values[0])
+                return VALUE, None
+            case "has":
+                return VALUE, name in names
+            case "method" if "Solution" in names:
+                names[name] = getattr(names["Solution"](), name.rpartition(".")[2])
+                return FUNCTION, None
+            case "find" if name in names:
+                found = names[name]
+                return (FUNCTION, None) if callable(found) and not isinstance(found, type) else (VALUE, found)
+        return MISSING, None
 
-    def describe(self, error: BaseException) -> str:
-        classes, text = describe_error(error)
-        return f"{classes[0]}: {text}"
+    def _send_raised(self, error: BaseException) -> None:
+        message = ValueMessage(RAISED, text=describe_error(error), printed=self._streams.end())
+        try:
+            send(self._connection, self.codec.write(message, [error.with_traceback(None)]))
+        except (NotData, TooLarge) as refusal:
+            self._send_not_data(refusal)
 
-    def find(self, name: str) -> list[object]:
-        """Nothing, or what the program has under that name; of modules, that they are there."""
-        found = [self._names[name]] if name in self._names else []
-        return [it.__name__ if isinstance(it, ModuleType) else it for it in found]
-
-    def start(self, awaitable: Any) -> None:
-        async def awaited() -> object:
-            return await awaitable
-
-        self._tasks[id(awaitable)] = self._event_loop().create_task(awaited())
-
-    def finish(self, awaitable: Any) -> object:
-        return self._event_loop().run_until_complete(self._tasks.pop(id(awaitable)))
-
-    def _event_loop(self) -> "asyncio.AbstractEventLoop":
-        import asyncio  # noqa: PLC0415 - it takes megabytes, which would be copied for each program
-
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-        return self._loop
-
-
-def _attributes(value: Any) -> object:
-    """What objects of one class differ in; None where that is not known."""
-    if is_dataclass(value):
-        return [getattr(value, field.name) for field in fields(value) if field.compare]
-    slots = {name for kind in type(value).__mro__ for name in vars(kind).get("__slots__", ())}
-    if not (slots or hasattr(value, "__dict__")):
-        return None
-    return {**getattr(value, "__dict__", {}), **{name: getattr(value, name) for name in slots if hasattr(value, name)}}
-
-
-_DESCRIPTORS: dict[str, Callable[..., object]] = {
-    "property": property,
-    "staticmethod": staticmethod,
-    "classmethod": classmethod,
-}
-
-
-def _subclass(name: str, namespace: dict[str, Any], descriptors: dict[str, tuple[Any, ...]], *bases: type) -> type:
-    """A class that tests have written below one of the program; its functions are theirs."""
-    made = {key: _DESCRIPTORS[kind](*functions) for key, (kind, *functions) in descriptors.items()}
-    return type(bases[0])(name, bases, {**namespace, **made, "__module__": "tests"})
-
-
-ACTIONS: dict[str, Action] = {
-    "name": lambda side, values, named, name: side.find(name),
-    "seed": lambda side, values, named, name: restore_generators(values[0]),
-    "figures": lambda side, values, named, name: end_figures(name, values),
-    "call": lambda side, values, named, name: values[0](*values[1:], **named),
-    "special": lambda side, values, named, name: use(values[0], name, values[1:]),
-    "get": lambda side, values, named, name: getattr(values[0], name),
-    "set": lambda side, values, named, name: setattr(values[0], name, values[1]),
-    "delete": lambda side, values, named, name: delattr(values[0], name),
-    "copy": lambda side, values, named, name: copy.copy(values[0]),
-    "deepcopy": lambda side, values, named, name: copy.deepcopy(values[0]),
-    "data": lambda side, values, named, name: _attributes(values[0]),
-    "start": lambda side, values, named, name: side.start(values[0]),
-    "finish": lambda side, values, named, name: side.finish(values[0]),
-    "subclass": lambda side, values, named, name: _subclass(name, *values),
-    "super": lambda side, values, named, name: getattr(super(values[0], values[1]), name),
-}
+    def _send_not_data(self, refusal: BaseException) -> None:
+        send(self._connection, ValueMessage(NOT_DATA, text=str(refusal)[:2000], printed=self._streams.end()))
 
 
 def serve(code: str, link: int, imports: str = "") -> None:

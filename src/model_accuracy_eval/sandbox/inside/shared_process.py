@@ -34,6 +34,5 @@ def run(code: str, tests: str, ends: Sequence[int]) -> JobReport:
 
 
 def _sentence(error: BaseException) -> str:
-    classes, text = describe_error(error)
     where = f"{test}: " if (test := getattr(error, "unit_test", "")) else ""
-    return f"{where}{classes[0]}: {text}"
+    return f"{where}{describe_error(error)}"

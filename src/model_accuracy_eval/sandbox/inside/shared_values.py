@@ -18,8 +18,6 @@ class _Seen(NamedTuple):
         return len(now) == len(self.parts) and all(map(_same, now, self.parts))
 
 
-Point = tuple[int, dict[int, _Seen]]
-
 _LEAVES = frozenset({bytes, str, int, float, bool})
 
 
@@ -36,14 +34,11 @@ class SharedValues:
         self.numbers: dict[int, int] = {}
         """By `id()`."""
         self._seen: dict[int, _Seen] = {}
-        self._exposed: set[int] = set()
 
-    def add_own(self, value: object, *, exposed: bool = False) -> int:
-        """The new number of a value of this side; the other side may keep that of an exposed one."""
+    def add_own(self, value: object) -> int:
+        """The new number of a value of this side."""
         self._last += self._step
         self._add(self._last, value)
-        if exposed:
-            self._exposed.add(self._last)
         return self._last
 
     def add_foreign(self, number: object, value: object) -> None:
@@ -52,15 +47,8 @@ class SharedValues:
             raise ValueError(f"{number!r} is no new number")
         self._add(number, value)
 
-    def number(self, value: object) -> int | None:
-        return self.numbers.get(id(value))
-
     def is_own(self, value: object) -> bool:
         return self.numbers.get(id(value), 0) * self._step > 0
-
-    def is_exposed(self, value: object) -> bool:
-        """Whether it is an object of this side that the other side was given to use."""
-        return self.numbers.get(id(value)) in self._exposed
 
     def value(self, number: object) -> Any:
         if type(number) is not int or number not in self._values:
@@ -77,25 +65,14 @@ class SharedValues:
 
     def drop_unused(self) -> list[int]:
         """Forgets what nobody but this holds, containers before their items, so that the other side may do so, too."""
-        return [number for number in tuple(self._values) if number not in self._exposed and self._is_dropped(number)]
+        return [number for number in tuple(self._values) if self._is_dropped(number)]
 
     def forget(self, numbers: list[int]) -> None:
         for number in numbers:
             self._seen.pop(number, None)
-            self._exposed.discard(number)
             if number in self._values:
                 del self.numbers[id(self._values[number])]
                 del self._values[number]
-
-    def point(self, changed: list[int]) -> Point:
-        """Where a message begins that tells of these changes."""
-        return self._last, {number: self._seen[number] for number in changed}
-
-    def take_back(self, point: Point) -> None:
-        """Forgets what the message would have told the other side, as it was not sent."""
-        last, seen = point
-        self.forget([number for number in self._values if (number - last) * self._step > 0])
-        self._seen.update(seen)
 
     def _is_dropped(self, number: int) -> bool:
         """What is changed stays until the other side knows."""

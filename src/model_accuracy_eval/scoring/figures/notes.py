@@ -23,7 +23,7 @@ _ISOLATION: dict[str, str] = {
 }
 _INTEGRITY: dict[str, str] = {
     "split": "judged out of the program's reach",
-    "split+names": "judged out of the program's reach by tests that take names or objects to compare with from it",
+    "split+names": "judged out of the program's reach by tests that take further names from it",
     "shared+control": "judged in the program's process, with a control run",
     "shared": "judged in the program's process, without a control run",
     "exit code": "judged by their exit code",

@@ -1,10 +1,7 @@
 """All programs by their names: honest, wrong, and hostile to their tests, their worker or their neighbours."""
 
 from tests.integration.sandbox.programs.forging import FORGING
-from tests.integration.sandbox.programs.forging_answers import FORGING_ANSWERS
-from tests.integration.sandbox.programs.forging_asks import FORGING_ASKS
-from tests.integration.sandbox.programs.forging_checks import FORGING_CHECKS
-from tests.integration.sandbox.programs.forging_relations import FORGING_RELATIONS
+from tests.integration.sandbox.programs.forging_answers import FORGING_ANSWERS, FORGING_OBJECTS
 from tests.integration.sandbox.programs.forging_tests import FORGING_TESTS
 from tests.integration.sandbox.programs.honest import HONEST
 from tests.integration.sandbox.programs.honest_awkward import HONEST_AWKWARD
@@ -29,10 +26,8 @@ THEMES = {
     "hostile_talk": {**FORGING_TALK, **HOSTILE_TALK},
     "reaching": REACHING,
     "forging_answers": FORGING_ANSWERS,
-    "forging_asks": FORGING_ASKS,
+    "forging_objects": FORGING_OBJECTS,
     "forging_tests": FORGING_TESTS,
-    "forging_checks": FORGING_CHECKS,
-    "forging_relations": FORGING_RELATIONS,
     "hostile_kernel": HOSTILE_KERNEL,
 }
 CATALOGUE: dict[str, Sample] = {

@@ -8,8 +8,8 @@ import pytest
 from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.sandbox.bootstrap import modules_message
 from model_accuracy_eval.sandbox.inside.messages import ServerInfo, body_size, pack, unpack
-from model_accuracy_eval.sandbox.job_runs import make_order
 from model_accuracy_eval.sandbox.local_backends import UnconfinedBackend
+from model_accuracy_eval.sandbox.program_judging import make_order
 from model_accuracy_eval.sandbox.worker import WorkerSize
 
 

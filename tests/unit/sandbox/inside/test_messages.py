@@ -12,10 +12,10 @@ from model_accuracy_eval.sandbox.inside.messages import (
     JobOrder,
     JobReport,
     Malformed,
-    ObjectMessage,
     ServerSettings,
     TooLarge,
     Toolchain,
+    ValueMessage,
     body_size,
     pack,
     receive,
@@ -31,9 +31,9 @@ MESSAGES = [
     ORDER,
     ORDER._replace(toolchain=None),
     JobReport("passed", "", [CheckOutcome(1, True), CheckOutcome(2, False)]),
-    ObjectMessage("value", [["list", 1, {"a": None}]], {"0": [1.5]}, "name", [], [7], "text", True, ["", "b"], "typed"),
+    ValueMessage("value", [["list", 1, {"a": None}]], {"0": [1.5]}, "name", [], [7], "text", True, ["", "b"], "typed"),
     ServerSettings("/tmp", ["/tmp"], "user", 1, 2, None),
-    ObjectMessage("value", ["\ud83d\ude00", "\U0001f600", "\udcff"]),  # two halves of a letter are not that letter
+    ValueMessage("value", ["\ud83d\ude00", "\U0001f600", "\udcff"]),  # two halves of a letter are not that letter
 ]
 
 

@@ -4,9 +4,9 @@ import pytest
 from msgspec import structs
 
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.sandbox.inside.messages import CheckOutcome, JobOrder, JobResult
+from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, CheckOutcome, JobOrder, JobResult
 from model_accuracy_eval.sandbox.inside.test_ends import CHECKED
-from model_accuracy_eval.sandbox.judging_modes import judge
+from model_accuracy_eval.sandbox.program_judging import judge
 
 PROGRAM = Program(code="def f(x): return x", tests="assert f(1) == 1", mode="shared")
 PASSED = JobResult(
@@ -71,8 +71,20 @@ def test_what_the_solution_does_not_reach_need_not_be_reached() -> None:
     assert (judged.result.verdict, judged.integrity) == ("passed", "shared")
 
 
-@pytest.mark.parametrize("verdict", ["harness_error", "tampered", "perfect", "ready"])
+@pytest.mark.parametrize("verdict", ["harness_error", "tampered", "perfect", "ready", NOT_DATA])
 def test_a_verdict_that_no_tests_give_is_an_error(verdict: str) -> None:
     """A program that forges the report of its tests gains nothing by a word of ours."""
     judged = judge(AnsweringWorker(PASSED._replace(verdict=verdict)), PROGRAM)  # type: ignore[arg-type]
     assert judged.result.verdict == "error"
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdict"), [([RIGHT, RIGHT, RIGHT], "passed"), ([RIGHT, PASSED, PASSED], "tampered")]
+)
+def test_what_is_no_data_is_judged_again_beside_its_tests(answers: list[Answer], verdict: str) -> None:
+    """It is doubted there, and the detail says why it was there."""
+    given = PASSED._replace(verdict=NOT_DATA, detail="an object of type generator")
+    program = structs.replace(PROGRAM, mode="split")
+    judged = judge(AnsweringWorker(given, *answers), program)  # type: ignore[arg-type]
+    assert (judged.result.verdict, judged.integrity) == (verdict, "shared+control")
+    assert "judged in one process with its tests, because of an object of type generator" in judged.result.detail
