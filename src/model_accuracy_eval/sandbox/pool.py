@@ -2,24 +2,105 @@
 
 import asyncio
 import os
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import LifoQueue
 
 from msgspec import structs
 
 from model_accuracy_eval.records.code import CaseResult, Execution, FailedCheck, Isolation, Limits, Program
 from model_accuracy_eval.sandbox.inside import messages
-from model_accuracy_eval.sandbox.inside.messages import JobResult
+from model_accuracy_eval.sandbox.inside.messages import JobOrder, JobResult
 from model_accuracy_eval.sandbox.program_environment import check_files
 from model_accuracy_eval.sandbox.program_judging import VERDICTS, JudgedProgram, judge
-from model_accuracy_eval.sandbox.replaceable_worker import Cancellation, FreeWorkers, ProgramRunner, ReplaceableWorker
 from model_accuracy_eval.sandbox.toolchains import find_toolchain
-from model_accuracy_eval.sandbox.turns import Turns
-from model_accuracy_eval.sandbox.worker import Backend, Worker, WorkerLost, WorkerSize
+from model_accuracy_eval.sandbox.worker import Backend, ReplaceableWorker, Worker, WorkerLost, WorkerSize
 
-PROGRAMS_EACH = 2
-"""Of a worker: one runs, and the next one's order is there when it ends, however late this process gets a core."""
 PLAIN = Program(code="def f(x): return x + 1", tests="assert f(1) == 2", entry_points=("f",))
 """What passes wherever a worker works."""
+
+
+class Turns:
+    """Used by the threads of a pool. Who wants to be alone goes before those that have not begun."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = 0
+        self._alone = 0
+        """How many are alone or wait for it."""
+
+    @contextmanager
+    def beside_others(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._running += 1
+        try:
+            yield
+        finally:
+            self._end()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._changed:
+            self._alone += 1
+            self._changed.wait_for(lambda: not self._running)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone -= 1
+            self._end()
+
+    def _end(self) -> None:
+        with self._changed:
+            self._running -= 1
+            self._changed.notify_all()
+
+
+class Cancellation:
+    """The way to give up one program at any time, from the thread of the event loop."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._worker: Worker | None = None
+
+    def set_worker(self, worker: Worker | None) -> None:
+        """Either this or `cancel` comes second, and sees what the other one has set."""
+        self._worker = worker
+        if worker and self.cancelled:
+            worker.interrupt()
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self._worker:
+            self._worker.interrupt()
+
+
+class _ProgramRunner:
+    """Implements `worker.JobRunner`: each job of one program runs on a worker that nothing was left on."""
+
+    def __init__(
+        self, replaceable: ReplaceableWorker, size: WorkerSize, cancellation: Cancellation, *, alone: bool = False
+    ) -> None:
+        """Raises `WorkerLost` when none can be started."""
+        self._replaceable, self._size, self._cancellation, self._alone = replaceable, size, cancellation, alone
+        self.tools = replaceable.get(size).tools
+
+    def run(self, order: JobOrder, tests: str, program: Program) -> JobResult:
+        """Raises `WorkerLost` when the worker ends under this job."""
+        worker = self._replaceable.get(self._size)
+        self._cancellation.set_worker(worker)
+        try:
+            result = worker.run(order._replace(alone=self._alone), tests, program)
+        except WorkerLost:
+            self._replaceable.discard()
+            raise
+        if not result.clean:
+            self._replaceable.discard()
+        return result
 
 
 class WorkerPool:
@@ -33,13 +114,18 @@ class WorkerPool:
         self._backend = backend
         self._workers = [ReplaceableWorker(backend) for _ in range(count)]
         self._turns = Turns()
-        self._free = FreeWorkers(self._workers, PROGRAMS_EACH)
-        self._threads = ThreadPoolExecutor(count * PROGRAMS_EACH, thread_name_prefix="sandbox")
+        self._free: LifoQueue[ReplaceableWorker] = LifoQueue()  # those that are started already come first
+        for worker in self._workers:
+            self._free.put(worker)
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="sandbox")
 
     def start_first(self) -> Worker:
         """Starts the first worker, which shows whether this kind of isolation works here."""
-        with self._free.take() as replaceable, replaceable.lend(WorkerSize.of(Limits())) as worker:
-            return worker
+        replaceable = self._free.get()
+        try:
+            return replaceable.get(WorkerSize.of(Limits()))
+        finally:
+            self._free.put(replaceable)
 
     async def run(self, program: Program) -> Execution:
         if program.language != "python":
@@ -66,16 +152,17 @@ class WorkerPool:
         self._backend.close()
 
     def _execute(self, program: Program, cancellation: Cancellation) -> Execution:
-        with self._free.take() as replaceable:
-            try:
-                return self._judge_in_turns(replaceable, program, cancellation)
-            except WorkerLost as error:
-                if cancellation.cancelled or replaceable.closed:
-                    return self.harness_error(program, str(error), attempts=2)
-                with self._turns.alone():
-                    return self._judge_beside_witness(replaceable, program, cancellation)
-            finally:
-                cancellation.set_worker(None)
+        replaceable = self._free.get()
+        try:
+            return self._judge_in_turns(replaceable, program, cancellation)
+        except WorkerLost as error:
+            if cancellation.cancelled or replaceable.closed:
+                return self.harness_error(program, str(error), attempts=2)
+            with self._turns.alone():
+                return self._judge_beside_witness(replaceable, program, cancellation)
+        finally:
+            cancellation.set_worker(None)
+            self._free.put(replaceable)
 
     def _judge_in_turns(
         self, replaceable: ReplaceableWorker, program: Program, cancellation: Cancellation
@@ -97,7 +184,7 @@ class WorkerPool:
         while True:
             attempt += 1
             try:
-                runner = ProgramRunner(replaceable, WorkerSize.of(program.limits), cancellation, alone=alone)
+                runner = _ProgramRunner(replaceable, WorkerSize.of(program.limits), cancellation, alone=alone)
                 judged = judge(runner, program)
             except WorkerLost:
                 if attempt == 2 or cancellation.cancelled:
@@ -114,7 +201,7 @@ class WorkerPool:
         size = WorkerSize.of(program.limits)
         witness = ReplaceableWorker(self._backend)
         try:
-            runner, beside = (ProgramRunner(one, size, cancellation, alone=True) for one in (replaceable, witness))
+            runner, beside = (_ProgramRunner(one, size, cancellation, alone=True) for one in (replaceable, witness))
             judge(beside, PLAIN)
             try:
                 return self._execution(judge(runner, program), 3, alone=True)

@@ -20,7 +20,6 @@ from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
-from model_accuracy_eval.sandbox.pool import PROGRAMS_EACH
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.docker_engine import DEFAULT_SOCKET, MARK, Labels, sweep
 
@@ -69,7 +68,7 @@ def kill_one(kind: str, chance: random.Random, spared: list[psutil.Process]) -> 
 
 async def taken(box: Sandbox) -> None:
     """Until the only slot has a program."""
-    while set(box._pool._free._room.values()) == {PROGRAMS_EACH}:  # type: ignore[attr-defined]
+    while not box._pool._free.empty():  # type: ignore[attr-defined]
         await asyncio.sleep(0.01)
 
 

@@ -10,7 +10,7 @@ from model_accuracy_eval.sandbox.program_judging import judge
 
 PROGRAM = Program(code="def f(x): return x", tests="assert f(1) == 1", mode="shared")
 PASSED = JobResult(
-    number=1, verdict="passed", detail="", checks=[], wall_seconds=0.1, limit_seconds=10.0, cpu_seconds=0.1,
+    verdict="passed", detail="", checks=[], wall_seconds=0.1, limit_seconds=10.0, cpu_seconds=0.1,
     waited_seconds=0.0, memory_kb=1, output="", output_bytes=0, clean=True, doubtful=False, starved=False,
 )  # fmt: skip
 STARVED = PASSED._replace(verdict="timeout", starved=True, cpu_seconds=3.0)

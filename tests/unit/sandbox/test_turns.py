@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from model_accuracy_eval.sandbox.turns import Turns
+from model_accuracy_eval.sandbox.pool import Turns
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -88,13 +88,10 @@ class ForkServer:
 
     def serve(self, order: JobOrder) -> None:
         result, all_ended = self.run(order)
-        # What is swept in no time is told along: on its way through an engine each message costs core time.
-        untold = [result]
-        if not (all_ended and self._leftovers.are_few()):
-            send(1, untold.pop())
+        send(1, result)
         clean = all_ended and self._leftovers.remove()
-        send(1, *untold, SweepResult(clean))
-        if not clean:  # the next order may be here already, and is for another server
+        send(1, SweepResult(clean))
+        if not clean:
             raise Gone
 
     def run(self, order: JobOrder) -> tuple[JobResult, bool]:
@@ -116,7 +113,6 @@ class ForkServer:
         pipes.close()
         usage = state.ended.get(pids[-1], ProcessEnd(0, 0.0, 0))
         result = JobResult(
-            number=order.number,
             verdict=report.verdict,
             detail=report.detail[:4000],
             checks=report.checks,
@@ -133,7 +129,6 @@ class ForkServer:
             starved=state.starved and report.verdict == "timeout",
             cases=state.cases,
             all_cases=state.all_cases,
-            compiled=report.compiled,
         )
         return result, all_ended
 
@@ -168,9 +163,9 @@ class ForkServer:
         return JobReport("exited", "The program closed its connection before the tests had ended.")
 
     def _start_split(self, order: JobOrder, pipes: Pipes, state: JobState) -> list[int]:
-        def judge(tests: str, compiled: bytes, connection: ProgramConnection) -> JobReport:
+        def judge(tests: str, connection: ProgramConnection) -> JobReport:
             names = test_process.ProgramNames(order.entry_points, order.borrowed)
-            parts = test_process.Tests(tests, order.ends, order.helpers, compiled)
+            parts = test_process.Tests(tests, order.ends, order.helpers)
             return test_process.judge(parts, names, connection)
 
         state.await_start(_START_LIMIT, order.wall_seconds)
@@ -195,7 +190,7 @@ class ForkServer:
         open_program: OpenProgram,
         serve: Serve,
     ) -> list[int]:
-        def judge(tests: str, _compiled: bytes, connection: ProgramConnection) -> JobReport:
+        def judge(tests: str, connection: ProgramConnection) -> JobReport:
             return case_judge.judge(tests, order, connection, lambda report: send(5, report), open_program)
 
         state.await_start(_START_LIMIT, order.compile_seconds or max(order.wall_seconds, _START_LIMIT), "start")
@@ -205,20 +200,19 @@ class ForkServer:
         self,
         order: JobOrder,
         pipes: Pipes,
-        judge: Callable[[str, bytes, ProgramConnection], JobReport],
+        judge: Callable[[str, ProgramConnection], JobReport],
         serve: Serve,
     ) -> list[int]:
         """Tests and program in two processes, connected by a socket."""
 
         def run_tests() -> None:
             tests = read_exactly(0, order.tests_size).decode()
-            compiled = read_exactly(0, order.compiled_size)
             keep_descriptors(pipes.judge_socket, pipes.lifeline_reader, pipes.report_writer, pipes.turn_writer)
             self._confine(order, self._settings.judge_uid, secret=True)
             send(5, JobReport(READY))
             os.write(6, b"\n")
             os.close(6)
-            send(5, judge(tests, compiled, ProgramConnection(3, 4)))
+            send(5, judge(tests, ProgramConnection(3, 4)))
 
         def run_program() -> None:
             os.close(pipes.turn_writer)

@@ -10,8 +10,6 @@ from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 
 MAX_FILES = 16_384
 """In each folder that is in memory, where a million empty files would take a gigabyte."""
-_FEW = 8
-"""Files: each may be as large as a program may write."""
 _TRAFFIC = (Path("/proc/net/snmp"), Path("/proc/net/snmp6"))
 """Counters of all packets and connections."""
 _MAX_COUNTERS = 1 << 16
@@ -36,14 +34,6 @@ class Leftovers:
     def too_many(self) -> bool:
         """Whether the running job has made more files than it may."""
         return self._confined and any(_count_files(place) > MAX_FILES for place in self._places)
-
-    def are_few(self) -> bool:
-        """Whether they are removed at once: nobody waits for these."""
-        try:
-            found = [path for place in self._places for path in self._files_in(place)]
-        except OSError:
-            return False
-        return len(found) <= _FEW and not any(map(os.path.isdir, found))
 
     def remove(self) -> bool:
         """Removes the user's files; returns whether nothing at all is left."""

@@ -92,10 +92,7 @@ class JobOrder(NamedTuple):
     """The numbers that the ends of the tests report."""
     alone: bool = False
     """Whether nothing else runs in the sandbox."""
-    number: int = 0
     tests_size: int = 0
-    compiled_size: int = 0
-    """Of the tests' bytecode, which this server has made of them before, and which follows them."""
     code_size: int = 0
     files_size: int = 0
 
@@ -131,7 +128,6 @@ class ComparedSides(NamedTuple):
 class JobResult(NamedTuple):
     """Fork server → host, one for each order."""
 
-    number: int
     verdict: str
     detail: str
     checks: list[CheckOutcome]
@@ -155,8 +151,6 @@ class JobResult(NamedTuple):
     """Those that ended, and the one in which the job ended."""
     all_cases: int = 0
     """How many the task has."""
-    compiled: str = ""
-    """The tests' bytecode (see `test_process.pack_code`), if it was made for this job."""
     clean: bool = False
     """Whether nothing of the job is left, so that the server may run another one: known after `SweepResult`."""
 
@@ -184,7 +178,6 @@ class JobReport(NamedTuple):
     all_cases: int = 0
     """How many the task has."""
     failed_check: ComparedSides | None = None
-    compiled: str = ""
 
 
 class ValueMessage(NamedTuple):

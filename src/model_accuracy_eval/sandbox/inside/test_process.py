@@ -1,11 +1,8 @@
 """The process that the tests run in: names that they do not define are asked of the program, in another process."""
 
 import importlib
-import marshal
 import sys
-from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from types import CodeType
 from typing import NamedTuple
 
 from model_accuracy_eval.sandbox.inside.failed_checks import explained, failed_check
@@ -21,8 +18,6 @@ from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnect
 from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, compile_tests
 from model_accuracy_eval.sandbox.inside.unit_tests import run_test_cases, test_cases
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
-
-_LONGEST_CODE = 1 << 18
 
 
 class ProgramNames(NamedTuple):
@@ -57,8 +52,6 @@ class Tests(NamedTuple):
     """The numbers that their ends report."""
     helpers: str = ""
     """Source that is executed before them."""
-    compiled: bytes = b""
-    """Their bytecode, as a pass before this one has reported it."""
 
 
 def judge(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> JobReport:
@@ -80,9 +73,8 @@ def _run(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> Jo
             connection.follow_seeds()
         namespace = Namespace(connection, names)
         exec(tests.helpers, namespace)  # noqa: S102 - what the task itself gives
-        namespace[CHECKED] = lambda index, held: checks.append(CheckOutcome(ends[index], held))
-        code = _code(tests)
-        exec(code, namespace)  # noqa: S102 - the task's own tests
+        namespace[CHECKED] = lambda number, held: checks.append(CheckOutcome(number, held))
+        exec(compile_tests(source, ends), namespace)  # noqa: S102 - the task's own tests
         skipped = run_test_cases(test_cases(namespace, {}))
     except NotData:
         raise
@@ -97,25 +89,7 @@ def _run(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> Jo
         return JobReport("error", _sentence(error), failed_check=failed_check(error, source))
     if not connection.calls:
         return JobReport("failed", "The tests ended without a call of the program.")
-    return JobReport("passed", skipped, checks, compiled="" if tests.compiled else pack_code(code))
-
-
-def _code(tests: Tests) -> CodeType:
-    """Ends are known by their places in it, so that it is the same for every program."""
-    if tests.compiled:
-        code: CodeType = marshal.loads(tests.compiled)  # noqa: S302 - our own
-        return code
-    return compile_tests(tests.source, range(len(tests.ends)))
-
-
-def pack_code(code: CodeType) -> str:
-    """Empty if it is too long for a message."""
-    data = marshal.dumps(code)
-    return b64encode(data).decode() if len(data) < _LONGEST_CODE else ""
-
-
-def unpack_code(text: str) -> bytes:
-    return b64decode(text)
+    return JobReport("passed", skipped, checks)
 
 
 def _sentence(error: BaseException, check: ComparedSides | None = None) -> str:
