@@ -7,7 +7,7 @@ from importlib import resources
 PACKAGE = "model_accuracy_eval.sandbox.inside"
 
 BOOTSTRAP = """
-import importlib, marshal, os, sys
+import importlib, json, os, sys
 from importlib.machinery import ModuleSpec
 if sys.version_info < (3, 10):
     sys.exit("Python 3.10 or newer is needed, and this is " + sys.version.split()[0])
@@ -21,40 +21,22 @@ def read(descriptor, count):
     return data
 def message(descriptor):
     return read(descriptor, int.from_bytes(read(descriptor, 4), "big"))
-def compiled():
-    import json
-    sources = json.loads(message(0))
-    return marshal.dumps({name: compile(source, name, "exec") for name, source in sources.items()})
-def from_child(work):
-    reader, writer = os.pipe()
-    if not os.fork():
-        data = work()
-        with open(writer, "wb") as file:
-            file.write(len(data).to_bytes(4, "big") + data)
-        os._exit(0)
-    os.close(writer)
-    data = message(reader)
-    os.close(reader)
-    os.wait()
-    return data
 class SentModules:
-    def __init__(self, codes):
-        self.codes = codes
-        self.packages = {name.rpartition(".")[0] for name in codes}
+    def __init__(self, sources):
+        self.sources = sources
+        self.packages = {name.rpartition(".")[0] for name in sources}
     def find_spec(self, name, path=None, target=None):
-        if name in self.codes:
+        if name in self.sources:
             return ModuleSpec(name, self, is_package=name in self.packages)
     def create_module(self, spec):
         return None
     def exec_module(self, module):
-        exec(self.codes.pop(module.__name__), module.__dict__)
+        exec(compile(self.sources.pop(module.__name__), module.__name__, "exec"), module.__dict__)
 sys.path[:] = [place for place in sys.path if place]
-sys.meta_path.insert(0, SentModules(marshal.loads(from_child(compiled))))
-importlib.import_module("PACKAGE.fork_hooks").keep()
+sys.meta_path.insert(0, SentModules(json.loads(message(0))))
 importlib.import_module("PACKAGE.fork_server").main()
 """.replace("PACKAGE", PACKAGE)
-"""For `python3 -c`: it prints nothing before it has received all modules, and does not import from its own folder.
-A child compiles them: that leaves holes all over the memory, which each fork would pay for."""
+"""For `python3 -c`: it prints nothing before it has received all modules, and does not import from its own folder."""
 
 
 @lru_cache(maxsize=1)

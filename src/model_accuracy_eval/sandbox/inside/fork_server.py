@@ -6,8 +6,8 @@ messages for each job: the verdict, and whether the job left anything behind, as
 """
 
 import contextlib
+import gc
 import os
-import random
 import signal
 import sys
 from collections.abc import Callable
@@ -21,7 +21,6 @@ from model_accuracy_eval.sandbox.inside import (
     program_process,
     shared_process,
     test_process,
-    warm_memory,
 )
 from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram
 from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes
@@ -76,11 +75,11 @@ class ForkServer:
         signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._libraries_mb = preload.load(settings.preload)
-        random.seed(0)  # for all programs: a verdict must not depend on the day
         self._leftovers = Leftovers(settings, objects_refused=self._kernel.filters)
         os.chdir(settings.folder)
         os.umask(0o022)
-        warm_memory.settle()
+        gc.collect()
+        gc.freeze()  # a collection would write to all objects, and so copy their memory for each process
 
     def info(self) -> ServerInfo:
         tools = [name for name in self._settings.tools if _on_path(name)]
