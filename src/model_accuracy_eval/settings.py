@@ -311,14 +311,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about("URL of the judge model's service, for datasets that are scored by a judge.", workflow_only=True),
     ] = None
     judge_model: Annotated[str | None, about("Model name sent to the judge's service.", workflow_only=True)] = None
-    judge_panel: Annotated[
-        tuple[str, ...],
-        about(
-            "Further judges, as model or model@URL, separated by commas: of yes and no the majority counts, of grades "
-            "the mean.",
-            workflow_only=True,
-        ),
-    ] = ()
     judge_tokens: Annotated[
         Count,
         about("Tokens that a judge may write for one opinion, its thoughts included, if the task does not say it."),
@@ -356,7 +348,7 @@ VERDICT_SETTINGS = (
     "max_failed_requests",
 )
 """What becomes of figures that are there: none of them changes a figure."""
-SCORING_SETTINGS = ("k", "judge_endpoint", "judge_model", "judge_panel", "judge_tokens", "contains", "score_reasoning")
+SCORING_SETTINGS = ("k", "judge_endpoint", "judge_model", "judge_tokens", "contains", "score_reasoning")
 """What decides a figure, but not what the model is asked."""
 
 

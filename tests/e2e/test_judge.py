@@ -1,6 +1,5 @@
 """A judge model, end to end: a task file that wants one, two services, two keys, and judging again without asking."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -170,32 +169,6 @@ def test_an_opinion_that_never_comes_is_a_fault_and_no_bad_mark(tmp_path: Path) 
         assert {chat["max_tokens"] for chat in judging.chats} == {77}
     log = next((tmp_path / "out").rglob("logs/eval/*/capitals.out")).read_text()
     assert "The judge used its 77 tokens up before it said anything; give it more with --judge-tokens." in log
-
-
-def test_a_panel_decides_by_majority_and_each_opinion_is_kept(tmp_path: Path) -> None:
-    """Two of three say yes; who is left out of the files is asked again alone."""
-    setup_files(tmp_path)
-
-    def panel(request: dict[str, Any]) -> list[str]:
-        return ["no"] if request["model"] == "stern" else ["yes"]
-
-    with FaultServer(panel) as judging:
-        done = run_judged(tmp_path, judging, "--judge-panel", f"stern,kind@{judging.url}")
-        assert (done.code, "100.00" in done.out) == (0, True), done.err
-        asked = [chat["model"] for chat in judging.chats]
-        assert sorted(asked) == sorted(["wise", "stern", "kind"] * 2)
-        assert (
-            f"judged by wise at {judging.url} and stern at {judging.url} and kind at {judging.url}; of yes" in done.out
-        )
-        run = command.only_run(tmp_path / "out")
-        (findings,) = run.rglob("capitals_findings.jsonl")
-        lines = findings.read_text().splitlines(keepends=True)
-        assert {json.loads(line)["opinion"]["judge"].split()[0] for line in lines} == {"wise", "stern", "kind"}
-        findings.write_text("".join(line for line in lines if "stern at" not in line))
-        again = command.run("run", "--mode", "eval", "--reuse", run)
-        assert (again.code, len(judging.chats)) == (0, 8), again.err
-        even = run_judged(tmp_path, judging, "--judge-panel", "stern")
-        assert (even.code, "2 judges can be divided" in even.err) == (2, True)
 
 
 PAIRED = """\

@@ -35,11 +35,6 @@ UNTOLD: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
     ),
     "who gets the judge's key": (JUDGED, JUDGE_KEY, "--judge-endpoint http://judge:1"),
     "which judge gets the general key": (JUDGED, GENERAL_KEY, "--judge-endpoint http://judge:1"),
-    "which panel gets the key": (
-        {**ENDPOINT, "judge-panel": "stern@http://other:1,kind"},
-        JUDGE_KEY,
-        "--judge-panel stern@http://other:1,kind",
-    ),
     "all of it": (
         {**ADAPTER, "adapter": "mine", "trust-python": True, "sandbox": "none"},
         MODEL_KEY,
@@ -82,7 +77,6 @@ def test_it_is_typed_again(what: str, tmp_path: Path) -> None:
         (ADAPTER, {}),
         (ENDPOINT, MODEL_KEY),
         (ENDPOINT, GENERAL_KEY),
-        ({**ENDPOINT, "judge-panel": "stern,kind"}, JUDGE_KEY),
         ({**ENDPOINT, "sandbox": "bwrap"}, MODEL_KEY),
     ],
 )

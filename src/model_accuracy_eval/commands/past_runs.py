@@ -91,7 +91,6 @@ RESCORE_SETTINGS = (
     "judge_engine",
     "judge_endpoint",
     "judge_model",
-    "judge_panel",
     "score_reasoning",
     "concurrency",
 )

@@ -230,5 +230,3 @@ class Opinion(Record, frozen=True, kw_only=True):
     """Without its thoughts."""
     cut: bool = False
     """Whether it ended because its tokens were used up."""
-    judge: str = ""
-    """Who said it, where there are several judges."""

@@ -44,7 +44,6 @@ def to_be_typed(
         "sandbox": settings.sandbox in _WEAK_SANDBOXES,
         "endpoint": asks and model_key and bool(settings.endpoint),
         "judge_endpoint": judge_key and settings.judge_endpoint is not None,
-        "judge_panel": judge_key and any("@" in judge for judge in settings.judge_panel),
     }
     for name in (name for name, is_so in matters.items() if is_so and name not in given):
         value = getattr(settings, name)

@@ -29,7 +29,7 @@ class FindingDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One opinion, or how one program ended."""
 
     judge: str | None = None
-    """None: a program; empty: the only judge."""
+    """None: a program; empty: the judge."""
     text: str = ""
     """The judge's words, or the end of the error."""
     verdict: str = ""
@@ -78,7 +78,7 @@ def read(lines: Iterable[bytes]) -> Findings:
 
 def _finding_document(finding: Opinion | Execution) -> FindingDocument:
     if isinstance(finding, Opinion):
-        return FindingDocument(judge=finding.judge, text=finding.text)
+        return FindingDocument(judge="", text=finding.text)
     failed = finding.failed_check
     passed = sum(case.verdict == "passed" for case in finding.cases)
     return FindingDocument(

@@ -7,14 +7,12 @@ An ask that failed is not in it, and is repeated when the run is judged again.
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from model_accuracy_eval.errors import Defect, EvalError, Stopped, UsageError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import (
     Attempt,
     ExecutionSummary,
-    Opinion,
     PreparedDataset,
     Problem,
     Question,
@@ -23,7 +21,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import judges, outcome
 from model_accuracy_eval.run.cancellable import run_checked, run_workers
-from model_accuracy_eval.run.judges import Judge, JudgeService
+from model_accuracy_eval.run.judges import JudgeService
 from model_accuracy_eval.run.run_progress import JudgingProgress
 from model_accuracy_eval.run_folder import journal, predictions
 from model_accuracy_eval.scoring.code.code_task_trials import runs_programs
@@ -31,18 +29,11 @@ from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult, Panel
+from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
 from model_accuracy_eval.scoring.metrics.scorers import metric_uses, needs_judge
 
 RunProgram = Callable[[Program], Awaitable[AskResult | str]]
 """Returns the finding, or a sentence that says why there is none."""
-
-
-class AddressedAsk(NamedTuple):
-    """What is asked, and which judge if it is a question."""
-
-    ask: Ask
-    judge: Judge
 
 
 def answer_asks(plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports) -> "AskStore":
@@ -67,7 +58,7 @@ class AskStore:
         self._prepared = prepared
         self._store = store
         self._file = predictions.findings_file(plan.settings.label, prepared.task.name)
-        self._judges = judges.addresses(plan.settings)
+        self._judge = judges.name(plan.settings)
         self._findings: dict[str, AskResult] = {}
         for key, finding in map(predictions.finding, store.lines(self._file)):
             if finding is not None:
@@ -79,17 +70,9 @@ class AskStore:
         self.troubles: list[str] = []
         """Why asks have no finding, one sentence each."""
 
-    def look_up(self, ask: Ask) -> AskResult | Panel | None:
-        """Returns the finding; of several judges all opinions, or nothing if one of them is missing."""
-        found = [self._findings.get(metric_type.key(ask, judge.name)) for judge in self._asked(ask)]
-        if len(found) == 1:
-            return found[0]
-        opinions = tuple(opinion for opinion in found if isinstance(opinion, Opinion))
-        return Panel(opinions) if len(opinions) == len(found) else None
-
-    def _asked(self, ask: Ask) -> tuple[Judge, ...]:
-        """Returns who is asked: a program has no judge."""
-        return self._judges if isinstance(ask, Question) else self._judges[:1]
+    def look_up(self, ask: Ask) -> AskResult | None:
+        """Returns the finding."""
+        return self._findings.get(metric_type.key(ask, self._judge))
 
     def begin(self, program: Program) -> bool:
         """Says whether it is to be run now: it has no finding and was not started before."""
@@ -105,9 +88,7 @@ class AskStore:
 
     def notes(self) -> tuple[str, ...]:
         """Names the judge and where programs ran, because the figures depend on both."""
-        names = " and ".join(judge.name for judge in self._judges)
-        rule = "; of yes and no the majority counts, of grades the mean" if len(self._judges) > 1 else ""
-        judge_note = (f"The answers are judged by {names}{rule}.",) if needs_judge(self._prepared.task) else ()
+        judge_note = (f"The answers are judged by {self._judge}.",) if needs_judge(self._prepared.task) else ()
         missing = tuple(notes.missing_modules(self._executions()))
         return judge_note + notes.execution_notes(self.ran()) + missing + notes.shared_program_notes(self._programs)
 
@@ -126,7 +107,7 @@ class AskStore:
         except Stopped as stop:
             self.troubles.append(stop.sentence)
 
-    def _open_asks(self, lines: Iterable[bytes]) -> Iterator[tuple[int, int, AddressedAsk]]:
+    def _open_asks(self, lines: Iterable[bytes]) -> Iterator[tuple[int, int, Ask]]:
         """Yields each ask without a finding once, however many samples have it."""
         card = asking_scorecard(self._plan, self._prepared)
         problems = {problem.id: problem for problem in self._prepared.problems}
@@ -135,20 +116,16 @@ class AskStore:
             if attempt.problem not in problems:
                 continue
             by_key = self._asks_by_key(card, problems[attempt.problem], attempt)
-            self._programs.update(key for key, ask in by_key.items() if isinstance(ask.ask, Program))
+            self._programs.update(key for key, ask in by_key.items() if isinstance(ask, Program))
             for key, ask in by_key.items():
-                if self._begin(key, ask.ask):
+                if self._begin(key, ask):
                     yield attempt.problem, attempt.index, ask
 
-    def _asks_by_key(self, card: Scorecard, problem: Problem, attempt: Attempt) -> dict[str, AddressedAsk]:
+    def _asks_by_key(self, card: Scorecard, problem: Problem, attempt: Attempt) -> dict[str, Ask]:
         """Empty for a reply that asks cannot be made of by a defect, which shows again when the problem is judged."""
         by_key = outcome.attempt(
             f"the asks of problem {problem.id}",
-            lambda: {
-                metric_type.key(ask, judge.name): AddressedAsk(ask, judge)
-                for ask in card.asks(problem, [attempt])
-                for judge in self._asked(ask)
-            },
+            lambda: {metric_type.key(ask, self._judge): ask for ask in card.asks(problem, [attempt])},
         )
         if isinstance(by_key, Defect):
             self.troubles.append(f"problem {problem.id}, sample {attempt.index}: {by_key.sentence}")
@@ -176,7 +153,7 @@ class AskStore:
     async def answer_now(self, card: Scorecard, problem: Problem, attempt: Attempt, runners: "AskRunners") -> None:
         """Answers what has to be asked about one sample; what another sample asks at the same time is asked once."""
         for key, ask in self._asks_by_key(card, problem, attempt).items():
-            if self._begin(key, ask.ask):
+            if self._begin(key, ask):
                 answer = self.answer(attempt.problem, attempt.index, ask, runners)
                 self._running[key] = asyncio.ensure_future(answer)
             if key in self._running:
@@ -192,9 +169,9 @@ class AskStore:
 
     async def run_program(self, problem: int, index: int, program: Program, runners: "AskRunners") -> None:
         """Runs the program, and keeps the finding."""
-        await self.answer(problem, index, AddressedAsk(program, self._judges[0]), runners)
+        await self.answer(problem, index, program, runners)
 
-    async def answer(self, problem: int, index: int, ask: AddressedAsk, runners: "AskRunners") -> None:
+    async def answer(self, problem: int, index: int, ask: Ask, runners: "AskRunners") -> None:
         """Runs the program or asks the judge, and keeps the finding."""
         try:
             finding = await runners.run(ask)
@@ -205,29 +182,29 @@ class AskStore:
         if isinstance(finding, str):
             self.troubles.append(f"problem {problem}, sample {index}: {finding}")
             return
-        key = metric_type.key(ask.ask, ask.judge.name)
+        key = metric_type.key(ask, self._judge)
         self._findings[key] = finding
-        self._store.append(self._file, predictions.line(key, problem, index, ask.ask, finding))
+        self._store.append(self._file, predictions.line(key, problem, index, ask, finding))
 
 
 class AskRunners:
-    """The judges and the sandbox, each opened when it is first needed. A judge that is gone is not asked again."""
+    """The judge and the sandbox, each opened when it is first needed."""
 
     def __init__(self, plan: RunPlan, ports: Ports) -> None:
         self._plan = plan
         self._ports = ports
         self._closers: list[Callable[[], Awaitable[None]]] = []
-        self._judges: dict[Judge, JudgeService] = {}
+        self._judge: JudgeService | None = None
         self._run_program: RunProgram | None = None
 
-    async def run(self, ask: AddressedAsk) -> AskResult | str:
-        if isinstance(ask.ask, Question):
-            if ask.judge not in self._judges:
-                self._judges[ask.judge] = JudgeService(ask.judge, self._plan, self._ports)
-                self._closers.append(self._judges[ask.judge].close)
-            return await self._judges[ask.judge].opinion(ask.ask)
+    async def run(self, ask: Ask) -> AskResult | str:
+        if isinstance(ask, Question):
+            if self._judge is None:
+                self._judge = JudgeService(self._plan, self._ports)
+                self._closers.append(self._judge.close)
+            return await self._judge.opinion(ask)
         self._run_program = self._run_program or self._open_sandbox()
-        return await self._run_program(ask.ask)
+        return await self._run_program(ask)
 
     async def close(self) -> None:
         for close in self._closers:

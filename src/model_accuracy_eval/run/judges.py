@@ -1,9 +1,7 @@
-"""The models that judge: who they are, and what one says to a question.
+"""The model that judges: what it says to a question.
 
 An opinion that never comes is a fault, which is told, and never a bad mark.
 """
-
-from typing import NamedTuple
 
 from model_accuracy_eval.errors import Refused, UsageError
 from model_accuracy_eval.ports import Ports
@@ -17,22 +15,9 @@ from model_accuracy_eval.scoring.metrics.scorers import needs_judge
 _NO_PROBLEM = Problem(id=-1, messages=(), references=())
 
 
-class Judge(NamedTuple):
-    """A judge model and its service."""
-
-    model: str | None
-    endpoint: str | None
-
-    @property
-    def name(self) -> str:
-        return f"{self.model} at {self.endpoint}"
-
-
-def addresses(settings: Settings) -> tuple[Judge, ...]:
-    """The judge of the settings, and those of its panel; `model@URL` is at another service."""
-    others = (entry.partition("@") for entry in settings.judge_panel)
-    panel = (Judge(model, url.rstrip("/") or settings.judge_endpoint) for model, _, url in others)
-    return (Judge(settings.judge_model, settings.judge_endpoint), *panel)
+def name(settings: Settings) -> str:
+    """The judge model and its service."""
+    return f"{settings.judge_model} at {settings.judge_endpoint}"
 
 
 def check(plan: RunPlan, ports: Ports) -> None:
@@ -43,21 +28,21 @@ def check(plan: RunPlan, ports: Ports) -> None:
     settings = plan.settings
     if settings.mode != "all" or settings.reuse or not any(map(needs_judge, plan.tasks)):
         return
-    for judge in addresses(settings):
-        fault = ports.run_async(run_checked(_fault(judge, ports), ports.clock.check, ports.clock))
-        if fault is not None:
-            refuses_key = fault.status in {401, 403}
-            raise Refused(
-                f"The judge {judge.name} does not answer: {fault.sentence}",
-                next_step=f"export {API_KEYS['judge']}=YOUR-KEY"
-                if refuses_key
-                else f"model-accuracy-eval doctor --endpoint {judge.endpoint} --model-name {judge.model}",
-            )
+    fault = ports.run_async(run_checked(_fault(settings, ports), ports.clock.check, ports.clock))
+    if fault is not None:
+        refuses_key = fault.status in {401, 403}
+        raise Refused(
+            f"The judge {name(settings)} does not answer: {fault.sentence}",
+            next_step=f"export {API_KEYS['judge']}=YOUR-KEY"
+            if refuses_key
+            else f"model-accuracy-eval doctor --endpoint {settings.judge_endpoint} --model-name {settings.judge_model}",
+        )
 
 
-async def _fault(judge: Judge, ports: Ports) -> Fault | None:
+async def _fault(settings: Settings, ports: Ports) -> Fault | None:
     """Why it does not answer. A list of models is answer enough."""
-    chat = ports.connect(Service(base_url=judge.endpoint or "", model=judge.model), PROBE_LIMITS, role="judge")
+    service = Service(base_url=settings.judge_endpoint or "", model=settings.judge_model)
+    chat = ports.connect(service, PROBE_LIMITS, role="judge")
     try:
         return None if await chat.models() else (await chat.ask(READINESS_PROBE)).fault
     finally:
@@ -65,16 +50,15 @@ async def _fault(judge: Judge, ports: Ports) -> Fault | None:
 
 
 class JudgeService:
-    """One judge while it is asked. If it is gone, it is not asked again."""
+    """The judge while it is asked. If it is gone, it is not asked again."""
 
-    def __init__(self, judge: Judge, plan: RunPlan, ports: Ports) -> None:
-        if judge.endpoint is None:
+    def __init__(self, plan: RunPlan, ports: Ports) -> None:
+        settings = plan.settings
+        if settings.judge_endpoint is None:
             raise UsageError("These answers are judged by a model: name it with --judge-endpoint and --judge-model.")
-        self._judge = judge
         self._plan = plan
-        self._chat = ports.connect(
-            Service(base_url=judge.endpoint, model=judge.model), plan.client_limits, role="judge"
-        )
+        service = Service(base_url=settings.judge_endpoint, model=settings.judge_model)
+        self._chat = ports.connect(service, plan.client_limits, role="judge")
         self._refusal = ""
 
     async def close(self) -> None:
@@ -113,4 +97,4 @@ class JudgeService:
                 if cut
                 else "The judge said nothing."
             )
-        return Opinion(text=text, cut=cut, judge=self._judge.name if self._plan.settings.judge_panel else "")
+        return Opinion(text=text, cut=cut)

@@ -13,8 +13,7 @@ from model_accuracy_eval.records import ClientLimits, Gate, RunPlan, Sampling, S
 from model_accuracy_eval.run import inputs
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.scorecard import figure_units
-from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses, needs_judge, user_function_paths
+from model_accuracy_eval.scoring.metrics.scorers import needs_judge, user_function_paths
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.scoring.verdicts.gate_lines import Units
 from model_accuracy_eval.tasks.importers.own_questions import custom
@@ -288,11 +287,5 @@ def check_judging(settings: Settings, task: TaskSpec) -> None:
     if functions and not settings.trust_python:
         raise BadValue(f"{task.name} is judged by Python of its own ({functions[0]}): allow it with --trust-python.")
     judged = needs_judge(task) and settings.mode != "infer"
-    judges = 1 + len(settings.judge_panel)
-    if judged and judges % 2 == 0 and any(metric(use.name).yes_or_no for use in metric_uses(task)):
-        raise BadValue(
-            f"{task.name} is judged by yes and no, of which the majority counts: {judges} judges can be divided. Name "
-            "an odd number of them with --judge-model and --judge-panel."
-        )
     if judged and not (settings.judge_endpoint and settings.judge_model):
         raise BadValue(f"{task.name} is judged by a model: name it with --judge-endpoint and --judge-model.")

@@ -195,15 +195,12 @@ def test_equal_texts_after_different_thoughts_are_two_replies() -> None:
     assert [one["verdict"] for one in second["findings"]] == ["failed"]
 
 
-def test_judges_speak_beside_the_reply() -> None:
-    """Each judge has its own words under its name."""
+def test_a_judge_speaks_beside_the_reply() -> None:
+    """Once for each question that it was asked."""
     question = Question(messages=(Message(role="user", content="Is it right?"),))
-    lines = [
-        predictions.line(key, 0, 0, question, Opinion(text=text, judge=key))
-        for key, text in (("a", "Yes"), ("b", "No"))
-    ]
+    lines = [predictions.line(key, 0, 0, question, Opinion(text=text)) for key, text in (("a", "Yes"), ("b", "No"))]
     (sample,) = documents(page_replies.pack(result(judged(0, "right")), [answer(0, 0, "x")], [], lines))[0]["samples"]
-    assert [(one["judge"], one["text"]) for one in sample["findings"]] == [("a", "Yes"), ("b", "No")]
+    assert [(one["judge"], one["text"]) for one in sample["findings"]] == [("", "Yes"), ("", "No")]
 
 
 def test_very_long_text_says_what_is_left_out() -> None:

@@ -31,12 +31,6 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("limit", "0", 0, 0),
     ("limit", "8", 8, 8),
     ("limit", "none", None, None),
-    (
-        "judge-panel",
-        "stern, kind@http://localhost:9",
-        ["stern", "kind@http://localhost:9"],
-        ("stern", "kind@http://localhost:9"),
-    ),
     ("judge-tokens", "4096", 4096, 4096),
     ("contains", "true", True, True),
     ("shard", "1/4", "1/4", "1/4"),

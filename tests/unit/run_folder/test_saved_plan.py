@@ -145,7 +145,7 @@ FREE: list[RunPlan] = [
     settings(endpoint=("http://x",), port=1),
     settings(but(k=(1, 5)), k=(1, 5)),
     settings(score_reasoning=True),
-    settings(judge_endpoint="http://judge", judge_model="wise", judge_panel=("stern",), judge_tokens=9),
+    settings(judge_endpoint="http://judge", judge_model="wise", judge_tokens=9),
     settings(contains=True),
     but(gates=(Gate(dataset="demo_gsm8k", metric="avg@5", comparison=">", threshold=1),)),
     settings(but(client_limits=ClientLimits(concurrency=1)), concurrency=1, max_failed_requests=5),

@@ -34,7 +34,7 @@ const fact = (name, value) =>
 
 const findingOf = (finding) => {
   if (finding.judge !== undefined && finding.judge !== null) {
-    return labelled(finding.judge ? `The judge ${finding.judge}` : "The judge", block(finding.text || "(said nothing)"));
+    return labelled("The judge", block(finding.text || "(said nothing)"));
   }
   const [passed, cases] = finding.cases || [];
   return labelled("The program",

@@ -18,7 +18,7 @@ from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import loglikelihood_methods, metric_table, user_functions
 from model_accuracy_eval.scoring.metrics.likelihoods import argmax, logprobs
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric, SampleValue, metric
-from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, Panel, no_result
+from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, no_result
 
 Samples = Sequence[Attempt | None]
 """The n samples of a problem; None for a sample that is missing."""
@@ -218,19 +218,7 @@ def _value_of_results(
     results = [ask_results(ask) for ask in _asks(row, use, answer, problem)]
     if not results or None in results:
         return None
-    panels = [result.opinions for result in results if isinstance(result, Panel)]
-    if not panels:
-        return row.score(*results, problem=problem, **use.args)
-    return _of_panel(row, [row.score(*said, problem=problem, **use.args) for said in zip(*panels, strict=True)])
-
-
-def _of_panel(row: Metric, values: Sequence[SampleValue | None]) -> SampleValue | None:
-    """Of yes and no what more than half of the judges say, of grades and counts the mean; unknown if a judge says
-    nothing that can be read."""
-    if all(isinstance(value, tuple) for value in values):
-        return tuple(fsum(counts) / len(values) for counts in zip(*values, strict=True))
-    mean = _mean(values)
-    return float(mean > 0.5) if row.yes_or_no and mean is not None else mean
+    return row.score(*results, problem=problem, **use.args)
 
 
 def _verdict(sample: Attempt | None, text: str | None, answer: str | None, value: SampleValue | None) -> Verdict:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -23,13 +23,7 @@ AskResult = Opinion | Execution
 """The result of a question, and that of a program."""
 
 
-class Panel(NamedTuple):
-    """What several judges say to one question."""
-
-    opinions: tuple[Opinion, ...]
-
-
-AskResults = Callable[[Ask], AskResult | Panel | None]
+AskResults = Callable[[Ask], AskResult | None]
 """Looks up an earlier result; None if there is none."""
 
 PLACE = re.compile(r"\{(\w+)\}")
