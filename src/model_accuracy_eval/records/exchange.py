@@ -230,3 +230,5 @@ class Opinion(Record, frozen=True, kw_only=True):
     """Without its thoughts."""
     cut: bool = False
     """Whether it ended because its tokens were used up."""
+    judge: str = ""
+    """Always empty: a field of every findings file."""
