@@ -17,7 +17,10 @@ from model_accuracy_eval.scoring.metrics.user_functions import LOADER
 HERE = Path(__file__).parent
 
 # Property tests on shared machines: no deadline for a single example, and the same examples every time in CI.
-settings.register_profile("shared", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+for _name, _examples in (("shared", 25), ("thorough", 200)):
+    settings.register_profile(
+        _name, deadline=None, max_examples=_examples, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("shared")
 
 LONG_SUITES = {
@@ -31,6 +34,12 @@ LONG_SUITES = {
     "integration/container/": "starts containers of adapters",
     "e2e/test_benchmark_runs.py": "runs the command for every benchmark",
     "e2e/test_code_references.py": "runs the solutions of all code datasets",
+    "e2e/test_code_multipl_e.py": "runs compilers and interpreters of nine languages",
+    "e2e/test_code_humaneval_x.py": "runs compilers of five languages",
+    "e2e/test_code_other_benchmarks.py": "runs compilers, and solutions of five datasets",
+    "e2e/test_digits.py": "starts the pictures' model, and computes its figure offline",
+    "e2e/test_damaged_shards.py": "spoils shards in many ways, each merged by a process",
+    "e2e/test_parity_page.py": "judges published outputs as the bench does",
     "e2e/test_compare.py": "evaluates whole runs to compare them",
     "e2e/test_history.py": "evaluates whole runs to see them in time",
     "e2e/ray/": "starts the nodes of Ray clusters",
@@ -87,6 +96,12 @@ def own_loader() -> Iterator[None]:
     before = LOADER.set(LOADER.get())
     yield
     LOADER.reset(before)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Nothing of the long suites is imported where none of their tests is wanted."""
+    path = collection_path.relative_to(HERE).as_posix() if collection_path.is_relative_to(HERE) else ""
+    return True if config.option.markexpr == "not slow" and path.startswith(tuple(LONG_SUITES)) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,15 +8,34 @@ from _pytest.mark import ParameterSet
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import TaskSpec
 
+LARGE = {
+    "mmlu",
+    "mmlu_choice",
+    "mmlu_choice_5shot",
+    "mmlu_nanochat",
+    "mmlu_pro",
+    "bbh",
+    "spelling_bee",
+    "simple_spelling",
+}
+"""Tasks whose real files take a second to read."""
+
+
+def without_large(names: Iterable[str]) -> list[ParameterSet]:
+    """The names as parameters; tasks with large files are `slow`."""
+    return [pytest.param(name, id=name, marks=[pytest.mark.slow] if name in LARGE else []) for name in names]
+
 
 def one_of_each(names: Iterable[str]) -> list[ParameterSet]:
-    """The names as parameters; of tasks that differ by their words and files alone, all but the first are `slow`."""
+    """The names as parameters; of tasks that differ by their words and files alone, all but the first are `slow`, and
+    so are those with large files."""
     seen: set[Hashable] = set()
     parameters = []
     for name in names:
-        found = structure(find(name))
-        parameters.append(pytest.param(name, id=name, marks=[pytest.mark.slow] if found in seen else []))
-        seen.add(found)
+        is_first = name not in LARGE and structure(find(name)) not in seen
+        if is_first:
+            seen.add(structure(find(name)))
+        parameters.append(pytest.param(name, id=name, marks=[] if is_first else [pytest.mark.slow]))
     return parameters
 
 

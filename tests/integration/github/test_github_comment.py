@@ -137,7 +137,7 @@ def carry_out(hub: FakeGitHub, github: Any, kind: str, text: str) -> str | None:
     return None
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(steps=st.lists(STEP, max_size=8), page=st.integers(1, 4))
 def test_any_sequence_leaves_one_comment_and_no_stranger_touched(steps: list[tuple[str, str]], page: int) -> None:
     """Lost answers, rate limits, deletions, twins of a race, forged markers: one comment is ours, the rest as it was."""

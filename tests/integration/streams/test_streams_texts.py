@@ -1,7 +1,7 @@
 """Texts instead of conversations, and stop strings that no server keeps for us."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.streams.completions import Completions
 from tests.servers.asking import ask, question, said
@@ -90,7 +90,6 @@ def test_an_empty_stop_stops_nothing() -> None:
     assert said(reply) == [("amber", "", "stop")]
 
 
-@settings(max_examples=200)
 @given(pieces=st.lists(st.text("abc", max_size=3), max_size=8), stops=st.lists(st.text("abc", min_size=1), min_size=1))
 def test_a_stop_scanner_finds_what_the_complete_text_holds(pieces: list[str], stops: list[str]) -> None:
     """At every piece: a stop has come exactly when there is one in what has come."""

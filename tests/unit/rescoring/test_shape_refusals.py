@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.saved_bytes import read
 
@@ -149,7 +149,6 @@ def almost_files(draw: st.DrawFn) -> object:
 
 
 @given(almost_files())
-@settings(max_examples=400)
 def test_whatever_the_fields_hold_it_is_read_or_refused_in_a_sentence(content: object) -> None:
     """Never a crash, and never a reply that cannot be written as JSON again."""
     refused, replies = "", list[SavedReply]()

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.sandbox.apart import program_apart
 from tests.unit.sandbox.inside.test_codec import values
@@ -128,7 +128,6 @@ def shown(value: object) -> str:
 
 
 @given(values, st.sampled_from(["same", "flat", "deep", "twice", "pair", "first"]))
-@settings(max_examples=50)
 def test_any_value_comes_back_as_it_would_in_one_process(functions: dict[str, Any], value: Any, name: str) -> None:
     """Equal, of the same types, and as much the same object."""
     here: dict[str, Callable[..., Any]] = {

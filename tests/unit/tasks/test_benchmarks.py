@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.one_of_each import without_large
 from tests.real_data import paper, real, rows
 
 from model_accuracy_eval.benchmarks import core
@@ -32,26 +33,26 @@ def verdict(problem: Problem, reply: str, name: str) -> Verdict:
     return judge(problem, [attempt], pipelines(find(name))[0]).verdicts[0]
 
 
-@pytest.mark.parametrize(("name", "size"), SIZES.items())
-def test_every_row_becomes_a_problem(name: str, size: int) -> None:
+@pytest.mark.parametrize("name", without_large(SIZES))
+def test_every_row_becomes_a_problem(name: str) -> None:
     """As many as the file has, numbered through, each with a right answer among its options."""
     problems = paper(name).problems
-    assert [problem.id for problem in problems] == list(range(size))
+    assert [problem.id for problem in problems] == list(range(SIZES[name]))
     for problem in problems:
         assert all(0 <= place < len(problem.choices) for place in problem.gold)
         assert problem.references[0].strip()
         assert bool(problem.gold) == (find(name).kind in {"choice", "schema"})
 
 
-@pytest.mark.parametrize(("name", "count"), PARTS.items())
-def test_parts_are_told_apart(name: str, count: int) -> None:
+@pytest.mark.parametrize("name", without_large(PARTS))
+def test_parts_are_told_apart(name: str) -> None:
     """Subjects, languages, papers and tasks, for rows of their own in the report."""
     task = find(name)
     assert task.grouping is not None
-    assert len({problem.category for problem in paper(name).problems}) == count
+    assert len({problem.category for problem in paper(name).problems}) == PARTS[name]
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", without_large(SIZES))
 def test_the_data_is_what_the_hash_says(name: str) -> None:
     """Every file is pinned by its content, examples included."""
     shots = find(name).prompt.fewshot
@@ -76,7 +77,7 @@ REPLIES: dict[str, Callable[[Problem], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REPLIES)
+@pytest.mark.parametrize("name", without_large(REPLIES))
 def test_gold_answers_are_right(name: str) -> None:
     """The reference of every row, said as a model would say it, is judged right."""
     for problem in paper(name).problems:
@@ -84,7 +85,7 @@ def test_gold_answers_are_right(name: str) -> None:
         assert found.why == "right", (problem.references, REPLIES[name](problem), found)
 
 
-@pytest.mark.parametrize("name", REPLIES)
+@pytest.mark.parametrize("name", without_large(REPLIES))
 def test_other_answers_are_wrong(name: str) -> None:
     """Another row's answer is wrong wherever it differs."""
     problems = paper(name).problems
@@ -98,6 +99,7 @@ def test_other_answers_are_wrong(name: str) -> None:
     assert different or name == "tydiqa_tiny"
 
 
+@pytest.mark.slow
 def test_l41_mmlu_asks_for_a_letter() -> None:
     """The first question, written here by hand from the format that the dataset's docstring tells."""
     problem = paper("mmlu").problems[0]
@@ -110,6 +112,7 @@ def test_l41_mmlu_asks_for_a_letter() -> None:
     assert problem.references == ("B",)
 
 
+@pytest.mark.slow
 def test_mmlu_shows_five_examples_of_the_subject() -> None:
     """Header, five solved questions of the dev file, the question; the letters are weighed behind a blank."""
     problems = paper("mmlu_choice_5shot").problems

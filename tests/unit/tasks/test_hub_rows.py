@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from tests.one_of_each import without_large
 from tests.real_data import real
 
 from model_accuracy_eval.benchmarks.dataset_table import TASKS, find
@@ -45,7 +46,7 @@ def parquet(content: list[rows.DataRow]) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", without_large(NAMES))
 def test_rows_in_parquet_are_the_same_questions(tmp_path: Path, name: str) -> None:
     """Prompts, right answers and so the version of the dataset do not depend on the file's format."""
     task = find(name)
@@ -77,7 +78,7 @@ def put_as_opencompass(folder: Path, name: str, task: TaskSpec) -> None:
     put(folder, "ARC/ARC-c/ARC-Challenge-Test.jsonl", "\n".join(lines).encode())
 
 
-@pytest.mark.parametrize("name", ["mmlu", "arc_challenge"])
+@pytest.mark.parametrize("name", without_large(["mmlu", "arc_challenge"]))
 def test_folders_of_opencompass_are_the_same_questions(tmp_path: Path, name: str) -> None:
     """As AISBench's guides unpack them; a file by its own name comes first, and a subject that lacks is told."""
     task = find(name)
@@ -111,9 +112,7 @@ def test_a_file_that_is_another_is_not_passed_over(tmp_path: Path) -> None:
         built(find("mmlu"), tmp_path)
 
 
-KNOWN = [
-    task.data for task in map(find, ("gsm8k", "mmlu", "mmlu_pro", "arc_easy", "arc_challenge"))
-] + [shots.data for task in map(find, ("gsm8k_4shot", "mmlu_choice_5shot")) if (shots := task.prompt.fewshot) and shots.data]  # fmt: skip
+KNOWN = [task.data for task in map(find, ("gsm8k", "arc_easy", "arc_challenge"))] + [shots.data for task in map(find, ("gsm8k_4shot", "mmlu_choice_5shot")) if (shots := task.prompt.fewshot) and shots.data]  # fmt: skip
 
 
 @pytest.mark.parametrize("file", KNOWN, ids=[file.name for file in KNOWN])
@@ -153,7 +152,10 @@ def otherwise_written(name: str, content: list[rows.DataRow]) -> bytes:
     return json.dumps(turned).encode() if name.endswith(".json") else "\n".join(map(json.dumps, turned)).encode()
 
 
-_LONG = {"spellingbee/words_alpha.txt", "humaneval_plus/HumanEvalPlus.jsonl", "core/bigbench_qa_wikidata.jsonl"}
+_LONG = {
+    "spellingbee/words_alpha.txt", "humaneval_plus/HumanEvalPlus.jsonl", "core/bigbench_qa_wikidata.jsonl", "mmlu/test.jsonl",
+    "mmlu_pro/test.jsonl", "mbpp_plus/MbppPlus.jsonl", "bbh/bbh.jsonl",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

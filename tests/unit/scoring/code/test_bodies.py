@@ -63,7 +63,10 @@ def function_tree(source: str, entry_point: str) -> str:
     return ast.dump(next(node for node in functions if node.name == entry_point))
 
 
-@pytest.mark.parametrize("name", ["humaneval_base", "humaneval_plus", "bigcodebench"])
+@pytest.mark.parametrize(
+    "name",
+    ["humaneval_base", *(pytest.param(name, marks=pytest.mark.slow) for name in ("humaneval_plus", "bigcodebench"))],
+)
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_every_published_body_is_read_as_it_is_meant(name: str, spelling: Callable[[str], str]) -> None:
     """Whatever the indentation, the fence, and the text behind it: the same syntax tree."""
@@ -110,7 +113,9 @@ def test_bodies_that_models_write_under_the_functions_name_pass(problem: str) ->
     exec(f"{code}\n{row['test']}\ncheck({row['entry_point']})", names)
 
 
-@pytest.mark.parametrize("name", ["mbpp", "mbpp_sanitized", "mbpp_plus"])
+@pytest.mark.parametrize(
+    "name", ["mbpp", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mbpp_sanitized", "mbpp_plus"))]
+)
 @pytest.mark.parametrize("form", ["{}", "```python\n{}\n```", "Here it is.\n\n{}\n", "{}\n\nHuman\nThank you."])
 def test_every_published_program_is_read_as_it_is_meant(name: str, form: str) -> None:
     """Through the filters of its task, from a reply of code alone, in a fence, or with talk around."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import CHECKERS
@@ -78,7 +78,6 @@ def test_a_count_is_either_less_or_at_least(text: str) -> None:
         assert less is not least, name
 
 
-@settings(max_examples=50)
 @given(TEXTS)
 def test_any_text_is_judged(text: str) -> None:
     """By yes or no, never by an error."""

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy  # type: ignore[import-untyped]
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS
@@ -104,7 +104,6 @@ def grown(children: st.SearchStrategy[sympy.Expr]) -> st.SearchStrategy[sympy.Ex
 EXPRESSIONS = st.recursive(LEAVES, grown, max_leaves=6)
 
 
-@settings(max_examples=60)
 @given(EXPRESSIONS)
 def test_an_expression_is_what_sympy_makes_of_it(expression: sympy.Expr) -> None:
     """Expanded, gathered and factored forms are the same; one more is another."""
