@@ -1,6 +1,5 @@
 """Fetches pinned data files into the cache: resumed after a stop, verified, and once only when two runs want them."""
 
-import errno
 import gzip
 import zlib
 from collections.abc import Callable, Mapping
@@ -10,13 +9,12 @@ from pathlib import Path
 from model_accuracy_eval.errors import BadData, Refused, Unfetched
 from model_accuracy_eval.hubs import sources
 from model_accuracy_eval.hubs.data_lock import LockedSplit
-from model_accuracy_eval.hubs.download import FileDownload, locked, run_checking
-from model_accuracy_eval.hubs.file_hub import hash_name, hash_of_bytes, is_pinned, pinned_hash
+from model_accuracy_eval.hubs.download import Download, disk_refusal, locked, run_checking, tenths
+from model_accuracy_eval.hubs.file_hub import hash_name, is_pinned
 from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, new_client
-from model_accuracy_eval.hubs.hub_weights import free_bytes
 from model_accuracy_eval.hubs.sources import RawHost, Source
 from model_accuracy_eval.hubs.split_resolver import SplitResolver
-from model_accuracy_eval.hubs.weights_listing import ModelReference, show_size
+from model_accuracy_eval.hubs.weights_listing import ModelReference, free_bytes, hash_of_bytes, known_hash
 from model_accuracy_eval.records import DataFile, HubSplit
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.process_environment import Secret
@@ -54,7 +52,7 @@ class DataFetch:
     def __call__(self, file: DataFile, target: Path) -> None:
         """Leaves the file at the target, or raises one sentence with what else can be done."""
         place = sources.source(file.hub or "", self._environment)
-        if pinned_hash(file) is None:
+        if known_hash(file) is None:
             raise BadData(f"'{file.name}' is to be fetched from {file.hub}, but has no sha256 that says what it is.")
         try:
             run(self._fetch(file, place, target))
@@ -112,23 +110,10 @@ class DataFetch:
             known = sources.dataset_hub(place.reference.source, self._environment)
             hub, token = known or (RawHost(place.endpoint), _NO_TOKEN)
             requests = HubRequests(client=client, hub=hub, reference=place.reference, token=token, retry=self._retry)
-            download = FileDownload(requests, place.url, partial)
-            tell = self._tenths(file, download)
-            await run_checking(download.run(), lambda: (self._check(), tell()))
+            download = Download(requests, place.url, partial)
+            tell = tenths(file.name, self._say, _TOLD_FROM)
+            await run_checking(download.run(), lambda: (self._check(), tell(download.done, download.total or 0)))
         return _keep(partial, target, file, place.url)
-
-    def _tenths(self, file: DataFile, download: FileDownload) -> Callable[[], None]:
-        """Says how much of a large file is there, at every tenth."""
-        shown = 0
-
-        def tell() -> None:
-            nonlocal shown
-            tenths = 10 * download.done // download.total if download.total else 0
-            if tenths > shown and (download.total or 0) >= _TOLD_FROM:
-                shown = tenths
-                self._say(f"{file.name}: {show_size(download.done)} of {show_size(download.total or 0)}.")
-
-        return tell
 
 
 def _way_on(file: DataFile, place: Source) -> str:
@@ -149,7 +134,7 @@ def _keep(partial: Path, target: Path, file: DataFile, url: str) -> str | None:
     except (OSError, EOFError, zlib.error) as error:
         partial.unlink()
         return f"{url} is not the gzip file that it should be: {error}."
-    digest, pinned = hash_of_bytes(unpacked, file), pinned_hash(file)
+    digest, pinned = hash_of_bytes(unpacked, file), known_hash(file)
     if digest != pinned:
         partial.unlink()
         return (
@@ -167,13 +152,4 @@ def _keep(partial: Path, target: Path, file: DataFile, url: str) -> str | None:
 
 
 def _disk_refusal(error: OSError, name: str, folder: Path) -> Refused:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        free = show_size(free_bytes(folder))
-        return Refused(
-            f"The disk is full: {folder} has {free} free, and '{name}' does not fit. Free some space, or name "
-            "another folder with MODEL_ACCURACY_EVAL_CACHE; what has arrived is kept."
-        )
-    return Refused(
-        f"'{name}' cannot be kept in {folder}: {error.strerror or error}. Name another folder with "
-        "MODEL_ACCURACY_EVAL_CACHE."
-    )
+    return disk_refusal(error, f"'{name}'", folder, free_bytes(folder), "MODEL_ACCURACY_EVAL_CACHE")

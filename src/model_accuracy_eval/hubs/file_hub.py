@@ -2,7 +2,6 @@
 
 import contextlib
 import gzip
-import hashlib
 import itertools
 import os
 import zlib
@@ -17,9 +16,11 @@ from model_accuracy_eval.errors import BadData, BadValue, MissingData
 from model_accuracy_eval.hubs import split_layout, zip_files
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedSplit
 from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
+from model_accuracy_eval.hubs.weights_listing import hash_of_bytes, known_hash, new_hash
 from model_accuracy_eval.ports import RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, HubSplit, TableFile
 from model_accuracy_eval.system import table_files
+from model_accuracy_eval.system.local_files import parts
 
 # Copies of hubs' datasets in a folder of the user, as the hubs' own tools leave them.
 #
@@ -193,7 +194,7 @@ class FileHub:
             yield base.with_name(base.name + ".gz")
 
     def _cached(self, file: DataFile) -> Path | None:
-        return cached_place(self._cache, pinned_hash(file) or "unpinned", file.name) if file.hub else None
+        return cached_place(self._cache, known_hash(file) or "unpinned", file.name) if file.hub else None
 
 
 def cached_place(folder: Path, sha256: str, name: str) -> Path:
@@ -238,11 +239,11 @@ def _verified(path: Path, file: DataFile) -> DataBytes:
     content: bytes | TableFile
     if path.name.endswith(table_files.ENDINGS) and path.is_file():
         content, size = TableFile(path=str(path)), path.stat().st_size
-        digest = hash_of(path, file) if pinned_hash(file) else None
+        digest = hash_of(path, file) if known_hash(file) else None
     else:
         content = _unpacked(path)
         digest, size = hash_of_bytes(content, file), len(content)
-    pinned = pinned_hash(file)
+    pinned = known_hash(file)
     is_known = digest == pinned if pinned else file.rows is None
     has_row_pin = file.rows is not None and file.recipe is None  # then whoever parses the file compares its rows
     if pinned and not is_known and not has_row_pin:
@@ -255,39 +256,19 @@ def _verified(path: Path, file: DataFile) -> DataBytes:
 
 def is_pinned(path: Path, file: DataFile) -> bool:
     """Whether the file is here with the pinned bytes."""
-    return path.is_file() and hash_of(path, file) == pinned_hash(file)
-
-
-def pinned_hash(file: DataFile) -> str | None:
-    """What the file's bytes are known by."""
-    return file.sha256 or file.git_sha1
+    return path.is_file() and hash_of(path, file) == known_hash(file)
 
 
 def hash_name(file: DataFile) -> str:
     return "SHA-256" if file.sha256 else "git hash"
 
 
-def hash_of_bytes(content: bytes, file: DataFile) -> str:
-    """The hash of the kind that is pinned."""
-    whole = _new_hash(file, len(content))
-    whole.update(content)
-    return whole.hexdigest()
-
-
-def _new_hash(file: DataFile | None, size: int) -> "hashlib._Hash":
-    """Git's begins with the length."""
-    if file and file.git_sha1 and not file.sha256:
-        return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    return hashlib.sha256()
-
-
-def hash_of(path: Path, of: DataFile | None = None) -> str:
+def hash_of(path: Path, file: DataFile) -> str:
     """Piece by piece: some files have gigabytes."""
     try:
-        whole = _new_hash(of, path.stat().st_size)
-        with path.open("rb") as file:
-            while piece := file.read(1 << 20):
-                whole.update(piece)
+        whole = new_hash(file, path.stat().st_size)
+        for piece in parts(path):
+            whole.update(piece)
     except OSError as error:
         raise BadData(f"{path} cannot be read: {error}.") from error
     return whole.hexdigest()

@@ -1,5 +1,6 @@
 """The weights of a model: their size before anything is fetched, and then the files, verified and kept between runs."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ import httpx
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs import download
-from model_accuracy_eval.hubs.download import Download, disk_refusal, expected_hash, fetch_all, hash_file, run_checking
+from model_accuracy_eval.hubs.download import Download, disk_refusal, run_all, run_checking, tenths
 from model_accuracy_eval.hubs.hub_requests import HubRequests, WeightsHub, new_client
 from model_accuracy_eval.hubs.hugging_face import HuggingFace
 from model_accuracy_eval.hubs.model_scope import ModelScope
@@ -19,7 +20,10 @@ from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightFile,
     WeightsListing,
+    free_bytes,
+    known_hash,
     list_path,
+    new_hash,
     parse_reference,
     parse_size,
     refuse_size,
@@ -37,6 +41,9 @@ from model_accuracy_eval.system.retry import HUB, RetryPolicy
 #                            <commit>.partial/   unfinished downloads
 #                            <commit>.json       size and time of every file when all were verified
 #                            <commit>.lock       locked during a download; the kernel unlocks it when the process ends
+
+
+_PIECE = 4 << 20
 
 
 class CachedCommit:
@@ -86,12 +93,28 @@ class CachedCommit:
         for name, path in list(_walk(self.files)):
             file = expected.get(name)
             regular = file is not None and path.is_file() and not path.is_symlink()
-            if file and regular and await hash_file(path, file) == expected_hash(file):
+            if file and regular and await _hash_file(path, file) == known_hash(file):
                 del missing[name]
             elif path.is_symlink() or not path.is_dir():
                 path.unlink()
         _drop_empty(self.files)
         return list(missing.values())
+
+    async def fetch(self, download: Download, file: WeightFile) -> None:
+        """Once more if a part is from an earlier run: it may have been damaged, for example by a power cut."""
+        partial, target = self.partial(file), self.target(file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(2 if download.done else 1):
+            await download.run()
+            actual = await _hash_file(partial, file)
+            if actual == known_hash(file):
+                partial.replace(target)
+                return
+            download.start_over()
+        raise Refused(
+            f"{file.path} of {self._weights.reference} is not the expected file: its hash is {actual}, "
+            f"the hub lists {known_hash(file)} ({show_size(file.size)}); it is not kept."
+        )
 
     def finish(self) -> None:
         """Writes the marker last, in one step: after a crash before it, the files are hashed again."""
@@ -117,12 +140,13 @@ def refuse_room(weights: WeightsListing, folder: Path, free: Callable[[Path], in
         raise Refused(f"{weights.reference} needs {needed}, {folder} has {available} free.")
 
 
-def free_bytes(folder: Path) -> int:
-    """Free space on the disk where the folder is or will be."""
-    existing = folder.absolute()
-    while not existing.exists():
-        existing = existing.parent
-    return shutil.disk_usage(existing).free
+async def _hash_file(path: Path, file: WeightFile) -> str:
+    """Piece by piece, so that a stop does not have to wait for a whole file."""
+    with path.open("rb", buffering=0) as source:
+        whole = new_hash(file, os.fstat(source.fileno()).st_size)
+        while data := await asyncio.to_thread(source.read, _PIECE):
+            await asyncio.to_thread(whole.update, data)
+    return whole.hexdigest()
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -199,7 +223,7 @@ class HubWeights:
         )
 
     def fetch(self, reference: str, limit: str) -> str:
-        return self.fetch_files(self._measured[reference], parse_size(limit), self._show_tenths())
+        return self.fetch_files(self._measured[reference], parse_size(limit), tenths("Weights", self._say))
 
     def list_files(self, reference: ModelReference) -> WeightsListing:
         """Files, sizes, hashes and the commit, as the hub or the disk lists them."""
@@ -229,7 +253,8 @@ class HubWeights:
             try:
                 run(self._fetch_commit(weights, commit, on_progress))
             except OSError as error:
-                raise disk_refusal(error, weights, self._folder, self._free) from error
+                free = self._free(self._folder)
+                raise disk_refusal(error, str(weights.reference), self._folder, free, "--weights-dir") from error
             on_disk, path = list_path(ModelReference(source="path", name=str(commit.files))), str(commit.files)
         if limit is not None:
             refuse_size(on_disk, limit, where=" on disk")
@@ -251,18 +276,12 @@ class HubWeights:
                     async with new_client() as client:
                         hub = self._hub(weights.reference)
                         requests = self._requests(client, hub, weights.reference)
-                        downloads.extend(
-                            Download(
-                                requests,
-                                hub.address(weights, file),
-                                weights,
-                                file,
-                                partial=commit.partial(file),
-                                target=commit.target(file),
-                            )
-                            for file in sorted(missing, key=lambda file: -file.size)  # the longest first
-                        )
-                        await fetch_all(downloads, _DOWNLOADS_AT_ONCE)
+                        fetches = []
+                        for file in sorted(missing, key=lambda file: -file.size):  # the longest first
+                            address, partial = hub.address(weights, file), commit.partial(file)
+                            downloads.append(Download(requests, address, partial, file.size))
+                            fetches.append(commit.fetch(downloads[-1], file))
+                        await run_all(fetches, _DOWNLOADS_AT_ONCE)
                     commit.finish()
             downloads.clear()
             present = weights.total
@@ -277,19 +296,6 @@ class HubWeights:
 
         await run_checking(fetch_missing(), poll)
         poll()
-
-    def _show_tenths(self) -> Callable[[int, int], None]:
-        """Says how much is there, at every tenth."""
-        shown = 0
-
-        def show(done: int, total: int) -> None:
-            nonlocal shown
-            tenths = 10 * done // total if total else 0
-            if tenths > shown:
-                shown = tenths
-                self._say(f"Weights: {show_size(done)} of {show_size(total)}.")
-
-        return show
 
     def _hub(self, reference: ModelReference) -> WeightsHub:
         return HuggingFace(self._environment) if reference.source == "hf" else ModelScope(self._environment)

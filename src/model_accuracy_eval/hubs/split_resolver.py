@@ -16,13 +16,20 @@ from msgspec import structs
 from model_accuracy_eval.errors import BadData, BadValue, Refused
 from model_accuracy_eval.hubs import sources, split_layout
 from model_accuracy_eval.hubs.data_lock import LockedFile, LockedSplit
-from model_accuracy_eval.hubs.download import FileDownload, expected_hash, new_hash
+from model_accuracy_eval.hubs.download import Download
 from model_accuracy_eval.hubs.file_hub import cached_place, hash_of
 from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, WeightsHub
 from model_accuracy_eval.hubs.sources import RawHost
 from model_accuracy_eval.hubs.split_layout import ChosenSplit
-from model_accuracy_eval.hubs.weights_listing import ModelReference, WeightFile, WeightsListing, is_commit
-from model_accuracy_eval.records import HubSplit
+from model_accuracy_eval.hubs.weights_listing import (
+    ModelReference,
+    WeightFile,
+    WeightsListing,
+    hash_of_bytes,
+    is_commit,
+    known_hash,
+)
+from model_accuracy_eval.records import DataFile, HubSplit
 from model_accuracy_eval.system.process_environment import Secret
 
 _CONVERTED = "refs/convert/parquet"
@@ -60,8 +67,8 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         name = Path(unquote(urlsplit(url).path)).name
         arriving = self.folder / "arriving" / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{os.getpid()}"
         try:
-            await FileDownload(requests, url, arriving).run()
-            digest = hash_of(arriving)
+            await Download(requests, url, arriving).run()
+            digest = hash_of(arriving, DataFile(name=name))
             target = cached_place(self.folder, digest, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             arriving.replace(target)
@@ -147,12 +154,11 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
 
     async def _bytes(self, hub: WeightsHub, requests: HubRequests, listing: WeightsListing, file: WeightFile) -> bytes:
         content = await requests.body(hub.address(listing, file))
-        found = new_hash(file)
-        found.update(content)
-        if len(content) != file.size or found.hexdigest() != expected_hash(file):
+        digest = hash_of_bytes(content, file)
+        if len(content) != file.size or digest != known_hash(file):
             raise Refused(
                 f"{file.path} of {listing.reference} is not the file that the hub lists: {len(content):,} bytes "
-                f"came, with the hash {found.hexdigest()[:12]}…; {file.size:,} are listed, with "
-                f"{str(expected_hash(file))[:12]}…."
+                f"came, with the hash {digest[:12]}…; {file.size:,} are listed, with "
+                f"{str(known_hash(file))[:12]}…."
             )
         return content

@@ -1,11 +1,13 @@
 """A reference to a model or dataset, and the list of its files: of a folder here, of a hub in the hubs' modules."""
 
+import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.records import Record
@@ -85,6 +87,41 @@ class WeightFile(Record, frozen=True, kw_only=True):
     sha256: str | None = None
     git_sha1: str | None = None
     """Hubs give only the git blob id of small files."""
+
+
+class Hashed(Protocol):
+    """A file that is known by one of two hashes."""
+
+    @property
+    def sha256(self) -> str | None: ...
+
+    @property
+    def git_sha1(self) -> str | None: ...
+
+
+def known_hash(file: Hashed) -> str | None:
+    return file.sha256 or file.git_sha1
+
+
+def new_hash(file: Hashed, size: int) -> "hashlib._Hash":
+    """Of the kind that is known; git's begins with the length."""
+    if file.git_sha1 and not file.sha256:
+        return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    return hashlib.sha256()
+
+
+def hash_of_bytes(content: bytes, file: Hashed) -> str:
+    whole = new_hash(file, len(content))
+    whole.update(content)
+    return whole.hexdigest()
+
+
+def free_bytes(folder: Path) -> int:
+    """Free space on the disk where the folder is or will be."""
+    existing = folder.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    return shutil.disk_usage(existing).free
 
 
 class WeightsListing(Record, frozen=True, kw_only=True):

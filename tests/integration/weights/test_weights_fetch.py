@@ -130,13 +130,10 @@ def test_a_wrong_hash_is_refused(hub: FakeHub, tmp_path: Path, source: str) -> N
 
 
 def test_a_wrong_small_file_is_refused(hub: FakeHub, tmp_path: Path) -> None:
-    """Files that the hub knows by their git id are checked as well, longer ones before their end."""
-    for name, served, told in (
-        ("org/one", b"wrong", "[0-9a-f]{40}"),
-        ("org/two", b"right and more", "of a longer file"),
-    ):
+    """Files that the hub knows by their git id are checked as well."""
+    for name, served in (("org/one", b"wrong"), ("org/two", b"right and more")):
         hub.push(name, {"config.json": Blob(b"right", served=served)})
-        with pytest.raises(Refused, match=rf"^config\.json of hf:org/\w+ is not .* its hash is .*{told}, "):
+        with pytest.raises(Refused, match=rf"^config\.json of hf:org/\w+ is not .* its hash is [0-9a-f]{{40}}, "):
             fetched(hub, measured(hub, f"hf:{name}"), tmp_path)
     assert not any(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
@@ -270,7 +267,7 @@ def test_the_disk_is_full(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.Monk
         return write(descriptor, data[: 2**19])
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(Refused, match=rf"^The disk is full: hf:{NAME} needs 4\.2 MB, {tmp_path} has .* free\.$"):
+    with pytest.raises(Refused, match=rf"^The disk is full: {tmp_path} has .* free, and hf:{NAME} does not fit\. "):
         fetched(hub, weights, tmp_path)
     monkeypatch.undo()
     assert contents(fetched(hub, weights, tmp_path)) == WHOLE
