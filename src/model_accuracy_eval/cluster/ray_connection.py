@@ -178,11 +178,13 @@ class RayConnection:
         options: dict[str, Any] = {"num_cpus": 0, "scheduling_strategy": "SPREAD", **_ray_options(wanted)}
         return self._ray.remote(actor).options(**_ACTOR, **options).remote()
 
-    def place_on(self, node: str, actor: type, cpus: float) -> Any:
-        """An actor on this node and no other."""
+    def place_on(self, node: str, actor: type, cpus: float, *arguments: object) -> Any:
+        """An actor on this node and no other. It is started again, and its calls are repeated, if its process ends."""
         strategies = extras.load("ray.util.scheduling_strategies")
         strategy = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        return self._ray.remote(actor).options(**_ACTOR, scheduling_strategy=strategy, num_cpus=cpus).remote()
+        again = {"max_restarts": 2, "max_task_retries": 1}
+        options = {**_ACTOR, **again, "scheduling_strategy": strategy, "num_cpus": cpus}
+        return self._ray.remote(actor).options(**options).remote(*arguments)
 
     def nodes_with_cpus(self) -> dict[str, float]:
         """Node → CPUs, of those that are up and have any."""

@@ -9,7 +9,7 @@ A replica whose deploy.sh failed is not started elsewhere: that is a finding abo
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +17,24 @@ from typing import Any, Literal
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.cluster import node_weights
-from model_accuracy_eval.cluster.node_weights import difference
 from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, shown
-from model_accuracy_eval.cluster.remote_chat import RemoteChat
-from model_accuracy_eval.errors import AdapterFailed
-from model_accuracy_eval.ports import Chat, Clock, Connect, ServiceRole
-from model_accuracy_eval.records import ClientLimits, RunPlan, Service
+from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
+from model_accuracy_eval.ports import Chat, Clock, Connect, LoglikelihoodClient, ServiceRole
+from model_accuracy_eval.records import (
+    ClientLimits,
+    Fault,
+    JSONObject,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    Reply,
+    Request,
+    RequestMethod,
+    RunPlan,
+    Samplers,
+    Service,
+)
 from model_accuracy_eval.records.cluster import NodeFacts, NodeService, NodeTrouble
+from model_accuracy_eval.system.media_files import MediaFiles
 
 _NEWS_SECONDS = 0.5
 _LOST_IN_A_ROW = 10
@@ -67,7 +78,6 @@ class RayReplicas:
         self._replicas: list[_Replica] = []
         self._ready: list[_Replica] = []
         self._first_trouble: tuple[_Replica, NodeTrouble] | None = None
-        self._first_weights: tuple[str, Mapping[str, str]] | None = None
         self._lost_in_a_row = 0
         self._idle_since: float | None = None
         """Since when there has been no replica that has a node."""
@@ -146,19 +156,9 @@ class RayReplicas:
         elif isinstance(result, NodeFacts):
             self._start(replica, result)
         elif isinstance(result, NodeService):
-            self._refuse_other_weights(replica, result.weights)
             replica.state, replica.service = "serving", result.service
             self._ready.append(replica)
             self._lost_in_a_row = 0
-
-    def _refuse_other_weights(self, replica: _Replica, files: Mapping[str, str]) -> None:
-        """One path may lead to other weights on each node."""
-        first, known = self._first_weights = self._first_weights or (replica.where, files)
-        if name := difference(known, files):
-            raise AdapterFailed(
-                f"The weights {self._weights} are not the same on {first} and on {replica.where}: {name} differs. Copy "
-                "one of them to all nodes, or name weights of a hub."
-            )
 
     def _start(self, replica: _Replica, facts: NodeFacts) -> None:
         replica.state, replica.where = "starting", facts.shown
@@ -283,3 +283,84 @@ def claim(port: int) -> Iterator[bool]:
             yield False
             return
         yield True
+
+
+# The client of a replica: an actor on its node makes the requests, beside the server that it started.
+
+
+class RemoteChat:
+    """Implements `ports.Chat`. A replica that is lost answers like a server that refuses connections."""
+
+    def __init__(self, ray_connection: RayConnection, actor: Any, where: str, limits: ClientLimits) -> None:
+        self._ray = ray_connection
+        self._actor = actor
+        self._where = where
+        self._limits = limits
+        self._media = MediaFiles()
+        self.sends_finish_reasons: bool | None = None
+
+    async def ask(self, request: Request) -> Reply:
+        return await self.reply("ask", request)
+
+    async def loglikelihood_client(self, setting: LoglikelihoodSetting, extra: JSONObject) -> LoglikelihoodClient:
+        try:
+            found = await self._call("detect", setting, extra)
+        except ActorLost as lost:
+            raise AdapterFailed(self._lost(lost).sentence, stage="infer") from lost
+        if isinstance(found, NodeTrouble):
+            raise NoHonestScore(found.sentence, detail=found.detail)
+        return _RemoteLoglikelihoods(self, *found)
+
+    async def models(self) -> tuple[str, ...]:
+        try:
+            names: tuple[str, ...] = await self._call("models")
+        except ActorLost:
+            return ()
+        return names
+
+    async def context_length(self) -> int | None:
+        try:
+            length: int | None = await self._call("context_length")
+        except ActorLost:
+            return None
+        return length
+
+    async def samplers(self, probes: Sequence[Request] = ()) -> Samplers | Fault:
+        try:
+            found: Samplers | Fault = await self._call("samplers", probes)
+        except ActorLost as lost:
+            return self._lost(lost)
+        return found
+
+    async def close(self) -> None:
+        """Does nothing: what the actor holds ends with it."""
+
+    async def reply(self, method: str, request: Request | LoglikelihoodRequest) -> Reply:
+        asked = request.request if isinstance(request, LoglikelihoodRequest) else request
+        # Pictures lie on this machine alone.
+        shown = [each for message in asked.messages for each in message.media if each.place and not each.url]
+        media = {each.sha256: self._media.read(each) for each in shown}
+        try:
+            reply, self.sends_finish_reasons = await self._call(method, request, media)
+        except ActorLost as lost:
+            return Reply(id="", fault=self._lost(lost))
+        answered: Reply = reply
+        return answered
+
+    async def _call(self, method: str, *arguments: object) -> Any:
+        return await self._ray.result_of(getattr(self._actor, method).remote(self._limits, *arguments))
+
+    def _lost(self, lost: ActorLost) -> Fault:
+        return Fault(kind="refused", sentence=f"The replica on {self._where} is lost ({lost}).", lasting=True)
+
+
+class _RemoteLoglikelihoods:
+    """Implements `ports.LoglikelihoodClient`."""
+
+    def __init__(self, chat: RemoteChat, method: RequestMethod, findings: tuple[str, ...]) -> None:
+        self._chat = chat
+        self.method = method
+        self.findings = findings
+
+    async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
+        return await self._chat.reply("loglikelihood", request)

@@ -1,4 +1,7 @@
-"""The sandboxes of a Ray cluster as one: programs go to the least busy node, and from one that is lost to another."""
+"""The sandboxes of a Ray cluster as one: programs go to the least busy node, and from one that is lost to another.
+
+Each node has an actor with a sandbox. Ray starts it again, and repeats its call, where its process alone was lost.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -12,10 +15,6 @@ from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.records.cluster import NodeTrouble, SandboxFacts
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 
-_LOOK_SECONDS = 5.0
-"""Between looks for nodes that have come."""
-_LOSSES = 3
-"""After which a node's sandbox is not started again."""
 _TRIES = 2
 """On nodes that are lost while they run one program: a third one might be lost by it too."""
 _CLOSE_SECONDS = 5.0
@@ -23,17 +22,12 @@ _CLOSE_SECONDS = 5.0
 
 @dataclass(eq=False, slots=True)
 class _NodeSandbox:
-    node: str
     actor: Any
     opening: Any
     cpus: float
     facts: SandboxFacts | None = None
     """None: it is not open yet."""
     in_flight: int = 0
-
-    @property
-    def where(self) -> str:
-        return self.facts.address if self.facts else "a node"
 
 
 @dataclass(eq=False)
@@ -46,29 +40,31 @@ class RaySandbox:
     clock: Clock
     say: Callable[[str], object]
     _sandboxes: list[_NodeSandbox] = field(default_factory=list)
-    _losses: dict[str, int] = field(default_factory=dict)
     _troubles: list[str] = field(default_factory=list)
-    _next_look: float = 0.0
     _first: SandboxFacts | None = None
 
     def open(self) -> "RaySandbox":
         """Blocks until the first node's sandbox is there."""
         self.ray_connection.open()
-        self._look()
+        workers = self.plan.settings.workers
+        for node, cpus in self.ray_connection.nodes_with_cpus().items():
+            wanted = workers or int(cpus)
+            if cpus >= wanted:
+                actor = self.ray_connection.place_on(node, self.actor, wanted, self.plan, wanted)
+                self._sandboxes.append(_NodeSandbox(actor, actor.facts.remote(), wanted))
         if not self._sandboxes:
-            workers = self.plan.settings.workers
             needs = f"{workers} CPUs, as --workers asks" if workers else "CPUs"
             raise Refused(
                 f"No node of the Ray cluster has {needs}: start one with them, or judge without --judge-engine."
             )
         try:
-            while self._first is None:
+            while self._sandboxes and not self._ready():
                 self.clock.sleep(0.05)
-                self._take_in()
-                self._refuse_none()
         except BaseException:
             self._end()
             raise
+        if not self._sandboxes:
+            raise Refused(f"No node of the Ray cluster can hold code that a model wrote. {self._troubles[0]}")
         return self
 
     @property
@@ -84,13 +80,12 @@ class RaySandbox:
         return self._known.passed_over
 
     async def run(self, program: Program) -> Execution:
-        lost = ""
         for _ in range(_TRIES):
-            self._look()
-            self._take_in()
-            while not (ready := [each for each in self._sandboxes if each.facts is not None]) and self._sandboxes:
+            self.ray_connection.check_head()
+            ready = self._ready()
+            while not ready and self._sandboxes:
                 await asyncio.sleep(0.05)
-                self._take_in()
+                ready = self._ready()
             if not ready:
                 break
             sandbox = min(ready, key=lambda each: each.in_flight / each.cpus)
@@ -98,13 +93,13 @@ class RaySandbox:
             try:
                 execution: Execution = await self.ray_connection.result_of(sandbox.actor.run.remote(program))
             except ActorLost as error:
-                lost = f"The sandbox on {sandbox.where} is lost ({error})."
-                self._lose(sandbox, lost)
+                where = sandbox.facts.address if sandbox.facts else "a node"
+                self._remove(sandbox, f"The sandbox on {where} is lost ({error}).")
                 continue
             finally:
                 sandbox.in_flight -= 1
             return execution
-        detail = f"{lost or self._troubles[-1]} Judge again with --mode eval --reuse."
+        detail = f"{self._troubles[-1]} Judge again with --mode eval --reuse."
         return Execution(
             verdict="harness_error", detail=detail, isolation=self.isolation, integrity=program.mode, image=self.image
         )
@@ -120,42 +115,24 @@ class RaySandbox:
             raise AssertionError("a sandbox is asked when it is open")
         return self._first
 
-    def _refuse_none(self) -> None:
-        if not self._sandboxes:
-            raise Refused(f"No node of the Ray cluster can hold code that a model wrote. {self._troubles[0]}")
-
-    def _look(self) -> None:
-        """Begins to open sandboxes on nodes that have none."""
-        self.ray_connection.check_head()
-        if self.clock.elapsed() < self._next_look or not self.ray_connection.hears_head:
-            return
-        self._next_look = self.clock.elapsed() + _LOOK_SECONDS
-        taken = {each.node for each in self._sandboxes}
-        for node, cpus in self.ray_connection.nodes_with_cpus().items():
-            wanted = self.plan.settings.workers or int(cpus)
-            if node not in taken and cpus >= wanted and self._losses.get(node, 0) < _LOSSES:
-                actor = self.ray_connection.place_on(node, self.actor, wanted)
-                self._sandboxes.append(_NodeSandbox(node, actor, actor.open.remote(self.plan, wanted), wanted))
-
-    def _take_in(self) -> None:
-        """Adds the sandboxes that have been opened since the last call."""
+    def _ready(self) -> list[_NodeSandbox]:
+        """Those that are open; what has been opened since the last call joins them."""
         for each in [*self._sandboxes]:
             if each.facts is not None or not self.ray_connection.is_done(each.opening):
                 continue
             try:
-                opened = self.ray_connection.result(each.opening)
+                self._add(each, self.ray_connection.result(each.opening))
             except ActorLost as lost:
-                self._lose(each, f"A sandbox was lost before it was open ({lost}).")
-                continue
-            self._add(each, opened)
+                self._remove(each, f"A sandbox was lost before it was open ({lost}).")
+        return [each for each in self._sandboxes if each.facts is not None]
 
     def _add(self, sandbox: _NodeSandbox, opened: SandboxFacts | NodeTrouble) -> None:
         if isinstance(opened, NodeTrouble):
-            self._refuse(sandbox, opened.sentence)
+            self._remove(sandbox, opened.sentence)
             return
         first = self._first = self._first or opened
         if (opened.isolation, opened.image, opened.version) != (first.isolation, first.image, first.version):
-            self._refuse(
+            self._remove(
                 sandbox,
                 f"{opened.address} runs programs on {opened.image} (isolation {opened.isolation}, model-accuracy-eval "
                 f"{opened.version}) and {first.address} on {first.image} (isolation {first.isolation}, "
@@ -165,21 +142,12 @@ class RaySandbox:
         sandbox.facts = opened
         self.say(f"Programs are run on {opened.address}, {sandbox.cpus:g} at a time.")
 
-    def _lose(self, sandbox: _NodeSandbox, sentence: str) -> None:
-        if sandbox in self._sandboxes:
-            self._losses[sandbox.node] = self._losses.get(sandbox.node, 0) + 1
-            self._remove(sandbox, sentence)
-            self._next_look = self.clock.elapsed()
-
-    def _refuse(self, sandbox: _NodeSandbox, sentence: str) -> None:
-        self._losses[sandbox.node] = _LOSSES
-        self._remove(sandbox, sentence)
-
     def _remove(self, sandbox: _NodeSandbox, sentence: str) -> None:
-        self._sandboxes.remove(sandbox)
         self._troubles.append(sentence)
-        self.ray_connection.kill(sandbox.actor)
-        self.say(sentence)
+        if sandbox in self._sandboxes:  # several programs notice the loss of one
+            self._sandboxes.remove(sandbox)
+            self.ray_connection.kill(sandbox.actor)
+            self.say(sentence)
 
     def _end(self) -> None:
         for each in self._sandboxes:

@@ -24,8 +24,6 @@ class NodeService(Record, frozen=True, kw_only=True):
 
     service: Service
     """By an address of its node."""
-    weights: dict[str, str]
-    """File → what tells it from another one."""
 
 
 class NodeTrouble(Record, frozen=True, kw_only=True):

@@ -109,7 +109,7 @@ class ReplicaNode:
         named = replace(live.service, base_url=f"http://{_address()}:{live.port}")
         # Each node may keep weights of a hub in a cache of its own, after which servers name the model.
         named = replace(named, model=weights) if named.model == path else named
-        return NodeService(service=named, weights=node_weights.sample(path))
+        return NodeService(service=named)
 
     def _free_port(self, wished: int, step: int) -> int:
         """The next one of this replica's own, so that two of a node do not take the same."""
@@ -272,33 +272,34 @@ def _address() -> str:
 
 
 class SandboxNode:
-    """An actor. Its sandbox is opened in the thread of its event loop, which lasts as long as it does."""
+    """An actor. Its sandbox is opened in the thread of its event loop, when it is first needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: RunPlan, workers: int) -> None:
+        self._settings, self._workers = plan.settings, workers
         self._sandbox: Sandbox | None = None
 
-    async def open(self, plan: RunPlan, workers: int) -> SandboxFacts | NodeTrouble:
-        ray = extras.load("ray")
-        address: str = ray.util.get_node_ip_address()
-        settings = plan.settings
+    async def facts(self) -> SandboxFacts | NodeTrouble:
         try:
-            self._sandbox = open_sandbox(
-                settings.sandbox, os.environ, image=settings.sandbox_image or None, workers=workers
-            )
+            sandbox = self._opened()
         except EvalError as error:
-            return NodeTrouble(sentence=f"{address}: {error.sentence}", detail=error.detail)
+            return NodeTrouble(sentence=f"{_address()}: {error.sentence}", detail=error.detail)
         return SandboxFacts(
-            address=address,
+            address=_address(),
             version=__version__,
-            isolation=self._sandbox.isolation,
-            image=self._sandbox.image,
-            passed_over=self._sandbox.passed_over,
+            isolation=sandbox.isolation,
+            image=sandbox.image,
+            passed_over=sandbox.passed_over,
         )
 
     async def run(self, program: Program) -> Execution:
+        return await self._opened().run(program)
+
+    def _opened(self) -> Sandbox:
+        """Anew in an actor that was started again."""
         if self._sandbox is None:
-            raise AssertionError("programs come when the sandbox has said that it is open")
-        return await self._sandbox.run(program)
+            image = self._settings.sandbox_image or None
+            self._sandbox = open_sandbox(self._settings.sandbox, os.environ, image=image, workers=self._workers)
+        return self._sandbox
 
     async def close(self) -> None:
         if self._sandbox is not None:

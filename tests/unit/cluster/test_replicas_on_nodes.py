@@ -11,8 +11,7 @@ from tests.fake_ports import fake_ports
 from model_accuracy_eval import __version__
 from model_accuracy_eval.cluster.node_weights import NodeWeights
 from model_accuracy_eval.cluster.ray_connection import ActorLost
-from model_accuracy_eval.cluster.ray_replicas import RayReplicas
-from model_accuracy_eval.cluster.remote_chat import RemoteChat
+from model_accuracy_eval.cluster.ray_replicas import RayReplicas, RemoteChat
 from model_accuracy_eval.errors import AdapterFailed, Refused
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
 from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
@@ -114,11 +113,11 @@ class Play:
         self.cluster.actors[at].calls[method].result = result
         self.replicas.poll()
 
-    def serve(self, at: int, weights: str = "w", *, node: int | None = None) -> None:
+    def serve(self, at: int, *, node: int | None = None) -> None:
         node = at if node is None else node
         self.tell(at, "facts", NodeFacts(address=f"node-{node}", version=__version__))
         url = f"http://node-{node}:8000"
-        self.tell(at, "start", NodeService(service=Service(base_url=url, model="m"), weights={"model.bin": weights}))
+        self.tell(at, "start", NodeService(service=Service(base_url=url, model="m")))
 
     def ready(self) -> list[str]:
         return [service.base_url for service in self.replicas.take_ready()]
@@ -231,13 +230,12 @@ def test_a_deploy_sh_that_fails_is_not_started_elsewhere(play: Callable[..., Pla
     assert (error.value.detail, len(played.cluster.actors)) == ("no card", 2)
 
 
-def test_other_weights_and_another_version_are_not_mixed(play: Callable[..., Play]) -> None:
-    played = play(3)
-    played.tell(2, "facts", NodeFacts(address="node-2", version="0.0.1"))
+def test_another_version_is_not_mixed_in(play: Callable[..., Play]) -> None:
+    played = play(2)
+    played.tell(1, "facts", NodeFacts(address="node-1", version="0.0.1"))
     assert any("model-accuracy-eval is 0.0.1 there and " in line for line in played.said)
     played.serve(0)
-    with pytest.raises(AdapterFailed, match="are not the same on node-0 and on node-1: model.bin differs"):
-        played.serve(1, weights="others")
+    assert played.ready() == ["http://node-0:8000"]
 
 
 def test_one_whose_requests_fail_is_no_replica_any_more(play: Callable[..., Play]) -> None:

@@ -1,4 +1,4 @@
-"""What goes to the nodes of a cluster, what must be the same on all, and what is said where Ray is not installed."""
+"""What goes to the nodes of a cluster, and what is said where Ray is not installed."""
 
 import os
 import subprocess
@@ -10,7 +10,6 @@ import pytest
 from tests.waiting import free_ports
 
 from model_accuracy_eval.cluster import node_weights, ray_replicas
-from model_accuracy_eval.cluster.node_weights import difference, sample
 from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, shown
 from model_accuracy_eval.errors import Refused, UsageError
 from model_accuracy_eval.extras import installed
@@ -38,7 +37,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(
     """The lock of a process ends with it; another folder of that name is nobody's business."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "replica-of-somebody").mkdir()
-    left = "from model_accuracy_eval.cluster.folder_copy import own_folder; import os\nkept = own_folder()\nkept.__enter__()\nos._exit(9)"
+    left = "from model_accuracy_eval.cluster.node_weights import own_folder; import os\nkept = own_folder()\nkept.__enter__()\nos._exit(9)"
     subprocess.run([sys.executable, "-c", left], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
     assert len(list(tmp_path.iterdir())) == 2
     with node_weights.own_folder() as first, node_weights.own_folder() as second:
@@ -51,7 +50,7 @@ def test_a_port_that_is_given_away_is_not_free() -> None:
     one, other = free_ports(2)
     with ray_replicas.claim(one) as first, ray_replicas.claim(one) as second, ray_replicas.claim(other) as third:
         assert (first, second, third) == (True, False, True)
-    holds = f"from model_accuracy_eval.cluster.port_claims import claim\nkept = claim({one})\nprint(kept.__enter__(), flush=True)\ninput()"
+    holds = f"from model_accuracy_eval.cluster.ray_replicas import claim\nkept = claim({one})\nprint(kept.__enter__(), flush=True)\ninput()"
     with subprocess.Popen([sys.executable, "-c", holds], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"True\n"
@@ -67,19 +66,6 @@ def test_a_folder_with_weights_in_it_is_refused(tmp_path: Path) -> None:
         file.truncate(300 << 20)
     with pytest.raises(Refused, match=r"has 314,572,8\d\d bytes.*keep weights elsewhere"):
         node_weights.pack(str(tmp_path))
-
-
-def test_other_weights_of_the_same_size_are_noticed(tmp_path: Path) -> None:
-    """Whatever the place of a change: models differ everywhere, and a small file is read whole."""
-    for name, byte in (("first", b"a"), ("second", b"b")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text("{}")
-        (tmp_path / name / "model.bin").write_bytes(b"x" * 2_000_000 + byte * 3_000_000)
-    first, second = sample(str(tmp_path / "first")), sample(str(tmp_path / "second"))
-    assert difference(first, second) == "model.bin"
-    assert difference(first, first) == ""
-    (tmp_path / "first" / "tokenizer.json").touch()
-    assert difference(sample(str(tmp_path / "first")), first) == "tokenizer.json"
 
 
 def test_resources_are_counted() -> None:
