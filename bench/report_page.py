@@ -90,7 +90,7 @@ def main() -> None:
         print(f"{page.PAGE}                 {size(folder / page.PAGE):>8}")
         if parts is not None:
             with (folder / page.REPLIES_PAGE).open("wb") as file:
-                file.writelines(parts)
+                file.write(parts)
             print(f"{page.REPLIES_PAGE}                {size(folder / page.REPLIES_PAGE):>8}")
         with opened(find_chromium(), folder) as tab:
             browse(tab, folder, problems)

@@ -33,7 +33,7 @@ def rescore(
     "response"}; docs/reference/saved-replies.md lists the shapes and the names. `diff`: a file (.jsonl, .csv or .md)
     for every sample that has another value in its file than here. `values`: settings of docs/reference/settings.md
     about data, judging and the sandbox: `data_dir`, `limit`, `k`, `tasks_path`, `trust_python`, `sandbox`,
-    `judge_engine` and `judge_endpoint`.
+    `engine` and `judge_endpoint`.
     """
     environ = os.environ if environ is None else environ
     paths = [files] if isinstance(files, (str, os.PathLike)) else files

@@ -83,25 +83,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     engine: Annotated[
         Literal["local", "ray"],
         about(
-            "Where deploy.sh is started: local on this machine, ray on the nodes of the Ray cluster at RAY_ADDRESS.",
+            "Where deploy.sh is started, and programs that the model wrote are run: local on this machine, ray on the "
+            "nodes of the Ray cluster at RAY_ADDRESS.",
             workflow_only=True,
         ),
     ] = "local"
     resources: Annotated[
         tuple[str, ...],
         about(
-            "What each replica takes of the Ray cluster, such as NPU=2,CPU=8; of NPU it gets its own, as Ray numbers "
-            "them.",
+            "What each replica takes, such as NPU=2 or, on a Ray cluster, NPU=2,CPU=8; deploy.sh gets its own NPUs in "
+            "ASCEND_RT_VISIBLE_DEVICES.",
             workflow_only=True,
         ),
     ] = ()
-    devices_per_replica: Annotated[
-        Count | None,
-        about(
-            "NPUs of each replica, which deploy.sh gets in ASCEND_RT_VISIBLE_DEVICES; default: it is left as it is.",
-            workflow_only=True,
-        ),
-    ] = None
     endpoint: Annotated[
         tuple[str, ...],
         about(
@@ -298,30 +292,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Annotated[int, Meta(ge=0, le=1024)],
         about("Programs that the sandbox runs at the same time; 0: one for each core."),
     ] = 0
-    judge_engine: Annotated[
-        Literal["local", "ray"],
-        about(
-            "Where programs that the model wrote are run: local on this machine, ray on all nodes with CPUs of the Ray "
-            "cluster at RAY_ADDRESS.",
-            workflow_only=True,
-        ),
-    ] = "local"
     judge_endpoint: Annotated[
         str | None,
         about("URL of the judge model's service, for datasets that are scored by a judge.", workflow_only=True),
     ] = None
     judge_model: Annotated[str | None, about("Model name sent to the judge's service.", workflow_only=True)] = None
-    judge_tokens: Annotated[
-        Count,
-        about("Tokens that a judge may write for one opinion, its thoughts included, if the task does not say it."),
-    ] = 2048
     contains: Annotated[
         bool, about("In own questions, a reply is right that contains a right text as whole words.", workflow_only=True)
     ] = False
-    score_reasoning: Annotated[bool, about("Score the reasoning text of replies that contain nothing else.")] = False
 
     concurrency: Annotated[Count, about("Maximum number of requests at the same time.")] = 32
-    retries: Annotated[Annotated[int, Meta(ge=0)], about("How often a failed request is tried again.")] = 5
     ready_timeout: Annotated[
         Seconds | None,
         about(
@@ -337,6 +317,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "vllm-api-stream-chat"
     debug: Annotated[bool, about("Write step logs to the terminal instead of logs/.")] = False
 
+    @property
+    def npus_per_replica(self) -> int | None:
+        """None: deploy.sh sees the NPUs that this process sees."""
+        amounts = dict(each.replace(" ", "").split("=", 1) for each in self.resources)
+        return int(amounts["NPU"]) if "NPU" in amounts and self.engine == "local" else None
+
 
 VERDICT_SETTINGS = (
     "gate",
@@ -348,7 +334,7 @@ VERDICT_SETTINGS = (
     "max_failed_requests",
 )
 """What becomes of figures that are there: none of them changes a figure."""
-SCORING_SETTINGS = ("k", "judge_endpoint", "judge_model", "judge_tokens", "contains", "score_reasoning")
+SCORING_SETTINGS = ("k", "judge_endpoint", "judge_model", "contains")
 """What decides a figure, but not what the model is asked."""
 
 

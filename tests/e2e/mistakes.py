@@ -140,7 +140,7 @@ MISTAKES: dict[str, list[Mistake]] = {
         Mistake(what="The service redirects", command=f"{RUN} --ready-timeout 1", code=4, service=_failing("status_302")),
         Mistake(what="The service is overloaded for good", command=f"{RUN} --ready-timeout 1", code=4, service=_failing("status_503")),
         Mistake(what="The context is too short for the questions", command=RUN, code=5, service=_short_context),
-        Mistake(what="Every question fails in the server", command=f"{RUN} --retries 0", code=5, service=_breaks_after_the_probe),
+        Mistake(what="Every question fails in the server", command=f"{RUN}", code=5, service=_breaks_after_the_probe),
         Mistake(what="The port is of another program", command=f"{RUN} --ready-timeout 1", code=4, service=_failing("not_http")),
     ],
     "The adapter": [

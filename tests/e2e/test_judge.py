@@ -157,18 +157,18 @@ def test_a_judge_may_think_and_its_thoughts_are_no_opinion(tmp_path: Path) -> No
 
 
 def test_an_opinion_that_never_comes_is_a_fault_and_no_bad_mark(tmp_path: Path) -> None:
-    """A thought that used all tokens up: no figure, and the sentence says what to give."""
+    """A thought that used all tokens up: no figure, and the sentence says why."""
     setup_files(tmp_path)
 
     def thinks_on(request: dict[str, Any]) -> list[str]:
         return ["<think>no, and so on"]
 
     with FaultServer(thinks_on, style=Style(reason="length")) as judging:
-        done = run_judged(tmp_path, judging, "--judge-tokens", "77")
+        done = run_judged(tmp_path, judging)
         assert done.code == 5, done.out
-        assert {chat["max_tokens"] for chat in judging.chats} == {77}
+        assert {chat["max_tokens"] for chat in judging.chats} == {2048}
     log = next((tmp_path / "out").rglob("logs/eval/*/capitals.out")).read_text()
-    assert "The judge used its 77 tokens up before it said anything; give it more with --judge-tokens." in log
+    assert "The judge used its 2048 tokens up before it said anything." in log
 
 
 PAIRED = """\

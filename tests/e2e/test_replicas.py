@@ -156,7 +156,7 @@ def test_one_host_serves_several_replicas_on_cards_of_their_own(tmp_path: Path) 
     """Each has its port, its log and its cards, of those that are visible; the figures are those of one."""
     folder, (port, single_port) = adapter(tmp_path / "adapter", SERVE), free_ports(3)[::2]
     done = deployed(
-        folder, tmp_path / "two", port, "--replicas", 2, "--devices-per-replica", 2, ASCEND_RT_VISIBLE_DEVICES="4,5,6,7"
+        folder, tmp_path / "two", port, "--replicas", 2, "--resources", "NPU=2", ASCEND_RT_VISIBLE_DEVICES="4,5,6,7"
     )
     assert done.code == 0, done.err
     run = command.only_run(tmp_path / "two")
@@ -169,7 +169,7 @@ def test_one_host_serves_several_replicas_on_cards_of_their_own(tmp_path: Path) 
     assert one.code == 0, one.err
     runs = [command.facts(command.only_run(tmp_path / name)) for name in ("one", "two")]
     assert len({json.dumps(each["datasets"]["demo_arithmetic"]["metrics"]) for each in runs}) == 1
-    three = ("--replicas", 3, "--devices-per-replica", 2)
+    three = ("--replicas", 3, "--resources", "NPU=2")
     done = deployed(folder, tmp_path / "few", port, *three, ASCEND_RT_VISIBLE_DEVICES="4,5,6,7")
     assert (done.code, "start fewer replicas, or give each fewer NPUs" in done.err + done.out) == (3, True), done.err
 

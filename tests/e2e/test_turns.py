@@ -104,7 +104,7 @@ def test_a_turn_that_fails_is_a_sample_that_failed(task: Path, tmp_path: Path) -
 
     with FaultServer(model, plan=refuses_to_go_on) as served:
         done = command.run("run", "--mode", "infer", "--endpoint", served.url, "--datasets", task, "--data-dir", tmp_path,
-                           "--out", tmp_path / "out", "-n", "1", "--retries", "0")  # fmt: skip
+                           "--out", tmp_path / "out", "-n", "1")  # fmt: skip
     assert done.code == 0, done.err
     assert "0 of 2 answered, 2 failed" in done.err
     failed = next((tmp_path / "out").rglob("talks_failed.jsonl")).read_text()

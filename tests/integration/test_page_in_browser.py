@@ -365,7 +365,7 @@ def test_replies_in_a_page_of_their_own(fresh: Tab, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(page, "LARGEST", 10)
     result = dataset_result(MIXED)
     packed = {"sums": page_replies.pack(result, LINES, FAILED, [])}
-    (tmp_path / page.REPLIES_PAGE).write_bytes(b"".join(page.replies_page(report(result), QUESTIONS, packed) or ()))
+    (tmp_path / page.REPLIES_PAGE).write_bytes(page.replies_page(report(result), QUESTIONS, packed) or b"")
     shown(fresh, tmp_path, result, LINES)
     fresh.click("#explorer tr[data-id='0'] a")
     fresh.wait("location.pathname.endsWith('replies.html') && document.querySelector('dialog').open")

@@ -226,7 +226,7 @@ def test_a_shards_problems_are_known_by_their_numbers(start: int, step: int, cou
     shard = Shard(index=index % count, count=count)
     task = msgspec.structs.replace(TASKS["text"], slice=Slice(start=start, step=step))
     problems = [Problem(id=number, messages=(), references=()) for number in range(40)[start::step]]
-    own = {problem.id for problem in views.sharded(problems, shard)}
+    own = {problem.id for problem in views.sharded(tuple(problems), shard)}
     assert {number for number in range(-3, 40) if merge.is_of_shard(number, task, shard)} == own
 
 

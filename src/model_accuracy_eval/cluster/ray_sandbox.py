@@ -54,9 +54,7 @@ class RaySandbox:
                 self._sandboxes.append(_NodeSandbox(actor, actor.facts.remote(), wanted))
         if not self._sandboxes:
             needs = f"{workers} CPUs, as --workers asks" if workers else "CPUs"
-            raise Refused(
-                f"No node of the Ray cluster has {needs}: start one with them, or judge without --judge-engine."
-            )
+            raise Refused(f"No node of the Ray cluster has {needs}: start one with them, or judge with --engine local.")
         try:
             while self._sandboxes and not self._ready():
                 self.clock.sleep(0.05)

@@ -88,10 +88,9 @@ RESCORE_SETTINGS = (
     "sandbox",
     "sandbox_image",
     "workers",
-    "judge_engine",
+    "engine",
     "judge_endpoint",
     "judge_model",
-    "score_reasoning",
     "concurrency",
 )
 """The settings of `run` that rescoring takes."""

@@ -47,7 +47,7 @@ def answer_asks(plan: RunPlan, prepared: PreparedDataset, store: Store, ports: P
 def asking_scorecard(plan: RunPlan, prepared: PreparedDataset) -> Scorecard:
     """Knows what has to be asked about the replies of a run; what is asked depends on the number of samples."""
     samples = plan.sampling.of(prepared.task).n
-    return Scorecard(prepared.task, samples, (samples,), score_reasoning=plan.settings.score_reasoning)
+    return Scorecard(prepared.task, samples, (samples,))
 
 
 class AskStore:

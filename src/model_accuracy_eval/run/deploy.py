@@ -120,7 +120,7 @@ def _log(at: int) -> str:
 def _start(plan: RunPlan, at: int, weights: str, store: Store, ports: Ports) -> RunningAdapter:
     """Starts deploy.sh as the replica of that number."""
     settings = plan.settings
-    log, count = store.path(_log(at)), settings.devices_per_replica
+    log, count = store.path(_log(at)), settings.npus_per_replica
     ports.progress.say(f"Starting {settings.adapter}/deploy.sh; its output goes to {log}.")
     return ports.launcher.start(
         folder=os.path.abspath(settings.adapter or ""),  # noqa: PTH100 - as the user wrote it, links and all

@@ -157,7 +157,6 @@ class SampleJudge:
             prepared.task,
             self._n,
             plan.k,
-            score_reasoning=plan.settings.score_reasoning,
             ask_results=look_up,
         )
 

@@ -89,9 +89,7 @@ class ReplicaNode:
             copy = folder / (Path(plan.settings.adapter or "").absolute().name or "adapter")
             copy.mkdir()
             node_weights.unpack(adapter, str(copy))
-            plan = plan.with_settings(
-                engine="local", judge_engine="local", resources=(), adapter=str(copy), replicas=1, debug=False
-            )
+            plan = plan.with_settings(engine="local", resources=(), adapter=str(copy), replicas=1, debug=False)
             self._ports = local_ports(
                 plan, os.environ, self._clock, io.StringIO(), wrap_display=lambda display: self._said
             )
@@ -312,7 +310,7 @@ class SandboxNode:
 def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports:
     """The same ports, but what the plan wants on the cluster is there."""
     ray_connection = RayConnection(environment)
-    if plan.settings.engine == "ray":
+    if plan.settings.adapter:
         say = ports.progress.say
         replicas = RayReplicas(ray_connection, ReplicaNode, clock=ports.clock, say=say, otherwise=ports.connect)
 
@@ -328,10 +326,8 @@ def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports
             patience=plan.client_limits.ready_timeout,
         )
         ports = dataclasses.replace(ports, cluster=replicas, connect=replicas.connect, weights_source=weights_source)
-    if plan.settings.judge_engine == "ray":
-        sandbox = RaySandbox(ray_connection, SandboxNode, plan, ports.clock, ports.progress.say)
-        ports = dataclasses.replace(ports, open_sandbox=sandbox.open)
-    return ports
+    sandbox = RaySandbox(ray_connection, SandboxNode, plan, ports.clock, ports.progress.say)
+    return dataclasses.replace(ports, open_sandbox=sandbox.open)
 
 
 P = ParamSpec("P")
@@ -341,7 +337,7 @@ MakePorts = Callable[Concatenate[RunPlan, Mapping[str, str], P], Ports]
 def _with_engines(make: MakePorts[P]) -> MakePorts[P]:
     def ports(plan: RunPlan, environment: Mapping[str, str], /, *others: P.args, **named: P.kwargs) -> Ports:
         parts = make(plan, environment, *others, **named)
-        if "ray" not in (plan.settings.engine, plan.settings.judge_engine):
+        if plan.settings.engine == "local":
             return parts
         return on_ray(parts, plan, environment)
 

@@ -12,6 +12,8 @@ from model_accuracy_eval.run.readiness import PROBE_LIMITS, READINESS_PROBE
 from model_accuracy_eval.scoring.filters.extract import strip_thoughts
 from model_accuracy_eval.scoring.metrics.scorers import needs_judge
 
+_OPINION_TOKENS = 2048
+"""For one opinion, thoughts included, if the task does not say it."""
 _NO_PROBLEM = Problem(id=-1, messages=(), references=())
 
 
@@ -70,7 +72,7 @@ class JudgeService:
             return self._refusal
         request = Request(
             messages=question.messages,
-            max_tokens=question.max_tokens or self._plan.settings.judge_tokens,
+            max_tokens=question.max_tokens or _OPINION_TOKENS,
             temperature=0.0,
             seed=self._plan.sampling.seed,
         )
@@ -93,8 +95,6 @@ class JudgeService:
         cut = choice.finish_reason == "length"
         if not text.strip():
             return (
-                f"The judge used its {tokens} tokens up before it said anything; give it more with --judge-tokens."
-                if cut
-                else "The judge said nothing."
+                f"The judge used its {tokens} tokens up before it said anything." if cut else "The judge said nothing."
             )
         return Opinion(text=text, cut=cut)

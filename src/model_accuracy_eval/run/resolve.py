@@ -59,6 +59,7 @@ def gated(plan: RunPlan, settings: Settings, datasets: Units, groups: Mapping[st
 
 
 _RESOURCE = re.compile(r"\s*[A-Za-z][\w.:-]*\s*=\s*(?=[\d.]*[1-9])\d*\.?\d+\s*")
+_WHOLE_NPUS = re.compile(r"\s*NPU\s*=\s*[1-9]\d*\s*")
 
 
 def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) -> RunPlan:
@@ -234,24 +235,16 @@ _WHEN_ASKING: _Contradictions = (
         "--replicas starts deploy.sh several times; of services that run already, name each with --endpoint.",
     ),
     (
-        lambda settings: settings.engine == "ray" and settings.endpoint,
-        "--engine ray starts deploy.sh on a cluster; services that run already are named with --endpoint alone.",
-    ),
-    (
         lambda settings: settings.engine == "ray" and settings.runtime == "container",
         "On a Ray cluster deploy.sh runs as a process of its node (of its pod, on KubeRay): take --runtime process.",
     ),
     (
-        lambda settings: settings.engine == "ray" and settings.devices_per_replica,
-        "On a Ray cluster NPUs are a resource: say --resources NPU={devices_per_replica}, not --devices-per-replica.",
-    ),
-    (
-        lambda settings: settings.engine == "local" and settings.resources,
-        "--resources are those of a Ray cluster's nodes: add --engine ray, or say --devices-per-replica.",
-    ),
-    (
         lambda settings: not all(map(_RESOURCE.fullmatch, settings.resources)),
         "Resources are written as NAME=NUMBER, such as NPU=2,CPU=8, but one of these is not: {resources}.",
+    ),
+    (
+        lambda settings: settings.engine == "local" and not all(map(_WHOLE_NPUS.fullmatch, settings.resources)),
+        "On this machine a replica takes whole NPUs, such as NPU=2: for {resources} add --engine ray.",
     ),
     (
         lambda settings: settings.port + settings.replicas > 65536,
@@ -261,9 +254,9 @@ _WHEN_ASKING: _Contradictions = (
         lambda settings: (
             settings.replicas > 1
             and settings.devices[:1].isdigit()
-            and len(settings.devices.split(",")) < settings.replicas * (settings.devices_per_replica or 0)
+            and len(settings.devices.split(",")) < settings.replicas * (settings.npus_per_replica or 0)
         ),
-        "{replicas} replicas with {devices_per_replica} NPUs each need more than the devices {devices}.",
+        "{replicas} replicas with {resources} each need more than the devices {devices}.",
     ),
     (
         lambda settings: len({url.rstrip("/") for url in settings.endpoint}) < len(settings.endpoint),

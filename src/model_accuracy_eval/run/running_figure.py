@@ -100,9 +100,7 @@ class RunningFigure:
 
     def _ends(self, problem: Problem, samples: Sequence[Attempt]) -> tuple[float, float]:
         """The least and the greatest value of a problem."""
-        judged = judging.judge(
-            problem, samples, self._pipeline(problem), score_reasoning=self._plan.settings.score_reasoning
-        )
+        judged = judging.judge(problem, samples, self._pipeline(problem))
         values = [_sample_ends(value) for value in judged.values[0]]
         return sum(low for low, _ in values) / len(values), sum(high for _, high in values) / len(values)
 

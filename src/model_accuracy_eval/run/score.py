@@ -114,7 +114,6 @@ class _DatasetJudge:
             self._prepared.task,
             self._sampling.n,
             self._plan.k,
-            score_reasoning=self._plan.settings.score_reasoning,
             ask_results=self._ask_store.look_up,
         )
 

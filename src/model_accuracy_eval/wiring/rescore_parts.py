@@ -94,8 +94,7 @@ def rescored(
                 debug=False,
                 offline=True,
                 # Where a run was judged says nothing about where this command is typed.
-                engine="local",
-                judge_engine=given.settings.get("judge_engine", "local"),
+                engine=given.settings.get("engine", "local"),
             )
             ports = engines.ports(plan, environment, clock, wrap_display=wrap_display)
             judged: list[DatasetResult] = []

@@ -73,12 +73,12 @@ def test_programs_are_not_judged_again_after_a_kill(cluster: RayNodes, tmp_path:
         here = run(*words, "--out", tmp_path / "here")
         assert here.code == 0, here.err + here.out
         out = tmp_path / "there"
-        process = start(*words, "--out", out, "--judge-engine", "ray", address=cluster.address)
+        process = start(*words, "--out", out, "--engine", "ray", address=cluster.address)
         until(lambda: found(out) > 8, "some programs are judged", 120)
         process.kill()
         process.communicate()
         folder, before = command.only_run(out), findings(out)
-        again = run("run", "--reuse", folder, "--judge-engine", "ray", address=cluster.address)
+        again = run("run", "--reuse", folder, "--engine", "ray", address=cluster.address)
     assert again.code == 0, again.err + again.out
     other = command.only_run(tmp_path / "here")
     assert figures(folder)["add"]["metrics"] == figures(other)["add"]["metrics"]

@@ -52,7 +52,7 @@ def test_programs_are_judged_on_all_nodes(cluster: RayNodes, tmp_path: Path) -> 
         here = run(*words, "--out", tmp_path / "here")
         assert here.code == 0, here.err + here.out
         doomed.wait()
-        process = start(*words, "--out", tmp_path / "there", "--judge-engine", "ray", address=cluster.address)
+        process = start(*words, "--out", tmp_path / "there", "--engine", "ray", address=cluster.address)
         until(lambda: found(tmp_path / "there") > 8, "some programs are judged", 60)
         doomed.lose()
         there = command.finish(process, 120)
@@ -70,10 +70,10 @@ def test_saved_programs_are_judged_on_all_nodes(cluster: RayNodes, tmp_path: Pat
     task = programs(tmp_path)
     with FaultServer(added) as server:
         words = ["run", "--endpoint", server.url, "--datasets", task, "-n", 2, "--sandbox", "bwrap"]
-        done = run(*words, "--out", tmp_path / "out", "--judge-engine", "ray", address=cluster.address)
+        done = run(*words, "--out", tmp_path / "out", "--engine", "ray", address=cluster.address)
     assert done.code == 0, done.err + done.out
     folder = command.only_run(tmp_path / "out")
-    there = run("rescore", folder, "--json", "--judge-engine", "ray", "--concurrency", 6, address=cluster.address)
+    there = run("rescore", folder, "--json", "--engine", "ray", "--concurrency", 6, address=cluster.address)
     here = run("rescore", folder, "--json", address=f"127.0.0.1:{free_ports(1)[0]}")
     assert (there.code, here.code) == (0, 0), there.err + here.err
     assert there.err.count("Programs are run on ") >= 2
@@ -82,7 +82,7 @@ def test_saved_programs_are_judged_on_all_nodes(cluster: RayNodes, tmp_path: Pat
     (result,) = json.loads(here.out)
     told = {row["metric"]: round(row["value"], 2) for row in result["rows"]}
     assert told == figures(folder)["add"]["metrics"]
-    nowhere = run("rescore", folder, "--judge-engine", "ray", address=f"127.0.0.1:{free_ports(1)[0]}")
+    nowhere = run("rescore", folder, "--engine", "ray", address=f"127.0.0.1:{free_ports(1)[0]}")
     assert (nowhere.code, "There is no Ray cluster at RAY_ADDRESS=127.0.0.1:" in nowhere.err) == (3, True), nowhere.err
 
 

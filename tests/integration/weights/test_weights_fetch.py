@@ -133,7 +133,7 @@ def test_a_wrong_small_file_is_refused(hub: FakeHub, tmp_path: Path) -> None:
     """Files that the hub knows by their git id are checked as well."""
     for name, served in (("org/one", b"wrong"), ("org/two", b"right and more")):
         hub.push(name, {"config.json": Blob(b"right", served=served)})
-        with pytest.raises(Refused, match=rf"^config\.json of hf:org/\w+ is not .* its hash is [0-9a-f]{{40}}, "):
+        with pytest.raises(Refused, match=r"^config\.json of hf:org/\w+ is not .* its hash is [0-9a-f]{40}, "):
             fetched(hub, measured(hub, f"hf:{name}"), tmp_path)
     assert not any(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 

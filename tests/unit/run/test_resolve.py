@@ -49,14 +49,14 @@ def test_every_setting_reaches_the_plan() -> None:
     """Under its own name or in its group."""
     found = plan(
         num_return_sequences=8, temperature=0.5, top_p=0.9, max_tokens=64, seed=None, generation={"top_k": 1},
-        concurrency=3, retries=2, ready_timeout=1.0, limit=7, data_dir="d", out="o", label="l", port=9, debug=True, score_reasoning=True,
+        concurrency=3, ready_timeout=1.0, limit=7, data_dir="d", out="o", label="l", port=9, debug=True,
         max_failed_requests=6, task_type="any-to-any", model_name="m", mode="infer",
     )  # fmt: skip
     assert msgspec.to_builtins(found.sampling) == {
         "n": 8, "temperature": 0.5, "top_p": 0.9, "max_tokens": 64, "seed": None, "neutral": {}, "extra": {"top_k": 1},
     }  # fmt: skip
     limits = found.client_limits
-    assert (limits.concurrency, limits.retries, limits.ready_timeout) == (3, 2, 1)
+    assert (limits.concurrency, limits.ready_timeout) == (3, 1)
     assert (
         found.settings.limit,
         found.settings.data_dir,
@@ -65,11 +65,7 @@ def test_every_setting_reaches_the_plan() -> None:
         found.settings.port,
         found.settings.debug,
     ) == (7, "d", "o", "l", 9, True)
-    assert (found.settings.score_reasoning, found.settings.max_failed_requests, found.settings.task_type) == (
-        True,
-        6,
-        "any-to-any",
-    )
+    assert (found.settings.max_failed_requests, found.settings.task_type) == (6, "any-to-any")
     assert (found.settings.model_name, found.settings.mode) == ("m", "infer")
 
 
@@ -131,15 +127,10 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
         ({"datasets": ()}, "No dataset was chosen: give --datasets"),
         ({"endpoint": ("http://x",)}, "Give an adapter folder or --endpoint, not both"),
         (
-            {"adapter": None, "endpoint": ("http://x",), "engine": "ray"},
-            "--engine ray starts deploy.sh on a cluster; services that run already are named with --endpoint alone.",
-        ),
-        (
             {"engine": "ray", "runtime": "container", "adapter_image": "ascend/vllm"},
             "On a Ray cluster deploy.sh runs as a process of its node",
         ),
-        ({"engine": "ray", "devices_per_replica": 2}, "say --resources NPU=2, not --devices-per-replica."),
-        ({"resources": ("NPU=2",)}, "--resources are those of a Ray cluster's nodes: add --engine ray"),
+        ({"resources": ("CPU=8",)}, "for CPU=8 add --engine ray."),
         *(
             ({"engine": "ray", "resources": ("CPU=1", text)}, f"but one of these is not: CPU=1, {text}.")
             for text in ("NPU", "NPU=", "NPU=0", "NPU=two", "NPU:2", "=2", "NPU=1.2.3")

@@ -9,7 +9,6 @@ from model_accuracy_eval.records import (
     Prompt,
     RunPlan,
     Sampling,
-    Settings,
     Speed,
     TaskSpec,
     Timings,
@@ -47,12 +46,6 @@ def test_a_clean_run_needs_no_words() -> None:
 def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: str) -> None:
     """Each kind of loss has its own sentence."""
     assert sentence in told(counts)
-
-
-def test_reasoning_that_is_judged_needs_no_warning() -> None:
-    """With --score-reasoning those replies are not empty."""
-    plan = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=(), settings=Settings(score_reasoning=True))
-    assert told(Counts(planned=1, answered=1, reasoning_only=1), plan) == ""
 
 
 def test_a_run_that_ended_early_says_how_much_it_marked() -> None:

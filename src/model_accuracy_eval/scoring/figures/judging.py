@@ -52,15 +52,11 @@ def judge(
     samples: Samples,
     pipeline: Pipeline,
     *,
-    score_reasoning: bool = False,
     ask_results: AskResults = no_result,
 ) -> JudgedSamples:
     """Judges all samples of a problem together, because some filters choose among them."""
     if problem.follow_ups:
-        judged = [
-            _judge_turns(problem, sample, pipeline, score_reasoning=score_reasoning, ask_results=ask_results)
-            for sample in samples
-        ]
+        judged = [_judge_turns(problem, sample, pipeline, ask_results=ask_results) for sample in samples]
         by_metric = zip(*(sample.values for sample in judged), strict=True)
         return JudgedSamples(
             tuple(sample.verdicts[0] for sample in judged),
@@ -68,7 +64,7 @@ def judge(
         )
     if metric(pipeline.metrics[0].name).reads == "likelihoods":
         return _judge_likelihoods(problem, samples, pipeline)
-    texts = [_text(sample, score_reasoning=score_reasoning) for sample in samples]
+    texts = [_text(sample) for sample in samples]
     answers = answers_by_sample = _answers_by_sample(problem, texts, pipeline)
     lost = [_lost(sample) is not None for sample in samples]
     first = _values(pipeline.metrics[0], answers_by_sample, problem, ask_results)
@@ -87,13 +83,13 @@ def judge(
 
 
 def _judge_turns(
-    problem: Problem, sample: Attempt | None, pipeline: Pipeline, *, score_reasoning: bool, ask_results: AskResults
+    problem: Problem, sample: Attempt | None, pipeline: Pipeline, *, ask_results: AskResults
 ) -> JudgedSamples:
     """Judges one conversation: the turn that the pipeline names, or each, and the mean of these."""
     if sample is None or sample.fault is not None:
         return judge(conversation_turns.unanswered(problem, pipeline), [sample], pipeline)
     judged = [
-        judge(turn, [reply], pipeline, score_reasoning=score_reasoning, ask_results=ask_results)
+        judge(turn, [reply], pipeline, ask_results=ask_results)
         for turn, reply in conversation_turns.to_judge(problem, sample, pipeline)
     ]
     if len(judged) == 1:
@@ -136,7 +132,7 @@ def _or_lost(use: MetricUse, value: SampleValue | None, problem: Problem, *, is_
     return value
 
 
-def asks(problem: Problem, samples: Samples, pipeline: Pipeline, *, score_reasoning: bool = False) -> Iterator[Ask]:
+def asks(problem: Problem, samples: Samples, pipeline: Pipeline) -> Iterator[Ask]:
     """Everything that has to be asked before these samples can be judged."""
     asking = [use for use in pipeline.metrics if metric(use.name).asks]
     if not asking:
@@ -145,9 +141,9 @@ def asks(problem: Problem, samples: Samples, pipeline: Pipeline, *, score_reason
         for sample in samples:
             if sample is not None and sample.fault is None:
                 for turn, reply in conversation_turns.to_judge(problem, sample, pipeline):
-                    yield from asks(turn, [reply], pipeline, score_reasoning=score_reasoning)
+                    yield from asks(turn, [reply], pipeline)
         return
-    texts = [_text(sample, score_reasoning=score_reasoning) for sample in samples]
+    texts = [_text(sample) for sample in samples]
     for answer in dict.fromkeys(_answers_by_sample(problem, texts, pipeline)):
         for use in asking:
             if answer is not None:
@@ -159,10 +155,10 @@ def _answers_by_sample(problem: Problem, texts: filters.FilteredAnswers, pipelin
     return filters.run([step for step in pipeline.filters if not filters.choose([step])], texts, problem)
 
 
-def _text(sample: Attempt | None, *, score_reasoning: bool) -> str | None:
+def _text(sample: Attempt | None) -> str | None:
     if sample is None or sample.fault is not None:
         return None
-    text = sample.text or (sample.reasoning if score_reasoning else "")
+    text = sample.text
     return text if text.strip() else None
 
 

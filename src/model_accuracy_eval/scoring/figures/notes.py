@@ -122,11 +122,8 @@ def _unjudged(counts: Counts) -> Iterator[str]:
 
 
 def _unreadable(plan: RunPlan, counts: Counts) -> Iterator[str]:
-    if counts.reasoning_only and not plan.settings.score_reasoning:
-        yield (
-            f"{counts.reasoning_only} replies hold reasoning and nothing else; they count as empty. "
-            "If the service puts its answers there, judge them with --score-reasoning."
-        )
+    if counts.reasoning_only:
+        yield f"{counts.reasoning_only} replies hold reasoning and nothing else; they count as empty."
     if counts.cut:
         yield f"{counts.cut} of {counts.answered} replies were cut by length: consider a larger --max-tokens."
     if counts.not_found:

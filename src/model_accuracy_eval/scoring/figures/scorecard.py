@@ -42,13 +42,11 @@ class Scorecard:
         n: int,
         k: Sequence[int],
         *,
-        score_reasoning: bool = False,
         ask_results: AskResults = no_result,
     ) -> None:
         self._task = task
         self._n = n
         self._k = k
-        self._score_reasoning = score_reasoning
         self._ask_results = ask_results
         self._pipelines: dict[tuple[int, ...], tuple[Pipeline, ...]] = {}
         self._columns: dict[str, Column] = {}
@@ -57,7 +55,7 @@ class Scorecard:
     def asks(self, problem: Problem, samples: Samples) -> Iterator[Ask]:
         """Everything that has to be asked before these samples can be judged."""
         for pipeline in self._pipelines_of(problem):
-            yield from asks(problem, samples, pipeline, score_reasoning=self._score_reasoning)
+            yield from asks(problem, samples, pipeline)
 
     def judge(self, problem: Problem, samples: Samples) -> ProblemResult:
         """Judges one problem; its samples are not needed afterwards."""
@@ -66,10 +64,7 @@ class Scorecard:
         statistics: dict[str, Statistics] = {}
         own = self._pipelines_of(problem)
         # Everything is judged before anything is collected: an exception leaves no problem in half of the columns.
-        judged_by_pipeline = [
-            judge(problem, samples, pipeline, score_reasoning=self._score_reasoning, ask_results=self._ask_results)
-            for pipeline in own
-        ]
+        judged_by_pipeline = [judge(problem, samples, pipeline, ask_results=self._ask_results) for pipeline in own]
         first = judged_by_pipeline[0]
         for place, (pipeline, judged) in enumerate(zip(own, judged_by_pipeline, strict=True)):
             names: list[str] = []

@@ -43,11 +43,9 @@ def said(text: str, *, reasoning: str = "", finish_reason: str | None = None) ->
     return Attempt(problem=0, index=0, text=text, reasoning=reasoning, finish_reason=finish_reason)
 
 
-def verdict_of(
-    attempt: Attempt, asked: Problem, pipeline: Pipeline = LETTERS, *, score_reasoning: bool = False
-) -> Verdict:
+def verdict_of(attempt: Attempt, asked: Problem, pipeline: Pipeline = LETTERS) -> Verdict:
     """One sample alone, judged."""
-    return judge(asked, [attempt], pipeline, score_reasoning=score_reasoning).verdicts[0]
+    return judge(asked, [attempt], pipeline).verdicts[0]
 
 
 def counted(n: int, *correct: int, k: tuple[int, ...] = ()) -> tuple[SummaryRow, ...]:
@@ -183,13 +181,6 @@ def test_a_fault_is_no_answer(kind: FaultKind, why: str) -> None:
     attempt = Attempt(problem=0, index=0, fault=Fault(kind=kind, sentence="no"))
     verdict = verdict_of(attempt, problem(0))
     assert (verdict.value, verdict.why) == (None, why)
-
-
-def test_reasoning_is_judged_only_on_request_and_only_alone() -> None:
-    """--score-reasoning reads it where there is nothing else."""
-    alone, both = said("", reasoning="A"), said("B", reasoning="A")
-    assert verdict_of(alone, problem(0), score_reasoning=True).why == "right"
-    assert verdict_of(both, problem(0), score_reasoning=True).why == "wrong"
 
 
 def test_a_tally_is_strict() -> None:
