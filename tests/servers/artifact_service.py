@@ -1,7 +1,7 @@
 """A stateful artifact service, both protocols, as strict as servers in the wild are; it fails on request.
 
     with ArtifactServer() as server:
-        service = ArtifactService.from_environment(server.environment, …)
+        service = ArtifactService(server.environment, …)
         ... server.artifacts ... server.calls ...
 
 Uploads go to its own small store, or to any other that can sign addresses (`AzureStore`). It is longer than most files
@@ -92,7 +92,6 @@ class ArtifactServer(HttpServer):
         knows_mime_type: bool = True,
         camel: bool = False,
         v4: bool = True,
-        lists: bool = True,
         host: str = "127.0.0.1",
     ) -> None:
         super().__init__(self._answer, host=host)
@@ -100,16 +99,8 @@ class ArtifactServer(HttpServer):
         self._knows_mime_type = knows_mime_type
         self._camel = camel
         self._v4 = v4
-        self._lists = lists
         self.faults: dict[str, list[tuple[int, Any]]] = {}
         """Name of a call → status and body of its next answers; status 0 breaks the connection, `SILENT` keeps it."""
-        self.stated_digest: str | None = None
-        """What is said in place of the true digest; empty: nothing."""
-        self.stated_size: str | None = None
-        """What is said in place of the true size."""
-        self.stored: bytes | None = None
-        """What is given back in place of the true bytes."""
-        self.stated_md5: str | None = None
         self.calls: list[Call] = []
         self.artifacts: dict[str, Artifact] = {}
         self._blocks: dict[str, dict[str, bytes]] = {}
@@ -171,7 +162,7 @@ class ArtifactServer(HttpServer):
     # The present protocol ────────────────────────────────────────────────────────────────────────
 
     async def _twirp(self, exchange: Exchange, name: str) -> JSON:
-        if name not in _FIELDS or (name == "ListArtifacts" and not self._lists):
+        if name not in _FIELDS:
             raise Refusal(404, "bad_route", f"no handler for path {exchange.path}")
         if exchange.headers.get("authorization") != f"Bearer {runtime_token()}":
             raise Refusal(401, "unauthenticated", "the token is missing")
@@ -223,9 +214,9 @@ class ArtifactServer(HttpServer):
                 "workflow_job_run_backend_id": JOB,
                 "database_id": str(artifact.id),
                 "name": name,
-                "size": self.stated_size or str(len(artifact.data)),
+                "size": str(len(artifact.data)),
                 "created_at": "2026-01-02T03:04:05Z",
-                "digest": artifact.digest if self.stated_digest is None else self.stated_digest,
+                "digest": artifact.digest,
             }
             for name, artifact in self.artifacts.items()
             if artifact.final
@@ -247,7 +238,7 @@ class ArtifactServer(HttpServer):
         if query.get("sig") != "MARKER+SIG=" or "authorization" in exchange.headers:
             raise Refusal(403, "AuthenticationFailed", "the signature sig=MARKER+SIG= did not match")
         if exchange.method == "GET":
-            exchange.reply(200, self._blobs[blob] if self.stored is None else self.stored)
+            exchange.reply(200, self._blobs[blob])
             return
         if query.get("comp") == "block":
             blocks = self._blocks.setdefault(blob, {})
@@ -255,7 +246,9 @@ class ArtifactServer(HttpServer):
             if len({len(block) for block in blocks}) > 1:
                 raise Refusal(400, "InvalidBlobOrBlock", "the ids are not equally long")
             checksum = base64.b64encode(hashlib.md5(exchange.body).digest()).decode()
-            exchange.reply(201, b"", {"content-md5": self.stated_md5 or checksum})
+            if exchange.headers.get("content-md5", checksum) != checksum:
+                raise Refusal(400, "Md5Mismatch", "the block arrived damaged")
+            exchange.reply(201, b"")
             return
         wanted = re.findall(r"<Latest>([^<]+)</Latest>", exchange.body.decode())
         self._blobs[blob] = b"".join(self._blocks.get(blob, {})[block] for block in wanted)

@@ -4,14 +4,11 @@ Every refusal becomes one sentence that names the missing permission: `Refused` 
 it, `PublishFailed` when a result cannot be published.
 """
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 from model_accuracy_eval.github import branch_file, comments, facts
-from model_accuracy_eval.github.artifacts.earlier_artifacts import EarlierArtifacts
 from model_accuracy_eval.github.checks import ChecksApi
-from model_accuracy_eval.records.github import Hardware, Permission, PullRequest
+from model_accuracy_eval.records.github import Hardware, Permission
 
 
 class GitHubRest(ChecksApi):
@@ -31,15 +28,6 @@ class GitHubRest(ChecksApi):
 
     def head(self, repository: str, number: int) -> str:
         return facts.head(self._requester, repository, number)
-
-    def pull_request(
-        self, event: Mapping[str, Any], environment: Mapping[str, str], commit: str = ""
-    ) -> PullRequest | None:
-        return facts.pull_request(self._requester, event, environment, commit)
-
-    def download_baseline(self, environment: Mapping[str, str], name: str, wanted: str, target: Path) -> str:
-        """Downloads an artifact of an earlier run; returns a sentence that says which."""
-        return EarlierArtifacts(self._requester, environment, name).download(wanted, target)
 
     def append_to_branch(
         self, repository: str, branch: str, path: str, make: Callable[[bytes], bytes], *, message: str

@@ -12,7 +12,6 @@ from github.GithubObject import NotSet
 from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.github.refusals import Purpose
 from model_accuracy_eval.github.requester import GitHubRequester
-from model_accuracy_eval.github.text_limits import clean, cut_bytes, cut_characters
 from model_accuracy_eval.records.github import Annotation, CheckConclusion, OpenCheck, StatusState
 
 TITLE_CHARACTERS = 255
@@ -25,6 +24,23 @@ DESCRIPTION_CHARACTERS = 140
 _INTERVAL = 30.0
 """Seconds. A workflow's token has a thousand requests an hour, for all the jobs of a repository together."""
 _JOIN_SECONDS = 1.0
+
+
+def clean(text: str) -> str:
+    """Without lone surrogates and NUL, which models do write and GitHub does not accept."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def cut_characters(text: str, limit: int) -> str:
+    """One line of at most so many characters."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def cut_bytes(text: str, limit: int) -> str:
+    """GitHub counts bytes. What is longer than a report is made to be loses its end."""
+    data = clean(text).encode()
+    return data.decode() if len(data) <= limit else data[: limit - 3].decode("utf-8", "ignore") + "…"
 
 
 class ChecksApi:

@@ -15,9 +15,9 @@ from github.Issue import Issue
 from github.IssueComment import IssueComment
 
 from model_accuracy_eval.errors import PublishFailed
+from model_accuracy_eval.github.checks import clean
 from model_accuracy_eval.github.refusals import FOREIGN, Purpose
 from model_accuracy_eval.github.requester import GitHubRequester
-from model_accuracy_eval.github.text_limits import clean
 
 LIMIT = 65_536
 """Characters."""

@@ -1,7 +1,7 @@
 """GitHub's refusals, and all that PyGithub raises, as one sentence that names what is missing."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -50,13 +50,10 @@ def refusal(error: GithubException, purpose: Purpose) -> str:
     """Why the request was not successful, and what would help."""
     if error.status >= 500:
         return f"GitHub was not able {purpose.action} in {purpose.repository}: HTTP {error.status}."
-    text, explain = message(error), _EXPLANATIONS.get(error.status, _other)
-    if is_limited(error):
-        text, explain = "", _rate_limit
-    elif error.status < 400:
-        explain = _redirect
-    said = f"HTTP {error.status}{f': {text}' if text else ''}"
-    return f"GitHub refused {purpose.action} in {purpose.repository} ({said}): {explain(error, purpose)}"
+    limited = is_limited(error)
+    said = "" if limited or not message(error) else f": {message(error)}"
+    why = _rate_limit(error) if limited else _explanation(error, purpose)
+    return f"GitHub refused {purpose.action} in {purpose.repository} (HTTP {error.status}{said}): {why}"
 
 
 def message(error: GithubException) -> str:
@@ -81,7 +78,7 @@ def _headers(error: GithubException) -> Mapping[str, str]:
     return {name.lower(): value for name, value in (error.headers or {}).items()}
 
 
-def _rate_limit(error: GithubException, _: Purpose) -> str:
+def _rate_limit(error: GithubException) -> str:
     headers = _headers(error)
     if headers.get("x-ratelimit-remaining") == "0":
         reset = headers.get("x-ratelimit-reset", "")
@@ -95,53 +92,34 @@ def _rate_limit(error: GithubException, _: Purpose) -> str:
     return f"requests came faster than GitHub allows{asks}; the allowed waiting is used up."
 
 
+def _explanation(error: GithubException, purpose: Purpose) -> str:
+    """What would help, by status."""
+    if error.status < 400:
+        return "the answer points elsewhere; has the repository been renamed, or is GITHUB_API_URL not the REST root?"
+    if error.status == 403:
+        return _forbidden(error, purpose)
+    if error.status == 422:
+        return f"{'; '.join(_fields(error.data)) or 'one of the values is not valid'}."
+    explanations = {
+        401: f"the token is wrong, expired or revoked; give one with `{purpose.permission}`.",
+        404: "it does not exist, or the token cannot see it. GITHUB_TOKEN reaches only its own repository: for another "
+        f"one give a token with `{purpose.permission}` in {purpose.repository}.",
+        410: "it is gone, or this part of the repository is switched off in its settings.",
+    }
+    return explanations.get(error.status, f"`{purpose.permission}` is needed.")
+
+
 def _forbidden(error: GithubException, purpose: Purpose) -> str:
-    missing = f"the token lacks `{purpose.permission}`"
-    if "by integration" in message(error):
+    missing, text = f"the token lacks `{purpose.permission}`", message(error)
+    if "by integration" in text:
         return f"{missing}; add it under `permissions:` of the job. Runs for a fork's pull request only get to read."
-    if "personal access token" in message(error):
+    if "personal access token" in text:
         return f"{missing}; give the personal access token that permission for {purpose.repository}."
-    if "SAML" in message(error) or "x-github-sso" in _headers(error):
+    if "SAML" in text or "x-github-sso" in _headers(error):
         return f"authorise the token for the organisation of {purpose.repository} (single sign-on)."
-    if "rchived" in message(error):
+    if "rchived" in text:
         return "the repository is archived, so it can only be read."
     return f"{missing}, or a rule of the organisation forbids it."
-
-
-def _not_found(_: GithubException, purpose: Purpose) -> str:
-    return (
-        f"it does not exist, or the token cannot see it. GITHUB_TOKEN reaches only its own repository: for another "
-        f"one give a token with `{purpose.permission}` in {purpose.repository}."
-    )
-
-
-def _unauthorized(_: GithubException, purpose: Purpose) -> str:
-    return f"the token is wrong, expired or revoked; give one with `{purpose.permission}`."
-
-
-def _gone(_: GithubException, __: Purpose) -> str:
-    return "it is gone, or this part of the repository is switched off in its settings."
-
-
-def _redirect(_: GithubException, __: Purpose) -> str:
-    return "the answer points elsewhere; has the repository been renamed, or is GITHUB_API_URL not the REST root?"
-
-
-def _other(_: GithubException, purpose: Purpose) -> str:
-    return f"`{purpose.permission}` is needed."
-
-
-def _invalid(error: GithubException, _: Purpose) -> str:
-    return f"{'; '.join(_fields(error.data)) or 'one of the values is not valid'}."
-
-
-_EXPLANATIONS: Mapping[int, Callable[[GithubException, Purpose], str]] = {
-    401: _unauthorized,
-    403: _forbidden,
-    404: _not_found,
-    410: _gone,
-    422: _invalid,
-}
 
 
 def _fields(data: Any) -> Iterator[str]:

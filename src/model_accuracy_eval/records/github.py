@@ -85,6 +85,5 @@ class UploadedArtifact(Record, frozen=True, kw_only=True):
     url: str
     digest: str | None
     """SHA-256 of the zip in hex; None if there is no zip."""
-    size: int
     notes: tuple[str, ...] = ()
     """Sentences about everything that differs from what was requested."""

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from model_accuracy_eval import wiring
 from model_accuracy_eval.config.action_inputs import SECRETS, ActionInputs
 from model_accuracy_eval.errors import BadReuse, BadValue, Refused
+from model_accuracy_eval.github import earlier_artifacts
 from model_accuracy_eval.github.api import GitHubRest
-from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
+from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.github.requester import GitHubRequester
-from model_accuracy_eval.github.runner.runner import Runner
+from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports import Archive, Ports
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
 from model_accuracy_eval.records import RunPlan, Settings
@@ -73,7 +74,8 @@ class ActionStep:
             )
         action_inputs = ActionInputs(**inputs.read(self._inputs(_INPUT_TABLE), _INPUTS, _INPUT_TABLE))
         event = self.step.event()
-        with self._github() as github, temporary_folder(self._environment, self.step) as folder:
+        with closing(self._requester()) as requester, temporary_folder(self._environment, self.step) as folder:
+            github = GitHubRest(requester)
             values = self._inputs({setting.field: setting for setting in table()})
             first_settings = self._first_settings(values)
             adapter = AdapterCheckout(folder, self._environment, action_inputs, self._tokens, self._clock.check)
@@ -84,14 +86,15 @@ class ActionStep:
             context = action_context(
                 action_inputs,
                 adapter.repository,
-                adapter.commits(event, github),
+                adapter.commits(event, requester),
                 event,
                 self._environment,
                 label=first_settings.label,
                 model=self.step.input("model"),
             )
             run_progress = RunProgress(self._clock.elapsed)
-            open_archive = partial(self._open_archive, context=context, github=github, folder=Path(folder))
+            artifacts = ArtifactService(self._environment, mask=self.step.mask)
+            open_archive = partial(self._open_archive, context=context, requester=requester, folder=Path(folder))
             # The ports of the run depend on the plan, and the plan on the adapter's folder, so both are made later.
             yield (
                 context,
@@ -102,7 +105,7 @@ class ActionStep:
                         context,
                         step=self.step,
                         github=github,
-                        artifacts=ArtifactService.from_environment(self._environment, mask=self.step.mask),
+                        artifacts=artifacts if artifacts.is_offered else None,
                         updater=CheckProgress(
                             lambda: self._requester(timeout=_PROGRESS_TIMEOUT, patience=0.0),
                             run_progress.newest,
@@ -135,9 +138,6 @@ class ActionStep:
                     lacks_npus=lambda plan: lacks_npus(plan, self._environment, self._clock, _labels(plan, context)),
                 ),
             )
-
-    def _github(self) -> GitHubRest:
-        return GitHubRest(self._requester())
 
     def _requester(self, **patience: Any) -> GitHubRequester:
         return GitHubRequester(self._environment, self._tokens["token"].reveal(), self._clock, **patience)
@@ -239,13 +239,13 @@ class ActionStep:
             ),
         )
 
-    def _open_archive(self, place: str, context: ActionContext, github: GitHubRest, folder: Path) -> Archive:
+    def _open_archive(self, place: str, context: ActionContext, requester: GitHubRequester, folder: Path) -> Archive:
         """A run in the workspace, or an artifact of an earlier run, which nobody else can read meanwhile."""
         if not is_artifact(place):
             return wiring.run_archive(place)
         target = folder / "baseline.zip"
         target.touch(mode=0o600)
-        self.step.notice(github.download_baseline(self._environment, context.artifact_name, place, target))
+        self.step.notice(earlier_artifacts.download(requester, self._environment, context.artifact_name, place, target))
         return wiring.run_archive(str(target))
 
     def sweep(self) -> None:
@@ -266,7 +266,7 @@ class ActionStep:
         if len(fields) != 3 or self.step.state(STATE_CLOSED):
             return
         check = OpenCheck(repository=fields[0], id=int(fields[1]), url=fields[2])
-        with self._github() as github:
+        with GitHubRest(self._requester()) as github:
             sentence = "The step was ended before it could report how the evaluation went."
             github.complete_check(check, conclusion="cancelled", title="Cancelled", summary=sentence)
 

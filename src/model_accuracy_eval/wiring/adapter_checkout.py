@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from model_accuracy_eval.config.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.github import facts
 from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
+from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.ports.action_ports import CheckedOut, is_same
 from model_accuracy_eval.records.github import PullRequest
 from model_accuracy_eval.system.process_environment import Secret
@@ -59,7 +60,7 @@ class AdapterCheckout:
             server, self.repository, submodules=action_inputs.adapter_submodules, lfs=action_inputs.adapter_lfs
         )
 
-    def commits(self, event: Mapping[str, Any], github: GitHubRest) -> Commits:
+    def commits(self, event: Mapping[str, Any], requester: GitHubRequester) -> Commits:
         """Resolves the ref once; all later steps use the commit, whatever is pushed meanwhile.
 
         Without a ref it is the event's commit, if the adapter is in the workflow's own repository.
@@ -70,7 +71,7 @@ class AdapterCheckout:
                 commit = resolve(self._git, self._source, ref)
             except Refused as refusal:
                 objections.append(refusal.sentence)
-        pull = github.pull_request(event, self._environment, commit if self._own else "")
+        pull = facts.pull_request(requester, event, self._environment, commit if self._own else "")
         of_event = pull.head_sha if pull else self._environment.get("GITHUB_SHA", "")
         if self._own and not ref:
             commit = of_event

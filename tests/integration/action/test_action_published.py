@@ -15,7 +15,7 @@ from tests.servers.http import Exchange, HttpServer
 
 from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
+from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.records import Request
 from model_accuracy_eval.records.github import PullRequest
 from model_accuracy_eval.report import comment_figures
@@ -101,7 +101,7 @@ LATE = (
 def silent_artifacts(stage: Stage, silent: HttpServer, folder: Path) -> None:
     """A service that takes every request and never answers."""
     environment = {"ACTIONS_RUNTIME_TOKEN": runtime_token(), "ACTIONS_RESULTS_URL": silent.url}
-    stage.artifacts = ArtifactService.from_environment(environment, mask=lambda _: None)
+    stage.artifacts = ArtifactService(environment, mask=lambda _: None)
     stage.parts = {"open_store": lambda name: RunFolder(str(folder / name))}
 
 

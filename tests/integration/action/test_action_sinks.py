@@ -11,8 +11,8 @@ from tests.servers.artifact_service import ArtifactServer
 from tests.servers.fake_github import FakeGitHub
 from tests.simulator.commands import pairs
 
-from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
-from model_accuracy_eval.github.runner.runner import Runner
+from model_accuracy_eval.github.artifact_service import ArtifactService
+from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.records import Fault, Request
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 
@@ -24,7 +24,7 @@ def whole_stage(hub: FakeGitHub, folder: Path) -> Iterator[Stage]:
     with ArtifactServer() as server:
         stage = Stage(hub, {"open_store": lambda name: RunFolder(str(folder / name))})
         stage.environment = {name: str(folder / name) for name in names}
-        stage.artifacts = ArtifactService.from_environment(server.environment, mask=lambda _: None)
+        stage.artifacts = ArtifactService(server.environment, mask=lambda _: None)
         yield stage
 
 

@@ -12,7 +12,7 @@ from tests.servers.artifact_service import runtime_token
 from tests.servers.fake_github import FakeGitHub
 from tests.waiting import free_port
 
-from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
+from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.records import Request
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 
@@ -74,7 +74,7 @@ def test_the_artifact_service_alone_is_away(naps: Naps, tmp_path: Path) -> None:
     address = f"http://127.0.0.1:{free_port()}"
     environment = {"ACTIONS_RUNTIME_TOKEN": runtime_token(), "ACTIONS_RESULTS_URL": address}
     with FakeGitHub() as hub:
-        service = ArtifactService.from_environment(environment, mask=lambda _: None, sleep=waits.append)
+        service = ArtifactService(environment, mask=lambda _: None, sleep=waits.append)
         stage = Stage(hub, {"open_store": lambda name: RunFolder(str(tmp_path / name))}, artifacts=service)
         assert stage.run() == 6
         assert stage.check["conclusion"] == "success"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.github.runner.runner import Runner
+from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.wiring.temporary_folder import remove, temporary_folder
 
 

@@ -15,7 +15,7 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 from model_accuracy_eval import wiring
 from model_accuracy_eval.action import act
 from model_accuracy_eval.github.checks import CheckProgress
-from model_accuracy_eval.github.runner.runner import Runner
+from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
 from model_accuracy_eval.records.github import Actor, PullRequest

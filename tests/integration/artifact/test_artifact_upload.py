@@ -3,43 +3,36 @@
 import base64
 import json
 import os
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 from tests.integration.artifact.tools import Client, refused, tree, unzipped
 from tests.servers.artifact_service import RUN, ArtifactServer, runtime_token
 
-from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService, name_problem, safe_name
+from model_accuracy_eval.github.artifact_service import ArtifactService, safe_name
 
 
 @pytest.mark.parametrize("camel", [False, True])
-@pytest.mark.parametrize("lists", [False, True])
-def test_upload(client: Client, report: Path, camel: bool, lists: bool) -> None:
-    """A folder arrives whole, on servers that know no mime_type, spell fields either way and may not list artifacts."""
-    with ArtifactServer(knows_mime_type=False, camel=camel, lists=lists) as server:
+def test_upload(client: Client, report: Path, camel: bool) -> None:
+    """A folder arrives whole, on servers that know no mime_type and spell fields either way."""
+    with ArtifactServer(knows_mime_type=False, camel=camel) as server:
         uploaded = client.of(server).upload("report", str(report))
     stored = server.artifacts["report"]
     assert unzipped(stored.data) == tree(report)
-    assert (uploaded.id, uploaded.size, uploaded.digest) == (
-        "1",
-        len(stored.data),
-        stored.digest.removeprefix("sha256:"),
-    )
+    assert (uploaded.id, uploaded.digest) == ("1", stored.digest.removeprefix("sha256:"))
     assert uploaded.url == "https://github.com/owner/adapter/actions/runs/4711/artifacts/1"
     assert "expires_at" not in stored.request
     assert (uploaded.notes, client.waits) == ((), [])
 
 
 def test_signature_is_masked_and_token_stays_home(client: Client, report: Path) -> None:
-    """The signature is masked, plain and encoded, before the address is used; the store never sees our token."""
+    """The signature is masked before the address is used; the store never sees our token."""
     seen: list[str] = []
     with ArtifactServer() as server:
-        service = ArtifactService.from_environment(
-            server.environment, mask=lambda secret: seen.append(f"{secret} {len(server.calls)}")
-        )
-        assert service is not None
+        service = ArtifactService(server.environment, mask=lambda secret: seen.append(f"{secret} {len(server.calls)}"))
         service.upload("report", str(report))
-    assert seen == ["MARKER+SIG= 1", "MARKER%2BSIG%3D 1"]
+    assert seen == ["MARKER+SIG= 1"]
     assert {call.name for call in server.calls if "authorization" not in call.headers} == {"block", "blocklist"}
     assert "MARKER" not in repr(service)
 
@@ -62,16 +55,21 @@ def test_blocks_come_in_order(client: Client, report: Path) -> None:
     [
         (None, "90", None),
         (0, "90", None),
-        (7, "90", "2023-11-21T22:13:20.000Z"),
-        (7, "", "2023-11-21T22:13:20.000Z"),
-        (7, "1", "2023-11-15T22:13:20.000Z"),
+        (7, "90", 7),
+        (7, "", 7),
+        (7, "1", 1),
     ],
 )
-def test_retention(client: Client, report: Path, asked: int | None, allowed: str, expires: str | None) -> None:
+def test_retention(client: Client, report: Path, asked: int | None, allowed: str, expires: int | None) -> None:
     """An artifact is kept as long as asked for, at most as long as the repository allows, and then says so."""
     with ArtifactServer() as server:
         uploaded = client.of(server, GITHUB_RETENTION_DAYS=allowed).upload("report", str(report), retention_days=asked)
-    assert server.artifacts["report"].request.get("expires_at") == expires
+    stamp = server.artifacts["report"].request.get("expires_at")
+    days = (
+        stamp
+        and (datetime.fromisoformat(stamp.replace("Z", "+00:00")) - datetime.now(timezone.utc)).total_seconds() / 86_400
+    )
+    assert days == (expires and pytest.approx(expires, abs=0.01))
     told = "The artifact is kept for 1 days: 7 are more than the repository allows."
     assert uploaded.notes == ((told,) if allowed == "1" else ())
 
@@ -99,7 +97,6 @@ def test_bad_name(client: Client, report: Path, name: str, nearest: str) -> None
     with ArtifactServer() as server:
         assert f"'{nearest}' can." in refused(lambda: client.of(server).upload(name, str(report)))
         assert safe_name(name) == nearest
-        assert name_problem(nearest) is None
         client.of(server).upload(nearest, str(report))
     assert server.names[0] == "CreateArtifact"
 
@@ -109,7 +106,7 @@ def test_outside_of_actions(missing: str) -> None:
     """Where no runner gave us a service there is none to use."""
     environment = {"ACTIONS_RUNTIME_TOKEN": runtime_token(), "ACTIONS_RESULTS_URL": "http://127.0.0.1:9"}
     environment.pop(missing if missing in environment else "ACTIONS_RESULTS_URL")
-    assert ArtifactService.from_environment(environment, mask=print) is None
+    assert not ArtifactService(environment, mask=print).is_offered
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tests.servers.artifact_service import ArtifactServer
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.github.artifacts.artifact_service import ArtifactService
+from model_accuracy_eval.github.artifact_service import ArtifactService
 
 
 class Client:
@@ -20,15 +20,7 @@ class Client:
         self.masks: list[str] = []
 
     def of(self, server: ArtifactServer, **environment: str) -> ArtifactService:
-        service = ArtifactService.from_environment(
-            {**server.environment, **environment},
-            mask=self.masks.append,
-            sleep=self.waits.append,
-            chance=lambda: 0.5,
-            now=lambda: 1_700_000_000.0,
-        )
-        assert service is not None
-        return service
+        return ArtifactService({**server.environment, **environment}, mask=self.masks.append, sleep=self.waits.append)
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:

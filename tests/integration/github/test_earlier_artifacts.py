@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.github.tools import client
+from tests.integration.github.tools import requester
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY
 from tests.servers.http import Exchange, HttpServer
 
 from model_accuracy_eval.errors import BadReuse, BadValue, EvalError, Refused
+from model_accuracy_eval.github import earlier_artifacts
 
 ENVIRONMENT = {
     "GITHUB_REPOSITORY": REPOSITORY,
@@ -57,8 +58,7 @@ def keep(hub: FakeGitHub, blobs: Blobs, content: bytes, name: str = "accuracy", 
 
 
 def fetched(hub: FakeGitHub, wanted: str, target: Path, name: str = "accuracy", **environment: str) -> str:
-    with client(hub) as github:
-        return github.download_baseline(ENVIRONMENT | environment, name, wanted, target)
+    return earlier_artifacts.download(requester(hub), ENVIRONMENT | environment, name, wanted, target)
 
 
 def test_the_newest_artifact_of_the_branch_is_the_baseline(blobs: Blobs, tmp_path: Path) -> None:

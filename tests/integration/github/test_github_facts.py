@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from tests.integration.github.tools import client
+from tests.integration.github.tools import client, requester
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.github.facts import actor
+from model_accuracy_eval.github.facts import actor, pull_request
 from model_accuracy_eval.records.github import Actor
 
 HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
@@ -157,8 +157,8 @@ def test_nobody_is_refused(environment: dict[str, str]) -> None:
 
 def test_the_event_knows_the_pull_request() -> None:
     """Results go to the head, not to the merge commit of GITHUB_SHA, and GitHub is not asked."""
-    with FakeGitHub() as hub, client(hub) as github:
-        told = github.pull_request({"pull_request": pull(7, head="c" * 40)}, HERE)
+    with FakeGitHub() as hub:
+        told = pull_request(requester(hub), {"pull_request": pull(7, head="c" * 40)}, HERE)
         assert hub.calls == []
     assert told is not None
     assert (told.number, told.head_sha, told.is_fork, told.base_sha) == (7, "c" * 40, False, "b" * 40)
@@ -167,17 +167,17 @@ def test_the_event_knows_the_pull_request() -> None:
 @pytest.mark.parametrize("fork", ["eve/adapter", None])
 def test_a_fork_is_told_apart(fork: str | None) -> None:
     """Another repository is a fork, and so is one that was deleted."""
-    with FakeGitHub() as hub, client(hub) as github:
-        told = github.pull_request({"pull_request": pull(7, fork=fork)}, HERE)
+    with FakeGitHub() as hub:
+        told = pull_request(requester(hub), {"pull_request": pull(7, fork=fork)}, HERE)
     assert told is not None
     assert (told.is_fork, told.head_repository) == (True, fork)
 
 
 def test_a_comment_has_its_pull_request_looked_up() -> None:
     """An event of a comment has no commit; GitHub tells it."""
-    with FakeGitHub() as hub, client(hub) as github:
+    with FakeGitHub() as hub:
         hub.pulls[7] = pull(7, head="c" * 40)
-        told = github.pull_request({"issue": {"number": 7, "pull_request": {"url": "x"}}}, HERE)
+        told = pull_request(requester(hub), {"issue": {"number": 7, "pull_request": {"url": "x"}}}, HERE)
     assert told is not None
     assert told.head_sha == "c" * 40
 
@@ -196,19 +196,18 @@ def test_a_comment_has_its_pull_request_looked_up() -> None:
 )
 def test_a_commit_has_its_pull_request_looked_up(pulls: list[dict[str, Any]], number: int | None) -> None:
     """Only open ones into this repository, whose head or trial merge is the commit, on whatever page."""
-    with FakeGitHub() as hub, client(hub) as github:
+    with FakeGitHub() as hub:
         hub.commit_pulls[SHA] = pulls
         for event, environment in (({}, HERE), ({"workflow_run": {"head_sha": SHA}}, HERE | {"GITHUB_SHA": "d" * 40})):
-            told = github.pull_request(event, environment)
+            told = pull_request(requester(hub), event, environment)
             assert (told and told.number) == number
-        assert github.pull_request({}, HERE | {"GITHUB_SHA": "e" * 40}) is None
+        assert pull_request(requester(hub), {}, HERE | {"GITHUB_SHA": "e" * 40}) is None
 
 
 def test_an_event_of_another_shape_is_told() -> None:
     """An event that lacks what every pull request has ends in a sentence."""
     with (
         FakeGitHub() as hub,
-        client(hub) as github,
         pytest.raises(PublishFailed, match="the pull request of this event"),
     ):
-        github.pull_request({"pull_request": {"number": 7}}, HERE)
+        pull_request(requester(hub), {"pull_request": {"number": 7}}, HERE)

@@ -16,6 +16,7 @@ from tests.waiting import free_port
 
 from model_accuracy_eval.errors import BadValue, EvalError, PublishFailed, Refused
 from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.github.facts import pull_request
 from model_accuracy_eval.github.requester import GitHubRequester
 
 FIELDS = {
@@ -139,8 +140,8 @@ def test_an_answer_that_is_none_is_our_kind_of_error(data: bytes) -> None:
         for call in (
             lambda: github.upsert_comment(REPOSITORY, 7, "<!-- m -->", "x"),
             lambda: github.open_check(REPOSITORY, SHA, name="n", key="k", title="t", summary="s"),
-            lambda: github.pull_request(comment_event, {"GITHUB_REPOSITORY": REPOSITORY}),
-            lambda: github.pull_request({}, {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}),
+            lambda: pull_request(requester(hub), comment_event, {"GITHUB_REPOSITORY": REPOSITORY}),
+            lambda: pull_request(requester(hub), {}, {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}),
             lambda: github.hardware(REPOSITORY),
         ):
             with contextlib.suppress(EvalError):

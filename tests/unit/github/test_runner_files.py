@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.simulator.commands import pairs, read_log
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.github.runner import file_commands
-from model_accuracy_eval.github.runner.runner import Runner
+from model_accuracy_eval.github.runner import Runner, append
 
 LIMIT = 1_048_576
 VALUES = st.text(st.sampled_from("a=<\n\r:é😀 ") | st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
@@ -26,7 +25,7 @@ def test_inputs_keep_their_hyphens_and_a_missing_one_is_empty() -> None:
     """The runner upper-cases the name, turns blanks into underscores, and sets inputs that nobody gave to nothing."""
     found = Runner({"INPUT_MAX-WEIGHT-SIZE": " 90GB\n", "INPUT_MODEL": "", "INPUT_A_B": "c"}, io.StringIO())
     assert found.input("max-weight-size") == "90GB"
-    assert found.input("model", "default") == "default"
+    assert found.input("model") == ""
     assert found.input("gate") == ""
     assert found.input("a b") == "c"
 
@@ -100,7 +99,7 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_no_half_of_an_entry() -> None:
     """Half of one would fail the whole step."""
     with pytest.raises(PublishFailed, match="No space left"):
-        file_commands.append("/dev/full", b"a=b\n")
+        append("/dev/full", b"a=b\n")
 
 
 def test_summaries_are_appended(tmp_path: Path) -> None:
@@ -123,24 +122,8 @@ def test_a_summary_never_exceeds_what_the_runner_takes(
     Runner({"GITHUB_STEP_SUMMARY": str(path)}, stream).summary(f"{line}\n" * (LIMIT // len(line.encode()) + 1))
     data = path.read_bytes()
     assert len(data) <= LIMIT
-    added = data[before:].decode()
-    if added:
-        assert "This summary is cut" in added
-        assert set(added.partition("\n\n> [!NOTE]")[0].split("\n")) <= {line, ""}
+    assert set(data[before:].decode().split("\n")) <= {line, ""}
     assert len(read_log(stream.getvalue()).named("notice")) == 1
-
-
-def test_a_cut_summary_closes_what_it_left_open() -> None:
-    """Or the notice, and other steps' summaries, would be part of a code block."""
-    text = "<details>\n\n<details>\n<pre>\n````\n" + "x\n" * 3000
-    data, cut = file_commands.cut_summary(text, 3000)
-    assert cut
-    assert len(data) <= 3000
-    assert data.decode().count("</details>") == 2
-    assert data.decode().count("</pre>") == 1
-    assert data.decode().count("````\n") == 2
-    assert file_commands.cut_summary(text, 10) == (b"", True)
-    assert file_commands.cut_summary("fits\n", 5) == (b"fits\n", False)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")

@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.simulator.commands import REGISTERED, read_log
 
-from model_accuracy_eval.github.runner.runner import Runner
-from model_accuracy_eval.github.runner.workflow_commands import cut, neutralize
+from model_accuracy_eval.github.runner import Runner, cut, neutralize
 
 ATOMS = ["::", ":", "##[", "#", "[", "]", "\n", "\r", " ", "\t", "\u2028", "\x85", "\ufeff", "%0A", "x", "=", ","]
 FOREIGN = st.lists(st.sampled_from([*ATOMS, *sorted(REGISTERED)]) | st.text(max_size=4), max_size=14).map("".join)

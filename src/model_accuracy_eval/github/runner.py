@@ -1,27 +1,37 @@
-"""What GitHub's runner offers to a container action: inputs, outputs, state, job summary, masks, annotations."""
+"""What GitHub's runner offers to a container action: inputs, outputs, state, job summary, masks, annotations, its log.
 
+The runner reads commands, `::name key=value::data` at the start of a line and the older `##[name]data` anywhere in one,
+on stdout and stderr alike: so nothing that quotes a model or a server is printed but through `say`. A file that breaks
+the runner's rules fails the step or is dropped as a whole: so nothing is written in part.
+"""
+
+import base64
 import contextlib
 import json
 import os
+import re
 import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
+from urllib.parse import quote
 
-from model_accuracy_eval.github.runner import file_commands
-from model_accuracy_eval.github.runner.workflow_commands import (
-    MESSAGE_UNITS,
-    TITLE_UNITS,
-    AnnotationLevel,
-    cut,
-    neutralize,
-    secret_forms,
-    workflow_command,
-)
+from model_accuracy_eval.errors import PublishFailed
 
+AnnotationLevel = Literal["notice", "warning", "error"]
+
+SUMMARY_BYTES = 1024 * 1024
+"""The runner drops a larger summary as a whole."""
+MESSAGE_UNITS, TITLE_UNITS = 4096, 255
+"""UTF-16 units, as the runner counts."""
 _ANNOTATIONS_PER_LEVEL = 10
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+# Lines end at LF, CR or both, and blanks before a command are skipped; here at more, in case the runner learns more.
+_LINE_START = re.compile(r"(\A|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])([\s\x00-\x1f\u200b-\u200d\u2060\ufeff]*)::")
+_SHORTEST_MASKED_LINE = 4
+"""A shorter line of a longer secret, such as a brace, would hide half of the log."""
 
 
 def _random_delimiter() -> str:
@@ -34,16 +44,16 @@ class Runner:
     def __init__(
         self, environ: Mapping[str, str], stream: TextIO, delimiter: Callable[[], str] = _random_delimiter
     ) -> None:
-        """`stream` must be the only one that is printed to: the runner reads commands from stdout and stderr."""
+        """`stream` must be the only one that is printed to."""
         self._environ = environ
         self._stream = stream
         self._delimiter = delimiter
         self._lock = threading.RLock()
         self._annotations: Counter[str] = Counter()
 
-    def input(self, name: str, default: str = "") -> str:
+    def input(self, name: str) -> str:
         """The value of an input. The runner sets every input; one that was not given is empty."""
-        return self._environ.get(f"INPUT_{name.replace(' ', '_').upper()}", "").strip() or default
+        return self._environ.get(f"INPUT_{name.replace(' ', '_').upper()}", "").strip()
 
     def is_set(self, name: str) -> bool:
         """Says whether the input has a value, which may be an empty one; every input with a default has."""
@@ -69,20 +79,29 @@ class Runner:
         self._write_pair("GITHUB_STATE", name, value)
 
     def _write_pair(self, variable: str, name: str, value: str) -> None:
-        if path := self._environ.get(variable):
-            with self._lock:
-                file_commands.append(path, file_commands.name_and_value(name, value, self._delimiter()))
+        """One entry; no value can add a second one."""
+        if not (path := self._environ.get(variable)):
+            return
+        delimiter = self._delimiter()
+        if not _NAME.match(name):
+            raise PublishFailed(f"'{name}' cannot be the name of an output: letters, digits, '_' and '-' only.")
+        if delimiter in value or "\0" in value:
+            raise PublishFailed(f"The value of the output '{name}' contains a NUL or the delimiter chosen for it.")
+        with self._lock:
+            append(path, f"{name}<<{delimiter}\n{value}\n{delimiter}\n".encode(errors="replace"))
 
     def summary(self, markdown: str) -> None:
         """Adds to the job summary, up to the size at which the runner would drop all of it."""
         if not (path := self._environ.get("GITHUB_STEP_SUMMARY")):
             return
+        data = (markdown.rstrip("\n") + "\n").encode(errors="replace")
         with self._lock:
-            room = file_commands.SUMMARY_BYTES - file_commands.size(path)
-            data, is_cut = file_commands.cut_summary(markdown.rstrip("\n") + "\n", room)
-            file_commands.append(path, data)
-        if is_cut:
-            self.notice(f"The job summary holds at most {file_commands.SUMMARY_BYTES} bytes and was cut.")
+            file = Path(path)
+            room = SUMMARY_BYTES - (file.stat().st_size if file.is_file() else 0)
+            whole = len(data) <= room
+            append(path, data if whole else data[: data.rfind(b"\n", 0, max(room, 0)) + 1])
+        if not whole:
+            self.notice(f"The job summary holds at most {SUMMARY_BYTES} bytes and was cut.")
 
     def give_back(self, folder: str) -> None:
         """Changes the owner of what this container wrote as root to that of the workspace, never through a link.
@@ -143,3 +162,62 @@ class Runner:
         with self._lock:
             self._stream.write(text.rstrip("\n") + "\n")
             self._stream.flush()
+
+
+def workflow_command(name: str, data: str = "", properties: Mapping[str, str] | None = None) -> str:
+    """One line, without its end."""
+    pairs = ",".join(f"{key}={escape_property(value)}" for key, value in (properties or {}).items() if value)
+    return f"::{name}{' ' + pairs if pairs else ''}::{escape_data(data)}"
+
+
+def escape_data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escape_property(text: str) -> str:
+    return escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def neutralize(text: str) -> str:
+    """The text with a blank inside everything that the runner would take for a command."""
+    return _LINE_START.sub(r"\1\2: :", text).replace("##[", "## [")
+
+
+def cut(text: str, longest: int) -> str:
+    """At most so many UTF-16 units, with an ellipsis if something is missing; no character is split."""
+    units = text.encode("utf-16-le", "replace")
+    if len(units) <= 2 * longest:
+        return text
+    return units[: 2 * (longest - 1)].decode("utf-16-le", "ignore") + "…"
+
+
+def secret_forms(secret: str) -> Iterator[str]:
+    """The lines of a secret, and how it looks inside a URL or a header."""
+    lines = [line.strip() for line in secret.splitlines() if line.strip()]
+    yield from (line for line in lines if len(lines) == 1 or len(line) >= _SHORTEST_MASKED_LINE)
+    text = secret.strip()
+    if len(text) < _SHORTEST_MASKED_LINE:
+        return
+    raw = text.encode("utf-8", "surrogateescape")
+    forms = [quote(raw, safe=""), *_base64_forms(raw), *_base64_forms(b"x-access-token:" + raw)]
+    yield from (form for form in dict.fromkeys(forms) if form != text)
+
+
+def _base64_forms(raw: bytes) -> tuple[str, str]:
+    """In both alphabets, without padding: a mask also hides text that contains it."""
+    return base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def append(path: str, data: bytes) -> None:
+    """Appends all of the data or, when the disk is full, nothing."""
+    try:
+        with Path(path).open("ab") as file:
+            before = os.fstat(file.fileno()).st_size
+            try:
+                file.write(data)
+                file.flush()
+            except OSError:
+                os.ftruncate(file.fileno(), before)
+                raise
+    except OSError as error:
+        raise PublishFailed(f"{len(data)} bytes for the runner could not be written to {path}: {error}.") from error

@@ -32,7 +32,23 @@ _TRIES = 3
 _SECONDS = 60.0
 
 
-class EarlierArtifacts:
+def download(requester: GitHubRequester, environment: Mapping[str, str], name: str, wanted: str, target: Path) -> str:
+    """Writes the zip of `branch:NAME` or `sha256:DIGEST`; returns a sentence that says what it is."""
+    if not name:
+        raise BadValue("A baseline that is an artifact is found by artifact-name, which is empty: give it a name.")
+    kept = _KeptArtifacts(requester, environment, name)
+    is_pinned = wanted.startswith(ARTIFACT_DIGEST)
+    artifact = kept.pinned(wanted.lower()) if is_pinned else kept.newest(wanted.removeprefix(ARTIFACT_BRANCH))
+    found = kept.fetch(artifact, target)
+    if artifact.digest not in {None, "", found}:
+        raise BadReuse(
+            f"The artifact '{name}' ({artifact.id}) came as {found}, and GitHub says {artifact.digest}: it is not the "
+            "one that was uploaded."
+        )
+    return f"The baseline is the artifact '{name}' ({artifact.id}) of {wanted}, {found}."
+
+
+class _KeptArtifacts:
     """What one workflow of a repository keeps under one name."""
 
     def __init__(self, requester: GitHubRequester, environment: Mapping[str, str], name: str) -> None:
@@ -41,24 +57,8 @@ class EarlierArtifacts:
         self._place = requester.repository(self._repository)
         self._workflow = environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0]
         self._name = name
-        if not name:
-            raise BadValue("A baseline that is an artifact is found by artifact-name, which is empty: give it a name.")
 
-    def download(self, wanted: str, target: Path) -> str:
-        """Writes the zip of `branch:NAME` or `sha256:DIGEST`; returns a sentence that says what it is."""
-        is_pinned = wanted.startswith(ARTIFACT_DIGEST)
-        artifact = self._pinned(wanted.lower()) if is_pinned else self._newest(wanted.removeprefix(ARTIFACT_BRANCH))
-        if artifact.size_in_bytes > _LARGEST:
-            raise BadReuse(f"The artifact '{self._name}' is {artifact.size_in_bytes} bytes; {_LARGEST} is the most.")
-        found = self._fetch(artifact, target)
-        if artifact.digest not in {None, "", found}:
-            raise BadReuse(
-                f"The artifact '{self._name}' ({artifact.id}) came as {found}, and GitHub says {artifact.digest}: it "
-                "is not the one that was uploaded."
-            )
-        return f"The baseline is the artifact '{self._name}' ({artifact.id}) of {wanted}, {found}."
-
-    def _newest(self, branch: str) -> Artifact:
+    def newest(self, branch: str) -> Artifact:
         if not branch:
             raise BadValue("The baseline 'branch:' names no branch: write branch:main, for example.")
         if not self._workflow.lower().startswith(f"{self._repository.lower()}/"):
@@ -92,7 +92,7 @@ class EarlierArtifacts:
         found = PaginatedList(Artifact, self._requester, address, {"name": self._name}, list_item="artifacts")
         return (each for each in itertools.islice(found, _ARTIFACTS) if each.name == self._name and not each.expired)
 
-    def _pinned(self, digest: str) -> Artifact:
+    def pinned(self, digest: str) -> Artifact:
         with self._purpose("to list its artifacts").explained():
             for artifact in self._artifacts("artifacts"):
                 origin = artifact.raw_data.get("workflow_run") or {}
@@ -104,7 +104,7 @@ class EarlierArtifacts:
             "that uploaded it have name and digest, and `retention-days` says how long it is kept."
         )
 
-    def _fetch(self, artifact: Artifact, target: Path) -> str:
+    def fetch(self, artifact: Artifact, target: Path) -> str:
         """Returns the digest of what came. The address is signed, so no token goes along, and it is not shown."""
         for _ in range(_TRIES):
             with contextlib.suppress(httpx.HTTPError, httpx.InvalidURL):

@@ -1,1 +1,0 @@
-"""The workflow run's artifact store."""

@@ -1,1 +1,0 @@
-"""What a runner offers to a step."""
