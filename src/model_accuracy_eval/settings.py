@@ -288,10 +288,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str | None,
         about("Container image that these programs run in; default: python:3.11-slim-bookworm.", workflow_only=True),
     ] = None
-    workers: Annotated[
-        Annotated[int, Meta(ge=0, le=1024)],
-        about("Programs that the sandbox runs at the same time; 0: one for each core."),
-    ] = 0
     judge_endpoint: Annotated[
         str | None,
         about("URL of the judge model's service, for datasets that are scored by a judge.", workflow_only=True),

@@ -46,15 +46,13 @@ class RaySandbox:
     def open(self) -> "RaySandbox":
         """Blocks until the first node's sandbox is there."""
         self.ray_connection.open()
-        workers = self.plan.settings.workers
         for node, cpus in self.ray_connection.nodes_with_cpus().items():
-            wanted = workers or int(cpus)
-            if cpus >= wanted:
+            wanted = int(cpus)
+            if wanted:
                 actor = self.ray_connection.place_on(node, self.actor, wanted, self.plan, wanted)
                 self._sandboxes.append(_NodeSandbox(actor, actor.facts.remote(), wanted))
         if not self._sandboxes:
-            needs = f"{workers} CPUs, as --workers asks" if workers else "CPUs"
-            raise Refused(f"No node of the Ray cluster has {needs}: start one with them, or judge with --engine local.")
+            raise Refused("No node of the Ray cluster has CPUs: start one with them, or judge with --engine local.")
         try:
             while self._sandboxes and not self._ready():
                 self.clock.sleep(0.05)

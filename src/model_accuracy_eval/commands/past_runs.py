@@ -87,7 +87,6 @@ RESCORE_SETTINGS = (
     "k",
     "sandbox",
     "sandbox_image",
-    "workers",
     "engine",
     "judge_endpoint",
     "judge_model",

@@ -207,7 +207,6 @@ def _open_sandbox(
         settings.sandbox,
         environment,
         image=settings.sandbox_image or None,
-        workers=settings.workers or None,
         labels=labels,
         say=say,
         check=check,

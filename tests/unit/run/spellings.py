@@ -63,7 +63,6 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("max-failed-requests", "2", 2, 2),
     ("sandbox", "bwrap", "bwrap", "bwrap"),
     ("sandbox-image", "python:3.12-slim", "python:3.12-slim", "python:3.12-slim"),
-    ("workers", "8", 8, 8),
     ("judge-endpoint", "http://localhost:9000", "http://localhost:9000", "http://localhost:9000"),
     ("judge-model", "judge", "judge", "judge"),
     ("concurrency", "256", 256, 256),

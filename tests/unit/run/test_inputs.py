@@ -78,7 +78,6 @@ BAD: list[tuple[str, Any, str]] = [
     ("require-gate", "maybe", "expected 'bool'"),
     ("stop-when-decided", "maybe", "expected 'bool'"),
     ("concurrency", 0, "expected 'int' >= 1"),
-    ("workers", -1, "expected 'int' >= 0"),
     ("runtime", "vm", "expected one of process, container"),
     ("ready-timeout", 0, "expected 'float' > 0"),
     ("port", 0, "expected 'int' >= 1"),
