@@ -7,7 +7,7 @@ from typing import Any
 from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.records import TaskSpec
 from model_accuracy_eval.scoring.contracts import CONTRACTS
-from model_accuracy_eval.scoring.filters.extract import EXTRACTORS
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric
 
 _ABOUT_DATASETS = """\

@@ -22,6 +22,7 @@ from tests.sounds import wav
 from model_accuracy_eval.records import (
     Attempt,
     DataFile,
+    DataRow,
     Loglikelihood,
     Media,
     MediaKind,
@@ -57,7 +58,7 @@ def fixture(path: Path) -> dict[str, Any]:
     return found
 
 
-def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+def read(file: DataFile, fields: tuple[str, ...]) -> list[DataRow]:
     """The made-up rows of a file, checked as real ones are."""
     lines = "\n".join(json.dumps(row) for row in fixture(place(file))["rows"])
     own = tuple(field for field in fields if field not in file.adds)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import DataFile, PreparedDataset, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, PreparedDataset, TaskSpec
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.rows import DataRow, parse
+from model_accuracy_eval.tasks.rows import parse
 
 REAL = Path(__file__).parents[2] / "shared" / "data"
 

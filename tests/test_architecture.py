@@ -12,8 +12,8 @@ PACKAGE = ROOT / "src" / "model_accuracy_eval"
 RANKS = {
     "records": 0, "errors": 0, "settings": 0,
     "ports": 1, "extras": 1,
-    "scoring": 2, "system": 2,
-    "tasks": 3, "benchmarks": 3, "run_folder": 3,
+    "scoring": 2, "system": 2, "benchmarks": 2.5,
+    "tasks": 3, "run_folder": 3,
     "report": 4,
     "client": 4, "sandbox": 4, "adapter": 4, "hubs": 4, "github": 4, "trusted_python": 4, "cluster": 4,
     "config": 5, "stages": 6, "run": 6,
@@ -33,8 +33,6 @@ INTRODUCE = {"run/build.py", "run/engines.py", "run/plan_parts.py"}
 """What builds their parts, beside `wiring`."""
 
 NEIGHBOURS = {
-    ("benchmarks", "tasks"): "a benchmark is told in the words of tasks",
-    ("tasks", "benchmarks"): "the library looks names up in the table of benchmarks",
     ("run_folder", "report"): "results.json and run.json have sentences and figures as the report words them",
     ("system", "report"): "bars and lines show the pace that a check shows",
     ("records", "settings"): "a plan holds its settings",

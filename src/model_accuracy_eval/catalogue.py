@@ -6,9 +6,9 @@ from pathlib import PurePath
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadData, BadValue, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
-from model_accuracy_eval.records import DataFile, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, TaskSpec
 from model_accuracy_eval.tasks import preparation, row_pins, rows, task_file
-from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.library import Library
 
 
@@ -30,7 +30,7 @@ def show(name: str, data_dir: str | None, hub: DataHub, make_rows: MakeRows, lib
 
 def init(name: str, library: Library) -> tuple[str, str]:
     """The path of the task file for a file of own questions, and its text."""
-    if not custom.looks_like_file(name):
+    if not own_questions.looks_like_file(name):
         raise BadValue(f"A task file is made for a file of questions, such as questions.csv; '{name}' is none.")
     (task,) = library.find(name).tasks
     path = PurePath(name.removesuffix(".gz")).with_suffix(".yaml")
@@ -84,13 +84,13 @@ def _fetched(file: DataFile) -> list[DataFile]:
 
 
 def _first_problem(task: TaskSpec, data_dir: str | None, hub: DataHub, make_rows: MakeRows) -> str:
-    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[DataRow]:
         return rows.read(file, fields, data_dir, hub, make_rows)
 
     ready = preparation.assemble(task, read, limit=1)
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.shown}" for message in problem.messages]
-    judged = list(custom.told(ready))
+    judged = list(own_questions.told(ready))
     return "\n".join(
         [
             *judged,

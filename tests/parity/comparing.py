@@ -13,7 +13,7 @@ from model_accuracy_eval.records import PreparedDataset, TaskSpec
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.metric_table import metric
 from model_accuracy_eval.scoring.metrics.scorers import metric_uses
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import TaskFields
+from model_accuracy_eval.tasks.importers.lm_eval_files import TaskFields
 
 _OF_SAMPLES = re.compile(r"(pass@\d+)\((.+)\)")
 _SIZES = {1, 3, 5, 10, 20, 50}

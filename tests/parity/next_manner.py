@@ -18,7 +18,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.scoring.metrics.scorers import pipelines
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import TaskFields
+from model_accuracy_eval.tasks.importers.lm_eval_files import TaskFields
 
 LEFT_OUT = {
     "global_piqa/nonparallel_cloze/eng_latn": "not shipped",

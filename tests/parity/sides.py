@@ -16,11 +16,11 @@ from tests.parity.families import REAL_ROWS
 from tests.parity.oracle_words import weigh
 
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import Attempt, DataFile, Loglikelihood, PreparedDataset, Problem, TaskSpec
+from model_accuracy_eval.records import Attempt, DataFile, DataRow, Loglikelihood, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.system.local_files import TaskFiles
 from model_accuracy_eval.tasks import preparation, rows
-from model_accuracy_eval.tasks.importers.lm_eval.convert_task import convert
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import TaskFields, load
+from model_accuracy_eval.tasks.importers.lm_eval_files import TaskFields, load
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import convert
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedRows
 
 ROWS = families.ROWS | own_rows.ROWS
@@ -88,7 +88,7 @@ def ours(fields: TaskFields, data: Path, *, trusted: bool, limit: int, change: C
     return preparation.build(task, _rows(task, task.data, data), shots, limit)
 
 
-def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[rows.DataRow]:
+def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[DataRow]:
     return list(rows.read(file, task.fields, str(data), FileHub({}), TrustedRows(os.environ)))
 
 

@@ -22,7 +22,7 @@ from model_accuracy_eval.records import Counts, DatasetResult, SummaryRow
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.reductions import reduction
 from model_accuracy_eval.system.local_files import TaskFiles
-from model_accuracy_eval.tasks.importers.lm_eval.task_groups import from_file
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import from_file
 
 OWN = Path(__file__).parent / "own"
 FILES = sorted({path.stem for path in OWN.glob("*.yaml")} - {"group"} - next_manner.STOPS_AT_OUR_OWN.keys())

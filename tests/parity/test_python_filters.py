@@ -17,8 +17,8 @@ from model_accuracy_eval.scoring.filters.lm_eval_filters import format_span, reg
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import metric
 from model_accuracy_eval.system.local_files import TaskFiles
-from model_accuracy_eval.tasks.importers.lm_eval.convert_task import convert
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import load
+from model_accuracy_eval.tasks.importers.lm_eval_files import load
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import convert
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 
 TASKS = [

@@ -10,7 +10,7 @@ from model_accuracy_eval import rescore
 from model_accuracy_eval.benchmarks.mmlu import AREAS
 from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.system.local_files import TaskFiles
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import load
+from model_accuracy_eval.tasks.importers.lm_eval_files import load
 
 TASKS = {
     "gsm8k": ("gsm8k/gsm8k", {"exact_match,strict-match", "exact_match,flexible-extract"}),

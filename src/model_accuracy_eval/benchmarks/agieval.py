@@ -91,3 +91,4 @@ def _task(part: _Part) -> TaskSpec:
 
 
 TASKS = tuple(map(_task, _PARTS))
+GROUPS = (prompt_parts.plain_mean("agieval", TASKS),)

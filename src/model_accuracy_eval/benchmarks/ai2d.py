@@ -27,3 +27,5 @@ TASK = TaskSpec(
     max_tokens=2048,
     pipelines=prompt_parts.LETTER_PIPELINES,
 )
+
+TASKS = (TASK,)

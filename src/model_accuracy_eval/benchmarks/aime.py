@@ -48,3 +48,5 @@ def _of_year(year: int) -> TaskSpec:
 
 AIME25 = _of_year(2025)
 AIME26 = _of_year(2026)
+
+TASKS = (AIME24, AIME25, AIME26)

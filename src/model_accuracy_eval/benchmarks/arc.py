@@ -12,8 +12,8 @@ Judged: the option. `acc_norm` divides an option's likelihood by its length.
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
 from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, RowsPin, Step, TaskSpec
-from model_accuracy_eval.tasks.option_questions import OptionQuestions
 
 _SHA256 = {
     "Easy": "874354cf372667530bd6cbd2d78dca2d657c5e2e746f53cf01d1e9d3a90cbc3d",
@@ -151,3 +151,15 @@ IN_OTHER_WORDS = tuple(
 )
 EASY_CHOICE, CHALLENGE_CHOICE = _choice("Easy"), _choice("Challenge")
 EASY_NANOCHAT, CHALLENGE_NANOCHAT = _nanochat("Easy"), _nanochat("Challenge")
+
+TASKS = (
+    EASY,
+    EASY_CHOICE,
+    EASY_NANOCHAT,
+    CHALLENGE,
+    CHALLENGE_CHOICE,
+    CHALLENGE_NANOCHAT,
+    *IN_OTHER_WORDS,
+    *OTHER_SPLITS,
+)
+GROUPS = (prompt_parts.plain_mean("arc", (EASY, CHALLENGE)),)

@@ -81,3 +81,5 @@ TASK = TaskSpec(
     ),
     grouping=Grouping(by="category", weight_by_size=False),
 )
+
+TASKS = (TASK,)

@@ -13,8 +13,8 @@ is right. The group's figure is the plain mean of the four categories with calls
 
 import msgspec
 
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.records import DataFile, DataRow, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _AT = (
     "github:ShishirPatil/gorilla@6ea57973c7a6097fd7c5915698c54c17c5b1b6c8/berkeley-function-call-leaderboard/"
@@ -126,3 +126,8 @@ def joined(rows: list[DataRow], *, field: str) -> list[DataRow]:
     for row in rows:
         together[str(row[field])] = {**together.get(str(row[field]), {}), **row}
     return list(together.values())
+
+
+TASKS = (*NATIVE, *PROMPTED)
+VIEWS = {"joined": joined}
+GROUPS = (prompt_parts.plain_mean("bfcl", NATIVE[:4]), prompt_parts.plain_mean("bfcl_prompt", PROMPTED[:4]))

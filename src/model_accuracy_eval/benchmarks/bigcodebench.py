@@ -87,3 +87,5 @@ HARD = msgspec.structs.replace(
 HARD_INSTRUCT = msgspec.structs.replace(
     INSTRUCT, name="bigcodebench_hard_instruct", about="The hard tasks, described in words.", views=_HARDEST
 )
+
+TASKS = (COMPLETE, INSTRUCT, HARD, HARD_INSTRUCT)

@@ -8,8 +8,8 @@ Judged: the yes or no that the reply states. 62.2 % of the answers are yes, whic
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 _SPEC = {
     "home": "https://github.com/google-research-datasets/boolean-questions",

@@ -11,8 +11,8 @@ Judged: the option. Every subject and every area has a row of its own.
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, Grouping, HubSplit
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 _SUBJECTS = {
     "STEM": """

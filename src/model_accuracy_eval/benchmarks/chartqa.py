@@ -28,3 +28,5 @@ TASK = TaskSpec(
     ),
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)

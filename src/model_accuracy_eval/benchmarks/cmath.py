@@ -44,3 +44,5 @@ DEV = msgspec.structs.replace(
     fields=("input", "golden", "grade"),
     prompt=Prompt(question=f"{{{{ input | trim }}}}\n{_ENDING}"),
 )
+
+TASKS = (TEST, DEV)

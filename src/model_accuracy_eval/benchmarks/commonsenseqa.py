@@ -7,8 +7,8 @@ Asked: for a letter as the reply; or which letter is likeliest after question an
 Judged: the option.
 """
 
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
 from model_accuracy_eval.records import DataFile, HubSplit
-from model_accuracy_eval.tasks.option_questions import OptionQuestions
 
 _QUESTIONS = OptionQuestions(
     name="commonsenseqa",

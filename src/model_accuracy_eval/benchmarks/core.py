@@ -8,6 +8,7 @@ whether greedy decoding gives the ending. Accuracy is centred on what guessing r
 tasks.
 """
 
+from model_accuracy_eval.benchmarks import arc, gsm8k, humaneval, mmlu, prompt_parts, spelling
 from model_accuracy_eval.records import DataFile, FewShot, MetricUse, Pipeline, Prompt, RequestKind, Step, TaskSpec
 
 _AT = "github:mosaicml/llm-foundry@8c8dd48f72168c5d51e2f7b151595892a8fba43d/scripts/eval/local_data"
@@ -131,4 +132,10 @@ _LICENCES = {
     "agi_eval_lsat_ar": "unclear",
 }
 
-TASKS = {line[0]: _task(line) for line in _TABLE}
+BY_LABEL = {line[0]: _task(line) for line in _TABLE}
+TASKS = tuple(BY_LABEL.values())
+_CHAT = (arc.EASY_NANOCHAT, arc.CHALLENGE_NANOCHAT, mmlu.NANOCHAT, gsm8k.NANOCHAT, humaneval.TASK, spelling.BEE)
+GROUPS = (
+    prompt_parts.plain_mean("core", TASKS, "centred accuracy"),
+    prompt_parts.plain_mean("chat_core", _CHAT, "centred accuracy"),
+)

@@ -66,3 +66,5 @@ INPUT = structs.replace(
         ),
     ),
 )
+
+TASKS = (OUTPUT, INPUT)

@@ -45,3 +45,5 @@ WORD_PROBLEMS = structs.replace(
     licence="Apache-2.0",
     data=DataFile(name="demo_gsm8k.jsonl", bundled="demo_gsm8k.jsonl"),
 )
+
+TASKS = (ARITHMETIC, DIGITS, WORD_PROBLEMS)

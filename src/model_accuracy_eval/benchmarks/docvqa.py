@@ -33,3 +33,5 @@ def _task(name: str, about: str, config: str, count: int) -> TaskSpec:
 
 DOCUMENTS = _task("docvqa", "Scanned documents, by similarity of the answer.", "DocVQA", 5349)
 INFOGRAPHICS = _task("infovqa", "Infographics, by similarity of the answer.", "InfographicVQA", 2801)
+
+TASKS = (DOCUMENTS, INFOGRAPHICS)

@@ -10,6 +10,7 @@ splits them (Chinese by "zh"). Their spBLEU needs a model of subwords that is no
 Needs the extra `text`.
 """
 
+from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _LANGUAGES = {
@@ -66,3 +67,4 @@ def _pair(source: str, target: str) -> TaskSpec:
 
 
 TASKS = (*(_pair("en", code) for code in _LANGUAGES if code != "en"), _pair("zh", "en"))
+GROUPS = (prompt_parts.plain_mean("flores", TASKS, "chrF++"),)

@@ -8,7 +8,6 @@ from msgspec import structs
 
 from model_accuracy_eval.benchmarks import agieval, bbh, gaokao, mmlu
 from model_accuracy_eval.records import DataFile
-from model_accuracy_eval.tasks.row_formats import TEXT
 
 
 def _joined(files: list[DataFile], total: int) -> DataFile:
@@ -21,7 +20,7 @@ def _mmlu(split: str, total: int) -> DataFile:
         [
             DataFile(
                 name=f"mmlu/{split}/{subject}_{split}.csv",
-                as_text=TEXT,
+                as_text="text",
                 layout="headless_options",
                 adds={"subject": subject},
             )

@@ -95,3 +95,5 @@ TASK = TaskSpec(
     ),
     grouping=Grouping(by="category", areas=SUBJECTS, figures=("scoring rate",)),
 )
+
+TASKS = (TASK,)

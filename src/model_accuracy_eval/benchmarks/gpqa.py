@@ -15,9 +15,8 @@ with the seed 0, lm-eval without a seed.
 import hashlib
 import random
 
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, PublishedScore, Step, TaskSpec
-from model_accuracy_eval.tasks.option_questions import OptionQuestions
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
+from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, PublishedScore, Step, TaskSpec
 
 _FIELDS = ("Question", "Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 _PUBLISHED = tuple(
@@ -81,3 +80,6 @@ def _shuffled(row: DataRow) -> DataRow:
     order = list(range(len(texts)))
     random.Random(seed).shuffle(order)  # noqa: S311 - an order, no secret
     return {"options": [texts[at] for at in order], "place": order.index(0)}
+
+
+VIEWS = {"shuffled_options": shuffled_options}

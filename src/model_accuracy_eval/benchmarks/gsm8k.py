@@ -110,3 +110,5 @@ NANOCHAT = TaskSpec(
         ),
     ),
 )
+
+TASKS = (ZERO_SHOT, FOUR_SHOT, NANOCHAT, TOOLS)

@@ -9,8 +9,8 @@ Judged: the ending. `acc_norm` divides an ending's likelihood by its length, and
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, HubSplit
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 
 def _clean(text: str) -> str:

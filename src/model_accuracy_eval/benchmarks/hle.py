@@ -45,3 +45,5 @@ TEXT = TaskSpec(
     ),
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TEXT,)

@@ -40,3 +40,5 @@ HMMT26 = msgspec.structs.replace(
         split=HubSplit(hf="MathArena/hmmt_feb_2026", ms="evalscope/hmmt_feb_2026", split="train", count=33),
     ),
 )
+
+TASKS = (HMMT25, HMMT26)

@@ -100,3 +100,5 @@ PLUS = structs.replace(
         ),
     ),
 )
+
+TASKS = (TASK, BASE, PLUS)

@@ -10,9 +10,8 @@ Needs the extra `ifeval`.
 """
 
 from model_accuracy_eval.errors import BadData, UsageError
-from model_accuracy_eval.records import DataFile, JSONObject, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, JSONObject, MetricUse, Pipeline, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import instruction
-from model_accuracy_eval.tasks.rows import DataRow
 
 TASK = TaskSpec(
     name="ifeval",
@@ -62,3 +61,7 @@ def _of(row: DataRow, number: int) -> list[JSONObject]:
         return [instruction(*pair) for pair in zip(names, arguments, strict=True)]
     except UsageError as error:
         raise BadData(f"Row {number}: {error.sentence}") from error
+
+
+TASKS = (TASK,)
+VIEWS = {"instructions": instructions}

@@ -10,6 +10,7 @@ Judged: by the task's own measure (F1 of words, ROUGE-L, share of the right clas
 the best of the right answers, as the authors' script computes it. The group's figure is the plain mean of the tasks.
 """
 
+from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, PublishedScore, Step, TaskSpec
 
 _QUESTION = "{{ question | default(input) }}"
@@ -132,3 +133,4 @@ def _task(name: str) -> TaskSpec:
 
 
 TASKS = tuple(map(_task, _PROMPTS))
+GROUPS = (prompt_parts.plain_mean("longbench", TASKS, "score"),)

@@ -50,3 +50,5 @@ TASK = TaskSpec(
         areas={f"{first} {second}": (first, second) for first in _DIFFICULTIES for second in _LENGTHS},
     ),
 )
+
+TASKS = (TASK,)

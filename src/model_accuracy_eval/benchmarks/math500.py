@@ -37,3 +37,5 @@ TASK = TaskSpec(
     pipelines=prompt_parts.MATHS_PIPELINES,
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)

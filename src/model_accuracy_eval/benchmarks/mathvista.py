@@ -11,9 +11,8 @@ by rules, and 3.7 is not 3, so figures may be lower than theirs.
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.answers.maths_answers import as_number
-from model_accuracy_eval.tasks.rows import DataRow
 
 
 def picture_mathematics(rows: list[DataRow]) -> list[DataRow]:
@@ -54,3 +53,6 @@ TASK = TaskSpec(
     pipelines=prompt_parts.kind_pipelines(rounded="precision"),
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)
+VIEWS = {"picture_mathematics": picture_mathematics}

@@ -92,3 +92,5 @@ PLUS = structs.replace(
         ),
     ),
 )
+
+TASKS = (TASK, SANITIZED, PLUS)

@@ -63,3 +63,5 @@ TASK = TaskSpec(
     pipelines=prompt_parts.NUMBER_PIPELINES,
     grouping=Grouping(by="category", weight_by_size=False),
 )
+
+TASKS = (TASK,)

@@ -12,8 +12,7 @@ import json
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
 
 
 def heard_questions(rows: list[DataRow]) -> list[DataRow]:
@@ -58,3 +57,6 @@ TASK = TaskSpec(
     pipelines=prompt_parts.LETTER_PIPELINES,
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)
+VIEWS = {"heard_questions": heard_questions}

@@ -11,12 +11,22 @@ share of right answers. A question that a limit leaves without some of its rotat
 row of its own.
 """
 
+from collections import Counter
+
 import msgspec
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.row_groups import in_groups
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import (
+    DataFile,
+    DataRow,
+    Grouping,
+    HubSplit,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Step,
+    TaskSpec,
+)
 
 _ROTATION = 1_000_000
 """What the index of a rotated copy is larger by."""
@@ -32,7 +42,12 @@ def unrotated(rows: list[DataRow]) -> list[DataRow]:
 def rotations(rows: list[DataRow]) -> list[DataRow]:
     """The view: each question in all rotations of its options, one after the other."""
     ordered = sorted(rows, key=lambda row: divmod(int(row["index"]), _ROTATION)[::-1])
-    return in_groups([_with_choices(row) for row in ordered], [str(int(row["index"]) % _ROTATION) for row in ordered])
+    names = [str(int(row["index"]) % _ROTATION) for row in ordered]
+    sizes = Counter(names)
+    return [
+        {**_with_choices(row), "group": {"name": name, "rows": sizes[name]}}
+        for row, name in zip(ordered, names, strict=True)
+    ]
 
 
 def _with_choices(row: DataRow) -> DataRow:
@@ -90,3 +105,6 @@ def _circular(task: TaskSpec) -> TaskSpec:
 
 
 CIRCULAR = (_circular(ENGLISH), _circular(CHINESE))
+
+TASKS = (ENGLISH, CHINESE, *CIRCULAR)
+VIEWS = {"unrotated": unrotated, "rotations": rotations}

@@ -12,6 +12,7 @@ so has each of the four areas.
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import (
     DataFile,
     FewShot,
@@ -25,7 +26,6 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 _SUBJECTS = {
     "STEM": """
@@ -184,3 +184,5 @@ IN_OTHER_WORDS = (
     _OTHERS.in_words("evalscope"),
     _OTHERS.in_words("aisbench", _AISBENCH),
 )
+
+TASKS = (GENERATED, CHOICE, FIVE_SHOT, NANOCHAT, *IN_OTHER_WORDS)

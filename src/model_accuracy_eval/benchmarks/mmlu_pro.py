@@ -48,3 +48,5 @@ TASK = TaskSpec(
     ),
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)

@@ -9,8 +9,8 @@ Judged: the option. Every subject and every area has a row of its own, as in mml
 """
 
 from model_accuracy_eval.benchmarks.mmlu import AREAS
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
 from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Step
-from model_accuracy_eval.tasks.option_questions import OptionQuestions
 
 
 def _data(subject: str, *more: DataFile) -> DataFile:

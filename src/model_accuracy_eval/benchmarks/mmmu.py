@@ -13,11 +13,10 @@ number, or a text that occurs in the reply. Every subject has a row of its own.
 import msgspec
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.prompt_parts import answers, as_python
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.answers.maths_answers import as_number
-from model_accuracy_eval.tasks.prompts import answers, as_python
-from model_accuracy_eval.tasks.rows import DataRow
 
 _PICTURES = ", ".join(f"image_{number}" for number in range(1, 8))
 _OPTIONS = f"{prompt_parts.lettered('choices')}\n\n{prompt_parts.ONLY_THE_LETTER}"
@@ -111,3 +110,4 @@ PRO_VISION = _pro(
     fields=("id", "image", "options", "answer"),
 )
 TASKS = (VALIDATION, PRO, PRO_FOUR, PRO_VISION)
+VIEWS = {"exam_questions": exam_questions}

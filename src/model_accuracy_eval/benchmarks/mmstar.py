@@ -28,3 +28,5 @@ TASK = TaskSpec(
     pipelines=prompt_parts.LETTER_PIPELINES,
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)

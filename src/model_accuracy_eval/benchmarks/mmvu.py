@@ -9,8 +9,7 @@ Judged: the letter. Every subject has a row of its own.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import DataFile, DataRow, Grouping, Prompt, Step, TaskSpec
 
 
 def video_questions(rows: list[DataRow]) -> list[DataRow]:
@@ -48,3 +47,6 @@ TASK = TaskSpec(
     pipelines=prompt_parts.LETTER_PIPELINES,
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)
+VIEWS = {"video_questions": video_questions}

@@ -11,8 +11,17 @@ a row. Temperatures are those of the settings, where the published script has on
 """
 
 from model_accuracy_eval.benchmarks.bfcl import joined
-from model_accuracy_eval.records import DataFile, Grouping, JSONObject, MetricUse, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import (
+    DataFile,
+    DataRow,
+    Grouping,
+    JSONObject,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Step,
+    TaskSpec,
+)
 
 _AT = "github:lm-sys/FastChat@0e6d3e4beaab66f4d3f93db72541a4abab8af28d/fastchat/llm_judge/data/mt_bench"
 _WITH_REFERENCE = ("reasoning", "math", "coding")
@@ -80,3 +89,7 @@ def _with_guides(row: DataRow) -> DataRow:
         for turn, answer in enumerate(answers, start=1)
     }
     return {**row, "answers": answers, **guides}
+
+
+TASKS = (TASK,)
+VIEWS = {"marked_conversations": marked_conversations}

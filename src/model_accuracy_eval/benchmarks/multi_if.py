@@ -20,6 +20,7 @@ import msgspec
 from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.records import (
     DataFile,
+    DataRow,
     Grouping,
     HubSplit,
     JSONObject,
@@ -30,7 +31,6 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import instruction
-from model_accuracy_eval.tasks.rows import DataRow
 
 _TURNS = (1, 2, 3)
 _FILTERS = (Step(name="strip_thoughts"),)
@@ -119,3 +119,7 @@ def _instructions(row: Mapping[str, Any], turn: int) -> list[JSONObject]:
     if len(names) != len(texts):
         raise BadData(f"there are {len(names)} instructions, and arguments for {len(texts)}.")
     return [instruction(name, msgspec.json.decode(text, type=dict)) for name, text in zip(names, texts, strict=True)]
+
+
+TASKS = (TASK,)
+VIEWS = {"instructed_turns": instructed_turns}

@@ -42,3 +42,4 @@ def _task(kind: str) -> TaskSpec:
 
 
 TASKS = tuple(map(_task, _KINDS))
+GROUPS = (prompt_parts.plain_mean("musr", TASKS),)

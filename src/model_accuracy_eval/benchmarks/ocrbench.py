@@ -31,3 +31,5 @@ TASK = TaskSpec(
     pipelines=(Pipeline(filters=prompt_parts.SHORT_FILTERS, metrics=(MetricUse(name="ocrbench", label="accuracy"),)),),
     grouping=Grouping(by="category"),
 )
+
+TASKS = (TASK,)

@@ -6,8 +6,8 @@ Asked: without the book, for a letter as the reply; or which option is likeliest
 Judged: the option. `acc_norm` divides its likelihood by its length.
 """
 
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
 from model_accuracy_eval.records import DataFile, HubSplit
-from model_accuracy_eval.tasks.option_questions import OptionQuestions
 
 _QUESTIONS = OptionQuestions(
     name="openbookqa",

@@ -8,8 +8,8 @@ Judged: the option. `acc_norm` divides its likelihood by its length.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, HubSplit
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 _QUESTIONS = OptionQuestions(
     name="piqa",

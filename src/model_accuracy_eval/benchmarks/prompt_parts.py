@@ -7,9 +7,13 @@ few-shot   three small solved functions first
 cgo        with helper functions, one for each step
 """
 
+import ast
+from collections.abc import Iterable
+from typing import Any
+
 import msgspec
 
-from model_accuracy_eval.records import MetricUse, Pipeline, Prompt, Step
+from model_accuracy_eval.records import GroupMean, MetricUse, Pipeline, Prompt, Step, TaskGroup, TaskSpec
 
 NUMBER_ENDING = "Work it out step by step. On the last line write #### followed by the answer as a plain number."
 
@@ -162,3 +166,25 @@ def code_prompt(task: str, shown: str) -> Prompt:
         for name, template in STRATEGIES.items()
     }
     return Prompt(question=filled["standard"], strategies=filled)
+
+
+def plain_mean(name: str, tasks: Iterable[TaskSpec], metric: str = "accuracy") -> TaskGroup:
+    """The group of these tasks, in whose figure each of them weighs the same."""
+    members = tuple(task.name for task in tasks)
+    return TaskGroup(name=name, members=members, means=(GroupMean(metric=metric, weight_by_size=False),))
+
+
+def answers(source: Any) -> list[str]:
+    """Right answers: the entries of a list or of the literal of a list; else the value itself, as a text."""
+    if isinstance(source, str) and source[:1] + source[-1:] == "[]":
+        value = as_python(source)
+        source = source if value is None else value
+    return list(map(str, source)) if isinstance(source, list) else [str(source)]
+
+
+def as_python(source: str) -> Any:
+    """The value of a Python literal, or None if the text is not one."""
+    try:
+        return ast.literal_eval(source)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None

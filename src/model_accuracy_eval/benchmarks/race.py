@@ -7,8 +7,9 @@ Asked: every question by itself after its passage, for a letter as the reply; or
 Judged: the option.
 """
 
+from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, HubSplit, TaskSpec
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 _COUNTS = {"middle": 1436, "high": 3498}
 _EVALSCOPE = Wording(
@@ -47,3 +48,4 @@ def _tasks(level: str) -> tuple[TaskSpec, ...]:
 
 
 TASKS = (*_tasks("middle"), *_tasks("high"))
+GROUPS = (prompt_parts.plain_mean("race", [task for task in TASKS if task.name in {"race_middle", "race_high"}]),)

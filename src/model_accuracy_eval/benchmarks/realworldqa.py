@@ -10,9 +10,8 @@ Judged: the letter where the answer is one; else the number or the text, which m
 import re
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, HubSplit, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.answers.maths_answers import as_number
-from model_accuracy_eval.tasks.rows import DataRow
 
 
 def photo_questions(rows: list[DataRow]) -> list[DataRow]:
@@ -41,3 +40,6 @@ TASK = TaskSpec(
     max_tokens=2048,
     pipelines=prompt_parts.kind_pipelines(),
 )
+
+TASKS = (TASK,)
+VIEWS = {"photo_questions": photo_questions}

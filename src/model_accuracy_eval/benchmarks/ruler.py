@@ -11,6 +11,7 @@ the view `long_contexts` makes any other length. The groups ruler_4k to ruler_12
 tasks.
 """
 
+from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import DataFile, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _KINDS = {
@@ -53,3 +54,6 @@ def _task(kind: str, length: int) -> TaskSpec:
 
 BY_LENGTH = {f"ruler_{length}k": tuple(_task(kind, length) for kind in _KINDS) for length in LENGTHS}
 """Group → its datasets."""
+
+TASKS = tuple(task for tasks in BY_LENGTH.values() for task in tasks)
+GROUPS = tuple(prompt_parts.plain_mean(name, tasks) for name, tasks in BY_LENGTH.items())

@@ -121,3 +121,5 @@ CHINESE = TaskSpec(
     pipelines=_figures(_CHINESE_RULES),
     grouping=Grouping(by="category"),
 )
+
+TASKS = (ENGLISH, CHINESE)

@@ -7,8 +7,8 @@ Asked: for a letter as the reply; or which answer is likeliest (siqa_choice).
 Judged: the option.
 """
 
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, HubSplit
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 _QUESTIONS = OptionQuestions(
     name="siqa",

@@ -10,8 +10,7 @@ Judged: the number, as gsm8k; or the letters, in order.
 import random
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import DataFile, DataRow, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _WORDS = DataFile(
     name="spellingbee/words_alpha.txt",
@@ -110,3 +109,7 @@ def words_to_spell(rows: list[DataRow], *, size: int, split: str = "test") -> li
 
 def _words(rows: list[DataRow]) -> list[str]:
     return [row["text"].strip() for row in rows]
+
+
+TASKS = (BEE, SIMPLE)
+VIEWS = {"spelling_bees": spelling_bees, "words_to_spell": words_to_spell}

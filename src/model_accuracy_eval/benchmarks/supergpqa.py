@@ -7,8 +7,8 @@ Asked: for a letter as the reply.
 Judged: the option. Every discipline has a row of its own.
 """
 
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
 from model_accuracy_eval.records import DataFile, Grouping, HubSplit
-from model_accuracy_eval.tasks.option_questions import OptionQuestions
 
 _QUESTIONS = OptionQuestions(
     name="supergpqa",

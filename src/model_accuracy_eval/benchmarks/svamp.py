@@ -29,3 +29,5 @@ TASK = TaskSpec(
     max_tokens=1024,
     pipelines=prompt_parts.NUMBER_PIPELINES,
 )
+
+TASKS = (TASK,)

@@ -30,3 +30,5 @@ TASK = TaskSpec(
         Pipeline(filters=prompt_parts.SHORT_FILTERS, metrics=(MetricUse(name="vqa_accuracy", label="accuracy"),)),
     ),
 )
+
+TASKS = (TASK,)

@@ -162,3 +162,5 @@ IN_THE_PAPERS_FORM = (
     _as_in_the_paper(1, "acc", "the likeliest answer, one of which is true."),
     _as_in_the_paper(2, "log_prob_mc2", "the share of true answers in the likelihood of all."),
 )
+
+TASKS = (GENERATED, CHOICE, MC1, MC2, *IN_THE_PAPERS_FORM)

@@ -9,8 +9,17 @@ Judged: as SQuAD is: the same words (exact_match), and the words in common (f1),
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import (
+    DataFile,
+    DataRow,
+    Grouping,
+    HubSplit,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Step,
+    TaskSpec,
+)
 
 GOLD_PASSAGE = TaskSpec(
     name="tydiqa_goldp",
@@ -91,3 +100,7 @@ def _gold_passage(row: DataRow) -> DataRow | None:
 
 def _cut(page: bytes, place: dict[str, int]) -> str:
     return page[place["plaintext_start_byte"] : place["plaintext_end_byte"]].decode().strip()
+
+
+TASKS = (GOLD_PASSAGE, TASK)
+VIEWS = {"gold_passages": gold_passages, "languages_of_ids": languages_of_ids}

@@ -9,8 +9,8 @@ Judged: the option.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
+from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, TaskSpec
-from model_accuracy_eval.tasks.option_questions import OptionQuestions, Wording
 
 _SPEC = {
     "home": "https://winogrande.allenai.org",

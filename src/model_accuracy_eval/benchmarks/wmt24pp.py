@@ -9,6 +9,7 @@ Judged: by chrF, and by BLEU where words have blanks between them or sacrebleu s
 Needs the extra `text`.
 """
 
+from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _LANGUAGES = {
@@ -56,3 +57,4 @@ def _into(code: str, language: str, tokenizer: str) -> TaskSpec:
 
 
 TASKS = tuple(_into(code, *spoken) for code, spoken in _LANGUAGES.items())
+GROUPS = (prompt_parts.plain_mean("wmt24pp", TASKS, "chrF"),)

@@ -74,3 +74,5 @@ POPE = TaskSpec(
     grouping=Grouping(by="category"),
     baseline=0.5,
 )
+
+TASKS = (HALLUSIONBENCH, POPE)

@@ -65,3 +65,5 @@ TASK = TaskSpec(
     ),
     grouping=Grouping(by="category", areas=_SIZES),
 )
+
+TASKS = (TASK,)

@@ -40,6 +40,7 @@ from model_accuracy_eval.records.plan import WeightsInfo as WeightsInfo
 from model_accuracy_eval.records.problem import Candidate as Candidate
 from model_accuracy_eval.records.problem import DataBytes as DataBytes
 from model_accuracy_eval.records.problem import DataFile as DataFile
+from model_accuracy_eval.records.problem import DataRow as DataRow
 from model_accuracy_eval.records.problem import HubSplit as HubSplit
 from model_accuracy_eval.records.problem import Message as Message
 from model_accuracy_eval.records.problem import Problem as Problem

@@ -1,9 +1,12 @@
 """Where the rows of a dataset come from, and one row as a problem, which no longer depends on its file."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from model_accuracy_eval.records.base import JSONObject, Record
 from model_accuracy_eval.records.media import MARKS, Media
+
+DataRow = dict[str, Any]
+"""A row of a data file: column → value."""
 
 
 class Transform(Record, frozen=True, kw_only=True):

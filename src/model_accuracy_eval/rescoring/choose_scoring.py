@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Record, Step, TaskSpec
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.scoring.answers.answer_kinds import LETTERS, answer_kind
+from model_accuracy_eval.scoring.answers.maths_answers import LETTERS, answer_kind
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS
-from model_accuracy_eval.tasks.importers.lm_eval import metric_pipelines
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import ImportFindings
+from model_accuracy_eval.tasks.importers import lm_eval_metrics
+from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings
 from model_accuracy_eval.tasks.prompts import after
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.:-]+)")
@@ -80,7 +80,7 @@ def read_results(data: bytes, where: str, task: str) -> LmEvalResults | None:
     if _has_python(fields):
         return LmEvalResults(where=where, reasons=("the task judges by Python of its own",), figures=figures)
     findings = ImportFindings(trusted=False)
-    pipelines = metric_pipelines.pipelines(_without_steps(fields), "generate", findings)
+    pipelines = lm_eval_metrics.pipelines(_without_steps(fields), "generate", findings)
     return LmEvalResults(where=where, pipelines=pipelines, reasons=tuple(findings.reasons), figures=figures)
 
 

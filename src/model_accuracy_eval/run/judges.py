@@ -9,7 +9,7 @@ from model_accuracy_eval.ports.service import API_KEYS
 from model_accuracy_eval.records import Fault, Opinion, Problem, Question, Reply, Request, RunPlan, Service, Settings
 from model_accuracy_eval.run.cancellable import run_checked
 from model_accuracy_eval.run.readiness import PROBE_LIMITS, READINESS_PROBE
-from model_accuracy_eval.scoring.filters.extract import strip_thoughts
+from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 from model_accuracy_eval.scoring.metrics.scorers import needs_judge
 
 _OPINION_TOKENS = 2048

@@ -13,7 +13,7 @@ import msgspec
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive, DataHub
-from model_accuracy_eval.records import DataFile, JSONObject, RunPlan, Settings
+from model_accuracy_eval.records import DataFile, DataRow, JSONObject, RunPlan, Settings
 from model_accuracy_eval.report import next_steps
 from model_accuracy_eval.run import build, inputs
 from model_accuracy_eval.run.build import data_fetch, hub
@@ -136,7 +136,7 @@ def library(
     )
 
 
-def _split(file: DataFile, data_dir: str | None, source: DataHub) -> tuple[tuple[str, ...], list[rows.DataRow]]:
+def _split(file: DataFile, data_dir: str | None, source: DataHub) -> tuple[tuple[str, ...], list[DataRow]]:
     places, found, _ = rows.whole(file, (), data_dir, source)
     return places, list(found)
 

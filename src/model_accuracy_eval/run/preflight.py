@@ -10,6 +10,7 @@ from model_accuracy_eval.errors import EvalError, MissingData, Refused, UnknownN
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
     DataFile,
+    DataRow,
     MediaKind,
     PreflightResult,
     PreparedDataset,
@@ -24,7 +25,7 @@ from model_accuracy_eval.run.shared_sandbox import TRIED_FILE, check_sandbox
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.tasks import preparation, rows
-from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.importers import own_questions
 
 _TASK_TYPES: tuple[str, ...] = ("text-generation", "image-text-to-text", "any-to-any")
 """Models of each type also answer the requests of the types before it."""
@@ -43,7 +44,7 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
     with ports.clock.interruptible():
         datasets = tuple(prepared(task, plan, ports) for task in plan.tasks)
     for dataset in datasets:
-        for sentence in custom.told(dataset):
+        for sentence in own_questions.told(dataset):
             ports.progress.say(sentence)
     findings, weights_info, about = [*objections, *media_objections(plan, datasets)], None, None
     if plan.settings.adapter and plan.settings.mode != "eval":
@@ -123,7 +124,7 @@ def _task_type(plan: RunPlan, weights_info: WeightsInfo) -> list[str]:
 def prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
     """Reads and renders a dataset as the plan's settings say."""
 
-    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[DataRow]:
         return rows.read(file, fields, plan.settings.data_dir, ports.hub, ports.make_rows, note=sources.append)
 
     sources: list[RowsSource] = []

@@ -16,7 +16,7 @@ from model_accuracy_eval.scoring.figures.scorecard import figure_units
 from model_accuracy_eval.scoring.metrics.scorers import needs_judge, user_function_paths
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.scoring.verdicts.gate_lines import Units
-from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.library import Library, NamedTasks
 
 # The gates of a plan: lines as users write them, matched with the figures that a run will have, or has.
@@ -74,7 +74,7 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
     named = library.find_all(settings.datasets)
     tasks = tuple(with_strategy(task, settings.prompt_strategy) for task in named.tasks)
     tasks = tuple(map(_with_turns, tasks)) if settings.fewshot_as_multiturn else tasks
-    tasks = custom.all_containing(tasks) if settings.contains else tasks
+    tasks = own_questions.all_containing(tasks) if settings.contains else tasks
     for task in tasks:  # before their metrics are looked up, because that runs a task's own Python
         check_judging(settings, task)
     return RunPlan(

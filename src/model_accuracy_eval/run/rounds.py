@@ -24,8 +24,8 @@ from model_accuracy_eval.records import (
     ToolUse,
     Usage,
 )
-from model_accuracy_eval.scoring.answers import function_call_text, tools
-from model_accuracy_eval.scoring.filters.extract import strip_thoughts
+from model_accuracy_eval.scoring.answers import tools
+from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 
 # Tokens and times of a sample that took several requests.
 
@@ -86,10 +86,7 @@ def with_calls_in_texts(reply: Reply) -> Reply:
     """Returns the reply with each choice's calls as part of its text, where they are the answer."""
     if reply.fault is not None:
         return replace(reply, fault=_explained(reply.fault, 0))
-    choices = (
-        replace(choice, text=function_call_text.written(choice.text, choice.calls), calls=())
-        for choice in reply.choices
-    )
+    choices = (replace(choice, text=tools.written(choice.text, choice.calls), calls=()) for choice in reply.choices)
     return replace(reply, choices=tuple(choices))
 
 

@@ -40,7 +40,7 @@ from model_accuracy_eval.scoring.figures.reply_tally import ReplyTally
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.scorers import reading_notes
 from model_accuracy_eval.scoring.verdicts.following import Following, PrefixReader
-from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.importers import own_questions
 
 
 def judge_each(
@@ -152,7 +152,7 @@ class _DatasetJudge:
                     self._plan, self._sampling, counts, problem_results,
                     problems=len(self._problems) - len(self._defects), all_equal=self._tally.all_equal,
                 ),
-                *custom.notes(self._prepared.task),
+                *own_questions.notes(self._prepared.task),
                 *of_other_answers(self._other_answers),
                 *problem_dates(self._prepared),
                 *groups_in_part(self._prepared),

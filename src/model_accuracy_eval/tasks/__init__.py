@@ -1,1 +1,0 @@
-"""What can be evaluated: the table of datasets (`dataset_table`), task files, own questions; and their prompts."""

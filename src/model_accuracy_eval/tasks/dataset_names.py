@@ -1,108 +1,14 @@
-"""Names of datasets: how other tools write them, and what is near a name that nobody knows."""
+"""Names that say more than a dataset's own: an address on a hub or the web, and the time of its rows."""
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.errors import BadValue, UnknownDataset
-from model_accuracy_eval.records import DataFile, HubSplit, Step, TaskGroup, TaskSpec
-
-KINDS = {
-    "Mathematics": ("math", "gsm", "aime", "amc", "arith", "algebra", "geometry", "hmmt", "olympiad"),
-    "Knowledge and thought": (
-        "mmlu", "exam", "knowledge", "science", "med", "law", "gpqa", "eval", "reason", "logic", "arc", "bbh",
-        "fact", "truth",
-    ),
-    "Knowledge in Chinese": ("chinese", "ceval", "cmmlu", "gaokao", "clue"),
-    "Everyday thought": ("swag", "grande", "commonsense", "piqa", "siqa", "story"),
-    "Following instructions": ("instruct", "follow", "chat", "bench", "arena"),
-    "Reading and spelling": ("squad", "reading", "race", "qa", "trivia", "comprehension", "passage", "spell"),
-    "Code": ("code", "human", "mbpp", "program", "swe", "sql", "apps", "contest"),
-    "Pictures": ("vqa", "chart", "ocr", "image", "vision", "mmmu", "mmstar", "mmbench", "diagram", "picture", "pope"),
-    "Function calls": ("bfcl", "functioncall", "toolcall"),
-    "Graded by a judge": ("hle", "humanity", "harm", "jailbreak", "safety", "toxi"),
-    "Long texts": ("longbench", "longcontext", "leval", "lcr", "infinitebench", "needle", "haystack", "niah"),
-    "Translation": ("flores", "wmt", "translat", "iwslt"),
-    "Sound and video": ("audio", "video", "sound", "speech", "voice"),
-    "Base models (CORE)": ("bigbench", "core", "lm"),
-}  # fmt: skip
-"""Heading of the table → parts of names that belong under it; the longest that a name has decides."""
-
-_NEAR = 0.8
-"""How much two names have in common that differ by a slip of the keyboard."""
-_SHOWN = 12
-
-
-def normal(name: str) -> str:
-    """A name as it is compared: letter case, `-`, `_`, `@` and whatever else is no letter or digit do not matter."""
-    return re.sub(r"[\W_]+", "", name).casefold()
-
-
-@dataclass(frozen=True)
-class DatasetNames:
-    """All names of the table: of its datasets, which may have several, and of its groups."""
-
-    sections: Mapping[str, Sequence[TaskSpec]]
-    groups: Mapping[str, TaskGroup]
-
-    def spellings(self) -> Iterable[tuple[str, str]]:
-        """Every name in its normal form, and the one under which the table has it; none stands for two."""
-        for task in self._tasks:
-            for name in (task.name, *task.aliases):
-                yield normal(name), task.name
-        for name in self.groups:
-            yield normal(name), name
-
-    def canonical(self, name: str) -> str | None:
-        """The table's own name for what is called by this one."""
-        known = self._known
-        if normal(name) in known:
-            return known[normal(name)]
-        base, _, prompt = name.rpartition("@")
-        return known.get(normal(f"{known[normal(base)]}@{prompt}")) if base and normal(base) in known else None
-
-    def unknown(self, name: str) -> UnknownDataset:
-        """The error for a name that the table does not have. It never takes another dataset for a slip: names that
-        begin otherwise or have other numbers are not suggested."""
-        base, _, prompt = name.rpartition("@")
-        if base and (of := self.canonical(base)):
-            others = [known for _, known in self.spellings() if known.startswith(f"{of}@")]
-            return UnknownDataset(name, prompts=(of, prompt, others))
-        near = [self._known[form] for form in difflib.get_close_matches(normal(name), self._known, 5, _NEAR)]
-        slips = [known for known in dict.fromkeys(near) if _may_be_a_slip(normal(name), normal(known))]
-        beginning = [
-            one for form, one in self._known.items() if len(normal(name)) >= 3 and form.startswith(normal(name))
-        ]
-        shortest = sorted(dict.fromkeys(beginning), key=lambda one: (len(one), one))
-        heading = self._kind(normal(name))
-        of_kind = list({task.data.name: task.name for task in reversed(self.sections.get(heading or "", ()))}.values())
-        return UnknownDataset(
-            name, near=slips[:3], kind=heading, of_kind=of_kind[: -_SHOWN - 1 : -1], beginning=shortest[:_SHOWN]
-        )
-
-    def _kind(self, form: str) -> str | None:
-        words = [(len(word), heading) for heading, words in KINDS.items() for word in words if word in form]
-        return max(words, key=lambda found: found[0])[1] if words else None
-
-    @property
-    def _tasks(self) -> Iterable[TaskSpec]:
-        return (task for section in self.sections.values() for task in section)
-
-    @cached_property
-    def _known(self) -> dict[str, str]:
-        return dict(self.spellings())
-
-
-def _may_be_a_slip(name: str, known: str) -> bool:
-    return name[:1] == known[:1] and re.findall(r"\d+", name) == re.findall(r"\d+", known)
-
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records import DataFile, HubSplit, Step, TaskSpec
 
 # Datasets that are named by their address: `hf:org/name[@revision][:configuration[:split]]`, `ms:…`, or a URL.
 

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any
 
 from model_accuracy_eval.errors import BadData, UnknownName
-from model_accuracy_eval.records import Step
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import DataRow, Step
 
 Choose = Callable[[int, DataRow], Sequence[int]]
 """(place of the question, its row) → places in the pool."""

@@ -11,14 +11,17 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue, MissingData
-from model_accuracy_eval.records import DataFile, TableFile, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import dataset_names, option_questions, task_file
-from model_accuracy_eval.tasks.importers.lm_eval import task_groups, yaml_files
-from model_accuracy_eval.tasks.importers.lm_eval.task_groups import ImportedTasks, TaskIndex
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import TaskFileReader
-from model_accuracy_eval.tasks.importers.own_questions import custom
-from model_accuracy_eval.tasks.importers.ultraeval import convert_config, reply_pipelines
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import DataFile, DataRow, TableFile, TaskGroup, TaskSpec
+from model_accuracy_eval.tasks import dataset_names, option_formats, task_file
+from model_accuracy_eval.tasks.importers import (
+    lm_eval_files,
+    lm_eval_tasks,
+    own_questions,
+    ultraeval_replies,
+    ultraeval_tasks,
+)
+from model_accuracy_eval.tasks.importers.lm_eval_files import TaskFileReader
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import ImportedTasks, TaskIndex
 
 ReadFile = Callable[[str], bytes | TableFile]
 ReadSplit = Callable[[DataFile], tuple[tuple[str, ...], list[DataRow]]]
@@ -40,8 +43,7 @@ class NamedTasks(msgspec.Struct, frozen=True):
             return self
         pairs = zip(self.tasks, self.forms, strict=True)
         asked = (
-            replace(option_questions.task_in_format(task, form), name=task.name) if form else task
-            for task, form in pairs
+            replace(option_formats.task_in_format(task, form), name=task.name) if form else task for task, form in pairs
         )
         return NamedTasks(tuple(asked), self.groups, self.ignored)
 
@@ -64,7 +66,9 @@ class Library:
     def find_all(self, names: Iterable[str]) -> NamedTasks:
         """Everything that the names stand for, without repetitions."""
         names = tuple(dict.fromkeys(names))
-        if self.columns and not any(dataset_names.is_address(name) or custom.looks_like_file(name) for name in names):
+        if self.columns and not any(
+            dataset_names.is_address(name) or own_questions.looks_like_file(name) for name in names
+        ):
             raise BadValue(
                 f"--columns says what the columns of own questions are, but {', '.join(names)} "
                 f"{'has its' if len(names) == 1 else 'have their'} own prompt and answers: leave it out."
@@ -89,12 +93,12 @@ class Library:
             match = self._find(base)
             tasks_of_time = tuple(window.of(task) for task in match.in_their_forms().tasks)
             return NamedTasks(tasks_of_time, (), match.ignored)
-        if not base or form not in option_questions.FORMATS or self._is_of_the_table(name, base):
+        if not base or form not in option_formats.FORMATS or self._is_of_the_table(name, base):
             return self._find(name).in_their_forms()
         match = self._find(base)
         return NamedTasks(
-            tuple(option_questions.task_in_format(task, form) for task in match.tasks),
-            tuple(option_questions.group_in_format(group, form) for group in match.groups),
+            tuple(option_formats.task_in_format(task, form) for task in match.tasks),
+            tuple(option_formats.group_in_format(group, form) for group in match.groups),
             match.ignored,
         )
 
@@ -103,7 +107,7 @@ class Library:
             return self._task_file(name)
         if dataset_names.is_address(name) and self.read_split:
             return self._hub_dataset(name, self.read_split)
-        if custom.looks_like_file(name):
+        if own_questions.looks_like_file(name):
             return self._data_file(name)
         if self.folders and (imported := self._imported(name)):
             return _named(imported)
@@ -117,17 +121,17 @@ class Library:
 
     def _imported(self, name: str) -> ImportedTasks | None:
         """The task of that name in the user's folders, in lm-eval's format or UltraEval's."""
-        found = task_groups.from_name(self._index, name, trusted=self.trusted)
-        return found or convert_config.from_name(self.files, self.folders, name, trusted=self.trusted)
+        found = lm_eval_tasks.from_name(self._index, name, trusted=self.trusted)
+        return found or ultraeval_tasks.from_name(self.files, self.folders, name, trusted=self.trusted)
 
     @cached_property
     def _index(self) -> TaskIndex:
         return TaskIndex(self.files, self.folders)
 
     def _task_file(self, path: str) -> NamedTasks:
-        fields = yaml_files.load(self.files, path)
+        fields = lm_eval_files.load(self.files, path)
         if fields.keys() & {"task", "group"}:
-            return _named(task_groups.from_file(self.files, path, folders=self.folders, trusted=self.trusted))
+            return _named(lm_eval_tasks.from_file(self.files, path, folders=self.folders, trusted=self.trusted))
         if "parts" in fields:
             parts = [self._part(path, part) for part in fields["parts"]]
             fields = {**task_file.FIELDS_OF_PARTS, **fields, "parts": parts}
@@ -169,15 +173,15 @@ class Library:
 
     def _data_file(self, name: str) -> NamedTasks:
         data = self.read_file(name)
-        if name.endswith(".json") and isinstance(data, bytes) and reply_pipelines.is_config(data):
-            return _named(convert_config.from_file(self.files, name, data, trusted=self.trusted))
-        return NamedTasks((custom.from_file(name, data, self.columns),))
+        if name.endswith(".json") and isinstance(data, bytes) and ultraeval_replies.is_config(data):
+            return _named(ultraeval_tasks.from_file(self.files, name, data, trusted=self.trusted))
+        return NamedTasks((own_questions.from_file(name, data, self.columns),))
 
     def _hub_dataset(self, name: str, read_split: ReadSplit) -> NamedTasks:
         """Rows of a hub are read as own questions are."""
         called, file = dataset_names.data_file(name)
         places, found = read_split(file)
-        task = custom.from_rows(called, file, found, self.columns)
+        task = own_questions.from_rows(called, file, found, self.columns)
         more = f" and {len(places) - 1} more files" if len(places) > 1 else ""
         about = f"{len(found):,} rows of {places[0]}{more}. {task.about.removeprefix('Own questions. ')}"
         return NamedTasks((msgspec.structs.replace(task, about=about),))

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import DataRow
 
 _CHARACTERS = 4
 """In a token of English, roughly."""

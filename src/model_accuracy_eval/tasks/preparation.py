@@ -11,6 +11,7 @@ from model_accuracy_eval.records import (
     WHOLE_ROW,
     Candidate,
     DataFile,
+    DataRow,
     Pipeline,
     PreparedDataset,
     Problem,
@@ -25,7 +26,6 @@ from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.scorers import pipelines
 from model_accuracy_eval.tasks import fewshot, prompts, views
 from model_accuracy_eval.tasks.prompts import positions
-from model_accuracy_eval.tasks.rows import DataRow
 
 _TELLING = 12
 """How long a text of a row is that a question cannot contain by chance, such as the name of a language."""

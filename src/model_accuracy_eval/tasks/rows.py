@@ -13,11 +13,9 @@ import msgspec
 
 from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
-from model_accuracy_eval.records import DataBytes, DataFile, RowsSource, TableFile
+from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsSource, TableFile
 from model_accuracy_eval.system import media_files, table_files
 from model_accuracy_eval.tasks import row_formats, row_pins
-
-DataRow = dict[str, Any]
 
 _DECODER = msgspec.json.Decoder()
 

@@ -5,36 +5,21 @@ A problem's number is its place in the view, so that slices and limits never ren
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy
 
-from model_accuracy_eval.benchmarks import (
-    bfcl,
-    gpqa,
-    ifeval,
-    mathvista,
-    mmau,
-    mmbench,
-    mmmu,
-    mmvu,
-    mt_bench,
-    multi_if,
-    realworldqa,
-    spelling,
-    tydiqa,
-)
+from model_accuracy_eval.benchmarks import dataset_table
+from model_accuracy_eval.benchmarks.dataset_table import View
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
-from model_accuracy_eval.records import Problem, Shard, Step, TaskSpec
-from model_accuracy_eval.tasks.importers.own_questions.read_rows import own_questions
+from model_accuracy_eval.records import DataRow, Problem, Shard, Step, TaskSpec
+from model_accuracy_eval.tasks.importers.own_rows import own_questions
 from model_accuracy_eval.tasks.long_contexts import long_contexts
 from model_accuracy_eval.tasks.row_formats import last_replies
-from model_accuracy_eval.tasks.row_groups import grouped, side_by_side
-from model_accuracy_eval.tasks.rows import DataRow
 
 T = TypeVar("T")
-View = Callable[..., list[DataRow]]
 
 _MBPP = ("text", "code", "task_id", "test_setup_code", "test_list", "challenge_test_list")
 _HUMAN_EVAL = ("prompt", "test", "entry_point")
@@ -87,6 +72,38 @@ def permuted(rows: list[DataRow], *, seed: int = 42) -> list[DataRow]:
     return [rows[at] for at in numpy.random.default_rng(seed).permutation(len(rows))]
 
 
+def grouped(rows: list[DataRow], *, columns: Mapping[str, Sequence[str]]) -> list[DataRow]:
+    """With a column for each kind of group, such as the rotations of one question: its name and how many rows it has,
+    as the metric `whole_group` reads them.
+
+    `columns`: the new column → those that are equal in all rows of a group.
+    """
+    for column, of in columns.items():
+        names = ["/".join(str(row[name]) for name in of) for row in rows]
+        sizes = Counter(names)
+        rows = [{**row, column: {"name": name, "rows": sizes[name]}} for row, name in zip(rows, names, strict=True)]
+    return rows
+
+
+def side_by_side(rows: list[DataRow], *, key: str, role: str, column: str) -> list[DataRow]:
+    """One row of all with the same key, with a column of each one's role that has its `column`.
+
+    The other columns are the first one's. Rows without a partner are refused: a text would be asked for that nobody
+    knows.
+    """
+    roles = list(dict.fromkeys(str(row[role]) for row in rows))
+    together: dict[str, DataRow] = {}
+    for row in rows:
+        own = {str(row[role]): row[column]}
+        together[str(row[key])] = {**row, **together.get(str(row[key]), {}), **own}
+    for name, row in together.items():
+        if lacking := [one for one in roles if one not in row]:
+            raise BadData(f"The row whose {key} is {name} has no {lacking[0]}: the files are of different splits.")
+    if len(together) * len(roles) != len(rows):
+        raise BadData(f"{len(rows):,} rows have {len(together):,} different values of {key}: some occur twice.")
+    return list(together.values())
+
+
 def programs(rows: list[DataRow]) -> list[DataRow]:
     """The rows of HumanEval or MBPP with `program_head` and `program_tests`, for running UltraEval's programs."""
     return [{**row, **_program(row)} for row in rows]
@@ -110,28 +127,13 @@ VIEWS: dict[str, View] = {
     "dated": dated,
     "shuffled": shuffled,
     "permuted": permuted,
-    "gold_passages": tydiqa.gold_passages,
-    "languages_of_ids": tydiqa.languages_of_ids,
-    "shuffled_options": gpqa.shuffled_options,
-    "instructions": ifeval.instructions,
-    "instructed_turns": multi_if.instructed_turns,
-    "joined": bfcl.joined,
     "long_contexts": long_contexts,
     "last_replies": last_replies,
     "own_questions": own_questions,
-    "marked_conversations": mt_bench.marked_conversations,
-    "spelling_bees": spelling.spelling_bees,
-    "words_to_spell": spelling.words_to_spell,
     "programs": programs,
-    "exam_questions": mmmu.exam_questions,
-    "photo_questions": realworldqa.photo_questions,
-    "video_questions": mmvu.video_questions,
-    "heard_questions": mmau.heard_questions,
-    "picture_mathematics": mathvista.picture_mathematics,
-    "unrotated": mmbench.unrotated,
-    "rotations": mmbench.rotations,
     "grouped": grouped,
     "side_by_side": side_by_side,
+    **dataset_table.VIEWS,
 }
 
 

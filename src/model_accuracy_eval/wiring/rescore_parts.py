@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import dataset_table
+from model_accuracy_eval.benchmarks.dataset_names import normal
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
@@ -26,7 +27,6 @@ from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import read_lines, read_whole
-from model_accuracy_eval.tasks.dataset_names import normal
 from model_accuracy_eval.tasks.library import NamedTasks
 from model_accuracy_eval.wiring import reply_parts
 from model_accuracy_eval.wiring.diff_parts import check_diff, diff_file

@@ -8,7 +8,7 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadReuse, EvalError
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.records import DataFile, RunPlan, Settings, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, RunPlan, Settings, TaskSpec
 from model_accuracy_eval.run import inputs, plan_parts
 from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
 from model_accuracy_eval.run_folder import runfile
@@ -47,7 +47,7 @@ def _size(
     fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
     data, make_rows = hub(environment, fetch=fetch), trusted_python(environment)
 
-    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[DataRow]:
         return rows.read(file, fields, settings.data_dir, data, make_rows)
 
     problems = len(preparation.assemble(task, read, settings.limit or None).problems)

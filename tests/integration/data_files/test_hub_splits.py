@@ -13,7 +13,7 @@ from tests.servers.file_host import FileHost
 from model_accuracy_eval.errors import BadData, BadValue, EvalError, Refused
 from model_accuracy_eval.hubs.data_fetch import DATA, DataFetch
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import DataFile, HubSplit, Recipe
+from model_accuracy_eval.records import DataFile, DataRow, HubSplit, Recipe
 from model_accuracy_eval.tasks import rows
 
 QUICK = replace(DATA, attempts=2, base=0.01, cap=0.02, longest_retry_after=0.1)
@@ -73,7 +73,7 @@ def hub(
     return FileHub(environment, fetch=fetch, update=update)
 
 
-def no_recipes(recipe: Recipe, rows: object, read: object) -> list[rows.DataRow]:
+def no_recipes(recipe: Recipe, rows: object, read: object) -> list[DataRow]:
     raise AssertionError(recipe)
 
 

@@ -8,7 +8,7 @@ import pytest
 from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Recipe, Transform
-from model_accuracy_eval.tasks.importers.ultraeval import postprocess
+from model_accuracy_eval.tasks.importers import ultraeval_postprocess
 
 HEAD = "import random\n\ndef transform(data, num_sample, r: random.Random, dataset_name):\n"
 ROWS = [{"question": f"{number}?", "answer": f"The answer is {number}, so."} for number in range(6)]
@@ -53,10 +53,10 @@ def test_u4_the_classes_that_transforms_import_are_there(tmp_path: Path) -> None
 
 def test_u11_every_class_of_ultraeval_is_there() -> None:
     """And no other."""
-    for name in postprocess.CLASSES:
-        assert getattr(postprocess, name)()(["raw"], "The answer is B.")[0] == ["raw"]
+    for name in ultraeval_postprocess.CLASSES:
+        assert getattr(ultraeval_postprocess, name)()(["raw"], "The answer is B.")[0] == ["raw"]
     with pytest.raises(AttributeError):
-        _ = postprocess.OwnPost
+        _ = ultraeval_postprocess.OwnPost
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ def test_n17_the_table_says_what_the_sources_say() -> None:
     if not path.is_file():
         pytest.skip("the list of CORE's tasks is not on this machine (core/core_tasks.json in ../shared/data)")
     facts = json.loads(path.read_text())
-    assert [fact["label"] for fact in facts] == list(core.TASKS)
+    assert [fact["label"] for fact in facts] == list(core.BY_LABEL)
     kinds = {"multiple_choice": "choice", "schema": "schema", "language_modeling": "target"}
-    for fact, task in zip(facts, core.TASKS.values(), strict=True):
+    for fact, task in zip(facts, core.BY_LABEL.values(), strict=True):
         shots = task.prompt.fewshot
         assert (shots.count if shots else 0) == fact["num_fewshot"]
         assert task.kind == kinds[fact["task_type"]]
@@ -47,7 +47,7 @@ def test_n18_examples_are_drawn_for_every_question_alone() -> None:
 def small(kind: str, shots: int) -> TaskSpec:
     """CORE's task of a kind, over rows of the test and with fewer examples."""
     name = {"choice": "commonsense_qa", "schema": "winograd", "target": "bigbench_operators"}[kind]
-    task = core.TASKS[name]
+    task = core.BY_LABEL[name]
     few = FewShot(count=shots, sampler=Step(name="first"), turns=False) if shots else None
     return msgspec.structs.replace(task, views=(), prompt=msgspec.structs.replace(task.prompt, fewshot=few))
 
@@ -110,5 +110,5 @@ def test_n17_real_rows_are_weighed_in_their_form(name: str) -> None:
 
 def test_a_task_without_examples_shows_none() -> None:
     """The schema needs no question of its own."""
-    assert Prompt(question="") == msgspec.structs.replace(core.TASKS["winograd"].prompt, answer="")
-    assert core.TASKS["squad"].data.name == "core/squad.jsonl"
+    assert Prompt(question="") == msgspec.structs.replace(core.BY_LABEL["winograd"].prompt, answer="")
+    assert core.BY_LABEL["squad"].data.name == "core/squad.jsonl"

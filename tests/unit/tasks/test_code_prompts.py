@@ -13,7 +13,7 @@ from model_accuracy_eval.run.inputs import PRESETS
 from model_accuracy_eval.run.resolve import with_strategy
 from model_accuracy_eval.tasks import preparation
 
-GOLDEN = Path(__file__).parents[3] / "golden/code_prompts"
+GOLDEN = Path(__file__).parents[2] / "golden/code_prompts"
 ROWS = [
     {
         "task_id": number,

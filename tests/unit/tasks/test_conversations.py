@@ -7,7 +7,7 @@ import pytest
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.rows import parse
 
 SYSTEM = {"role": "system", "content": "Be brief."}
@@ -38,7 +38,7 @@ def test_n15_everything_up_to_the_last_reply_is_sent(form: str) -> None:
         "ShareGPT": [{"id": "1", "conversations": as_shared(talk)} for talk in talks],
     }
     data = lines(*wrapped[form])
-    task = custom.from_file("talk.jsonl", data)
+    task = own_questions.from_file("talk.jsonl", data)
     problems = preparation.assemble(task, lambda file, fields: parse(file.name, data, fields)).problems
     assert [problem.references for problem in problems] == [("Me.",), ("Yes.",)]
     sent = [[(turn.role, turn.content) for turn in problem.messages] for problem in problems]
@@ -63,6 +63,6 @@ def test_n15_everything_up_to_the_last_reply_is_sent(form: str) -> None:
 def test_n15_a_line_that_is_no_conversation_is_named(talk: Any, sentence: str) -> None:
     """With its number, and the number of the message."""
     with pytest.raises(BadData) as error:
-        custom.from_file("talk.jsonl", lines([ASK, SAY], talk))
+        own_questions.from_file("talk.jsonl", lines([ASK, SAY], talk))
     assert error.value.sentence.startswith("talk.jsonl, line 2: ")
     assert sentence in error.value.sentence

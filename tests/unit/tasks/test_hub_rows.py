@@ -16,7 +16,7 @@ from model_accuracy_eval.benchmarks.dataset_table import TASKS, find
 from model_accuracy_eval.benchmarks.known_rows import KNOWN_ROWS
 from model_accuracy_eval.errors import BadData, MissingData
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import DataFile, PreparedDataset, Recipe, RowsSource, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, PreparedDataset, Recipe, RowsSource, TaskSpec
 from model_accuracy_eval.tasks import preparation, rows
 
 NAMES = ("mmlu", "mmlu_choice", "mmlu_nanochat", "arc_easy", "arc_challenge_choice", "arc_challenge_nanochat")
@@ -25,7 +25,7 @@ NAMES = ("mmlu", "mmlu_choice", "mmlu_nanochat", "arc_easy", "arc_challenge_choi
 def built(task: TaskSpec, folder: Path) -> PreparedDataset:
     """From the files in the folder."""
 
-    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> list[DataRow]:
         return list(rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None))  # type: ignore[arg-type]
 
     return preparation.assemble(task, read, limit=300)
@@ -36,7 +36,7 @@ def put(folder: Path, name: str, data: bytes) -> None:
     (folder / name).write_bytes(data)
 
 
-def parquet(content: list[rows.DataRow]) -> bytes:
+def parquet(content: list[DataRow]) -> bytes:
     """Several row groups, columns in another order."""
     pyarrow = pytest.importorskip("pyarrow")
     writer = pytest.importorskip("pyarrow.parquet")
@@ -121,7 +121,7 @@ def test_known_rows_are_known_by_other_bytes(tmp_path: Path, file: DataFile) -> 
     assert file.rows is not None
     right = list(rows.parse(file.name, real(file), ()))
 
-    def read(content: list[rows.DataRow]) -> list[rows.DataRow]:
+    def read(content: list[DataRow]) -> list[DataRow]:
         lines = [json.dumps({"more": 1, **dict(reversed(row.items()))}) for row in content]
         put(tmp_path, file.name, "\r\n".join(lines).encode())
         hub = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
@@ -136,7 +136,7 @@ def test_known_rows_are_known_by_other_bytes(tmp_path: Path, file: DataFile) -> 
         assert f"known are {len(right):,} with {file.rows.sha256[:12]}… (" in error.value.sentence
 
 
-def otherwise_written(name: str, content: list[rows.DataRow]) -> bytes:
+def otherwise_written(name: str, content: list[DataRow]) -> bytes:
     """The same rows in the same kind of file, with their keys or columns in another order."""
     turned = [dict(reversed(row.items())) for row in content]
     if name.endswith(".csv"):

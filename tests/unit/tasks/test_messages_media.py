@@ -10,10 +10,10 @@ from tests.pictures import png, stored, write_table
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import DataFile, FewShot, Media, PreparedDataset, Prompt, TableFile, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, FewShot, Media, PreparedDataset, Prompt, TableFile, TaskSpec
 from model_accuracy_eval.tasks import preparation, rows
-from model_accuracy_eval.tasks.importers.own_questions import custom
-from model_accuracy_eval.tasks.messages_media import placed
+from model_accuracy_eval.tasks.importers import own_questions
+from model_accuracy_eval.tasks.prompts import placed
 
 TASK = TaskSpec(
     name="shades",
@@ -27,7 +27,7 @@ ROWS = [{"question": f"How dark is {shade}?", "answer": str(shade), "image": sto
 
 
 def built(folder: Path, task: TaskSpec, limit: int | None = None) -> PreparedDataset:
-    def read(file: DataFile, fields: tuple[str, ...]) -> list[rows.DataRow]:
+    def read(file: DataFile, fields: tuple[str, ...]) -> list[DataRow]:
         return list(rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None))  # type: ignore[arg-type]
 
     return preparation.assemble(task, read, limit)
@@ -102,4 +102,4 @@ def test_pictures_in_own_questions_are_not_passed_over(tmp_path: Path) -> None:
     rows_ = [{"question": f"What is {n}?", "answer": "x", "exhibit": stored(png(n))} for n in range(3)]
     path = str(write_table(tmp_path / "own.parquet", rows_))
     with pytest.raises(BadData, match=r"the column 'exhibit' holds pictures or sound.* has \{\{ exhibit \}\}"):
-        custom.from_file(path, TableFile(path=path))
+        own_questions.from_file(path, TableFile(path=path))

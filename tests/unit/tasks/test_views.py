@@ -7,9 +7,9 @@ from tests.real_data import real
 
 from model_accuracy_eval.benchmarks import spelling
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
-from model_accuracy_eval.records import DataFile, Prompt, Slice, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, Prompt, Slice, Step, TaskSpec
 from model_accuracy_eval.tasks import preparation, views
-from model_accuracy_eval.tasks.rows import DataRow, parse
+from model_accuracy_eval.tasks.rows import parse
 
 ROWS = [{"n": number} for number in range(100)]
 

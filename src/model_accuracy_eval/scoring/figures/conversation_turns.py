@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.records import Attempt, EarlierReply, Message, Pipeline, Problem, TaskSpec
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.filters.extract import strip_thoughts
+from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 
 
 def check(task: TaskSpec, pipelines: Sequence[Pipeline]) -> None:

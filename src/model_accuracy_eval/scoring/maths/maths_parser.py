@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 
+from model_accuracy_eval.scoring.maths import maths_text
 from model_accuracy_eval.scoring.maths import maths_text as words
-from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, plain
 from model_accuracy_eval.scoring.maths.maths_tokens import MathsToken, TokenCursor, tokens
 from model_accuracy_eval.scoring.maths.maths_trees import (
@@ -358,7 +358,7 @@ class Parser(FactorParser):
             if token.text == "^" and self._at("{"):
                 parts.append(self._letters())
         text = " ".join(parts).replace("^ ", "^")
-        return units.canonical(text) or text
+        return maths_text.canonical(text) or text
 
     def _sum(self) -> Node:
         terms: list[Node] = []

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from model_accuracy_eval.scoring.maths.maths_text import WRAPPER, group
+from model_accuracy_eval.scoring.maths.maths_text import WRAPPER, group, is_short_unit, is_unit
 from model_accuracy_eval.scoring.maths.maths_trees import Unreadable
-from model_accuracy_eval.scoring.maths.units import is_short_unit, is_unit
 
 Kind = Literal["number", "letter", "command", "words", "separator", "sign", "currency"]
 

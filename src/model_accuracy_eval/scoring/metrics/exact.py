@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
-from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
-from model_accuracy_eval.scoring.answers.maths_answers import as_number
+from model_accuracy_eval.scoring.answers.maths_answers import KINDS, as_number
 from model_accuracy_eval.scoring.figures.groups import GroupedValue
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Problem
-from model_accuracy_eval.scoring.answers.function_call_text import FunctionCall, NoCalls, function_calls
-from model_accuracy_eval.scoring.answers.tools import native_name
+from model_accuracy_eval.scoring.answers.tools import FunctionCall, NoCalls, function_calls, native_name
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 _TYPES: dict[str, type] = {

@@ -9,7 +9,7 @@ from math import inf
 
 from model_accuracy_eval.records import Attempt, Loglikelihood, Problem, RequestMethod, TaskSpec
 from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
-from model_accuracy_eval.scoring.filters.extract import strip_thoughts
+from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric
 from model_accuracy_eval.scoring.metrics.scorers import metric_uses
 

@@ -3,7 +3,7 @@
 import pytest
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.filters.extract import EXTRACTORS
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 
 PROBLEM = Problem(id=0, messages=(), references=("x",))
 

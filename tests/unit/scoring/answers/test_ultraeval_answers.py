@@ -6,7 +6,7 @@ import pytest
 
 from model_accuracy_eval.records import JSONObject, Loglikelihood, Problem
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
-from model_accuracy_eval.scoring.filters.extract import EXTRACTORS
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 
 FENCED = "Sure:\n```python\nimport os\n\ndef add(a, b):\n    return a + b\n```\nDone."

@@ -12,11 +12,10 @@ import pytest
 from tests import real_data
 
 from model_accuracy_eval.benchmarks import dataset_table as tasks
-from model_accuracy_eval.records import Pipeline, Problem
+from model_accuracy_eval.records import DataRow, Pipeline, Problem
 from model_accuracy_eval.scoring.code.code_syntax import parse
 from model_accuracy_eval.scoring.code.solutions import solution
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.tasks.rows import DataRow
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
     "as it is": lambda body: body,

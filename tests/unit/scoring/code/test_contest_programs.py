@@ -12,7 +12,7 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.records.code import CaseProgram
 from model_accuracy_eval.sandbox.inside.case_data import read
 from model_accuracy_eval.scoring.code import contest_programs
-from model_accuracy_eval.scoring.filters.extract import EXTRACTORS
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
 from model_accuracy_eval.tasks import dataset_names, task_file
 from model_accuracy_eval.tasks.views import VIEWS

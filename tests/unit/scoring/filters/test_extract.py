@@ -13,8 +13,8 @@ from model_accuracy_eval.scoring.answers import maths_answers
 from model_accuracy_eval.scoring.answers.maths_answers import as_number, last_number, maths_answer, number_answer
 from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.filters.extract import EXTRACTORS, cut_at, stripped
-from model_accuracy_eval.scoring.filters.extract import strip_thoughts as strip
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, cut_at, stripped
+from model_accuracy_eval.scoring.filters.filters import strip_thoughts as strip
 from model_accuracy_eval.scoring.filters.lm_eval_filters import regex
 from model_accuracy_eval.scoring.metrics.metric_table import metric
 

@@ -7,8 +7,8 @@ import pytest
 from model_accuracy_eval.errors import Unsupported
 from model_accuracy_eval.records import PreparedDataset, Step, TaskSpec
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.importers.lm_eval.convert_task import convert
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import PythonReference
+from model_accuracy_eval.tasks.importers.lm_eval_files import PythonReference
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import convert
 
 FIELDS: dict[str, Any] = {
     "task": "sums",

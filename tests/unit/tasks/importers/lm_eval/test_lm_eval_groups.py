@@ -5,9 +5,9 @@ from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval.errors import BadData, UnknownName, Unsupported
 from model_accuracy_eval.records import GroupMean
-from model_accuracy_eval.tasks.importers.lm_eval import task_groups
-from model_accuracy_eval.tasks.importers.lm_eval.task_groups import TaskIndex
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import PythonReference, load
+from model_accuracy_eval.tasks.importers import lm_eval_tasks
+from model_accuracy_eval.tasks.importers.lm_eval_files import PythonReference, load
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import TaskIndex
 
 BASE = b"""
 dataset_path: own/sums
@@ -70,18 +70,18 @@ def test_files_that_cannot_be_used_are_told_by_name(path: str, sentence: str) ->
 
 def test_l42_tasks_are_found_by_name_and_by_tag() -> None:
     """A tag may be included; what it stands for is sorted by name, and is no group with figures."""
-    found = task_groups.from_name(INDEX, "two")
+    found = lm_eval_tasks.from_name(INDEX, "two")
     assert found is not None
     assert [one.task.name for one in found.tasks] == ["two"]
-    tagged = task_groups.from_name(INDEX, "sums")
+    tagged = lm_eval_tasks.from_name(INDEX, "sums")
     assert tagged is not None
     assert ([one.task.name for one in tagged.tasks], tagged.groups) == (["one", "two"], [])
-    assert task_groups.from_name(INDEX, "three") is None
+    assert lm_eval_tasks.from_name(INDEX, "three") is None
 
 
 def test_l35_a_group_overrides_its_members_and_says_how_they_are_averaged() -> None:
     """Fields beside the members hold for all of them, those of a member for it alone."""
-    found = task_groups.from_file(FILES, "t/all.yaml")
+    found = lm_eval_tasks.from_file(FILES, "t/all.yaml")
     one, two = (imported.task for imported in found.tasks)
     assert (one.prompt.prefix, one.prompt.description) == ("It is", "First.")
     assert (two.prompt.prefix, two.prompt.description) == ("So it is", "Second.")
@@ -96,7 +96,7 @@ def test_l35_a_group_overrides_its_members_and_says_how_they_are_averaged() -> N
 def test_every_member_that_cannot_be_imported_is_told() -> None:
     """With its name and its reasons, all in one error."""
     with pytest.raises(Unsupported) as error:
-        task_groups.from_file(FILES, "t/bad.yaml")
+        lm_eval_tasks.from_file(FILES, "t/bad.yaml")
     assert len(error.value.reasons) == 2
     assert "'judged' cannot be imported: process_results is Python" in error.value.reasons[0]
     assert "'seen' cannot be imported: it plays sounds" in error.value.reasons[1]
@@ -105,4 +105,4 @@ def test_every_member_that_cannot_be_imported_is_told() -> None:
 def test_a_member_that_is_not_there_is_answered_with_the_nearest() -> None:
     """The sentence names the group too."""
     with pytest.raises(UnknownName, match=r"no task, group or tag called 'oen' for the group 'lost'; did you mean one"):
-        task_groups.from_file(FILES, "t/lost.yaml")
+        lm_eval_tasks.from_file(FILES, "t/lost.yaml")

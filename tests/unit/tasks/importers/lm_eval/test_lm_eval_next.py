@@ -10,7 +10,7 @@ from model_accuracy_eval.errors import Unsupported
 from model_accuracy_eval.records import PreparedDataset
 from model_accuracy_eval.scoring.metrics.scorers import pipelines
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.importers.lm_eval.convert_task import convert
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import convert
 from model_accuracy_eval.tasks.library import Library
 from model_accuracy_eval.tasks.prompts import answer_key_to_index
 

@@ -13,14 +13,14 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.importers.own_questions import custom
+from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.rows import parse
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30).filter(str.strip)
 
 
 def built(name: str, data: bytes) -> PreparedDataset:
-    task = custom.from_file(name, data)
+    task = own_questions.from_file(name, data)
     return preparation.build(task, parse(name, data, task.fields), [], None)
 
 
@@ -223,7 +223,7 @@ def test_what_is_not_certain_is_refused(rows: list[dict[str, Any]], sentence: st
 )
 def test_files_are_told_from_names(name: str, *, is_file: bool) -> None:
     """By a slash or by an ending of data files."""
-    assert custom.looks_like_file(name) == is_file
+    assert own_questions.looks_like_file(name) == is_file
 
 
 def test_answers_that_are_formulas_are_judged_as_mathematics() -> None:
@@ -379,7 +379,7 @@ def test_rows_of_several_kinds_are_judged_each_in_its_own_way() -> None:
 def test_a_text_need_only_be_contained_where_the_flag_says_so() -> None:
     """As whole words, in any case."""
     rows = jsonl({"question": "Capital?", "answer": ["Paris", "Lutetia"]})
-    (task,) = custom.all_containing([custom.from_file("a.jsonl", rows)])
+    (task,) = own_questions.all_containing([own_questions.from_file("a.jsonl", rows)])
     paper = preparation.build(task, parse("a.jsonl", rows, task.fields), [], None)
     assert why(paper, 0, "I think it is lutetia.") == "right"
     assert why(paper, 0, "It is Parisian.") == "wrong"
@@ -393,17 +393,17 @@ def test_a_text_need_only_be_contained_where_the_flag_says_so() -> None:
 def test_a_user_decides_what_rows_leave_open(given: dict[str, str], letter: str) -> None:
     """The right answer 2 among 1, 2, 3: the text, the third or the second."""
     rows = jsonl({"question": "Which?", "choices": ["1", "2", "3"], "answer": 2})
-    task = custom.from_file("a.jsonl", rows, given)
+    task = own_questions.from_file("a.jsonl", rows, given)
     assert preparation.build(task, parse("a.jsonl", rows, ()), [], None).problems[0].references == (letter,)
 
 
 def test_positions_that_no_row_decides_count_from_0_and_that_is_told() -> None:
     """A row with 0, or with as many as there are options, decides it."""
     row = {"question": "Which?", "choices": OPTIONS, "answer": 2}
-    assert "is written as its position from 0; no row shows" in custom.from_file("a.jsonl", jsonl(row)).about
-    zero = custom.from_file("a.jsonl", jsonl(row, row | {"answer": 0})).about
+    assert "is written as its position from 0; no row shows" in own_questions.from_file("a.jsonl", jsonl(row)).about
+    zero = own_questions.from_file("a.jsonl", jsonl(row, row | {"answer": 0})).about
     assert "is written as its position from 0 (row 1: 2 is 'blue')." in zero
-    last = custom.from_file("a.jsonl", jsonl(row, row | {"answer": 4})).about
+    last = own_questions.from_file("a.jsonl", jsonl(row, row | {"answer": 4})).about
     assert "is written as its position from 1 (row 1: 2 is 'green')." in last
 
 
@@ -418,13 +418,13 @@ def test_positions_that_no_row_decides_count_from_0_and_that_is_told() -> None:
 def test_numbers_that_may_be_meant_otherwise_are_told(answers: list[str], sentence: str) -> None:
     """They are read as everybody's numbers are, and nobody has to guess that."""
     rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
-    assert sentence in custom.from_file("a.jsonl", jsonl(*rows)).about
+    assert sentence in own_questions.from_file("a.jsonl", jsonl(*rows)).about
 
 
 @pytest.mark.parametrize("answers", [["50", "0.5"], ["1.5", "3.142"], ["0.125"], ["0", "10"], ["1.50%x", "x"]])
 def test_of_plain_numbers_nothing_is_told(answers: list[str]) -> None:
     rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
-    about = custom.from_file("a.jsonl", jsonl(*rows)).about
+    about = own_questions.from_file("a.jsonl", jsonl(*rows)).about
     assert not any(words in about for words in ("percentages", "Zeros", "decimal point"))
 
 
@@ -433,15 +433,17 @@ def test_questions_with_two_right_answers_are_told() -> None:
     row = {"question": "Who?", "answer": "x"}
     other = row | {"answer": ["y", "x"]}
     contrary = row | {"answer": "z"}
-    assert "Rows 1 and 3 ask the same, but" in custom.from_file("a.jsonl", jsonl(row, other, contrary)).about
-    assert "ask the same" not in custom.from_file("a.jsonl", jsonl(row, other, contrary | {"context": "c"})).about
+    assert "Rows 1 and 3 ask the same, but" in own_questions.from_file("a.jsonl", jsonl(row, other, contrary)).about
+    assert (
+        "ask the same" not in own_questions.from_file("a.jsonl", jsonl(row, other, contrary | {"context": "c"})).about
+    )
 
 
 def test_columns_are_named_by_the_user_where_names_say_nothing() -> None:
     """Dots lead into objects; what is left over is told."""
     row = {"frage": "Which?", "data": {"pick": ["x", "y"], "right": "y"}, "hint": "h"}
     given = {"question": "frage", "choices": "data.pick", "answer": "data.right"}
-    task = custom.from_file("a.jsonl", jsonl(row), given)
+    task = own_questions.from_file("a.jsonl", jsonl(row), given)
     assert preparation.build(task, parse("a.jsonl", jsonl(row), ()), [], None).problems[0].references == ("B",)
     assert "Not used: hint." in task.about
 
@@ -457,8 +459,8 @@ def test_a_column_that_nobody_has_is_a_slip() -> None:
     """With those that there are; a path into an object is a column, and so is one that most rows leave empty."""
     rows = jsonl({"q": {"text": "1?"}, "a": None}, {"q": {"text": "2?"}, "a": "2", "hint": "two"})
     with pytest.raises(BadData, match="there is no column 'b', which --columns answer=b names; there are: q, a, hint"):
-        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "b"})
+        own_questions.from_file("a.jsonl", rows, {"question": "q.text", "answer": "b"})
     with pytest.raises(BadData, match="there is no column 'clue', which --columns context=hint"):
-        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint+clue"})
+        own_questions.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint+clue"})
     with pytest.raises(BadData, match="row 1: the field 'a' is empty"):
-        custom.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint"})
+        own_questions.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint"})

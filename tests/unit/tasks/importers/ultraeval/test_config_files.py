@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from model_accuracy_eval.errors import BadData, UnknownName
-from model_accuracy_eval.tasks.importers.ultraeval import reply_pipelines
+from model_accuracy_eval.tasks.importers import ultraeval_replies
 
 FIELDS: dict[str, Any] = {
     "task_name": "tydiqa",
@@ -23,8 +23,8 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def parse(file: str, *entries: Any) -> list[reply_pipelines.Config]:
-    return reply_pipelines.parse(file, msgspec.json.encode(entries[0] if len(entries) == 1 else entries))
+def parse(file: str, *entries: Any) -> list[ultraeval_replies.Config]:
+    return ultraeval_replies.parse(file, msgspec.json.encode(entries[0] if len(entries) == 1 else entries))
 
 
 def test_u1_one_task_or_a_list_of_them() -> None:
@@ -75,7 +75,7 @@ def test_u2_names_are_made_of_dataset_task_and_method(
 )
 def test_task_files_are_told_from_data_files(data: bytes, found: bool) -> None:
     """Rows of questions in a .json file are no tasks."""
-    assert reply_pipelines.is_config(data) is found
+    assert ultraeval_replies.is_config(data) is found
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_a_field_that_cannot_be_meant_is_named(change: dict[str, Any], error: ty
 def test_what_is_no_json_is_said_with_its_file() -> None:
     """And with what is wrong."""
     with pytest.raises(BadData, match=r"run.json is no JSON that could be read: .+"):
-        reply_pipelines.parse("run.json", b"{")
+        ultraeval_replies.parse("run.json", b"{")

@@ -10,9 +10,9 @@ from tests.unit.tasks.importers.ultraeval.test_config_files import FIELDS
 from model_accuracy_eval.errors import Unsupported
 from model_accuracy_eval.records import MetricUse, PreparedDataset, Sampling, Step, TaskSpec, Transform
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.importers.lm_eval.convert_task import ImportedTask
-from model_accuracy_eval.tasks.importers.ultraeval import reply_pipelines
-from model_accuracy_eval.tasks.importers.ultraeval.convert_config import convert
+from model_accuracy_eval.tasks.importers import ultraeval_replies
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import ImportedTask
+from model_accuracy_eval.tasks.importers.ultraeval_tasks import convert
 
 FILE = "ultra/datasets/tydiqa/config/tydiqa_gen.json"
 WEIGHED: dict[str, Any] = {
@@ -32,7 +32,7 @@ def files(**more: Any) -> MemoryTaskFiles:
 
 
 def imported(change: dict[str, Any], found: MemoryTaskFiles | None = None, *, trusted: bool = True) -> ImportedTask:
-    (config,) = reply_pipelines.parse(FILE, msgspec.json.encode(FIELDS | change))
+    (config,) = ultraeval_replies.parse(FILE, msgspec.json.encode(FIELDS | change))
     return convert(config, found or files(), trusted=trusted)
 
 

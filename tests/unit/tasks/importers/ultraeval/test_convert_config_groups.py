@@ -9,8 +9,8 @@ from tests.unit.tasks.importers.ultraeval.test_config_files import FIELDS
 
 from model_accuracy_eval.errors import Unsupported
 from model_accuracy_eval.records import GroupMean, TaskGroup
-from model_accuracy_eval.tasks.importers.lm_eval.convert_task import ImportedTask
-from model_accuracy_eval.tasks.importers.ultraeval import convert_config
+from model_accuracy_eval.tasks.importers import ultraeval_tasks
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import ImportedTask
 from model_accuracy_eval.tasks.library import Library
 
 ACCURACY = {"accuracy": {"evaluation": {"type": "exact_match"}}}
@@ -50,7 +50,7 @@ def names(tasks: list[ImportedTask]) -> list[str]:
 
 def test_u2_a_list_is_a_run_with_a_mean_for_every_dataset_of_several_tasks() -> None:
     """Each task weighs the same in it, however many rows it has."""
-    found = convert_config.from_file(FILES, "u/run.json", LIST, trusted=True)
+    found = ultraeval_tasks.from_file(FILES, "u/run.json", LIST, trusted=True)
     assert names(found.tasks) == ["law_a_gen", "law_b_gen", "sea_c_gen"]
     assert found.groups == [TaskGroup(name="law", members=("law_a_gen", "law_b_gen"), means=MEAN)]
 
@@ -62,7 +62,7 @@ def test_u19_the_mean_of_pass_k_is_of_every_k() -> None:
         config(name, metric=metric, generate={"method": "generate", "params": {"sampling_num": 2}})
         for name in ("a", "b")
     ]
-    (group,) = convert_config.from_file(FILES, "u/run.json", msgspec.json.encode(both), trusted=True).groups
+    (group,) = ultraeval_tasks.from_file(FILES, "u/run.json", msgspec.json.encode(both), trusted=True).groups
     assert [mean.metric for mean in group.means] == ["pass@1(pass_k)", "pass@2(pass_k)"]
 
 
@@ -70,7 +70,7 @@ def test_one_bad_task_of_a_list_hides_no_other() -> None:
     """All refusals stand in one sentence, each with its task."""
     data = msgspec.json.encode([config("a", fewshot=-1), config("b"), config("c", postprocess="own")])
     with pytest.raises(Unsupported) as raised:
-        convert_config.from_file(FILES, "u/run.json", data, trusted=True)
+        ultraeval_tasks.from_file(FILES, "u/run.json", data, trusted=True)
     assert "The task 'run' cannot be imported" in raised.value.sentence
     assert [reason.split("'")[1] for reason in raised.value.reasons] == ["law_a_gen", "law_c_gen"]
 
@@ -88,15 +88,15 @@ def test_one_bad_task_of_a_list_hides_no_other() -> None:
 )
 def test_u2_tasks_and_datasets_of_a_folder_have_names(name: str, found: list[str]) -> None:
     """A dataset's name alone means its generating tasks, as in UltraEval."""
-    collection = convert_config.from_name(FILES, ("u",), name, trusted=True)
+    collection = ultraeval_tasks.from_name(FILES, ("u",), name, trusted=True)
     assert collection is not None
     assert names(collection.tasks) == found
 
 
 def test_a_name_that_no_folder_knows_is_left_to_others() -> None:
     """Nothing is found, and nothing but the dataset's own folder was read."""
-    assert convert_config.from_name(FILES, ("u",), "sea_c_gen") is None
-    assert convert_config.from_name(FILES, ("u",), "law_z_gen") is None
+    assert ultraeval_tasks.from_name(FILES, ("u",), "sea_c_gen") is None
+    assert ultraeval_tasks.from_name(FILES, ("u",), "law_z_gen") is None
 
 
 def test_a_library_knows_files_names_and_groups() -> None:

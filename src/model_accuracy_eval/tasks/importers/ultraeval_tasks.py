@@ -21,12 +21,11 @@ from model_accuracy_eval.records import (
     TaskSpec,
     Transform,
 )
-from model_accuracy_eval.tasks.importers.lm_eval.convert_task import ImportedTask
-from model_accuracy_eval.tasks.importers.lm_eval.task_groups import ImportedTasks, refuse
-from model_accuracy_eval.tasks.importers.lm_eval.templates import escaped
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import ImportFindings, TaskFileReader
-from model_accuracy_eval.tasks.importers.ultraeval import reply_pipelines
-from model_accuracy_eval.tasks.importers.ultraeval.reply_pipelines import Config, parse
+from model_accuracy_eval.tasks.importers import ultraeval_replies
+from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, TaskFileReader
+from model_accuracy_eval.tasks.importers.lm_eval_tasks import ImportedTask, ImportedTasks, refuse
+from model_accuracy_eval.tasks.importers.lm_eval_templates import escaped
+from model_accuracy_eval.tasks.importers.ultraeval_replies import Config, parse
 
 # `generate.params` → sampling parameters of a TaskSpec.
 
@@ -193,11 +192,11 @@ def convert(config: Config, files: TaskFileReader, *, trusted: bool) -> Imported
         name=config.name,
         about=f"UltraEval's task {fields.task_name}, rows of {PurePath(fields.path).name}.",
         data=DataFile(name=str(PurePath(root or ".", fields.path)), recipe=_recipe(config, root)),
-        views=(Step(name="programs"),) if reply_pipelines.runs_programs(fields) else (),
+        views=(Step(name="programs"),) if ultraeval_replies.runs_programs(fields) else (),
         fields=(),
         prompt=_prompt(config),
-        extras=reply_pipelines.columns(fields),
-        pipelines=(reply_pipelines.pipeline(fields, repeats(params), findings),),
+        extras=ultraeval_replies.columns(fields),
+        pipelines=(ultraeval_replies.pipeline(fields, repeats(params), findings),),
         **(_choice(params, findings) if fields.generate.method == "loglikelihood" else _generated(config, params)),
     )
     if findings.reasons:
@@ -245,8 +244,8 @@ def _prompt(config: Config) -> Prompt:
 def _generated(config: Config, params: Params) -> JSONObject:
     return {
         "reference": "{{ answers[0] }}",
-        "references": _LETTERS if reply_pipelines.reads_letters(config.fields) else "{{ answers | tojson }}",
-        "choices": _OPTIONS if "target_scores" in reply_pipelines.columns(config.fields) else None,
+        "references": _LETTERS if ultraeval_replies.reads_letters(config.fields) else "{{ answers | tojson }}",
+        "choices": _OPTIONS if "target_scores" in ultraeval_replies.columns(config.fields) else None,
         **task_fields(params),
     }
 

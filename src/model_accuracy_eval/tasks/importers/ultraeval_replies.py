@@ -10,7 +10,7 @@ import msgspec
 from model_accuracy_eval.errors import BadData, UnknownName
 from model_accuracy_eval.records import JSONObject, MetricUse, Pipeline, Step
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import ImportFindings, quoted
+from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, quoted
 
 # A JSON file → the tasks in it, under the names that UltraEval's `make_config.py` gives them.
 

@@ -7,11 +7,11 @@ from string import ascii_uppercase
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, UnknownName
+from model_accuracy_eval.records import DataRow
 from model_accuracy_eval.records.media import media_in
-from model_accuracy_eval.scoring.answers.answer_kinds import answer_kind
-from model_accuracy_eval.scoring.answers.maths_answers import as_number
-from model_accuracy_eval.tasks.importers.own_questions import cells
-from model_accuracy_eval.tasks.importers.own_questions.cells import (
+from model_accuracy_eval.scoring.answers.maths_answers import answer_kind, as_number
+from model_accuracy_eval.tasks.importers import own_cells
+from model_accuracy_eval.tasks.importers.own_cells import (
     AnswerIs,
     Columns,
     QuestionShape,
@@ -20,7 +20,6 @@ from model_accuracy_eval.tasks.importers.own_questions.cells import (
     options_of,
     position,
 )
-from model_accuracy_eval.tasks.rows import DataRow
 
 QUESTIONS = (
     *("question", "problem", "query", "prompt", "questionstem", "stem", "问题", "题目", "题干", "messages", "input"),
@@ -77,7 +76,7 @@ def normal(name: str) -> str:
 
 def names_of(rows: Iterable[DataRow]) -> tuple[str, ...]:
     """All columns in which some row has something."""
-    return tuple(dict.fromkeys(name for row in rows for name, value in row.items() if not cells.is_blank(value)))
+    return tuple(dict.fromkeys(name for row in rows for name, value in row.items() if not own_cells.is_blank(value)))
 
 
 def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) -> Columns:
@@ -126,7 +125,7 @@ def _refuse_unknown(where: str, rows: Sequence[DataRow], given: Mapping[str, str
     """Refuses a column that no row has: most are slips of the keyboard."""
     for role, value in given.items():
         for column in value.split("+") if role in _SEVERAL else [value]:
-            if not any(column in row or cells.value_at(row, column) is not None for row in rows):
+            if not any(column in row or own_cells.value_at(row, column) is not None for row in rows):
                 raise BadData(
                     f"{where}: there is no column '{column}', which --columns {role}={value} names; there are: "
                     f"{', '.join(names_of(rows))}."
@@ -239,9 +238,9 @@ def answer_is(where: str, rows: Sequence[DataRow], columns: Columns) -> tuple[An
     marked: _Marked = []
     for number, row in enumerate(rows, start=1):
         options = options_of(f"{where}, row {number}", row, columns) if columns.choices else None
-        value = cells.value_at(row, columns.answer)
-        if options and not cells.is_blank(value):
-            for text in cells.answers_of(f"{where}, row {number}", columns.answer, value):
+        value = own_cells.value_at(row, columns.answer)
+        if options and not own_cells.is_blank(value):
+            for text in own_cells.answers_of(f"{where}, row {number}", columns.answer, value):
                 marked.append((text, position(text), options))
     if not marked or any(number is None for _, number, _ in marked):
         return "letter or text", True
@@ -269,7 +268,7 @@ def _text_unless_unclear(where: str, marked: _Marked, column: str) -> AnswerIs:
                 raise BadData(
                     f"{where}, row {place}: the right answer {text} is the text of option {ascii_uppercase[by_text]}, "
                     f"and counted from {first} the position of option {ascii_uppercase[by_position]} "
-                    f"({cells.short(options.texts[by_position])}). Say which with --columns answer_is=text, "
+                    f"({own_cells.short(options.texts[by_position])}). Say which with --columns answer_is=text, "
                     f"answer_is=0 or answer_is=1, or write letters in '{column}'."
                 )
     return "letter or text"
@@ -282,9 +281,9 @@ def with_kind(where: str, rows: Sequence[DataRow], shape: QuestionShape, *, name
     values: dict[str, str] = {}
     for number, row in enumerate(rows, start=1):
         at = f"{where}, row {number}"
-        value = cells.value_at(row, columns.answer)
-        if not cells.is_blank(value) and not (columns.choices and options_of(at, row, columns)):
-            texts += cells.answers_of(at, columns.answer, value)
+        value = own_cells.value_at(row, columns.answer)
+        if not own_cells.is_blank(value) and not (columns.choices and options_of(at, row, columns)):
+            texts += own_cells.answers_of(at, columns.answer, value)
             values[at] = str(value).strip()
     if not texts:
         return shape
@@ -344,10 +343,10 @@ def refuse_what_would_be_dropped(where: str, rows: Sequence[DataRow], columns: C
                 "column if the questions can be answered without it."
             )
         for number, row in enumerate(rows, start=1):
-            held, answer = cells.entries(row.get(name)), cells.value_at(row, columns.answer)
+            held, answer = own_cells.entries(row.get(name)), own_cells.value_at(row, columns.answer)
             if held and not columns.choices and answer in held:
                 raise BadData(
-                    f"{where}, row {number}: the right answer {cells.short(answer)} is one of the list in '{name}', "
+                    f"{where}, row {number}: the right answer {own_cells.short(answer)} is one of the list in '{name}', "
                     f"which would not be shown. Name the options with --columns choices={name}, or remove the column."
                 )
 

@@ -10,15 +10,10 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.scoring.answers.answer_kinds import is_number
-from model_accuracy_eval.tasks.importers.own_questions import cells
-from model_accuracy_eval.tasks.importers.own_questions.cells import (
-    QuestionShape,
-    options_of,
-    possible_places,
-    right_place,
-)
-from model_accuracy_eval.tasks.rows import DataRow
+from model_accuracy_eval.records import DataRow
+from model_accuracy_eval.scoring.answers.maths_answers import is_number
+from model_accuracy_eval.tasks.importers import own_cells
+from model_accuracy_eval.tasks.importers.own_cells import QuestionShape, options_of, possible_places, right_place
 
 _ROLES = {
     "system": "system",
@@ -50,7 +45,7 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
     columns = shape.columns
     question, earlier = _question(where, row, shape)
     options = options_of(where, row, columns) if columns.choices else None
-    value = cells.value_at(row, columns.answer)
+    value = own_cells.value_at(row, columns.answer)
     texts = _right_answers(where, columns.answer, value)
     found: DataRow = {"question": question, "earlier": earlier, "choices": list(options.texts) if options else []}
     if options:
@@ -68,36 +63,38 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
     else:
         answers = _open_answers(texts, value, shape)
         for column, others in _further(where, row, shape):
-            if not {cells.plain(text) for text in others} & {cells.plain(text) for text in texts}:
+            if not {own_cells.plain(text) for text in others} & {own_cells.plain(text) for text in texts}:
                 raise _contradiction(where, columns.answer, texts, column, others)
             answers = list(dict.fromkeys([*answers, *others]))
         found |= {"answers": answers, "kind": _kind(answers, shape)}
     for role in ("id", "category"):
         if name := getattr(columns, role):
-            cell = cells.value_at(row, name)
-            found[role] = "" if cells.is_blank(cell) else cells.text_of(where, name, cell)
+            cell = own_cells.value_at(row, name)
+            found[role] = "" if own_cells.is_blank(cell) else own_cells.text_of(where, name, cell)
     return found
 
 
 def _right_answers(where: str, column: str, value: Any) -> list[str]:
-    if cells.is_blank(value):
+    if own_cells.is_blank(value):
         raise BadData(f"{where}: the field '{column}' is empty.")
-    texts = cells.answers_of(where, column, value)
+    texts = own_cells.answers_of(where, column, value)
     for text in texts:
         if "<think>" in text or "</think>" in text:
-            raise BadData(f"{where}: the right answer holds a thought, and replies lose theirs: {cells.short(text)}.")
+            raise BadData(
+                f"{where}: the right answer holds a thought, and replies lose theirs: {own_cells.short(text)}."
+            )
     return texts
 
 
 def _further(where: str, row: DataRow, shape: QuestionShape) -> list[tuple[str, list[str]]]:
     """What the other columns with the right answer say."""
-    pairs = [(column, cells.value_at(row, column)) for column in shape.columns.also]
-    return [(name, cells.answers_of(where, name, value)) for name, value in pairs if not cells.is_blank(value)]
+    pairs = [(column, own_cells.value_at(row, column)) for column in shape.columns.also]
+    return [(name, own_cells.answers_of(where, name, value)) for name, value in pairs if not own_cells.is_blank(value)]
 
 
 def _contradiction(where: str, column: str, texts: list[str], other: str, others: list[str]) -> BadData:
     return BadData(
-        f"{where}: '{column}' says {cells.short(texts[0])}, but '{other}' says {cells.short(others[0])}. Say which is "
+        f"{where}: '{column}' says {own_cells.short(texts[0])}, but '{other}' says {own_cells.short(others[0])}. Say which is "
         f"the right answer with --columns answer={column}."
     )
 
@@ -107,7 +104,7 @@ def _open_answers(texts: list[str], value: Any, shape: QuestionShape) -> list[st
         return [text.rpartition(shape.after)[2].strip() for text in texts]
     if len(texts) == 1 and (word := texts[0].strip().lower()) in _YES and not isinstance(value, list):
         return _YES[word]  # as JSON, and as spreadsheets write it
-    return cells.with_readings(texts)
+    return own_cells.with_readings(texts)
 
 
 def _kind(answers: list[str], shape: QuestionShape) -> str:
@@ -119,27 +116,27 @@ def _kind(answers: list[str], shape: QuestionShape) -> str:
 def _question(where: str, row: DataRow, shape: QuestionShape) -> tuple[str, list[dict[str, str]]]:
     """The question with what belongs to it, and the messages before it."""
     columns = shape.columns
-    value = cells.value_at(row, columns.question)
-    if cells.is_blank(value):
+    value = own_cells.value_at(row, columns.question)
+    if own_cells.is_blank(value):
         raise BadData(f"{where}: the field '{columns.question}' is empty.")
     earlier: list[dict[str, str]] = []
     if isinstance(value, list):
         *earlier, last = _messages(where, columns.question, value)
         value = last["content"]
-    text = cells.text_of(where, columns.question, value)
-    before = [text for name in columns.context for text in _texts(where, name, cells.value_at(row, name))]
+    text = own_cells.text_of(where, columns.question, value)
+    before = [text for name in columns.context for text in _texts(where, name, own_cells.value_at(row, name))]
     more = row.get(columns.more)
-    after = [] if cells.is_blank(more) else [cells.text_of(where, columns.more, more)]
+    after = [] if own_cells.is_blank(more) else [own_cells.text_of(where, columns.more, more)]
     system = row.get(columns.system)
-    if not cells.is_blank(system):
-        earlier = [{"role": "system", "content": cells.text_of(where, columns.system, system)}, *earlier]
+    if not own_cells.is_blank(system):
+        earlier = [{"role": "system", "content": own_cells.text_of(where, columns.system, system)}, *earlier]
     return "\n\n".join([*before, text, *after]), earlier
 
 
 def _texts(where: str, column: str, value: Any) -> list[str]:
     """The text of a cell, or those of a list; none of an empty one."""
     held = value if isinstance(value, list) else [value]
-    return [cells.text_of(where, column, entry) for entry in held if not cells.is_blank(entry)]
+    return [own_cells.text_of(where, column, entry) for entry in held if not own_cells.is_blank(entry)]
 
 
 def _messages(where: str, column: str, value: list[Any]) -> list[dict[str, str]]:

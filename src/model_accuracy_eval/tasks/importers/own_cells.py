@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from model_accuracy_eval.benchmarks.prompt_parts import as_python
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import DataRow
 from model_accuracy_eval.records.base import Record
-from model_accuracy_eval.tasks.prompts import as_python
-from model_accuracy_eval.tasks.rows import DataRow
 
 _INNER_ANSWERS = ("text", "texts", "value", "aliases", "answers")
 """Fields of an object that hold the right answers, as in SQuAD and TriviaQA."""

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.records import DataFile, FewShot, Recipe, RequestKind, Slice, Step
-from model_accuracy_eval.tasks.importers.lm_eval import metric_pipelines
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import ImportFindings, PythonReference, TaskFields, quoted
+from model_accuracy_eval.tasks.importers import lm_eval_metrics
+from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, PythonReference, TaskFields, quoted
 
 _JINJA = ("{{", "{%", "{#")
 
@@ -167,7 +167,7 @@ def with_images(question: str, images: Any, findings: ImportFindings) -> str:
 
 def _filters(fields: TaskFields) -> list[Any]:
     unused = ImportFindings(trusted=True)
-    return [step for pipeline in metric_pipelines.pipelines(fields, "generate", unused) for step in pipeline.filters]
+    return [step for pipeline in lm_eval_metrics.pipelines(fields, "generate", unused) for step in pipeline.filters]
 
 
 # Where a task's rows and its solved examples are.

@@ -14,12 +14,7 @@ from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 from model_accuracy_eval.scoring.metrics.scorers import CLASSES, DEFAULT_METRICS, SCORERS
 from model_accuracy_eval.scoring.metrics.user_functions import HUGGING_FACE
-from model_accuracy_eval.tasks.importers.lm_eval.yaml_files import (
-    ImportFindings,
-    PythonReference,
-    TaskFields,
-    functions,
-)
+from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, PythonReference, TaskFields, functions
 
 _OWN_KEYS = {"metric", "aggregation", "higher_is_better", "reduction", "k", "kwargs", "hf_evaluate", "weight_by_size"}
 _SWITCHES = {"ignore_case", "ignore_punctuation", "ignore_numbers"}

@@ -16,6 +16,7 @@ from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import (
     Attempt,
     DataFile,
+    DataRow,
     MetricUse,
     Pipeline,
     PreparedDataset,
@@ -26,15 +27,15 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.records.base import Record
-from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
+from model_accuracy_eval.scoring.answers.maths_answers import KINDS
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats
-from model_accuracy_eval.tasks.importers.own_questions import cells, question_columns
-from model_accuracy_eval.tasks.importers.own_questions.cells import Columns, QuestionShape
-from model_accuracy_eval.tasks.importers.own_questions.question_columns import columns_by_name
-from model_accuracy_eval.tasks.importers.own_questions.read_rows import numbered, read_row
-from model_accuracy_eval.tasks.rows import DataRow, parse
+from model_accuracy_eval.tasks.importers import own_cells, own_columns
+from model_accuracy_eval.tasks.importers.own_cells import Columns, QuestionShape
+from model_accuracy_eval.tasks.importers.own_columns import columns_by_name
+from model_accuracy_eval.tasks.importers.own_rows import numbered, read_row
+from model_accuracy_eval.tasks.rows import parse
 
 # What has been understood of a file, in sentences for the terminal and the page.
 
@@ -58,7 +59,7 @@ def about(
             f"Rows {found[0]} and {found[1]} ask the same, but have different right answers, so that no model can be "
             "right in both."
         )
-    entities = [place for place, row in enumerate(read, start=1) if cells.has_entity(row["question"])]
+    entities = [place for place, row in enumerate(read, start=1) if own_cells.has_entity(row["question"])]
     if entities:
         yield f"{_rows(len(entities))} with HTML's entities, sent as they are: the question of row {entities[0]}."
     ids = Counter(row.get("id", "") for row in read)
@@ -66,7 +67,7 @@ def about(
         name, count = repeated[0]
         others = f", and {len(repeated) - 1} more such ids" if len(repeated) > 1 else ""
         yield f"An id stands in several rows: '{name}' in {count} of them{others}."
-    if unused := question_columns.unused(raw, shape.columns):
+    if unused := own_columns.unused(raw, shape.columns):
         yield f"Not used: {', '.join(unused)}."
 
 
@@ -94,7 +95,7 @@ def _options(
     from_columns = ", ".join(f"'{name}'" for name in shape.columns.choices)
     first = read[places[0]]
     right = first["choices"][ascii_uppercase.index(first["answers"][0])]
-    written = cells.short(cells.value_at(raw[places[0]], shape.columns.answer))
+    written = own_cells.short(own_cells.value_at(raw[places[0]], shape.columns.answer))
     unclear = "" if position_is_shown else "; no row shows whether they count from 0 or 1, say it with answer_is"
     yield (
         f"Options: {number} a row from {from_columns}; the right one is written as its {shape.answer_is}{unclear} "
@@ -163,15 +164,13 @@ def understand(where: str, rows: list[DataRow], given: Mapping[str, str] | None 
     """
     roles = dict(given or {})
     answer_is = roles.pop("answer_is", None)
-    shape = QuestionShape(columns=Columns(), header=question_columns.missing_header(rows))
+    shape = QuestionShape(columns=Columns(), header=own_columns.missing_header(rows))
     raw = [row for _, row in numbered(rows, shape)]
     columns = columns_by_name(where, raw, roles)
-    question_columns.refuse_what_would_be_dropped(where, raw, columns)
-    way, is_shown = (
-        (question_columns.stated(answer_is), True) if answer_is else question_columns.answer_is(where, raw, columns)
-    )
+    own_columns.refuse_what_would_be_dropped(where, raw, columns)
+    way, is_shown = (own_columns.stated(answer_is), True) if answer_is else own_columns.answer_is(where, raw, columns)
     shape = replace(shape, columns=columns, answer_is=way)
-    shape = question_columns.with_kind(where, raw, shape, named="answer" in roles)
+    shape = own_columns.with_kind(where, raw, shape, named="answer" in roles)
     read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(raw, start=1)]
     shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
     said = about(raw, read, shape, position_is_shown=is_shown)
@@ -211,9 +210,9 @@ def from_rows(name: str, data: DataFile, rows: list[DataRow], columns: Mapping[s
 
 
 def _are_conversations(rows: list[DataRow]) -> bool:
-    answers = {*question_columns.ANSWERS, *question_columns.REPLIES}
+    answers = {*own_columns.ANSWERS, *own_columns.REPLIES}
     return "messages" in row_formats.with_messages(rows[0]) and not any(
-        question_columns.normal(name) in answers for name in rows[0]
+        own_columns.normal(name) in answers for name in rows[0]
     )
 
 
