@@ -27,6 +27,7 @@ test: $(READY)  ## what a change is tested with: everything that runs in minutes
 test-all: test test-long  ## every test: simulator, engines, references and parity too
 
 test-long: $(READY) parity references oldest ray  ## what `make test` leaves out
+	E2E=processes $(PYTEST) -m "not slow" tests/e2e
 	$(PYTEST) --hypothesis-profile thorough -m "hypothesis and not slow"
 	$(PYTEST) -m "slow and not references" --ignore tests/live --ignore tests/parity --ignore tests/e2e/ray
 

@@ -94,7 +94,7 @@ pipelines: [{metrics: [{name: "METRIC", label: right, args: {limit: 5}}]}]
 """
 ASKING_PYTHON = """
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.scoring.metrics import Metric
+from model_accuracy_eval import Metric
 
 def ask(answer, problem, *, limit):
     code, tests = problem.extras["prompt"] + answer, problem.extras["test"]

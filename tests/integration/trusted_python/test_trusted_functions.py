@@ -28,7 +28,7 @@ from lm_eval.filters.extraction import RegexFilter
 from model_accuracy_eval.records import Message
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.records import Question
-from model_accuracy_eval.scoring.metrics import Metric
+from model_accuracy_eval import Metric
 assert lm_eval.api.filter.Filter is Filter
 
 def where(answer, references):

@@ -15,7 +15,7 @@ from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric
 from model_accuracy_eval.scoring.metrics.scorers import user_function_paths
 
 OWN = """
-from model_accuracy_eval.scoring.metrics import Metric
+from model_accuracy_eval import Metric
 
 def length(answer, references, *, per=1):
     return len(answer) / per
