@@ -19,7 +19,6 @@ from model_accuracy_eval.sandbox.inside import (
     compiled_program,
     preload,
     program_process,
-    shared_process,
     test_process,
 )
 from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram
@@ -163,9 +162,8 @@ class ForkServer:
 
     def _start_split(self, order: JobOrder, pipes: Pipes, state: JobState) -> list[int]:
         def judge(tests: str, connection: ProgramConnection) -> JobReport:
-            names = test_process.ProgramNames(order.entry_points, order.borrowed)
-            parts = test_process.Tests(tests, order.ends, order.helpers)
-            return test_process.judge(parts, names, connection)
+            parts = test_process.Tests(tests, order.entry_points, order.borrowed, order.ends, order.helpers)
+            return test_process.judge_apart(parts, connection)
 
         state.await_start(_START_LIMIT, order.wall_seconds)
         return self._start_apart(order, pipes, judge, partial(program_process.serve, imports=order.imports))
@@ -227,7 +225,7 @@ class ForkServer:
 
     def _start_shared(self, order: JobOrder, pipes: Pipes, _state: JobState) -> list[int]:
         def run_both(tests: str, code: str) -> None:
-            send(3, shared_process.run(code, tests, order.ends))
+            send(3, test_process.judge_together(code, tests, order.ends))
 
         return [fork(lambda: self._run_together(order, pipes, run_both))]
 

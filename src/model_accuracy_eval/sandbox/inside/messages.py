@@ -185,7 +185,7 @@ class ValueMessage(NamedTuple):
     every field."""
 
     kind: str
-    """What is asked (see `program_process`), or how it was answered: one of the kinds below."""
+    """What is asked (see `program_process`), or how it was answered: READY, or one of the kinds below."""
     args: list[Json] = []
     """Values as `codec` encodes them."""
     kwargs: dict[str, Json] = {}
@@ -205,7 +205,7 @@ class ValueMessage(NamedTuple):
     """What the tests have put into stdin."""
 
 
-IS_READY, VALUE, RAISED = "ready", "value", "raised"
+VALUE, RAISED = "value", "raised"
 FUNCTION, MISSING = "function", "missing"
 """Answers where a name is asked for: it can be called; there is none."""
 NOT_DATA = "not data"

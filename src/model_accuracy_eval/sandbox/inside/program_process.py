@@ -17,10 +17,10 @@ from model_accuracy_eval.sandbox.inside.captured_streams import ProgramStreams
 from model_accuracy_eval.sandbox.inside.codec import Codec
 from model_accuracy_eval.sandbox.inside.messages import (
     FUNCTION,
-    IS_READY,
     MISSING,
     NOT_DATA,
     RAISED,
+    READY,
     VALUE,
     Gone,
     TooLarge,
@@ -88,7 +88,7 @@ class ProgramSide:
             self._names = load(code).__dict__
             exec(imports, self._names)  # noqa: S102 - of the task's own tests
             flush()
-            send(self._connection, ValueMessage(IS_READY))
+            send(self._connection, ValueMessage(READY))
         except BaseException as error:  # noqa: BLE001 - leaving is not passing
             self._send_raised(error)
 

@@ -1,4 +1,4 @@
-"""The process that the tests run in: names that they do not define are asked of the program, in another process."""
+"""The process that the tests run in. Apart from the program, names that they do not define are asked of it."""
 
 import importlib
 import sys
@@ -10,68 +10,64 @@ from model_accuracy_eval.sandbox.inside.messages import (
     NOT_DATA,
     PROGRAM_ENDED,
     CheckOutcome,
-    ComparedSides,
     Gone,
     JobReport,
 )
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
+from model_accuracy_eval.sandbox.inside.program_process import describe_error, flush, load
 from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, compile_tests
 from model_accuracy_eval.sandbox.inside.unit_tests import run_test_cases, test_cases
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 
-class ProgramNames(NamedTuple):
-    """Names that the tests take from the program."""
-
-    entry_points: list[str]
-    borrowed: list[str]
-
-
-class Namespace(dict[str, object]):
-    """The names of the tests; those that they do not define are looked up when they are used."""
-
-    def __init__(self, connection: ProgramConnection, names: ProgramNames) -> None:
-        super().__init__(__name__="tests")
-        self._connection, self._names = connection, names
-
-    def __missing__(self, name: str) -> object:
-        """An entry point is always the program's, and what Python itself has never is (see `names_of_tests`)."""
-        is_module = name in sys.stdlib_module_names and name not in self._names.entry_points
-        if not (is_module or name in self._names.entry_points or name in self._names.borrowed):
-            raise KeyError(name)
-        if is_module and not self._connection.has(name):
-            raise KeyError(name)
-        # Where only the program imports a module, such as math, plain Python would give the tests the program's.
-        self[name] = importlib.import_module(name) if is_module else self._connection.find(name)
-        return self[name]
-
-
 class Tests(NamedTuple):
+    """Tests, and the names that they take from the program."""
+
     source: str
+    entry_points: Sequence[str] = ()
+    borrowed: Sequence[str] = ()
     ends: Sequence[int] = ()
     """The numbers that their ends report."""
     helpers: str = ""
     """Source that is executed before them."""
 
 
-def judge(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> JobReport:
+class Namespace(dict[str, object]):
+    """The names of the tests; those that they do not define are looked up when they are used."""
+
+    def __init__(self, connection: ProgramConnection, tests: Tests) -> None:
+        super().__init__(__name__="tests")
+        self._connection, self._tests = connection, tests
+
+    def __missing__(self, name: str) -> object:
+        """An entry point is always the program's, and what Python itself has never is (see `names_of_tests`)."""
+        tests = self._tests
+        is_module = name in sys.stdlib_module_names and name not in tests.entry_points
+        if not (self._connection.has(name) if is_module else name in {*tests.entry_points, *tests.borrowed}):
+            raise KeyError(name)
+        # Where only the program imports a module, such as math, plain Python would give the tests the program's.
+        self[name] = importlib.import_module(name) if is_module else self._connection.find(name)
+        return self[name]
+
+
+def judge_apart(tests: Tests, connection: ProgramConnection) -> JobReport:
     """To pass, the tests must run to their end and have called the program at least once."""
     try:
-        report = _run(tests, names, connection)
+        report = _run(tests, connection)
     except NotData as error:
         return JobReport(NOT_DATA, str(error))
     # The tests may have caught it.
     return JobReport(NOT_DATA, connection.not_data) if connection.not_data else report
 
 
-def _run(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> JobReport:
+def _run(tests: Tests, connection: ProgramConnection) -> JobReport:
     source, ends = tests.source, tests.ends
     checks: list[CheckOutcome] = []
     try:
         connection.wait_until_ready()
         if "seed" in source:
             connection.follow_seeds()
-        namespace = Namespace(connection, names)
+        namespace = Namespace(connection, tests)
         exec(tests.helpers, namespace)  # noqa: S102 - what the task itself gives
         namespace[CHECKED] = lambda number, held: checks.append(CheckOutcome(number, held))
         exec(compile_tests(source, ends), namespace)  # noqa: S102 - the task's own tests
@@ -80,25 +76,35 @@ def _run(tests: Tests, names: ProgramNames, connection: ProgramConnection) -> Jo
         raise
     except Gone:
         return JobReport(PROGRAM_ENDED)
-    except AssertionError as error:
-        check = failed_check(error, source)
-        return JobReport("failed", _sentence(error, check), failed_check=check)
-    except MemoryError as error:
-        return JobReport("out_of_memory", _sentence(error))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the tests did not end well
-        return JobReport("error", _sentence(error), failed_check=failed_check(error, source))
+        return _failure(error, source)
     if not connection.calls:
         return JobReport("failed", "The tests ended without a call of the program.")
     return JobReport("passed", skipped, checks)
 
 
-def _sentence(error: BaseException, check: ComparedSides | None = None) -> str:
-    text: str = vars(error).get("program_text") or f"{type(error).__name__}: {error}"
-    text = explained(text, check)
+def judge_together(code: str, tests: str, ends: Sequence[int]) -> JobReport:
+    """In the program's own process, where it can forge what is reported. The host therefore wants to see each test
+    reach its end, and runs a second time, where a part of the expectations is wrong: exactly that part must fail."""
+    checks: list[CheckOutcome] = []
+    try:
+        names = load(code).__dict__
+        names[CHECKED] = lambda number, held: checks.append(CheckOutcome(number, held))
+        before = dict(names)
+        exec(compile_tests(tests, ends), names)  # noqa: S102 - the task's own tests
+        report = JobReport("passed", run_test_cases(test_cases(names, before)))
+        flush()
+    except BaseException as error:  # noqa: BLE001 - leaving is not passing
+        report = _failure(error, tests)
+    return report._replace(checks=checks)
+
+
+def _failure(error: BaseException, tests: str) -> JobReport:
+    is_check, check = isinstance(error, AssertionError), failed_check(error, tests)
+    verdict = "failed" if is_check else "out_of_memory" if isinstance(error, MemoryError) else "error"
+    text: str = vars(error).get("program_text") or describe_error(error)
+    text = explained(text, check if is_check else None)
     if test := vars(error).get("unit_test", ""):
         text = f"{test}: {text}"
-    trace, line = error.__traceback__, 0
-    while trace:
-        line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == "<tests>" else line
-        trace = trace.tb_next
-    return f"{text[:2000]} (line {line} of the tests)" if line else text[:2000]
+    where = f" (line {check.line} of the tests)" if check else ""
+    return JobReport(verdict, f"{text[:2000]}{where}", failed_check=check)

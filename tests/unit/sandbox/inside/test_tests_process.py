@@ -11,7 +11,7 @@ import pytest
 from model_accuracy_eval.sandbox.inside import test_process
 from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, JobReport, Json, ValueMessage, pack
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
-from model_accuracy_eval.sandbox.inside.test_process import ProgramNames, judge
+from model_accuracy_eval.sandbox.inside.test_process import judge_apart
 
 FUNCTION = ValueMessage("function", name="f")
 ASSERTION: Json = ["exception", -3, ["named", "builtins", "AssertionError"], ["tuple", 0, "no"], ["dict", 0], None]
@@ -35,7 +35,7 @@ def judged() -> Iterator[Judge]:
     def run(*sent: bytes, tests: test_process.Tests = TESTS) -> JobReport:
         theirs.sendall(b"".join(sent))
         theirs.shutdown(socket.SHUT_WR)
-        return judge(tests, ProgramNames(["f"], []), ProgramConnection(ours.fileno(), lifeline))
+        return judge_apart(tests._replace(entry_points=["f"]), ProgramConnection(ours.fileno(), lifeline))
 
     yield run
     ours.close()
