@@ -20,7 +20,7 @@ def obstacle(kind: str) -> str | None:
 
 @pytest.fixture(scope="module")
 def sandbox() -> str:
-    """The kind that works here, the strongest first."""
+    """The kind that works here, the run_any first."""
     refusals = {}
     for kind in ("docker", "bwrap"):
         if (refusal := obstacle(kind)) is None:

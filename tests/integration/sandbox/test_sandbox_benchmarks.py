@@ -25,23 +25,23 @@ def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(kind: s
 
 
 @pytest.mark.slow
-def test_every_solution_of_mbpp_passes_apart_from_its_tests_and_every_spoiled_one_fails(strongest: RunAll) -> None:
+def test_every_solution_of_mbpp_passes_apart_from_its_tests_and_every_spoiled_one_fails(run_any: RunAll) -> None:
     """All 974, but for three whose tests build objects of the program's own classes; one in four is spoiled, or all."""
     programs = mbpp()
-    done = dict(zip(programs, strongest(programs.values()), strict=True))
+    done = dict(zip(programs, run_any(programs.values()), strict=True))
     assert {name: one.detail for name, one in done.items() if not one.passed} == {}
     assert [name for name, one in done.items() if one.integrity != "split"] == ["MBPP/367", "MBPP/601", "MBPP/927"]
     some = dict(list(programs.items())[:: 1 if EVERY else 4])
-    wrong = dict(zip(some, strongest(map(spoiled, some.values())), strict=True))
+    wrong = dict(zip(some, run_any(map(spoiled, some.values())), strict=True))
     assert {name: one.verdict for name, one in wrong.items() if one.passed is not False} == {}
 
 
-@pytest.mark.parametrize("mode", ["split", "shared"])
-def test_verdicts_are_those_of_plain_python(mode: str, strongest: RunAll) -> None:
+@pytest.mark.parametrize("mode", ["split", pytest.param("shared", marks=pytest.mark.slow)])
+def test_verdicts_are_those_of_plain_python(mode: str, run_any: RunAll) -> None:
     """Damaged solutions of MBPP, one by one; a damage that does no harm passes in both."""
-    programs = [msgspec.structs.replace(damaged(one), mode=mode) for one in list(mbpp().values())[:150]]
+    programs = [msgspec.structs.replace(damaged(one), mode=mode) for one in list(mbpp().values())[:80]]
     expected = [plainly(one) for one in programs]
-    assert [done.passed for done in strongest(programs)] == expected
+    assert [done.passed for done in run_any(programs)] == expected
 
 
 POINT = """
@@ -71,7 +71,7 @@ def test_the_mode_comes_from_the_reference_solution(
     code: str, tests: str, mode: str, boxes: Callable[[str], Sandbox]
 ) -> None:
     """Apart where that works; together where tests look into what the program's functions are made of."""
-    assert run(detect_mode(boxes("docker"), "task 1", Program(code=code, tests=tests, entry_points=("f",)))) == mode
+    assert run(detect_mode(boxes("bwrap"), "task 1", Program(code=code, tests=tests, entry_points=("f",)))) == mode
 
 
 @pytest.mark.parametrize("tests", ["assert f(1)", "assert f(1) == 3", "import unittest"])
@@ -80,7 +80,7 @@ def test_tests_that_judge_nothing_are_refused(tests: str, boxes: Callable[[str],
     with pytest.raises(BadData, match="The tests of task 7 cannot judge programs"):
         run(
             detect_mode(
-                boxes("docker"), "task 7", Program(code="def f(x): return x + 1", tests=tests, entry_points=("f",))
+                boxes("bwrap"), "task 7", Program(code="def f(x): return x + 1", tests=tests, entry_points=("f",))
             )
         )
 

@@ -80,12 +80,14 @@ def test_a_program_that_ends_every_worker_has_crashed(pool: WorkerPool, machine:
     assert (after.verdict, after.attempts) == ("passed", 1)
 
 
+@pytest.mark.slow
 def test_when_all_workers_end_nobody_is_to_blame(pool: WorkerPool, machine: Machine) -> None:
     """As when an engine goes away: nothing is known about the program, although its workers were lost each time."""
     machine.ends_after = 2
     assert judged(pool, KILLER).verdict == "harness_error"
 
 
+@pytest.mark.slow
 def test_a_program_that_is_well_at_last_has_its_own_verdict(pool: WorkerPool, machine: Machine) -> None:
     """Two workers were ended from outside, and the third was not."""
     losses = iter([True, True, False])

@@ -164,15 +164,15 @@ def test_programs_that_do_not_end_are_out_of_time(boxes: Callable[[str], Sandbox
     assert {one.detail for one in done} == {"Case 1: It did not end within 0.3 s."}
 
 
-def test_the_first_case_that_fails_is_the_last(strongest: RunAll) -> None:
+def test_the_first_case_that_fails_is_the_last(run_any: RunAll) -> None:
     """The sentence has what was expected and what came."""
-    (done,) = strongest([program("print(0)")])
+    (done,) = run_any([program("print(0)")])
     assert [case.verdict for case in done.cases] == ["passed", "failed"]
     assert done.detail == r"Case 2 of 4: expected '2\n', but it gave '0\n' for '1 1\n'."
     assert (done.integrity, done.all_cases) == ("split", 4)
 
 
-def test_all_cases_are_run_where_they_are_wanted(strongest: RunAll) -> None:
+def test_all_cases_are_run_where_they_are_wanted(run_any: RunAll) -> None:
     """A case that takes the processes of the program with it costs none of those after it."""
     code = """import os, time
 a, b = map(int, input().split())
@@ -181,36 +181,36 @@ if a == 1: os.kill(os.getppid(), 9)
 if a == 2: 1 / 0
 print(a + b)
 """
-    (done,) = strongest([program(code, all_cases=True, seconds=0.3)])
+    (done,) = run_any([program(code, all_cases=True, seconds=0.3)])
     assert [case.verdict for case in done.cases] == ["timeout", "crashed", "error", "passed"]
     assert done.verdict == "timeout"
 
 
-def test_each_case_has_its_own_time_and_memory(strongest: RunAll) -> None:
+def test_each_case_has_its_own_time_and_memory(run_any: RunAll) -> None:
     """Many cases may take more time together than one may alone; none sees what another left in memory."""
     busy = f"import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass\n{ADD}"
     state = f"import sys\nassert not hasattr(sys, 'seen')\nsys.seen = True\n{ADD}"
-    done = strongest([program(busy, seconds=0.5), program(state)])
+    done = run_any([program(busy, seconds=0.5), program(state)])
     assert verdicts(done) == ["passed", "passed"]
     assert min(case.cpu_seconds for case in done[0].cases) >= 0.15
 
 
-def test_large_inputs_are_given_whether_or_not_they_are_read(strongest: RunAll) -> None:
+def test_large_inputs_are_given_whether_or_not_they_are_read(run_any: RunAll) -> None:
     """Pipes hold less than that."""
     text = "x" * 3_000_000
-    done = strongest([program("import sys\nprint(len(sys.stdin.read()))", [(text, str(len(text)))]),
+    done = run_any([program("import sys\nprint(len(sys.stdin.read()))", [(text, str(len(text)))]),
                       program("print(0)", [(text, "0")])])  # fmt: skip
     assert verdicts(done) == ["passed", "passed"]
 
 
-def test_functions_are_called_with_what_the_lines_say(strongest: RunAll) -> None:
+def test_functions_are_called_with_what_the_lines_say(run_any: RunAll) -> None:
     """Methods of a class Solution, and functions; a tuple is as good as a list."""
     cases = [("1\n2", "[1, 2]"), ('[1]\n"x"', '[[1], "x"]')]
 
     def calls(code: str) -> CaseProgram:
         return program(code, cases, kind="calls", function="pair", checker="equal")
 
-    done = strongest([
+    done = run_any([
         calls("class Solution:\n    def pair(self, a, b): return [a, b]"),
         calls("def pair(a, b): return a, b"),
         calls("def pair(a, b): return [b, a]"),
@@ -222,11 +222,11 @@ def test_functions_are_called_with_what_the_lines_say(strongest: RunAll) -> None
     assert done[2].detail == "Case 1 of 2: expected [1, 2], but it gave [2, 1] for [1, 2]."
 
 
-def test_a_checker_of_the_tasks_own_sees_input_and_output(strongest: RunAll) -> None:
+def test_a_checker_of_the_tasks_own_sees_input_and_output(run_any: RunAll) -> None:
     """It runs beside what is expected; an output that makes it raise is wrong, and a checker without sense is no verdict."""
     divides = "def check(given, expected, output):\n    return int(given) % int(output) == 0"
     cases = [("12", ""), ("35", "")]
-    done = strongest([
+    done = run_any([
         program("print(1)", cases, checker_source=divides),
         program("print(4)", cases, checker_source=divides),
         program("print('many')", cases, checker_source=divides),
@@ -235,9 +235,9 @@ def test_a_checker_of_the_tasks_own_sees_input_and_output(strongest: RunAll) -> 
     assert verdicts(done) == ["passed", "failed", "failed", "harness_error"]
 
 
-def test_cases_that_cannot_be_read_say_nothing_about_a_program(strongest: RunAll) -> None:
+def test_cases_that_cannot_be_read_say_nothing_about_a_program(run_any: RunAll) -> None:
     """No case at all, and a function's arguments that are no JSON."""
-    done = strongest([program(ADD, []), program("def f(x): return x", [("x", "1")], kind="calls", function="f")])
+    done = run_any([program(ADD, []), program("def f(x): return x", [("x", "1")], kind="calls", function="f")])
     assert verdicts(done) == ["harness_error", "harness_error"]
 
 

@@ -17,7 +17,7 @@ from model_accuracy_eval.ports.service import Sandbox
 OWNER = """
 import asyncio, json, os, sys
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.system.container_labels import Labels
+from model_accuracy_eval.system.docker_engine import Labels
 from model_accuracy_eval.sandbox.backends import open_sandbox
 box = open_sandbox(sys.argv[1], os.environ, workers=1, labels=Labels(repository=sys.argv[2]))
 code = "import os, time\\ndef f(x):\\n    if os.fork() == 0: os.setsid()\\n    time.sleep(600)"
@@ -30,7 +30,7 @@ asyncio.run(story())
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_nothing_outlives_this_program(kind: str, number: int, boxes: Callable[[str], Sandbox], tmp_path: Path) -> None:
     """However it dies, with a program running that has made a daemon."""
     boxes(kind)  # or a skip

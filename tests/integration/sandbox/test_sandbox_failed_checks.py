@@ -22,10 +22,10 @@ FAILING = {
 
 
 @pytest.mark.parametrize("mode", ["split", "shared"])
-def test_a_failed_check_shows_what_it_compared(mode: Mode, strongest: RunAll) -> None:
+def test_a_failed_check_shows_what_it_compared(mode: Mode, run_any: RunAll) -> None:
     """The line, the statement, and both values; of two values, the one that is written out is the expected one."""
     programs = [Program(code=SQUARE, tests=tests, entry_points=("f",), mode=mode) for tests in FAILING]
-    for tests, done in zip(FAILING, strongest(programs), strict=True):
+    for tests, done in zip(FAILING, run_any(programs), strict=True):
         found = done.failed_check
         assert done.verdict == "failed"
         assert found, done
@@ -35,9 +35,9 @@ def test_a_failed_check_shows_what_it_compared(mode: Mode, strongest: RunAll) ->
         assert found.test == ("test_two" if "unittest" in tests else "")
 
 
-def test_a_plain_assert_says_in_its_sentence_what_it_got(strongest: RunAll) -> None:
+def test_a_plain_assert_says_in_its_sentence_what_it_got(run_any: RunAll) -> None:
     """It has no text of its own."""
-    (done,) = strongest([Program(code=SQUARE, tests="assert f(2) == 4", entry_points=("f",))])
+    (done,) = run_any([Program(code=SQUARE, tests="assert f(2) == 4", entry_points=("f",))])
     assert done.detail == "AssertionError: assert f(2) == 4: got 5, expected 4 (line 1 of the tests)"
 
 
@@ -51,13 +51,13 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("mode", ["split", "shared"])
-def test_no_object_is_asked_for_its_text(mode: Mode, strongest: RunAll) -> None:
+def test_no_object_is_asked_for_its_text(mode: Mode, run_any: RunAll) -> None:
     """It might be long, loop, or end the process; plain data is cut."""
     programs = [
         Program(code=f"{code}def f(): return A()", tests="assert f() == 1", entry_points=("f",), mode=mode)
         for code in HOSTILE
     ]
-    for done, wanted in zip(strongest(programs), HOSTILE.values(), strict=True):
+    for done, wanted in zip(run_any(programs), HOSTILE.values(), strict=True):
         assert done.passed is False
         assert done.failed_check is None or len(done.failed_check.got) <= 301
         if mode == "shared" and wanted:
@@ -65,15 +65,15 @@ def test_no_object_is_asked_for_its_text(mode: Mode, strongest: RunAll) -> None:
             assert done.failed_check.got == wanted
 
 
-def test_an_error_has_its_line(strongest: RunAll) -> None:
+def test_an_error_has_its_line(run_any: RunAll) -> None:
     """Where the tests were when the program raised it."""
-    (done,) = strongest([Program(code="def f(x): return 1 / x", tests="assert f(1) == 1\nassert f(0) == 1")])
+    (done,) = run_any([Program(code="def f(x): return 1 / x", tests="assert f(1) == 1\nassert f(0) == 1")])
     assert (done.verdict, done.failed_check) == ("error", FailedCheck(line=2))
 
 
-def test_the_end_of_a_long_output_is_kept(strongest: RunAll) -> None:
+def test_the_end_of_a_long_output_is_kept(run_any: RunAll) -> None:
     """That is where a traceback says what happened."""
     code = "import sys\ndef f(x):\n    print('y' * 9000)\n    sys.stderr.write('the end')\n    return x"
-    (done,) = strongest([Program(code=code, tests="assert f(1) == 2")])
+    (done,) = run_any([Program(code=code, tests="assert f(1) == 2")])
     assert (len(done.output), len(done.output_end)) == (4096, 1024)
     assert done.output_end.endswith("the end")

@@ -16,6 +16,8 @@ from model_accuracy_eval.sandbox.docker_backend import PRELOAD
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.docker_engine import connect
 
+pytestmark = pytest.mark.slow
+
 _HEAVY_MB = 600
 _MODULES = {
     "heavy": f"import mmap, os; os.write(1, b'I am'); print('here.'); held = mmap.mmap(-1, {_HEAVY_MB} << 20)",

@@ -131,6 +131,7 @@ def test_tests_that_their_own_solution_fails_say_nothing(pool: CountingPool, tes
 PAIRED = {**PAIRS, **BESIDE}
 
 
+@pytest.mark.slow
 def test_honest_programs_pass_in_the_mode_that_is_found_for_them(boxes: Callable[[str], Sandbox]) -> None:
     """With themselves as the solution; a slightly broken one of each fails."""
     tasks = [

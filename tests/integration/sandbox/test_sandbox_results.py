@@ -84,7 +84,7 @@ def test_a_program_finds_no_text_of_an_earlier_one_in_its_memory(kind: str, run_
     assert int(own.output) > int(after.output)
 
 
-def test_limits_are_the_programs_own(strongest: RunAll) -> None:
+def test_limits_are_the_programs_own(run_any: RunAll) -> None:
     """Each of them, larger and smaller than the default, decides."""
 
     def memory(megabytes: int, limit: int) -> Program:
@@ -122,7 +122,7 @@ def test_limits_are_the_programs_own(strongest: RunAll) -> None:
         output(200, 300),
         output(200, 100),
     ]
-    assert [one.verdict for one in strongest(cases)] == [
+    assert [one.verdict for one in run_any(cases)] == [
         "passed", "out_of_memory", "passed", "error", "passed", "error", "passed", "output_limit",
     ]  # fmt: skip
 
@@ -141,9 +141,9 @@ def test_an_execution_names_its_conditions(kind: str, boxes: Callable[[str], San
 @pytest.mark.parametrize(
     ("tests", "integrity"), [("assert f(2) == 4", "shared+control"), ("if f(2) != 4: raise ValueError", "shared")]
 )
-def test_tests_beside_the_program_say_how_sure_they_are(tests: str, integrity: str, strongest: RunAll) -> None:
+def test_tests_beside_the_program_say_how_sure_they_are(tests: str, integrity: str, run_any: RunAll) -> None:
     """Without a check that could be made wrong there is no control run."""
-    done = strongest([Program(code="def f(x): return x * x", tests=tests, mode="shared")])[0]
+    done = run_any([Program(code="def f(x): return x * x", tests=tests, mode="shared")])[0]
     assert (done.verdict, done.integrity) == ("passed", integrity)
 
 
@@ -154,13 +154,11 @@ def test_tests_beside_the_program_say_how_sure_they_are(tests: str, integrity: s
     ("unittest.TestSuite.run = lambda self, result, *_: setattr(result, 'testsRun', 1)", "failed"),
     ("unittest.TestResult.addFailure = unittest.TestResult.addError = lambda *_: None", "failed"),
 ])  # fmt: skip
-def test_patched_unit_tests_are_noticed(patch: str, verdict: str, strongest: RunAll) -> None:
+def test_patched_unit_tests_are_noticed(patch: str, verdict: str, run_any: RunAll) -> None:
     """Wrong expectations that are met, or never looked at, betray them."""
     right = "x * x" if not patch else "0"
     tests = "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(2), 4)\n"
-    done = strongest([Program(code=f"import unittest\n{patch}\ndef f(x): return {right}", tests=tests, mode="shared")])[
-        0
-    ]
+    done = run_any([Program(code=f"import unittest\n{patch}\ndef f(x): return {right}", tests=tests, mode="shared")])[0]
     assert done.verdict == verdict, done
 
 
@@ -194,9 +192,9 @@ FORGED = [
 
 
 @pytest.mark.parametrize("report", [*[len(it).to_bytes(4, "big") + it for it in FORGED], b"\xff\xff\xff\xff", b"\0"])
-def test_a_forged_report_is_no_pass_and_no_fault_of_ours(report: bytes, strongest: RunAll) -> None:
+def test_a_forged_report_is_no_pass_and_no_fault_of_ours(report: bytes, run_any: RunAll) -> None:
     """Beside its tests a program can write what it likes to their channel; the worker takes it as data."""
     code = f"import os, time\nos.write(3, {report!r})\nos.close(3)\nos._exit(0)"
-    done = strongest([Program(code=code, tests="assert f(2) == 4", mode="shared")])[0]
+    done = run_any([Program(code=code, tests="assert f(2) == 4", mode="shared")])[0]
     assert done.passed is False, done
     assert done.attempts == 1

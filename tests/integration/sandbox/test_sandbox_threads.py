@@ -14,10 +14,10 @@ TIMES = 40
 """Without order one run in three to one in thirty was wrong."""
 
 
-def test_no_answer_goes_to_another_thread(strongest: RunAll) -> None:
+def test_no_answer_goes_to_another_thread(run_any: RunAll) -> None:
     """A right program passes whenever it runs, at the first attempt; a wrong one fails."""
     right = Program(code=CODE, tests=TESTS, entry_points=("f",), limits=Limits(wall_seconds=6.0))
     wrong = Program(code=CODE.replace("+ 1", "+ 2"), tests=TESTS, entry_points=("f",))
-    *done, failed = strongest([right] * TIMES + [wrong])
+    *done, failed = run_any([right] * TIMES + [wrong])
     assert {(one.verdict, one.integrity, one.attempts, one.detail) for one in done} == {("passed", "split", 1, "")}
     assert failed.verdict == "failed"

@@ -20,11 +20,6 @@ PAIRS: dict[str, Pair] = {
         "t.split('.')", "t.split('.')[::-1]",
         "assert f('1.2') < f('1.10') and f('2.0') == f('2.0')\nassert max(f('1.2'), f('3.0'), f('2.9')).major == 3\nassert sorted([f('2.0'), f('1.0')])[0].minor == 0\nassert hash(f('1.1').major) == hash(1)",
     ),
-    "flags": Pair(
-        "from enum import Flag, auto\nclass P(Flag):\n    R = auto(); W = auto(); X = auto()\ndef f(t): \n    r = P(0)\n    for c in t: r |= P[c]\n    return r",
-        "P[c]", "P.R",
-        "p = f('RW')\nassert p.value == 3 and bool(p) and not bool(f(''))\nassert (f('R') | f('W')) == p\nassert f('R') in p and f('X') not in p\nassert (p & f('R')).name == 'R'\nassert (~p).value == 4",
-    ),
     "a typed named tuple": Pair(
         "from typing import NamedTuple\nclass Pt(NamedTuple):\n    x: int\n    y: int = 0\n    def dist(self): return abs(self.x) + abs(self.y)\ndef f(x, y=0): return Pt(x, y)",
         "abs(self.y)", "self.y",
@@ -45,40 +40,15 @@ PAIRS: dict[str, Pair] = {
         "for r, s in zip(self.rows, o.rows)", "for r, s in zip(self.rows, self.rows[::-1])",
         "a = f([[1, 2], [3, 4]])\nassert (a + a).rows == [[2, 4], [6, 8]] and (2 * a)[1, 1] == 8 and (a @ a).rows == [[7, 10], [15, 22]]\nassert (-a)[0, 0] == -1 and a.T.rows == [[1, 3], [2, 4]] and (a ** 2).rows == (a @ a).rows\na[0, 0] = 9\nassert list(a) == [[9, 2], [3, 4]] and len(a) == 2 and repr(f([[1]])) == 'f([[1]])'\ntry: a + 1\nexcept TypeError: pass\nelse: raise AssertionError",
     ),
-    "integers of 5,000 digits": Pair(
-        "def f(n): return 10 ** n + 7",
-        "+ 7", "+ 8",
-        "assert f(5000) == 10 ** 5000 + 7\nimport sys\nsys.set_int_max_str_digits(0)\nassert str(f(5000))[-1] == '7' and len(str(f(5000))) == 5001",
-    ),
-    "prints with sep and file": Pair(
-        "import io\ndef f(*v):\n    s = io.StringIO()\n    print(*v, sep='-', end='!', file=s)\n    print('seen')\n    return s.getvalue()",
-        "print('seen')", "print('seen', end='')",
-        "import io\nfrom contextlib import redirect_stdout\nb = io.StringIO()\nwith redirect_stdout(b): assert f(1, 2) == '1-2!'\nassert b.getvalue() == 'seen\\n'",
-    ),
     "asks for input": Pair(
         "def f():\n    name = input('Name? ')\n    return int(input()) + len(name)",
         "len(name)", "1",
         "import io, sys\nold = sys.stdin\nsys.stdin = io.StringIO('ab\\n5\\n')\ntry: assert f() == 7\nfinally: sys.stdin = old",
     ),
-    "decimals in a context": Pair(
-        "from decimal import Decimal, localcontext, ROUND_HALF_UP\ndef f(v):\n    with localcontext() as c:\n        c.prec = 6\n        return (Decimal(v) / 7).quantize(Decimal('0.001'), ROUND_HALF_UP)",
-        "/ 7", "/ 8",
-        "from decimal import Decimal\nassert f('10') == Decimal('1.429') and str(f('1')) == '0.143' and f('1').as_tuple().exponent == -3",
-    ),
-    "global lots after a seed": Pair(
-        "import random\ndef f(v):\n    v = list(v)\n    random.shuffle(v)\n    return v",
-        "return v", "return v[::-1]",
-        "import random\nrandom.seed(5)\nw = list(range(9)); random.shuffle(w)\nrandom.seed(5)\nassert f(range(9)) == w",
-    ),
     "a match of a pattern": Pair(
         "import re\ndef f(t): return re.match(r'(?P<a>[a-z]+)-(?P<n>[0-9]+)', t)",
         "[0-9]+", "[0-9]",
         "m = f('ab-12')\nassert m and m.group('n') == '12' and m.groups() == ('ab', '12') and m.groupdict() == {'a': 'ab', 'n': '12'}\nassert m.span() == (0, 5) and m[0] == 'ab-12' and m['a'] == 'ab' and f('-') is None and m.start('n') == 3",
-    ),
-    "views, zips and ranges": Pair(
-        "def f(d): return zip(d.keys(), d.values()), map(str, d), filter(None, d.values()), range(len(d)), d.items(), enumerate(d), reversed(list(d))",
-        "map(str, d)", "map(float, d)",
-        "z, m, l, r, i, e, v = f({1: 0, 2: 5})\nassert list(z) == [(1, 0), (2, 5)] and list(m) == ['1', '2'] and list(l) == [5] and r == range(2)\nassert list(i) == [(1, 0), (2, 5)] and list(e) == [(0, 1), (1, 2)] and next(v) == 2",
     ),
     "objects of itertools": Pair(
         "import itertools as it\ndef f(v): return it.chain(v, v), it.count(3, 2), it.groupby(sorted(v, key=len), key=len), it.tee(v), it.islice(it.cycle(v), 5)",
@@ -100,60 +70,20 @@ PAIRS: dict[str, Pair] = {
         "** 2", "* 2",
         "assert f(3).area() == 9 and isinstance(f(1), Shape)\ntry: Shape()\nexcept TypeError: pass\nelse: raise AssertionError\nclass C(Shape):\n    def area(self): return 1\n    name = 'c'\nassert C().area() == 1 and C().name == 'c'",
     ),
-    "arguments of every kind": Pair(
-        "def f(a, /, b, *c, d, e=5, **g): return a, b, c, d, e, g",
-        "e=5", "e=6",
-        "assert f(1, 2, 3, d=4) == (1, 2, (3,), 4, 5, {}) and f(1, b=2, d=0, e=1, z=9) == (1, 2, (), 0, 1, {'z': 9})\nfor bad in (lambda: f(a=1, b=2, d=3), lambda: f(1, 2)):\n    try: bad()\n    except TypeError: pass\n    else: raise AssertionError",
-    ),
-    "a default that stays": Pair(
-        "def f(v, seen=[]):\n    seen.append(v)\n    return seen",
-        "seen.append(v)", "seen = [*seen, v]",
-        "assert f(1) == [1] and f(2) == [1, 2] and f(1) is f(2) and f(0, []) == [0]",
-    ),
-    "a deque of a length": Pair(
-        "from collections import deque\ndef f(v, n):\n    d = deque(maxlen=n)\n    d.extend(v)\n    d.rotate(1)\n    return d",
-        "rotate(1)", "rotate(2)",
-        "from collections import deque\nr = f(range(5), 3)\nassert r == deque([4, 2, 3]) and r.maxlen == 3\nr.append(7)\nassert list(r) == [2, 3, 7]",
-    ),
-    "not a number in a list": Pair(
-        "import math\ndef f(v): return [x for x in v if x is not None]",
-        "is not None", "is None",
-        "import math\nassert f([1, math.nan, None]) == [1, math.nan]\nn = float('nan')\nassert f([n, None]) == [n]\nassert math.isnan(f([n])[0])",
-    ),
     "not a number of the library's": Pair(
         "import math\ndef f(v): return [v[0], math.nan]",
         "v[0]", "v[0] + 1",
         "import math\nassert f([1]) == [1, math.nan] and f([2])[1] is math.nan",
-    ),
-    "halves of letters": Pair(
-        "def f(t): return [c for c in t]",
-        "for c in t", "for c in t[1:]",
-        "assert f('\\ud83d\\ude00') == ['\\ud83d', '\\ude00'] and f('\\U0001f600') == ['\\U0001f600'] and f('e\\u0301') == ['e', '\\u0301']",
     ),
     "wrapped functions": Pair(
         "import functools\ndef f(g):\n    @functools.wraps(g)\n    def w(*a, **k):\n        w.calls += 1\n        return g(*a, **k)\n    w.calls = 0\n    return w",
         "w.calls += 1", "w.calls += 2",
         "@f\ndef add(a, b=2):\n    'adds'\n    return a + b\nassert add(1) == 3 and add(1, b=5) == 6 and add.calls == 2 and add.__name__ == 'add' and add.__doc__ == 'adds'",
     ),
-    "retries": Pair(
-        "def f(n, kinds=(Exception,)):\n    def deco(g):\n        def w(*a):\n            for i in range(n):\n                try: return g(*a)\n                except kinds:\n                    if i == n - 1: raise\n        return w\n    return deco",
-        "i == n - 1", "i == 0",
-        "calls = []\n@f(3, (ValueError,))\ndef g(x):\n    calls.append(x)\n    if len(calls) < 3: raise ValueError('again')\n    return x\nassert g(7) == 7 and calls == [7, 7, 7]\n@f(2)\ndef h(): raise KeyError('k')\ntry: h()\nexcept KeyError: pass\nelse: raise AssertionError",
-    ),
-    "keywords named self and cls": Pair(
-        "def f(cls, *, self=1, **more): return cls, self, more",
-        "self, more", "self + 1, more",
-        "assert f(cls=2, self=3, name=4, action=5, kwargs=6, args=7) == (2, 3, dict(name=4, action=5, kwargs=6, args=7))",
-    ),
     "is a type of Python": Pair(
         "f = frozenset",
         "frozenset", "list",
         "assert f([1, 2]) == {1, 2}",
-    ),
-    "is a fraction": Pair(
-        "from fractions import Fraction as f",
-        "fractions import Fraction", "decimal import Decimal",
-        "from fractions import Fraction\nassert f(1, 2) == Fraction(1, 2)",
     ),
     "is a function of Python": Pair(
         "f = sorted",

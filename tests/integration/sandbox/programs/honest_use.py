@@ -9,35 +9,6 @@ PROCESSES = {
         def f(x):
             with get_context("fork").Pool(2) as pool: return pool.map(square, [x])[0]
     """),
-    "asks a child through a pipe": honest("""
-        import os
-        def f(x):
-            reader, writer = os.pipe()
-            if os.fork() == 0:
-                os.write(writer, str(x * x).encode()); os._exit(0)
-            os.wait()
-            return int(os.read(reader, 99))
-    """),
-    "asks a child through a queue": honest("""
-        from multiprocessing import get_context
-        context = get_context("fork")
-        def work(queue, n): queue.put(n * n)
-        def f(x):
-            queue = context.SimpleQueue()
-            child = context.Process(target=work, args=(queue, x))
-            child.start()
-            result = queue.get()
-            child.join()
-            return result
-    """),
-    "uses a process executor": honest("""
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
-        def square(n): return n * n
-        def f(x):
-            with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-                return pool.submit(square, x).result()
-    """),
     "shares a value with a child": honest("""
         from multiprocessing import get_context
         context = get_context("fork")
@@ -62,10 +33,6 @@ PROCESSES = {
         import subprocess
         def f(x): return int(subprocess.run(f"echo $(( ({x}) * ({x}) ))", shell=True, capture_output=True, text=True).stdout)
     """),
-    "asks the shell the old way": honest("""
-        import os
-        def f(x): return int(os.popen(f"echo $(( ({x}) * ({x}) ))").read())
-    """),
     "ends a child that is slow": honest("""
         import subprocess
         def f(x):
@@ -78,13 +45,6 @@ PROCESSES = {
             child = subprocess.Popen(["sleep", "60"])
             child.terminate()
             return x * x if child.wait() == -15 else None
-    """),
-    "ends a group of its own": honest("""
-        import os, signal, subprocess
-        def f(x):
-            child = subprocess.Popen(["sleep", "60"], start_new_session=True)
-            os.killpg(child.pid, signal.SIGKILL)
-            return x * x if child.wait() == -9 else None
     """),
     "runs programs in asyncio": honest("""
         import asyncio
@@ -125,13 +85,6 @@ SIGNALS = {
             os.kill(os.getpid(), signal.SIGUSR1)
             return result[0]
     """),
-    "waits for a signal": honest("""
-        import os, signal
-        def f(x):
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
-            os.kill(os.getpid(), signal.SIGUSR2)
-            return x * x if signal.sigwait({signal.SIGUSR2}) == signal.SIGUSR2 else None
-    """),
     "ignores broken pipes": honest("""
         import os
         def f(x):
@@ -158,24 +111,9 @@ SIGNALS = {
             resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
             return x * x if resource.getrlimit(resource.RLIMIT_NOFILE) == (64, 64) else None
     """),
-    "registers a last word": honest("""
-        import atexit
-        atexit.register(print, "bye")
-        def f(x): return x * x
-    """),
 }
 
 FILES = {
-    "makes a folder for a while": honest("""
-        import tempfile
-        from pathlib import Path
-        def f(x):
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder, "a", "b")
-                path.mkdir(parents=True)
-                (path / "c").write_text(str(x * x))
-                return int((path / "c").read_text())
-    """),
     "leaves files behind": honest("""
         def f(x):
             with open(f"file{x}", "w") as file: file.write(str(x * x))
@@ -186,19 +124,6 @@ FILES = {
         def f(x):
             for number in range(1000): Path(f"{x}-{number}").touch()
             return x * x
-    """),
-    "walks through folders": honest("""
-        import os
-        def f(x):
-            os.makedirs(f"{x}/a/b/c", exist_ok=True)
-            return x * x if len(list(os.walk(str(x)))) == 4 else None
-    """),
-    "goes into a folder": honest("""
-        import os
-        def f(x):
-            os.makedirs("inner", exist_ok=True)
-            os.chdir("inner")
-            return x * x if os.path.basename(os.getcwd()) == "inner" else None
     """),
     "locks a file": honest("""
         import fcntl
@@ -224,14 +149,6 @@ FILES = {
             with zipfile.ZipFile(data, "w") as archive: archive.writestr("n", str(x * x))
             return int(zipfile.ZipFile(data).read("n"))
     """),
-    "writes a tar": honest("""
-        import io, tarfile
-        from pathlib import Path
-        def f(x):
-            Path("n").write_text(str(x * x))
-            with tarfile.open("t.tgz", "w:gz") as archive: archive.add("n")
-            with tarfile.open("t.tgz") as archive: return int(archive.extractfile("n").read())
-    """),
     "asks a database": honest("""
         import sqlite3
         def f(x):
@@ -240,19 +157,6 @@ FILES = {
                 base.execute("delete from t")
                 base.execute("insert into t values (?)", (x,))
                 return base.execute("select n * n from t").fetchone()[0]
-    """),
-    "keeps objects on a shelf": honest("""
-        import shelve
-        def f(x):
-            with shelve.open("shelf") as shelf:
-                shelf["n"] = x * x
-                return shelf["n"]
-    """),
-    "writes a table": honest("""
-        import csv
-        def f(x):
-            with open("t.csv", "w", newline="") as file: csv.writer(file).writerow([x, x * x])
-            with open("t.csv", newline="") as file: return int(next(csv.reader(file))[1])
     """),
     "writes a module and imports it": honest("""
         import importlib, sys

@@ -22,11 +22,11 @@ FORGING_TALK: dict[str, Sample] = {
 }  # fmt: skip
 
 HOSTILE_TALK: dict[str, Sample] = {
-    "burns time in children that nobody counts": hostile("signal.signal(signal.SIGCHLD, signal.SIG_IGN)\nwhile True:\n    if attempt(os.fork) == 0:\n        end = time.monotonic() + 0.02\n        while time.monotonic() < end: pass\n        os._exit(0)\n    time.sleep(0.022)", ("timeout",)),
+    "locks what all read": hostile("for p in ('/usr/bin/python3', '/etc/passwd', '/usr/lib', '/bin/sh'):\n    try: fcntl.flock(os.open(p, 0), fcntl.LOCK_EX | fcntl.LOCK_NB)\n    except OSError: pass\nif os.fork() == 0: time.sleep(600)"),
     "waits for a brother made by vfork": hostile("if libc.syscall(56, 0x4000 | 0x8000 | 17, 0, 0, 0, 0) == 0: time.sleep(600)\ntime.sleep(600)", ("timeout",)),
     "notes without end on its files": hostile("for number in range(10 ** 6):\n    name = f'f{number % 16000}'\n    open(name, 'a').close()\n    os.setxattr(name, f'user.n{number // 16000}', b'x' * 60000)"),
     "leaves a thousand timers and signals": hostile("signal.pthread_sigmask(signal.SIG_BLOCK, range(34, 65))\nfor _ in range(20000): libc.sigqueue(os.getpid(), 40, 0)\nif os.fork() == 0:\n    for _ in range(20000): libc.sigqueue(os.getpid(), 41, 0)\n    time.sleep(600)"),
-    "locks what all read": hostile("for p in ('/usr/bin/python3', '/etc/passwd', '/usr/lib', '/bin/sh'):\n    try: fcntl.flock(os.open(p, 0), fcntl.LOCK_EX | fcntl.LOCK_NB)\n    except OSError: pass\nif os.fork() == 0: time.sleep(600)"),
+    "burns time in children that nobody counts": hostile("signal.signal(signal.SIGCHLD, signal.SIG_IGN)\nwhile True:\n    if attempt(os.fork) == 0:\n        end = time.monotonic() + 0.02\n        while time.monotonic() < end: pass\n        os._exit(0)\n    time.sleep(0.022)", ("timeout",)),
     "takes all watches": hostile("kept = [libc.inotify_init() for _ in range(200)]\nfor _ in range(6):\n    if os.fork() == 0:\n        kept += [libc.inotify_init() for _ in range(200)]\n        time.sleep(600)"),
     "reads its answers back to the tests": hostile("import select\nlink = socket.socket(fileno=os.dup(3))\nlink.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)\nlink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)\nlink.shutdown(socket.SHUT_RD)\nreturn 'x' * 1000000"),
     "sends half an answer and lives": hostile("os.write(3, struct.pack('>I', 1000) + b'[\"value\"')\ntime.sleep(600)", ("timeout",)),

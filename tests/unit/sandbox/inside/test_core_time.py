@@ -64,7 +64,7 @@ def shares(*works: str) -> tuple[float, float]:
     return used, waited
 
 
-@pytest.mark.parametrize("work", ["spin", "parent"])
+@pytest.mark.parametrize("work", ["spin", pytest.param("parent", marks=pytest.mark.slow)])
 def test_a_program_beside_a_stronger_one_waits(work: str) -> None:
     """So does one whose child does the work while it sleeps."""
     with neighbour():
@@ -103,6 +103,7 @@ def test_work_in_children_that_the_kernel_forgets_is_no_waiting(
     assert watched.waited({}) == pytest.approx(waited, abs=0.01)
 
 
+@pytest.mark.slow
 def test_processes_of_one_job_wait_for_each_other_alone() -> None:
     """What they take from each other is the job's own time, so four loops on a core are as slow as one."""
     used, waited = shares("spin", "spin", "spin", "spin")
