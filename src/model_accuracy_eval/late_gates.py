@@ -10,7 +10,7 @@ from model_accuracy_eval import rerender
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
-from model_accuracy_eval.report.conclusions import is_verdict
+from model_accuracy_eval.records.report import is_verdict
 from model_accuracy_eval.run import outcome, previous_run, resolve
 from model_accuracy_eval.run_folder import runfile, saved_plan
 from model_accuracy_eval.run_folder.manifest import MANIFEST

@@ -16,7 +16,7 @@ from tests.servers.likelihood_server import VLLM, LikelihoodServer
 from model_accuracy_eval import wiring
 from model_accuracy_eval.benchmarks.dataset_table import GROUPS, find
 from model_accuracy_eval.records import PreparedDataset, Problem, Report
-from model_accuracy_eval.report import summary
+from model_accuracy_eval.report.figures import all_rows
 from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.system.clock import SignalClock
 
@@ -163,7 +163,7 @@ def test_n16_core_is_the_mean_of_what_lies_above_guessing(tmp_path: Path, monkey
         report = evaluate(server.url, "core", tmp_path, gate=["core: centred accuracy == 0"])
     assert figures(report, "core_copa")["centred accuracy"] == 100.0
     assert figures(report, "core_winograd")["centred accuracy"] == -100.0
-    (row,) = [row for row in summary.all_rows(report) if row.dataset == "core"]
+    (row,) = [row for row in all_rows(report) if row.dataset == "core"]
     assert (row.metric, row.value) == ("centred accuracy", 0.0)
     assert report.outcome.conclusion == "passed"
     (table,) = tmp_path.glob("[0-9a-f]*/summary/*.csv")

@@ -30,7 +30,7 @@ def runs(tmp_path: Path) -> Path:
     for name, report in (("a" * 32, many()), ("b" * 32, single())):
         folder = tmp_path / "outputs" / name
         folder.mkdir(parents=True)
-        (folder / "run.json").write_bytes(runfile.finished(report))
+        (folder / "run.json").write_bytes(runfile.finished(report, ()))
         (folder / "report.html").write_bytes(f"<p>page of {name[0]}</p>".encode())
         (folder / "secret.txt").write_bytes(SECRET)
     (tmp_path / "outputs" / "latest").symlink_to("b" * 32)

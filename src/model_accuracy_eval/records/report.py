@@ -1,6 +1,6 @@
 """How a run ended, how it compares with another run, and everything else that is in a report."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.records.exchange import Service
@@ -123,6 +123,11 @@ class FigureSoFar(Record, frozen=True, kw_only=True):
 
 
 Conclusion = Literal["passed", "failed", "undecided", "complete", "refused", "broken", "stopped"]
+
+
+def is_verdict(conclusion: str) -> bool:
+    """Whether a run that ended so came to its end: the figures of any other are incomplete."""
+    return conclusion == "complete" or conclusion in get_args(Decision)
 
 
 class Outcome(Record, frozen=True, kw_only=True):

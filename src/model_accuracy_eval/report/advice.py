@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from model_accuracy_eval.records import Record, SummaryRow
-from model_accuracy_eval.report import summary
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.scoring.figures.intervals import Z95
 
 FigureLevel = Literal["high", "mid", "low"]
@@ -72,11 +72,11 @@ def again_lines(rows: Sequence[SummaryRow]) -> Iterator[str]:
     for row in rows:
         headlines.setdefault(row.dataset, row)
     for row in headlines.values():
-        limits = summary.if_asked_again(row)
+        limits = figures.if_asked_again(row)
         if row.drawn and row.interval is not None and limits != "-":
             yield (
                 f"{row.dataset}: {row.metric} would lie in {limits} if these problems were asked again (95 %); its "
-                f"interval in the table, {summary.span(row.interval)}, is that of other problems of the kind."
+                f"interval in the table, {figures.span(row.interval)}, is that of other problems of the kind."
             )
 
 

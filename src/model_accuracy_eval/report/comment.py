@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, GateResult, Outcome, Record, Report, RunPlan
 from model_accuracy_eval.records.github import CheckConclusion
-from model_accuracy_eval.report import advice, comment_figures, comparison, markdown, summary
+from model_accuracy_eval.records.report import is_verdict
+from model_accuracy_eval.report import advice, comment_figures, comparison, figures, markdown
 from model_accuracy_eval.report.comment_figures import Figures
-from model_accuracy_eval.report.conclusions import CONCLUSIONS, is_verdict, outcome, title, words
+from model_accuracy_eval.report.conclusions import CONCLUSIONS, outcome, title, words
 from model_accuracy_eval.report.markdown import MarkdownPart, MeasureText
 from model_accuracy_eval.report.remarks import service_notes
 
@@ -125,7 +126,7 @@ def _parts(report: Report, before: Figures | None) -> Iterator[MarkdownPart]:
     verdict, baseline = is_verdict(report.outcome.conclusion), comment_figures.of_baseline(report)
     earlier = before if verdict and not baseline else None
     before = (baseline if verdict else None) or comment_figures.comparable(report, earlier)
-    rows, comparison_shown = summary.all_rows(report), report.comparison if baseline else None
+    rows, comparison_shown = figures.all_rows(report), report.comparison if baseline else None
     yield comment_figures.table(rows, report.plan.settings.label, before, report.comparison)
     change = comment_figures.changed(rows, before, comparison_shown)
     yield MarkdownPart(title="Changes", lines=(change,) * bool(change), rank=0, shown=1, heading=False)
@@ -150,7 +151,7 @@ def _gate(result: GateResult) -> str:
 
 
 def _counts(result: DatasetResult) -> str:
-    remarks = "".join(f", {remark}" for remark in summary.count_remarks(result.counts))
+    remarks = "".join(f", {remark}" for remark in figures.count_remarks(result.counts))
     name = markdown.text(result.dataset, 100)
     return f"- {name}: {result.counts.answered} of {result.counts.planned} samples answered{remarks}"
 
@@ -168,9 +169,9 @@ def _notes(report: Report) -> Iterator[str]:
 
 
 def _advice(report: Report) -> Iterator[str]:
-    for piece in advice.advise(summary.all_rows(report)):
+    for piece in advice.advise(figures.all_rows(report)):
         yield f"- {markdown.text(piece.dataset, 100)}: {piece.profile} {piece.next_steps}"
-    for line in (*advice.again_lines(summary.all_rows(report)), *advice.chance_lines(summary.all_rows(report))):
+    for line in (*advice.again_lines(figures.all_rows(report)), *advice.chance_lines(figures.all_rows(report))):
         yield f"- {markdown.text(line, 400)}"
 
 

@@ -15,9 +15,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from model_accuracy_eval.records import Comparison, DatasetResult, Record, Report, SamplingSetting, SummaryRow
-from model_accuracy_eval.report import markdown, page_charts, summary
-from model_accuracy_eval.report.comparison import points, points_interval, signed
-from model_accuracy_eval.report.conclusions import is_verdict
+from model_accuracy_eval.records.report import is_verdict
+from model_accuracy_eval.report import figures, markdown, page_charts
+from model_accuracy_eval.report.comparison import points, points_interval
+from model_accuracy_eval.report.figures import VALUE, Column, signed
 from model_accuracy_eval.report.markdown import MarkdownPart
 
 _LONGEST_MARKER = 12_000
@@ -143,13 +144,16 @@ def table(
 
     `comparison` is the one with the baseline, if `before` is the baseline's; it adds the intervals of the changes.
     """
-    head = [*summary.HEAD, markdown.text(label, 60), "95 % interval"]
-    rule = ["---"] * len(summary.HEAD) + ["--:", "--:"]
+    columns = figures.columns(rows, "comment")
+    head = [markdown.text(label, 60) if column.name == VALUE else column.name for column in columns]
+    rule = ["---" if column.longest else "--:" for column in columns]
     if before:
         word = "baseline" if comparison else "before"
         head += [f"{word}{f' ({markdown.code(before.of[:20])})' if before.of else ''}", "change"]
         rule += ["--:", "--:"]
-    lines = tuple(_line(_cells(row, before, comparison)) for row in rows)
+    lines = tuple(
+        _line([*(_cell(column, row) for column in columns), *_change(row, before, comparison)]) for row in rows
+    )
     return MarkdownPart(
         title="Figures", lines=lines, rank=0, shown=_ROWS_SHOWN, head=(_line(head), _line(rule)), heading=False
     )
@@ -159,32 +163,29 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(row: SummaryRow, before: Figures | None, comparison: Comparison | None) -> list[str]:
-    metric, mode = (name if name == "-" else markdown.text(name, 60) for name in (row.metric, row.mode))
-    value = summary.shown(row)
-    cells = [
-        markdown.text(row.dataset, 100),
-        markdown.text(row.version, 20),
-        metric,
-        mode,
-        f"**{value}**{f' ({summary.range_of(row.bounds)})' if row.bounds else ''}" if row.value is not None else value,
-        summary.span(row.interval),
-    ]
-    return cells if before is None else [*cells, *_change(row, before, comparison)]
+def _cell(column: Column, row: SummaryRow) -> str:
+    cell = column.text(row)
+    if column.longest and cell != "-":
+        return markdown.text(cell, column.longest)
+    if column.name != VALUE or row.value is None:
+        return cell
+    return f"**{cell}**{f' ({figures.range_of(row.bounds)})' if row.bounds else ''}"
 
 
-def _change(row: SummaryRow, before: Figures, comparison: Comparison | None) -> list[str]:
+def _change(row: SummaryRow, before: Figures | None, comparison: Comparison | None) -> list[str]:
     """Figures of different versions answer different questions, so there is no difference between them."""
+    if before is None:
+        return []
     paired = comparison.find(row.dataset, row.metric) if comparison else None
     if paired is not None and paired.interval is not None:
-        return [summary.number(paired.old), f"{points(paired)} ({points_interval(paired)})"]
+        return [figures.number(paired.old), f"{points(paired)} ({points_interval(paired)})"]
     if paired is not None and paired.bounds is not None:
-        return [summary.number(paired.old), points(paired)]
+        return [figures.number(paired.old), points(paired)]
     old = before.find(row)
     if old is None:
         return ["-", "-"]
     points_since = _points(row, before, comparison)
-    return [summary.number(old.value), "-" if points_since is None else signed(points_since)]
+    return [figures.number(old.value), "-" if points_since is None else signed(points_since)]
 
 
 def changed(rows: Sequence[SummaryRow], before: Figures | None, comparison: Comparison | None) -> str:
@@ -220,7 +221,7 @@ def lowest_parts(results: Sequence[DatasetResult]) -> MarkdownPart:
     lowest = sorted(parts, key=lambda item: item[1].value)[:_PARTS_SHOWN]
     lines = tuple(
         f"- {markdown.text(dataset, 100)}, {markdown.text(part.name, 100)}: "
-        f"**{summary.number(part.value)}** ({summary.span(part.interval)}), "
+        f"**{figures.number(part.value)}** ({figures.span(part.interval)}), "
         f"{part.problems} problem{'' if part.problems == 1 else 's'}"
         for dataset, part in lowest
     )

@@ -6,16 +6,15 @@ import msgspec
 
 from model_accuracy_eval.records import (
     Comparison,
-    Counts,
     DatasetChange,
     Difference,
-    FigureBounds,
     Flips,
     Report,
     Speed,
     Spread,
 )
-from model_accuracy_eval.report import fitted_table, markdown, summary
+from model_accuracy_eval.report import figures, fitted_table, markdown, summary
+from model_accuracy_eval.report.figures import signed
 from model_accuracy_eval.run_folder.runfile import gate_entry
 
 HEAD = ("dataset", "metric", "old", "new", "points", "95 % interval")
@@ -62,8 +61,8 @@ def cells(comparison: Comparison) -> list[tuple[str, ...]]:
         (
             change.dataset,
             difference.metric,
-            summary.number(difference.old),
-            summary.number(difference.new),
+            figures.number(difference.old),
+            figures.number(difference.new),
             points(difference),
             points_interval(difference),
         )
@@ -76,20 +75,7 @@ def points(difference: Difference) -> str:
     """With lost samples their limits: such a change is not known exactly."""
     if difference.points is None:
         return "-"
-    return signed(difference.points) if difference.bounds is None else range_of_points(difference.bounds)
-
-
-def range_of_points(bounds: FigureBounds) -> str:
-    if bounds.low is None and bounds.high is None:
-        return "anything"
-    if bounds.low is None or bounds.high is None:
-        return f"<= {signed(bounds.high)}" if bounds.high is not None else f">= {signed(bounds.low or 0.0)}"
-    return f"{signed(bounds.low)} .. {signed(bounds.high)}"
-
-
-def signed(points: float) -> str:
-    """Two digits with a sign; zero has none."""
-    return f"{points:+.2f}" if abs(points) >= 0.005 else "0.00"
+    return signed(difference.points) if difference.bounds is None else figures.range_of(difference.bounds, signed)
 
 
 def points_interval(difference: Difference) -> str:
@@ -102,7 +88,7 @@ def remarks(change: DatasetChange) -> Iterator[str]:
     yield from change.notes
     if change.flips is not None:
         yield from _flips(change.flips, change.problems)
-    yield from _counts(change.old_counts, change.new_counts)
+    yield f"Samples: {figures.counts_compared(change.old_counts, change.new_counts)}."
     yield from _speed(change.old_speed, change.new_speed)
 
 
@@ -126,16 +112,11 @@ def _flips(flips: Flips, problems: int) -> Iterator[str]:
             yield f"{word}: {', '.join(map(str, ids))}{more}."
 
 
-def _counts(old: Counts, new: Counts) -> Iterator[str]:
-    pairs = {what: (getattr(old, field), getattr(new, field)) for field, what in summary.COUNTED_TROUBLE.items()}
-    changes = [f"{before} → {after} {what}" for what, (before, after) in pairs.items() if before or after]
-    yield f"Samples: {', '.join([f'{old.planned} → {new.planned} planned', *changes])}."
-
-
 def _speed(old: Speed, new: Speed) -> Iterator[str]:
-    for what, before, after in (("First text", old.ttft, new.ttft), ("Whole answer", old.e2e, new.e2e)):
+    for figure in figures.of_units("comparison", "seconds"):
+        before, after = getattr(old, figure.field), getattr(new, figure.field)
         if before is not None and after is not None:
-            yield f"{what}: {_seconds(before, after)}."
+            yield f"{figure.name}: {_seconds(before, after)}."
 
 
 def _seconds(before: Spread, after: Spread) -> str:

@@ -5,12 +5,10 @@ is one of them; who wants a verdict sets `require-gate`. A commit status has no 
 its description that there was no gate.
 """
 
-from typing import get_args
-
 from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
-from model_accuracy_eval.records import Conclusion, Decision, Outcome, Record, Report
+from model_accuracy_eval.records import Conclusion, Outcome, Record, Report
 from model_accuracy_eval.records.github import CheckConclusion, StatusState
-from model_accuracy_eval.report import markdown, summary
+from model_accuracy_eval.report import figures, markdown
 from model_accuracy_eval.scoring.figures import groups
 
 
@@ -36,11 +34,6 @@ CONCLUSIONS: dict[Conclusion, ConclusionText] = {
 
 _NOT_OF_THE_INFRASTRUCTURE = {UsageError.exit_code, Defect.exit_code}
 """Exit codes of runs without a verdict that ended by what they were given, or by a defect of this program."""
-
-
-def is_verdict(conclusion: str) -> bool:
-    """Whether a run that ended so came to its end: the figures of any other are incomplete."""
-    return conclusion == "complete" or conclusion in get_args(Decision)
 
 
 def error_outcome(error: EvalError) -> Outcome:
@@ -93,7 +86,7 @@ def _without_gate(report: Report) -> str:
     # A figure other than a dataset's first one, or one that is no share, is not known by its number alone.
     name = f"{row.metric} " if place or not row.share else ""
     lost = f", {row.bounds.samples:,} without a verdict" if row.bounds is not None else ""
-    return f"Complete: {f'{title} ' * bool(title)}{name}{summary.with_unit(row)}{lost}, no gate"
+    return f"Complete: {f'{title} ' * bool(title)}{name}{figures.with_unit(row)}{lost}, no gate"
 
 
 def title(result: Report | Outcome, longest: int = 255) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
-from model_accuracy_eval.report import history_text, page, summary
+from model_accuracy_eval.report import figures, history_text, page
 from model_accuracy_eval.report.history import Fall, History, Series, SeriesPoint
 
 WIDTH, HEIGHT = 960.0, 250.0
@@ -140,8 +140,8 @@ def _band(scale: _Scale, points: Sequence[SeriesPoint], piece: Sequence[int]) ->
 
 def _spot(scale: _Scale, place: int, point: SeriesPoint) -> Spot:
     words = [point.finished, f"run {point.run_id[:8]}", *([f"commit {point.commit[:8]}"] if point.commit else [])]
-    value = summary.range_of(point.bounds) if point.bounds else summary.number(point.value)
-    again = f" ({summary.span(point.again)} if asked again)" if point.again else ""
+    value = figures.range_of(point.bounds) if point.bounds else figures.number(point.value)
+    again = f" ({figures.span(point.again)} if asked again)" if point.again else ""
     low, high = (point.bounds.low, point.bounds.high) if point.bounds else (None, None)
     return Spot(
         x=scale.x(place),
@@ -196,9 +196,9 @@ def as_html(history: History) -> bytes:
         "drawn": [(series, chart(series), list(history_text.remarks(series))) for series in ordered],
         "standing": [series for series in ordered if series.regression],
         "circumstances": history_text.circumstances,
-        "number": summary.number,
-        "span": summary.span,
-        "range_of": summary.range_of,
+        "number": figures.number,
+        "span": figures.span,
+        "range_of": figures.range_of,
         "size": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
     }
     return page.render("history.html.j2", values, styles=("page.css", "history.css"), scripts=())

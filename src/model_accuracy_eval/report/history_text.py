@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from model_accuracy_eval.records import Settings
-from model_accuracy_eval.report import markdown, summary
+from model_accuracy_eval.report import figures, markdown
 from model_accuracy_eval.report.history import Fall, History, Series, SeriesPoint, SolvedProblems
 from model_accuracy_eval.scoring.verdicts.regressions import FIRST_RUNS
 
@@ -29,7 +29,7 @@ def problems_as_text(found: Sequence[SolvedProblems]) -> str:
 
 def _problem_cells(found: SolvedProblems) -> tuple[str, ...]:
     numbers = (found.runs, found.problems, found.every, len(found.sometimes), len(found.never))
-    return (found.dataset, found.version, found.model or "unknown", *map(str, numbers), summary.number(found.oracle))
+    return (found.dataset, found.version, found.model or "unknown", *map(str, numbers), figures.number(found.oracle))
 
 
 def title(series: Series) -> str:
@@ -64,12 +64,12 @@ def _aligned(cells: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _cells(point: SeriesPoint) -> tuple[str, ...]:
-    value = summary.range_of(point.bounds) if point.bounds else summary.number(point.value)
-    best = f"{summary.number(point.best)}{'*' if point.value == point.best and not point.bounds else ''}"
+    value = figures.range_of(point.bounds) if point.bounds else figures.number(point.value)
+    best = f"{figures.number(point.best)}{'*' if point.value == point.best and not point.bounds else ''}"
     change = "" if point.change is None else f"{point.change:+.2f}"
     total = "" if point.cusum is None else f"{point.cusum:.1f}"
     finished = point.finished[:16].replace("T", " ")
-    return (finished, point.run_id[:8], point.commit[:8], value, summary.span(point.again), change, best, total)
+    return (finished, point.run_id[:8], point.commit[:8], value, figures.span(point.again), change, best, total)
 
 
 def remarks(series: Series) -> Iterator[str]:

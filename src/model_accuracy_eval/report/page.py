@@ -14,7 +14,7 @@ import jinja2
 import markupsafe
 
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.report import comparison, conclusions, page_charts, remarks, sections, summary
+from model_accuracy_eval.report import comparison, conclusions, figures, page_charts, remarks, sections
 from model_accuracy_eval.report.advice import advise, chance_lines
 from model_accuracy_eval.report.page_replies import PackedReplies
 from model_accuracy_eval.report.remarks import service_notes
@@ -103,17 +103,17 @@ def _asset(name: str) -> str:
 
 
 def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, object]:
-    rows = summary.all_rows(report)
+    rows = figures.all_rows(report)
     return {
         "report": report,
         "plan": report.plan,
         "settings": report.plan.settings,
         "outcome": report.outcome,
         "ending": conclusions.words(report),
-        "cells": summary.table(rows, report.plan.settings.label),
+        "cells": figures.table(rows, report.plan.settings.label, "page"),
         "rows": rows,
-        "with_unit": summary.with_unit,
-        "range_of": summary.range_of,
+        "with_unit": figures.with_unit,
+        "range_of": figures.range_of,
         "sampled": any(row.metric.startswith("avg@") for row in rows),
         "not_shares": {(row.dataset, row.metric): row for row in rows if not row.share},
         "thresholds": {
@@ -125,7 +125,10 @@ def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, obje
         "advice": advise(rows),
         "chance_lines": chance_lines(rows),
         "service_notes": service_notes(report.plan, report.service, report.replicas),
-        "speed_notes": remarks,
+        "of_units": figures.of_units,
+        "spreads": figures.spreads,
+        "tokens": figures.tokens,
+        "tail": remarks.tail,
         "sections": shown,
         "sent": remarks.sent(report.plan),
         "by_part": page_charts.parts(report.dataset_results),

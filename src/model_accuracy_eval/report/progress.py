@@ -2,8 +2,8 @@
 
 from model_accuracy_eval.records import Counts
 from model_accuracy_eval.report import markdown
+from model_accuracy_eval.report.figures import count_remarks
 from model_accuracy_eval.report.run_pace import RunPace
-from model_accuracy_eval.report.summary import count_remarks
 
 _STAGES = {
     "prepare": "Preparing",

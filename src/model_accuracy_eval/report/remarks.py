@@ -2,18 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from model_accuracy_eval.records import (
-    DatasetResult,
     ReplicaFigure,
     Report,
     RunPlan,
     Samplers,
     Sampling,
-    SamplingSetting,
     Service,
 )
+from model_accuracy_eval.run_folder.runfile import SamplingFacts
 
 # What a report says of the replicas of a service: who answered how much and how well, and which one differs.
 
@@ -112,19 +110,6 @@ def listed(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in values.items())
 
 
-# Sentences below the table of speeds: tokens, and how long the cards were not full.
-
-
-def tokens(result: DatasetResult) -> str:
-    """What the service has counted; a sum that lacks requests says so."""
-    speed = result.speed
-    counted = f"{_whole(speed.prompt_tokens)} prompt tokens, {_whole(speed.completion_tokens)} completion tokens"
-    if not speed.uncounted:
-        return counted
-    requests = "1 request" if speed.uncounted == 1 else f"{speed.uncounted:,} requests"
-    return f"{counted} without those of {requests}, of which the service counted none, or one choice of several"
-
-
 def tail(report: Report) -> Iterator[str]:
     """How much of the asking the last answers took, while no other question was left."""
     asked, seconds = report.seconds.get("infer", 0.0), report.tail_seconds
@@ -135,10 +120,6 @@ def tail(report: Report) -> Iterator[str]:
         f"Tail: for {seconds:.1f} s of {asked:.1f} s of asking ({share:.0f} %), fewer than "
         f"{report.plan.client_limits.concurrency} requests were under way, because none was left."
     )
-
-
-def _whole(number: int | None) -> str:
-    return "–" if number is None else f"{number:,}"
 
 
 # With which parameters samples were drawn: the user's, else each dataset's, as the requests had them.
@@ -172,13 +153,6 @@ def _listed(names: list[str]) -> str:
 
 
 # Whether two runs drew their samples in the same way: figures of different samplers answer different questions.
-
-
-class SamplingFacts(NamedTuple):
-    """The setting of a run, and what was found out about its service's samplers; None: nothing."""
-
-    setting: SamplingSetting
-    samplers: Samplers | None
 
 
 def sampling_facts(plan: RunPlan, service: Service | None) -> SamplingFacts:

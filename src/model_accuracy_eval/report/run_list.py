@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from model_accuracy_eval.report import page, summary
+from model_accuracy_eval.report import figures, page
 from model_accuracy_eval.report.conclusions import CONCLUSIONS
 from model_accuracy_eval.run_folder.runfile import RunFile
 
@@ -27,7 +27,7 @@ class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
 def _shown(metrics: dict[str, float | None]) -> tuple[str, str]:
     """The average of all samples, where there is one."""
     name = next((name for name in metrics if name.startswith("avg@")), next(iter(metrics)))
-    return name, summary.number(metrics[name])
+    return name, figures.number(metrics[name])
 
 
 def as_html(folder: str, runs: Sequence[ListedRun], unreadable: Sequence[str] = ()) -> bytes:

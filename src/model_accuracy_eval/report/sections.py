@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from model_accuracy_eval.records import DatasetResult, ProblemResult, VerdictReason
-from model_accuracy_eval.report import summary
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.report.markdown import valid_unicode
 from model_accuracy_eval.report.page_replies import PackedReplies, packed
 
@@ -160,7 +160,7 @@ def _item(result: ProblemResult, questions: Mapping[int, str], figure: str | Non
         score = f"{100 * _mean(result):.0f} %"
     if figure is not None:
         value = result.figures.get(figure)
-        state, score = "unjudged", "–" if value is None else summary.number(value)
+        state, score = "unjudged", "–" if value is None else figures.number(value)
         why = tuple("unjudged" if reason in {"right", "wrong"} else reason for reason in why)
     return Item(
         id=result.problem,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, Report, Settings
-from model_accuracy_eval.report import advice, comparison, conclusions, fitted_table, next_steps, summary
+from model_accuracy_eval.report import advice, comparison, conclusions, figures, fitted_table, next_steps
 from model_accuracy_eval.report.remarks import service_notes
 
 
@@ -27,12 +27,10 @@ def _asked_nobody(report: Report) -> bool:
 
 def _figures(report: Report, width: int) -> Iterator[str]:
     if report.dataset_results:
-        rows = summary.all_rows(report)
-        head, *lines = summary.table(rows, "value")
-        limits = [(summary.span(row.interval), summary.if_asked_again(row)) for row in rows]
-        cells = [(*line, *more) for line, more in zip(lines, limits, strict=True)]
+        head, *lines = figures.table(figures.all_rows(report), place="terminal")
         yield f"Model: {_model(report)}\n"
-        yield fitted_table.fitted(_narrow([(*head, "95 % interval", "if asked again"), *cells]), width)
+        # Without blanks most tables fit 80 columns.
+        yield fitted_table.fitted([head, *([cell.replace(" .. ", "..") for cell in line] for line in lines)], width)
 
 
 def _model(report: Report) -> str:
@@ -42,31 +40,17 @@ def _model(report: Report) -> str:
     return f"{served or 'unnamed'}" + (f" ({label})" if label != Settings().label else "")
 
 
-def _narrow(cells: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Without the columns that say the same of every run of generated answers, so that most tables fit 80 columns.
-
-    The versions stand in the summary files.
-    """
-    head, *lines = cells
-    left_out = {head.index("version")}
-    if all(line[head.index("mode")] in {"gen", "-"} for line in lines):
-        left_out.add(head.index("mode"))
-    kept = [place for place in range(len(head)) if place not in left_out]
-    spans = [tuple(line[place].replace(" .. ", "..") for place in kept) for line in lines]
-    return [tuple(head[place] for place in kept), *spans]
-
-
 def _remarks(report: Report) -> Iterator[str]:
     for result in report.dataset_results:
         yield _counts(result)
         yield from (f"  {note}" for note in result.notes)
-    yield from advice.chance_lines(summary.all_rows(report))
+    yield from advice.chance_lines(figures.all_rows(report))
     if report.dataset_results:
         yield from service_notes(report.plan, report.service, report.replicas)
 
 
 def _counts(result: DatasetResult) -> str:
-    remarks = ", ".join(summary.count_remarks(result.counts))
+    remarks = ", ".join(figures.count_remarks(result.counts))
     answered = f"{result.counts.answered} of {result.counts.planned} samples answered"
     return f"{result.dataset}: {answered}{'; ' + remarks if remarks else ''}."
 

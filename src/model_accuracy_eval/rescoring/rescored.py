@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from model_accuracy_eval.records import Counts, DatasetResult, Record, SummaryRow, TaskGroup
-from model_accuracy_eval.report import summary
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.rescoring.claims import ClaimedFigure
 from model_accuracy_eval.rescoring.disagreements import Disagreement, DisagreementKind
 from model_accuracy_eval.scoring.figures import groups as group_figures
@@ -71,7 +71,7 @@ def _lines(result: Rescored) -> Iterator[str]:
     yield from _table(_HEAD, list(_cells(result)))
     for row in result.rows:
         if row.bounds:
-            limits = summary.range_of(row.bounds)
+            limits = figures.range_of(row.bounds)
             yield f"{row.metric}: {limits}, whatever the {row.bounds.samples:,} samples without a verdict would be"
     for figure in result.figures:
         if figure.why:

@@ -18,7 +18,7 @@ from model_accuracy_eval.records import (
     VerdictReason,
 )
 from model_accuracy_eval.records.exchange import FaultKind
-from model_accuracy_eval.report import summary
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.run import ask_store, early_stop, outcome
 from model_accuracy_eval.run.ask_store import AskStore
 from model_accuracy_eval.run.asked_part import PartJudge
@@ -282,7 +282,7 @@ class _DatasetJudge:
     def _log(self, dataset_result: DatasetResult) -> None:
         counts = dataset_result.counts
         lines = [
-            f"{row.metric}: {row.value}{f' ({summary.range_of(row.bounds)})' if row.bounds else ''}"
+            f"{row.metric}: {row.value}{f' ({figures.range_of(row.bounds)})' if row.bounds else ''}"
             for row in dataset_result.rows
         ]
         lines.append(f"{counts.answered} of {counts.planned} samples judged, {counts.not_found} with no answer found")

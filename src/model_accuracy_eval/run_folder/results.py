@@ -1,5 +1,6 @@
 """`results/<label>/<dataset>.json`: unrounded figures, 0..100, and every problem with its n verdicts."""
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,7 +21,6 @@ from model_accuracy_eval.records import (
     SummaryRow,
     VerdictReason,
 )
-from model_accuracy_eval.report import summary
 from model_accuracy_eval.scoring.figures.aggregations import Statistics
 from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.verdicts.dataset_outcomes import (
@@ -95,6 +95,21 @@ class ResultsToCompare(ResultsHead, frozen=True, kw_only=True):
     details: list[ProblemOutcome]
 
 
+def bounds_of(rows: Iterable[SummaryRow]) -> dict[str, FigureBounds]:
+    """Figure → its limits, where samples have no verdict."""
+    return {row.metric: row.bounds for row in rows if row.bounds is not None}
+
+
+def estimates_of(rows: Iterable[SummaryRow]) -> dict[str, float]:
+    """Figure → its estimate from a part of the dataset."""
+    return {row.metric: row.value for row in rows if row.estimated and row.value is not None}
+
+
+def chances_of(rows: Iterable[SummaryRow]) -> dict[str, float]:
+    """Figure → what guessing would give, where it can be said."""
+    return {row.metric: row.chance for row in rows if row.chance is not None}
+
+
 def file(label: str, dataset: str) -> str:
     return f"results/{label}/{dataset}.json"
 
@@ -103,8 +118,8 @@ def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
     """Figures first, as AISBench does it, then the fields of `ResultsFile`."""
     head = ResultsHead(
         intervals={row.metric: row.interval for row in result.rows},
-        bounds=summary.bounds(result.rows),
-        chances=summary.chances(result.rows),
+        bounds=bounds_of(result.rows),
+        chances=chances_of(result.rows),
         version=result.version,
         counts=result.counts,
         notes=result.notes,
@@ -203,7 +218,7 @@ def outcome(dataset: str, results: ResultsToCompare) -> DatasetOutcome:
         version=results.version,
         figures=whole_figures(results.rows),
         shares=frozenset(row.metric for row in results.rows if row.interval is not None),
-        bounds=summary.bounds(results.rows),
+        bounds=bounds_of(results.rows),
         aggregations=drawn_aggregations(results.rows),
         problems=results.details,
         counts=results.counts,

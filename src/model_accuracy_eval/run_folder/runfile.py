@@ -1,6 +1,6 @@
 """`run.json`: what other programs read. It is also written at the start, so that a killed run says what it was."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -27,15 +27,20 @@ from model_accuracy_eval.records import (
     Service,
     Speed,
 )
-from model_accuracy_eval.report import summary
-from model_accuracy_eval.report.conclusions import is_verdict
-from model_accuracy_eval.report.remarks import SamplingFacts, service_notes
-from model_accuracy_eval.run_folder.results import decode
+from model_accuracy_eval.records.report import is_verdict
+from model_accuracy_eval.run_folder.results import bounds_of, chances_of, decode, estimates_of
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.scoring.verdicts.dataset_outcomes import whole_figures
 
 RUN_FILE = "run.json"
+
+
+class SamplingFacts(NamedTuple):
+    """The sampling setting of a run, and what was found out about its service's samplers; None: nothing."""
+
+    setting: SamplingSetting
+    samplers: Samplers | None
 
 
 class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -184,8 +189,8 @@ def started(plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Servi
     return _encode(run)
 
 
-def finished(report: Report) -> bytes:
-    """The file of a run that has ended, whatever its end."""
+def finished(report: Report, service_notes: tuple[str, ...]) -> bytes:
+    """The file of a run that has ended, whatever its end. `service_notes`: what readers of figures must know."""
     plan, outcome, service = report.plan, report.outcome, report.service
     results = {result.dataset: result for result in report.dataset_results}
     run = RunFile(
@@ -213,7 +218,7 @@ def finished(report: Report) -> bytes:
         gates=tuple(map(gate_entry, report.gates)),
         comparison=report.comparison,
         environment=report.environment,
-        service_notes=service_notes(plan, service, report.replicas) if results else (),
+        service_notes=service_notes if results else (),
         replicas=report.replicas or msgspec.UNSET,
         groups=_groups(report) or msgspec.UNSET,
     )
@@ -246,14 +251,14 @@ def _dataset(prepared: PreparedDataset, result: DatasetResult | None) -> Dataset
         entry,
         metrics=whole_figures(result.rows),
         intervals={row.metric: row.interval for row in result.rows},
-        bounds=summary.bounds(result.rows),
-        chances=summary.chances(result.rows),
+        bounds=bounds_of(result.rows),
+        chances=chances_of(result.rows),
         counts=result.counts,
         notes=result.notes,
         speed=result.speed,
         ran=result.ran,
         part=result.part,
-        estimates=summary.estimates(result.rows),
+        estimates=estimates_of(result.rows),
     )
 
 

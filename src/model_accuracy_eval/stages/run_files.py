@@ -8,9 +8,10 @@ from model_accuracy_eval.errors import BadData, Defect, NoHonestScore
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.service import Published, Sink
 from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
-from model_accuracy_eval.report import comparison, page, page_replies, summary
+from model_accuracy_eval.report import comparison, figures, page, page_replies, summary
 from model_accuracy_eval.report.page import Questions
 from model_accuracy_eval.report.page_replies import PackedReplies
+from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run_folder import journal, manifest, predictions, results, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
@@ -62,7 +63,8 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
         for prepared in report.datasets
     }
     yield from _pages(report, questions, store)
-    yield RUN_FILE, functools.partial(runfile.finished, report)
+    notes = service_notes(plan, report.service, report.replicas)
+    yield RUN_FILE, functools.partial(runfile.finished, report, notes)
 
 
 def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[bytes] | None:
@@ -139,7 +141,7 @@ def _replies(report: Report, store: Store) -> dict[str, PackedReplies]:
 
 
 def _cells(report: Report) -> Sequence[Sequence[str]]:
-    return summary.table(summary.all_rows(report), report.plan.settings.label)
+    return figures.table(figures.all_rows(report), report.plan.settings.label)
 
 
 def _markdown(report: Report) -> str:

@@ -10,9 +10,10 @@ from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, RunnerStep
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.report import comment, comment_figures, summary, terminal
+from model_accuracy_eval.report import comment, comment_figures, terminal
 from model_accuracy_eval.report.conclusions import outcome
 from model_accuracy_eval.run_folder import manifest
+from model_accuracy_eval.run_folder.results import bounds_of, estimates_of
 from model_accuracy_eval.scoring.verdicts.dataset_outcomes import whole_figures
 from model_accuracy_eval.stages.github_sinks import page_links
 
@@ -168,8 +169,8 @@ def _summary_json(result: Report | Outcome) -> str:
     values: dict[str, dict[str, object]] = {}
     for one in dataset_results:
         values[one.dataset] = {**whole_figures(one.rows)}
-        if estimates := summary.estimates(one.rows):
+        if estimates := estimates_of(one.rows):
             values[one.dataset]["estimates"] = estimates
-        if bounds := summary.bounds(one.rows):
+        if bounds := bounds_of(one.rows):
             values[one.dataset]["bounds"] = bounds
     return msgspec.json.encode(values).decode()

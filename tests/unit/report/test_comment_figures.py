@@ -12,7 +12,7 @@ from tests.unit.report.fixed_report import FIGURES, many, problem_result, report
 from tests.unit.report.rendered import live, render
 
 from model_accuracy_eval.records import Conclusion, Counts, DatasetResult, Interval, VerdictReason
-from model_accuracy_eval.report import comment, comment_figures, markdown, summary
+from model_accuracy_eval.report import comment, comment_figures, figures, markdown
 from model_accuracy_eval.report.comment_figures import Figure, Figures
 
 
@@ -119,7 +119,7 @@ def test_one_line_says_what_changed(values: dict[str, float], line: str) -> None
 
 def test_the_line_counts_what_the_table_shows() -> None:
     """Figures of other questions, and such that lack samples, have no change in the table and none in the line."""
-    rows = summary.all_rows(many())
+    rows = figures.all_rows(many())
     shown = render(comment.as_comment(many(), key=KEY, before=BEFORE)).rows
     assert [cells[-1] for cells in shown if cells[0] == "demo_gsm8k"] == ["-", "-2.40", "-", "-"]
     assert "0 of 1 figures rose and 1 fell" in comment_figures.changed(rows, BEFORE, None)

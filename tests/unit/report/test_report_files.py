@@ -24,7 +24,8 @@ from tests.unit.report.fixed_report import (
 
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import DatasetResult, FigureBounds, Outcome, Report, VerdictReason
-from model_accuracy_eval.report import summary, terminal
+from model_accuracy_eval.report import figures, summary, terminal
+from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run_folder import results, runfile
 from model_accuracy_eval.scoring.verdicts import dataset_outcomes
 from model_accuracy_eval.scoring.verdicts.dataset_outcomes import ProblemOutcome
@@ -34,7 +35,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max
 
 
 def cells(whole: Report) -> list[tuple[str, ...]]:
-    return summary.table(summary.all_rows(whole), whole.plan.settings.label)
+    return figures.table(figures.all_rows(whole), whole.plan.settings.label)
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -64,13 +65,15 @@ def test_the_run_files_look_as_they_did() -> None:
     """While the run goes on, and at its end."""
     whole = many()
     golden_files.check("many/run_started.json", runfile.started(whole.plan, datasets(), None, whole.started))
-    golden_files.check("many/run.json", runfile.finished(whole))
+    golden_files.check(
+        "many/run.json", runfile.finished(whole, service_notes(whole.plan, whole.service, whole.replicas))
+    )
 
 
 def test_the_sample_table_of_the_mission() -> None:
     """Header, rule and lines are AISBench's."""
-    rows = [row(metric, value) for metric, value in FIGURES] + summary.all_rows(many())[-1:]
-    lines = summary.as_markdown(summary.table(rows, many().plan.settings.label)).split("\n")
+    rows = [row(metric, value) for metric, value in FIGURES] + figures.all_rows(many())[-1:]
+    lines = summary.as_markdown(figures.table(rows, many().plan.settings.label)).split("\n")
     assert lines[:6] == [
         "| dataset | version | metric | mode | vllm-api-stream-chat |",
         "|----- | ----- | ----- | ----- | -----|",
@@ -85,8 +88,8 @@ def test_the_sample_table_of_the_mission() -> None:
 def test_lost_samples_add_a_column() -> None:
     """The figures stay where AISBench has them; behind them stands what they can be at least and at most."""
     plain, bounded = ([row("avg@5", 24.0, bounds=bounds)] for bounds in (None, BOUNDS["pass@5"]))
-    assert [line[:5] for line in summary.table(bounded, "m")] == summary.table(plain, "m")
-    assert [line[5] for line in summary.table(bounded, "m")] == ["least .. greatest", "24.00 .. 74.00"]
+    assert [line[:5] for line in figures.table(bounded, "m")] == figures.table(plain, "m")
+    assert [line[5] for line in figures.table(bounded, "m")] == ["least .. greatest", "24.00 .. 74.00"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_lost_samples_add_a_column() -> None:
 )
 def test_a_figure_without_limits_on_one_side_says_so(low: float | None, high: float | None, text: str) -> None:
     """A perplexity that lacks texts has no greatest value."""
-    assert summary.range_of(FigureBounds(low=low, high=high, samples=1)) == text
+    assert figures.range_of(FigureBounds(low=low, high=high, samples=1)) == text
 
 
 def test_the_shape_of_the_text_summary() -> None:
@@ -143,7 +146,7 @@ def test_a_plain_table_is_straight(table: list[list[str]]) -> None:
 
 def test_numbers_have_two_digits_and_unknown_is_a_dash() -> None:
     """Never 0 and never NaN."""
-    assert [summary.number(value) for value in (5.6, 0, 100, 200 / 3, None)] == ["5.60", "0.00", "100.00", "66.67", "-"]
+    assert [figures.number(value) for value in (5.6, 0, 100, 200 / 3, None)] == ["5.60", "0.00", "100.00", "66.67", "-"]
 
 
 def test_a_name_with_a_comma_is_quoted_in_csv() -> None:
@@ -235,7 +238,7 @@ def test_a_cluster_without_nodes_is_no_matter_of_deploy_sh(about: tuple[str, int
 
 def test_run_json_says_how_it_ended() -> None:
     """Status, exit code, figures, intervals and counts of every dataset; strict JSON."""
-    whole = json.loads(runfile.finished(many()), parse_constant=pytest.fail)
+    whole = json.loads(runfile.finished(many(), ()), parse_constant=pytest.fail)
     assert (whole["status"], whole["exit_code"], whole["stage"], whole["n"], whole["k"]) == (
         "failed",
         1,
@@ -266,7 +269,7 @@ def test_a_run_file_that_a_crash_left_incomplete_is_none() -> None:
 def test_run_json_gives_back_what_a_report_needs() -> None:
     """Outcome, service, gates and the names of the judged datasets."""
     whole = many()
-    run = runfile.read(runfile.finished(whole), "folder")
+    run = runfile.read(runfile.finished(whole, ()), "folder")
     assert (run.status, run.exit_code, run.sentence) == ("failed", 1, whole.outcome.sentence)
     assert tuple(entry.result() for entry in run.gates) == whole.gates
     assert run.service == whole.service

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.report.fixed_report import report
 
 from model_accuracy_eval.records import Counts, DatasetResult, Speed
-from model_accuracy_eval.report import remarks
+from model_accuracy_eval.report import figures, remarks
 
 
 def test_a_sum_of_tokens_says_which_requests_it_lacks() -> None:
@@ -18,7 +18,7 @@ def test_a_sum_of_tokens_says_which_requests_it_lacks() -> None:
         counts=Counts(),
         speed=Speed(prompt_tokens=1200, completion_tokens=34567, uncounted=1000),
     )
-    assert remarks.tokens(result) == (
+    assert figures.tokens(result) == (
         "1,200 prompt tokens, 34,567 completion tokens without those of 1,000 requests, of which the service counted "
         "none, or one choice of several"
     )

@@ -22,7 +22,7 @@ from model_accuracy_eval.records import (
     Service,
     TaskSpec,
 )
-from model_accuracy_eval.report import summary
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.run import infer, score
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run_folder import journal
@@ -175,4 +175,4 @@ def test_n20_contexts_that_lost_their_beginning_are_counted_and_told() -> None:
     assert dataset_result.counts.cropped == 3
     told = "3 contexts were longer than the 4,095 tokens that the model reads at once, and lost their beginning."
     assert told in dataset_result.notes
-    assert summary.count_remarks(dataset_result.counts) == ["3 with a cropped context"]
+    assert figures.count_remarks(dataset_result.counts) == ["3 with a cropped context"]

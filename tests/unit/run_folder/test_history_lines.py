@@ -39,7 +39,7 @@ def judged(conclusion: Conclusion = "passed", finished: str = "2026-03-26T15:15:
 def stored(report: Report, problems: int = 3, **changes: object) -> MemoryStore:
     """The folder of the run; `changes` are made to its run.json."""
     store = MemoryStore("run")
-    run = json.loads(runfile.finished(report))
+    run = json.loads(runfile.finished(report, ()))
     for result in report.dataset_results:
         store.write(results.file(report.plan.settings.label, result.dataset), results.as_json(result, report.plan))
         figures = {each.metric: each.value for each in result.rows}

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from model_accuracy_eval.records import DatasetResult, GateResult
-from model_accuracy_eval.report import summary
-from model_accuracy_eval.report.conclusions import is_verdict
+from model_accuracy_eval.records import DatasetResult, GateResult, SummaryRow
+from model_accuracy_eval.records.report import is_verdict
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.report.exports.exported_run import ExportedRun, NamedFile
 
 _FILE = "junit.xml"
@@ -41,9 +41,13 @@ def _dataset(suite: Element, result: DatasetResult) -> None:
     case = SubElement(suite, "testcase", classname=_clean(result.dataset), name="figures", time="0")
     if not any(row.value is not None for row in result.rows):
         SubElement(case, "error", message="It has no figure.", type="no figure")
-    figures = [f"{row.metric}: {summary.number(row.value)} ({summary.span(row.interval)})" for row in result.rows]
-    notes = [*summary.count_remarks(result.counts), *result.notes]
-    SubElement(case, "system-out").text = _clean("\n".join([*figures, *notes]))
+    lines = [f"{row.metric}: {figures.number(row.value)} ({_more(row)})" for row in result.rows]
+    notes = [*figures.count_remarks(result.counts), *result.notes]
+    SubElement(case, "system-out").text = _clean("\n".join([*lines, *notes]))
+
+
+def _more(row: SummaryRow) -> str:
+    return ", ".join(column.text(row) for column in figures.columns([row], "export"))
 
 
 def _gate(suite: Element, gate: GateResult, on_undecided: str) -> None:

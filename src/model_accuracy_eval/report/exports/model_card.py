@@ -10,8 +10,8 @@ import yaml
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import DatasetResult, SummaryRow, TaskSpec
-from model_accuracy_eval.report import summary
-from model_accuracy_eval.report.conclusions import is_verdict
+from model_accuracy_eval.records.report import is_verdict
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.report.exports.exported_run import (
     JSON,
     ExportedRun,
@@ -96,7 +96,7 @@ def _value(row: SummaryRow) -> float | None:
 def _notes(run: ExportedRun, row: SummaryRow) -> str:
     sampling = run.report.plan.sampling
     drawn = [f"n={sampling.n}", *(f"{name}={value}" for name, value in _asked_for(run).items())]
-    interval = f", 95 % interval {summary.span(row.interval)}" if row.interval else ""
+    interval = f", 95 % interval {figures.span(row.interval)}" if row.interval else ""
     program = run.report.environment.get("model-accuracy-eval", "")
     return f"{row.metric}, {', '.join(drawn)}{interval}, version {row.version}, model-accuracy-eval {program}".rstrip()
 

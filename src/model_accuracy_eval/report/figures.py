@@ -1,0 +1,197 @@
+"""Every figure of a report, a row each: its name, its text, and where it is shown.
+
+`COLUMNS` has the figures of a line, which is one metric of one dataset, and `FIGURES` those of a dataset. All that
+renders a report goes through them, so a new figure is a field of its record and a row here.
+"""
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Literal, NamedTuple
+
+from model_accuracy_eval.records import Counts, DatasetResult, FigureBounds, Interval, Report, Spread, SummaryRow
+from model_accuracy_eval.scoring.figures import groups, intervals
+
+_MANY_DIGITS = 1e7
+"""Figures that are not shares are shown with three digits from here on."""
+
+# Texts of numbers.
+
+
+def number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def shown(row: SummaryRow) -> str:
+    """A figure with two digits; an estimate from a part of the dataset is marked."""
+    return f"≈ {number(row.value)}" if row.estimated and row.value is not None else number(row.value)
+
+
+def with_unit(row: SummaryRow) -> str:
+    """A figure; shares are per cent, and nothing else is."""
+    if row.value is not None and not row.share and abs(row.value) >= _MANY_DIGITS:
+        return f"{row.value:.3g}"
+    return shown(row) + (" %" if row.share and row.value is not None else "")
+
+
+def if_asked_again(row: SummaryRow) -> str:
+    """Between what the figure would lie, with 95 %, if the same problems were asked again; the interval beside it is
+    that of other problems of the kind."""
+    if row.value is None or row.estimated or (row.certainty is None and row.drawn):
+        return "-"
+    if row.certainty is None or not row.drawn:
+        return "the same"
+    return span(intervals.limits(row.certainty, "reruns", 0.975))
+
+
+def span(interval: Interval | None) -> str:
+    """An interval for people."""
+    return "-" if interval is None else f"{interval.low:.2f} .. {interval.high:.2f}"
+
+
+def signed(points: float) -> str:
+    """Two digits with a sign; zero has none."""
+    return f"{points:+.2f}" if abs(points) >= 0.005 else "0.00"
+
+
+def range_of(bounds: FigureBounds | None, number: Callable[[float], str] = number) -> str:
+    """The limits of a figure for people; a figure without any is exact."""
+    if bounds is None:
+        return "-"
+    if bounds.low is None:
+        return "anything" if bounds.high is None else f"<= {number(bounds.high)}"
+    return f">= {number(bounds.low)}" if bounds.high is None else f"{number(bounds.low)} .. {number(bounds.high)}"
+
+
+# The figures of a line.
+
+Place = Literal["summary", "terminal", "comment", "page", "export"]
+
+
+class Column(NamedTuple):
+    """One figure of each line."""
+
+    name: str
+    text: Callable[[SummaryRow], str]
+    shown: tuple[Place, ...]
+    where_telling: tuple[Place, ...] = ()
+    """Places that show it only where it says more of a line than `-` or `gen`."""
+    longest: int = 0
+    """Of names from outside, how many characters a comment shows; 0: it is a number."""
+
+
+VALUE = "value"
+COLUMNS = (
+    Column("dataset", attrgetter("dataset"), ("summary", "terminal", "comment", "page"), longest=100),
+    Column("version", attrgetter("version"), ("summary", "comment", "page"), longest=20),
+    Column("metric", attrgetter("metric"), ("summary", "terminal", "comment", "page"), longest=60),
+    Column("mode", attrgetter("mode"), ("summary", "comment", "page"), ("terminal",), longest=60),
+    Column(VALUE, shown, ("summary", "terminal", "comment", "page")),
+    # Samples have no verdict. AISBench has no such column, and page and comment show it below the value.
+    Column("least .. greatest", lambda row: range_of(row.bounds), (), ("summary", "terminal")),
+    Column("95 % interval", lambda row: span(row.interval), ("terminal", "comment", "page", "export")),
+    Column("if asked again", if_asked_again, ("terminal",)),
+)
+
+
+def columns(rows: Sequence[SummaryRow], place: Place) -> list[Column]:
+    """Those that a place shows of these lines."""
+    telling = (column for column in COLUMNS if place in column.where_telling)
+    said = [column for column in telling if any(column.text(row) not in {"-", "gen"} for row in rows)]
+    return [column for column in COLUMNS if place in column.shown or column in said]
+
+
+def table(rows: Sequence[SummaryRow], label: str = VALUE, place: Place = "summary") -> list[tuple[str, ...]]:
+    """Header and lines, numbers with two digits, `-` where there is no figure; `label` stands above the values."""
+    chosen = columns(rows, place)
+    head = tuple(label if column.name == VALUE else column.name for column in chosen)
+    return [head, *(tuple(column.text(row) for column in chosen) for row in rows)]
+
+
+def all_rows(report: Report) -> list[SummaryRow]:
+    """Every dataset's rows, then every group's; a dataset without any figure has one row that says so."""
+    rows = [row for result in report.dataset_results for row in (result.rows or (_blank(result),))]
+    return [*rows, *groups.all_rows(report.plan.groups, report.dataset_results)]
+
+
+def _blank(result: DatasetResult) -> SummaryRow:
+    return SummaryRow(dataset=result.dataset, version=result.version, metric="-", mode="-", value=None)
+
+
+# The figures of a dataset.
+
+Unit = Literal["samples", "answered samples", "seconds", "tokens"]
+Where = Literal["page", "remarks", "comparison"]
+
+
+class Figure(NamedTuple):
+    """One figure of each dataset, a field of its `Counts` or its `Speed`."""
+
+    unit: Unit
+    field: str
+    name: str
+    """As sentences have it: 3 failed."""
+    shown: tuple[Where, ...]
+    """`remarks`: on terminal, comment, check and in exports, where it is not 0."""
+    tone: Literal["", "loud", "hint"] = ""
+    """How the page marks it where it is not 0."""
+    title: str = ""
+    """Above its column, if that is not the name."""
+
+
+_EVERYWHERE: tuple[Where, ...] = ("page", "remarks", "comparison")
+_IN_SENTENCES: tuple[Where, ...] = ("remarks", "comparison")
+FIGURES = (
+    Figure("samples", "planned", "planned", ("page",)),
+    Figure("samples", "answered", "answered", ("page",)),
+    Figure("samples", "rejected", "rejected", _EVERYWHERE, "loud"),
+    Figure("samples", "failed", "failed", _EVERYWHERE, "loud"),
+    Figure("samples", "missing", "missing", _EVERYWHERE, "loud"),
+    Figure("answered samples", "cut", "cut by length", _EVERYWHERE, "hint"),
+    Figure("answered samples", "empty", "empty", _EVERYWHERE, "hint"),
+    Figure("answered samples", "reasoning_only", "reasoning only", ("page",), "hint"),
+    Figure("answered samples", "not_found", "with no answer found", _EVERYWHERE, "hint", title="no answer found"),
+    Figure("answered samples", "unjudged", "not judged", _IN_SENTENCES),
+    Figure("answered samples", "cropped", "with a cropped context", _IN_SENTENCES),
+    Figure("samples", "unneeded", "not needed", _IN_SENTENCES),
+    Figure("answered samples", "unfinished", "still calling tools at the end", _IN_SENTENCES),
+    Figure("seconds", "ttft", "First text", ("page", "comparison"), title="time to first text"),
+    Figure("seconds", "e2e", "Whole answer", ("page", "comparison"), title="whole answer"),
+    Figure("seconds", "gap", "Gap between chunks", ("page",), title="gap between chunks"),
+    Figure("tokens", "prompt_tokens", "prompt tokens", ("page",)),
+    Figure("tokens", "completion_tokens", "completion tokens", ("page",)),
+)
+
+
+def of_units(where: Where, *units: Unit) -> list[Figure]:
+    return [figure for figure in FIGURES if where in figure.shown and figure.unit in units]
+
+
+def count_remarks(counts: Counts) -> list[str]:
+    """What went wrong with a dataset's samples, for example "3 failed"; nothing that is 0."""
+    figures = of_units("remarks", "samples", "answered samples")
+    return [f"{count} {figure.name}" for figure in figures if (count := getattr(counts, figure.field))]
+
+
+def counts_compared(old: Counts, new: Counts) -> str:
+    """The numbers of samples before and now, but for those that were and are 0."""
+    pairs = [
+        (getattr(old, figure.field), getattr(new, figure.field), figure.name)
+        for figure in of_units("comparison", "samples", "answered samples")
+    ]
+    changes = [f"{before} → {after} {name}" for before, after, name in pairs if before or after]
+    return ", ".join([f"{old.planned} → {new.planned} planned", *changes])
+
+
+def spreads(result: DatasetResult) -> list[tuple[str, Spread | None]]:
+    """The page's table of durations: names and what is known."""
+    return [(figure.title, getattr(result.speed, figure.field)) for figure in of_units("page", "seconds")]
+
+
+def tokens(result: DatasetResult) -> str:
+    """What the service has counted; a sum that lacks requests says so."""
+    numbers = [(getattr(result.speed, figure.field), figure.name) for figure in of_units("page", "tokens")]
+    counted = ", ".join(f"{'–' if count is None else f'{count:,}'} {name}" for count, name in numbers)
+    if not (uncounted := result.speed.uncounted):
+        return counted
+    requests = "1 request" if uncounted == 1 else f"{uncounted:,} requests"
+    return f"{counted} without those of {requests}, of which the service counted none, or one choice of several"
