@@ -33,7 +33,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.figures import conversation_turns
+from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
 from model_accuracy_eval.system import media_files
@@ -123,7 +123,7 @@ def figures(task: TaskSpec, said: Said) -> tuple[SummaryRow, ...]:
 
 def _attempt(task: TaskSpec, problem: Problem, number: int, said: Said) -> Attempt:
     if task.kind == "generate":
-        return conversation_turns.constant_sample(problem, _reply(task, problem, number, said))
+        return judging.constant_sample(problem, _reply(task, problem, number, said))
     places = problem.gold if problem.choices else (0,)
     likely = [(place in places) == (said == "right") for place in range(len(problem.candidates))]
     values = tuple(Loglikelihood(logprob=-0.001 if one else -1000.0, tokens=2, greedy=one) for one in likely)

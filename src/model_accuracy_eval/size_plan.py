@@ -10,7 +10,7 @@ from model_accuracy_eval.report import run_pace
 from model_accuracy_eval.run import preflight
 from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.scoring.verdicts import gates, planned_sizes
-from model_accuracy_eval.scoring.verdicts.figure_so_far import followed_figures
+from model_accuracy_eval.scoring.verdicts.following import followed_figures
 from model_accuracy_eval.scoring.verdicts.planned_sizes import PlannedSize
 
 _UNKNOWN_SHARE = 70.0

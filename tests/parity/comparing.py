@@ -11,8 +11,7 @@ from tests.parity.conftest import Oracle
 
 from model_accuracy_eval.records import PreparedDataset, TaskSpec
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses
+from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses
 from model_accuracy_eval.tasks.importers.lm_eval_files import TaskFields
 
 _OF_SAMPLES = re.compile(r"(pass@\d+)\((.+)\)")

@@ -17,7 +17,7 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.metrics.scorers import pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks.importers.lm_eval_files import TaskFields
 
 LEFT_OUT = {

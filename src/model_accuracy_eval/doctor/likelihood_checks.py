@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import DoctorFinding
-from model_accuracy_eval.scoring.metrics import loglikelihood_methods
+from model_accuracy_eval.scoring.metrics import metric_table
 
 _Method = Literal["echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
 _METHODS: tuple[_Method, ...] = ("echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted")
@@ -39,7 +39,7 @@ async def _try_method(chat: Chat, method: _Method) -> _Trial:
 
 
 def _summary(used: _Method) -> DoctorFinding:
-    lost = loglikelihood_methods.unsupported_metrics(used)
+    lost = metric_table.unsupported_metrics(used)
     if not lost:
         return DoctorFinding(
             name="likelihoods", state="PASS", sentence=f"Runs use {used}: every metric of log-likelihoods is known."
@@ -52,8 +52,8 @@ def _finding(trial: _Trial, used: _Method) -> DoctorFinding:
     """A method that does not work is a warning only if a run would have taken it."""
     if trial.works:
         return DoctorFinding(name=trial.method, state="PASS", sentence=_as_sentence(trial.reason))
-    without = set(loglikelihood_methods.unsupported_metrics(used))
-    lost = sorted(without.difference(loglikelihood_methods.unsupported_metrics(trial.method)))
+    without = set(metric_table.unsupported_metrics(used))
+    lost = sorted(without.difference(metric_table.unsupported_metrics(trial.method)))
     more_exact = _METHODS.index(trial.method) < _METHODS.index(used)
     cost = f"Without it {used} is used"
     if not more_exact:

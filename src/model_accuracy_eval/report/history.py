@@ -15,7 +15,7 @@ from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import FigureBounds, Interval
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure, PastGate
-from model_accuracy_eval.scoring.verdicts import changed_problems, regressions
+from model_accuracy_eval.scoring.verdicts import regressions
 from model_accuracy_eval.scoring.verdicts.regressions import Trend
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _asked(line: HistoryLine) -> str:
 
 def _solved(runs: SeriesRuns) -> SolvedProblems:
     line = runs[-1][0]
-    found = changed_problems.consistency([_majority(each) for each, _ in runs])
+    found = regressions.consistency([_majority(each) for each, _ in runs])
     return SolvedProblems(
         dataset=line.dataset,
         version=line.version,
@@ -228,7 +228,7 @@ def _series(runs: SeriesRuns, limit: float) -> Series:
     majorities = [_majority(each) for each, _ in runs] if all(each.right for each, _ in runs) else None
     falls = tuple(_fall(runs, fall, majorities) for fall in trend.regressions)
     named = {line.asked.index(problem) for fall in falls for problem in fall.problems or ()}
-    unsteady = changed_problems.flaky(majorities[trend.quiet_since :], named) if majorities else []
+    unsteady = regressions.flaky(majorities[trend.quiet_since :], named) if majorities else []
     return Series(
         dataset=line.dataset,
         version=line.version,
@@ -272,7 +272,7 @@ def _fall(runs: SeriesRuns, fall: regressions.Regression, majorities: "list[Floa
     end = fall.mended or len(runs)
     problems = None
     if majorities:
-        fallen = changed_problems.fallen(majorities[fall.since : fall.first], majorities[fall.first : end])
+        fallen = regressions.fallen(majorities[fall.since : fall.first], majorities[fall.first : end])
         problems = tuple(line.asked[place] for place in fallen)
     return Fall(
         after=runs[fall.after][0].run_id,

@@ -14,8 +14,7 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Candidate, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.rescoring import choose_scoring
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem
-from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses, pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines
 from model_accuracy_eval.tasks.prompts import positions
 
 VERSION = "-"

@@ -38,8 +38,7 @@ from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProble
 from model_accuracy_eval.run import preflight, score
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses, pipelines, pipelines_of_runs
+from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines, pipelines_of_runs
 
 _TAGS = re.compile(r"</?think>")
 _LOOKED_AT = 500

@@ -28,9 +28,8 @@ from model_accuracy_eval.scoring.code.code_task_trials import runs_programs
 from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics import metric_type
-from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, needs_judge
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses, needs_judge
 
 RunProgram = Callable[[Program], Awaitable[AskResult | str]]
 """Returns the finding, or a sentence that says why there is none."""

@@ -17,8 +17,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures.intervals import interval_of_samples
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.verdicts.figure_so_far import followed_figures
-from model_accuracy_eval.scoring.verdicts.following import Following, PrefixReader
+from model_accuracy_eval.scoring.verdicts.following import Following, PrefixReader, followed_figures
 
 NewCard = Callable[[], Scorecard]
 

@@ -16,14 +16,15 @@ from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard, figure_units
 from model_accuracy_eval.scoring.metrics.metric_type import AskResults
 from model_accuracy_eval.scoring.verdicts import gates, sequential
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import DatasetOutcome
-from model_accuracy_eval.scoring.verdicts.figure_so_far import FollowedFigure, followed_figures
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome
 from model_accuracy_eval.scoring.verdicts.following import (
+    FollowedFigure,
     FollowedGate,
     Following,
     PrefixReader,
     SampleEnds,
     baseline_figure,
+    followed_figures,
     stop_lines,
     values_before,
 )

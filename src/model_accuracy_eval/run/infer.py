@@ -26,7 +26,7 @@ from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool, agreed_lo
 from model_accuracy_eval.run.rounds import ask_in_turns, converse, with_calls_in_texts
 from model_accuracy_eval.run.running_figure import SpareTime
 from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest
-from model_accuracy_eval.scoring.figures import reply_tally
+from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.verdicts.following import Following
 
 _REPLICA_GONE_AFTER = 5.0
@@ -290,6 +290,6 @@ class _Inference:
         if rejected >= wave and not any(count.answered for count in counts):
             raise NoHonestScore(
                 f"The service rejected the first {rejected} requests, so the run ended: {fault.sentence}"
-                f"{reply_tally.next_step(fault.sentence)}",
+                f"{notes.step_after_rejection(fault.sentence)}",
                 next_step=f"model-accuracy-eval doctor --endpoint {settings.endpoint[0]}" if settings.endpoint else "",
             )

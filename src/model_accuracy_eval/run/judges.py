@@ -10,7 +10,7 @@ from model_accuracy_eval.records import Fault, Opinion, Problem, Question, Reply
 from model_accuracy_eval.run.cancellable import run_checked
 from model_accuracy_eval.run.readiness import PROBE_LIMITS, READINESS_PROBE
 from model_accuracy_eval.scoring.filters.filters import strip_thoughts
-from model_accuracy_eval.scoring.metrics.scorers import needs_judge
+from model_accuracy_eval.scoring.metrics.metric_table import needs_judge
 
 _OPINION_TOKENS = 2048
 """For one opinion, thoughts included, if the task does not say it."""

@@ -21,8 +21,8 @@ from model_accuracy_eval.report.remarks import sampling_change, sampling_facts, 
 from model_accuracy_eval.run_folder import journal, manifest, results, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, SamplingFacts
-from model_accuracy_eval.scoring.verdicts import comparison_statistics, dataset_outcomes
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import DatasetOutcome
+from model_accuracy_eval.scoring.verdicts import comparison_statistics
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome
 
 
 class PreviousRun:
@@ -149,7 +149,7 @@ def against(
     base: Baseline, plan: RunPlan, service: Service | None, dataset_results: tuple[DatasetResult, ...]
 ) -> Comparison:
     """Compares the run that has just been judged with its baseline."""
-    sides = {result.dataset: dataset_outcomes.dataset_outcome(result) for result in dataset_results}
+    sides = {result.dataset: comparison_statistics.dataset_outcome(result) for result in dataset_results}
     return _comparison(
         (base.run_id, base.datasets),
         (plan.run_id, list(sides)),

@@ -25,9 +25,8 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.run.rounds import AskChat
 from model_accuracy_eval.run.sample_collector import SampleCollector
-from model_accuracy_eval.scoring.metrics import loglikelihood_methods
-from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses
+from model_accuracy_eval.scoring.metrics import metric_table
+from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses
 
 _LOST_IN_A_ROW = 3
 """Requests that a replica failed and another answered, after which it is asked no more."""
@@ -304,12 +303,12 @@ def _objections(prepared: PreparedDataset, method: RequestMethod) -> Iterator[st
     """Says why a method cannot evaluate a dataset."""
     for task in prepared.tasks:
         names = {measure.name for measure in metric_uses(task) if metric(measure.name).reads == "likelihoods"}
-        missing = loglikelihood_methods.unavailable_metrics(task, method)
+        missing = metric_table.unavailable_metrics(task, method)
         if task.kind != "generate" and names and names == set(missing):
-            yield f"{task.name} cannot be evaluated by {method}: {loglikelihood_methods.unavailable_note(missing)}"
+            yield f"{task.name} cannot be evaluated by {method}: {metric_table.unavailable_note(missing)}"
             return
     for problem in prepared.problems:
-        if loglikelihood_methods.too_many_options(problem, method):
+        if metric_table.too_many_options(problem, method):
             yield (
                 f"{prepared.task.name} cannot be evaluated by {method}: "
                 f"problem {problem.id} has {len(problem.choices)} options, and there are 26 letters."

@@ -13,7 +13,7 @@ from model_accuracy_eval.records import ClientLimits, Gate, RunPlan, Sampling, S
 from model_accuracy_eval.run import inputs
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.scorecard import figure_units
-from model_accuracy_eval.scoring.metrics.scorers import needs_judge, user_function_paths
+from model_accuracy_eval.scoring.metrics.metric_table import needs_judge, user_function_paths
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.scoring.verdicts.gate_lines import Units
 from model_accuracy_eval.tasks.importers import own_questions

@@ -15,9 +15,8 @@ from model_accuracy_eval.records import Attempt, FigureSoFar, Pipeline, Prepared
 from model_accuracy_eval.run import outcome
 from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import figure_units
-from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.scorers import pipelines_of_runs, user_function_paths
-from model_accuracy_eval.scoring.verdicts.figure_so_far import BeginningMean, followed_figures
+from model_accuracy_eval.scoring.metrics.metric_table import metric, pipelines_of_runs, user_function_paths
+from model_accuracy_eval.scoring.verdicts.following import BeginningMean, followed_figures
 
 _SHARE = 0.005
 """Of this process's computing time."""

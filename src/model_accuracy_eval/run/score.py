@@ -27,18 +27,19 @@ from model_accuracy_eval.run.early_stop import NO_STOP, EarlyStop
 from model_accuracy_eval.run.run_progress import DatasetLog, JudgingProgress
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.answers import tools
-from model_accuracy_eval.scoring.figures import reply_tally
 from model_accuracy_eval.scoring.figures.notes import (
+    ReplyTally,
+    failure_notes,
     groups_in_part,
-    notes,
     of_other_answers,
     of_sources,
     problem_dates,
+    rejection_notes,
+    sample_notes,
     without_finish_reason,
 )
-from model_accuracy_eval.scoring.figures.reply_tally import ReplyTally
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.scorers import reading_notes
+from model_accuracy_eval.scoring.metrics.metric_table import reading_notes
 from model_accuracy_eval.scoring.verdicts.following import Following, PrefixReader
 from model_accuracy_eval.tasks.importers import own_questions
 
@@ -148,7 +149,7 @@ class _DatasetJudge:
             notes=(
                 *part_notes(part, len(self._prepared.problems)),
                 *self._ask_store.notes(),
-                *notes(
+                *sample_notes(
                     self._plan, self._sampling, counts, problem_results,
                     problems=len(self._problems) - len(self._defects), all_equal=self._tally.all_equal,
                 ),
@@ -157,8 +158,8 @@ class _DatasetJudge:
                 *problem_dates(self._prepared),
                 *groups_in_part(self._prepared),
                 *(found.sentence for found in [*self._defects.values()][:1]),
-                *reply_tally.notes(self._faults("rejected")),
-                *reply_tally.failure_notes(self._faults("failed")),
+                *rejection_notes(self._faults("rejected")),
+                *failure_notes(self._faults("failed")),
                 *without_finish_reason(self._tally.endings),
                 *tools.notes(self._prepared.tasks, counts),
                 *self._tally.loglikelihood_notes(),

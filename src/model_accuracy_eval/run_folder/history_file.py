@@ -17,7 +17,7 @@ from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.results import ResultsToCompare
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, DatasetEntry, RunFile
 from model_accuracy_eval.scoring.figures import intervals
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import (
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import (
     DatasetOutcome,
     ProblemOutcome,
     is_in,

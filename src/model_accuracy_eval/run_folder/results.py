@@ -23,7 +23,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures.aggregations import Statistics
 from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, pass_at_k
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import (
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import (
     DatasetOutcome,
     ProblemOutcome,
     drawn_aggregations,

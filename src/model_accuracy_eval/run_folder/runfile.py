@@ -31,7 +31,7 @@ from model_accuracy_eval.records.report import is_verdict
 from model_accuracy_eval.run_folder.results import bounds_of, chances_of, decode, estimates_of
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import whole_figures
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
 
 RUN_FILE = "run.json"
 

@@ -14,7 +14,7 @@ from model_accuracy_eval.report import comment, comment_figures, terminal
 from model_accuracy_eval.report.conclusions import outcome
 from model_accuracy_eval.run_folder import manifest
 from model_accuracy_eval.run_folder.results import bounds_of, estimates_of
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import whole_figures
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
 from model_accuracy_eval.stages.github_sinks import page_links
 
 _UPLOAD_AFTER_STOP, _LAST_SECOND = 4.0, 9.0

@@ -20,10 +20,9 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.media import MARKS, marked
 from model_accuracy_eval.scoring.answers import tools
-from model_accuracy_eval.scoring.figures import conversation_turns
-from model_accuracy_eval.scoring.figures.judging import check
+from model_accuracy_eval.scoring.figures.judging import check, check_turns
 from model_accuracy_eval.scoring.metrics import user_functions
-from model_accuracy_eval.scoring.metrics.scorers import pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import fewshot, prompts, views
 from model_accuracy_eval.tasks.prompts import positions
 
@@ -71,7 +70,7 @@ def build(
     resolved = pipelines(task)
     for pipeline in resolved:
         check(pipeline)
-    conversation_turns.check(task, resolved)
+    check_turns(task, resolved)
     whole = list(rows) if task.views else []  # so that no other row gets the identity of one that a view leaves out
     rows = views.apply_views(task.views, whole, task.data.name) if task.views else rows
     places = {id(row): place for place, row in enumerate(whole)} if task.views else None

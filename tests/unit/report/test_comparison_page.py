@@ -18,14 +18,14 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.report import comparison_page, page
 from model_accuracy_eval.report.page_replies import PackedReplies
-from model_accuracy_eval.scoring.verdicts import comparison_statistics, dataset_outcomes
+from model_accuracy_eval.scoring.verdicts import comparison_statistics
 
 KINDS: tuple[VerdictReason, ...] = ("right", "wrong", "not found", "failed")
 
 
 def compared(old: Report, new: Report) -> Comparison:
     sides = [
-        {result.dataset: dataset_outcomes.dataset_outcome(result) for result in one.dataset_results}
+        {result.dataset: comparison_statistics.dataset_outcome(result) for result in one.dataset_results}
         for one in (old, new)
     ]
     changes = tuple(comparison_statistics.compare(sides[0][name], sides[1][name]) for name in sides[0])

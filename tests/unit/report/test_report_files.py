@@ -27,8 +27,8 @@ from model_accuracy_eval.records import DatasetResult, FigureBounds, Outcome, Re
 from model_accuracy_eval.report import figures, summary, terminal
 from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run_folder import results, runfile
-from model_accuracy_eval.scoring.verdicts import dataset_outcomes
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import ProblemOutcome
+from model_accuracy_eval.scoring.verdicts import comparison_statistics
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import ProblemOutcome
 
 REPORTS = {"many": many(), "single": single()}
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=20)
@@ -308,7 +308,7 @@ def test_a_results_file_gives_back_its_result(result: DatasetResult, form: Calla
     """The whole result for a report, and the part that a comparison needs."""
     store = stored(result, form)
     assert results.dataset_result(store, "m", result.dataset) == result
-    assert results.side(store, "m", result.dataset) == dataset_outcomes.dataset_outcome(result)
+    assert results.side(store, "m", result.dataset) == comparison_statistics.dataset_outcome(result)
 
 
 def test_a_results_file_that_is_cut_off_anywhere_is_refused() -> None:

@@ -46,8 +46,7 @@ from model_accuracy_eval.rescoring.rescored import Rescored
 from model_accuracy_eval.run import engines, pipeline, preflight
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.scoring.figures.groups import all_rows
-from model_accuracy_eval.scoring.metrics.loglikelihood_methods import unavailable_metrics
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses, needs_judge
+from model_accuracy_eval.scoring.metrics.metric_table import metric_uses, needs_judge, unavailable_metrics
 from model_accuracy_eval.tasks.rows import parse
 
 ROWS = 40

@@ -14,8 +14,7 @@ from model_accuracy_eval.records import (
     Timings,
     Usage,
 )
-from model_accuracy_eval.scoring.figures.notes import notes
-from model_accuracy_eval.scoring.figures.reply_tally import Stopwatch
+from model_accuracy_eval.scoring.figures.notes import Stopwatch, sample_notes
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
 TASK = TaskSpec(
@@ -25,7 +24,7 @@ ALL = Counts(planned=10, answered=10)
 
 
 def told(counts: Counts = ALL, plan: RunPlan = PLAN, *, problems: int = 0, all_equal: bool = False) -> str:
-    return " ".join(notes(plan, plan.sampling.of(TASK), counts, (), problems=problems, all_equal=all_equal))
+    return " ".join(sample_notes(plan, plan.sampling.of(TASK), counts, (), problems=problems, all_equal=all_equal))
 
 
 def test_a_clean_run_needs_no_words() -> None:

@@ -10,7 +10,7 @@ from model_accuracy_eval.records import Attempt, Candidate, Loglikelihood, Metri
 from model_accuracy_eval.scoring.figures.judging import check
 from model_accuracy_eval.scoring.figures.reductions import reduction
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
-from model_accuracy_eval.scoring.metrics.scorers import pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 
 
 def test_l1_samples_are_reduced_before_problems_are_aggregated() -> None:

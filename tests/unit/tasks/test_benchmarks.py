@@ -14,7 +14,7 @@ from model_accuracy_eval.benchmarks.dataset_table import GROUPS, SECTIONS, TASKS
 from model_accuracy_eval.records import Attempt, Counts, DatasetResult, Problem, SummaryRow, Verdict
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.judging import judge
-from model_accuracy_eval.scoring.metrics.scorers import pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import preparation
 
 SIZES = {

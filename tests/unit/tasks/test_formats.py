@@ -7,7 +7,7 @@ import pytest
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import DataFile, FewShot, GroupMean, PreparedDataset, Prompt, TaskGroup, TaskSpec
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.metrics.scorers import pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import option_formats, preparation
 
 ROWS = [{"q": "Sky?", "options": ["red", "blue"], "a": 1}, {"q": "Grass?", "options": ["green", "black"], "a": 0}]

@@ -13,15 +13,14 @@ import msgspec
 
 from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.records.code import CaseProgram, Execution, Program
-from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
+from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.code.code_syntax import called_names, parse
-from model_accuracy_eval.scoring.figures import conversation_turns
+from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.judge_metrics import columns
-from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines
 from model_accuracy_eval.scoring.metrics.metric_type import PLACE
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_code_eval, ask_sandbox, ask_tests
-from model_accuracy_eval.scoring.metrics.scorers import metric_uses, pipelines
 
 NOT_CALLED = "The tests ended without a call of the program."
 """The sandbox's words for tests that pass whatever the program is."""
@@ -135,7 +134,7 @@ def _read(task: TaskSpec, problem: Problem, pipeline: Pipeline, use: MetricUse, 
         task, parts=(), pipelines=(msgspec.structs.replace(pipeline, metrics=(use,)),), scorer=None
     )
     asks = Scorecard(alone, 1, (1,)).asks(
-        msgspec.structs.replace(problem, part=()), [conversation_turns.constant_sample(problem, reply)]
+        msgspec.structs.replace(problem, part=()), [judging.constant_sample(problem, reply)]
     )
     return next((ask for ask in asks if isinstance(ask, Program)), None)
 
@@ -238,7 +237,7 @@ def _tests_alone(task: TaskSpec) -> TaskSpec:
 
 
 def _reference(first: Problem) -> Attempt:
-    return conversation_turns.constant_sample(first, first.references[0] or _NOTHING)
+    return judging.constant_sample(first, first.references[0] or _NOTHING)
 
 
 def _libraries(prepared: PreparedDataset) -> list[Program]:

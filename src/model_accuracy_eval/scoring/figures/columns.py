@@ -9,10 +9,9 @@ from model_accuracy_eval.records import Certainty, FigureBounds, Interval, Metri
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
 from model_accuracy_eval.scoring.figures.intervals import Noise, case, interval, noise
-from model_accuracy_eval.scoring.figures.lost_values import LostValue, counted, fill, finite, is_number
 from model_accuracy_eval.scoring.figures.reductions import reduction, reduction_ends
-from model_accuracy_eval.scoring.metrics.loglikelihood_methods import UNAVAILABLE
-from model_accuracy_eval.scoring.metrics.metric_table import Metric, SampleValue, metric
+from model_accuracy_eval.scoring.metrics.metric_table import UNAVAILABLE, Metric, SampleValue, metric
+from model_accuracy_eval.scoring.metrics.metric_type import LostValue, counted, fill, finite, is_number
 
 
 class Cell(NamedTuple):

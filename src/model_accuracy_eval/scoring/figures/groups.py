@@ -24,9 +24,9 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.intervals import combined
-from model_accuracy_eval.scoring.figures.lost_values import Ends, LostValue
 from model_accuracy_eval.scoring.figures.reductions import CHOOSING, Reduced, reduction
 from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue
 
 
 def part(task: TaskSpec, problem: Problem) -> str:

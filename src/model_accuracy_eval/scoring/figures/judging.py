@@ -3,22 +3,125 @@
 from collections.abc import Iterator, Sequence
 from math import fsum, isnan
 from numbers import Real
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, BadValue
-from model_accuracy_eval.records import Attempt, MetricUse, Pipeline, Problem, Verdict, VerdictReason
-from model_accuracy_eval.scoring.figures import conversation_turns
+from model_accuracy_eval.records import (
+    Attempt,
+    EarlierReply,
+    Message,
+    MetricUse,
+    Pipeline,
+    Problem,
+    TaskSpec,
+    Verdict,
+    VerdictReason,
+)
 from model_accuracy_eval.scoring.figures.aggregations import aggregation
 from model_accuracy_eval.scoring.figures.groups import GroupedValue
-from model_accuracy_eval.scoring.figures.lost_values import LostValue, counted
 from model_accuracy_eval.scoring.figures.reductions import reduction
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.metrics import loglikelihood_methods, metric_table, user_functions
+from model_accuracy_eval.scoring.filters.filters import strip_thoughts
+from model_accuracy_eval.scoring.metrics import metric_table, user_functions
 from model_accuracy_eval.scoring.metrics.likelihoods import argmax, logprobs
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric, SampleValue, metric
-from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, no_result
+from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, LostValue, counted, no_result
+
+# Conversations of several turns: each turn as a problem with one reply, so that it is judged like any other.
+#
+# A turn's problem has the conversation up to it, its own right answer, the columns `turn_2_…` of the row under
+# their names without this prefix, and for judges what was said so far: `question_1`, `answer_1`, …, and all before the
+# turn as `earlier`.
+
+
+def check_turns(task: TaskSpec, pipelines: Sequence[Pipeline]) -> None:
+    """Refuses turns where they cannot be asked or judged."""
+    if task.prompt.follow_ups is None:
+        if turned := next((pipeline for pipeline in pipelines if pipeline.turn is not None), None):
+            raise BadValue(f"{task.name}: the pipeline '{turned.name}' judges a turn, but there are no follow_ups.")
+        return
+    if task.kind != "generate" or task.mode != "chat" or task.tools or task.functions:
+        raise BadValue(f"{task.name}: follow_ups are asked in chats that generate texts without tools.")
+    if chooser := next((pipeline for pipeline in pipelines if filters.choose(pipeline.filters)), None):
+        raise BadValue(
+            f"{task.name}: the filters of the pipeline '{chooser.name}' choose among samples, and replies of several "
+            "turns cannot be chosen apart from their conversations."
+        )
+
+
+def constant_sample(problem: Problem, text: str) -> Attempt:
+    """A sample that says the same in every turn, to try how a task is judged."""
+    earlier = tuple(EarlierReply(text=text, next=follow_up) for follow_up in problem.follow_ups)
+    return Attempt(problem=problem.id, index=0, text=text, earlier=earlier)
+
+
+def has_turn(problem: Problem, pipeline: Pipeline) -> bool:
+    """Whether the conversation is long enough for the turn that the pipeline judges."""
+    return not isinstance(pipeline.turn, int) or pipeline.turn <= len(problem.follow_ups) + 1
+
+
+def unanswered_turn(problem: Problem, pipeline: Pipeline) -> Problem:
+    """The turn that a pipeline judges, or the last one, of a conversation that nobody answered."""
+    last = len(problem.follow_ups) + 1
+    number = pipeline.turn if isinstance(pipeline.turn, int) else last
+    extras = {**problem.extras, **_of_turn(problem, number)}
+    return replace(problem, follow_ups=(), turn_references=(), extras=extras)
+
+
+def turns_to_judge(problem: Problem, sample: Attempt, pipeline: Pipeline) -> list[tuple[Problem, Attempt]]:
+    """The turns that a pipeline judges."""
+    count = len(problem.follow_ups) + 1
+    if len(sample.earlier) != count - 1:
+        raise BadData(
+            f"Problem {problem.id} has {count} turns, but its reply {sample.index} has {len(sample.earlier) + 1}."
+        )
+    if pipeline.turn == "each":
+        return [_turn(problem, sample, number) for number in range(1, count + 1)]
+    if pipeline.turn is not None and not 1 <= pipeline.turn <= count:
+        raise BadValue(
+            f"The pipeline '{pipeline.name}' judges turn {pipeline.turn}, but problem {problem.id} has {count} turns."
+        )
+    return [_turn(problem, sample, pipeline.turn or count)]
+
+
+def _turn(problem: Problem, sample: Attempt, number: int) -> tuple[Problem, Attempt]:
+    questions = [problem.messages[-1].content, *problem.follow_ups]
+    replies: list[Attempt | EarlierReply] = [*sample.earlier, sample]
+    messages = list(problem.messages)
+    extras = {**problem.extras, "earlier": ""}
+    for place in range(number):
+        said = strip_thoughts(replies[place].text, problem) or ""
+        extras |= {f"question_{place + 1}": questions[place], f"answer_{place + 1}": said}
+        if place + 1 < number:
+            extras["earlier"] += f"User: {questions[place]}\n\nAssistant: {said}\n\n"
+            messages += [
+                Message(role="assistant", content=said),
+                Message(role="user", content=questions[place + 1]),
+            ]
+    extras |= _of_turn(problem, number)
+    extras |= {f"reference_{place}": text for place, text in enumerate(problem.turn_references, start=1)}
+    reply = replies[number - 1]
+    return (
+        replace(
+            problem,
+            messages=tuple(messages),
+            follow_ups=(),
+            references=problem.turn_references[number - 1 : number] or problem.references,
+            turn_references=(),
+            extras=extras,
+        ),
+        replace(sample, text=reply.text, reasoning=reply.reasoning, finish_reason=reply.finish_reason, earlier=()),
+    )
+
+
+def _of_turn(problem: Problem, number: int) -> dict[str, Any]:
+    """Its own columns of the row, without the prefix."""
+    prefix = f"turn_{number}_"
+    return {name.removeprefix(prefix): value for name, value in problem.extras.items() if name.startswith(prefix)}
+
 
 Samples = Sequence[Attempt | None]
 """The n samples of a problem; None for a sample that is missing."""
@@ -87,10 +190,10 @@ def _judge_turns(
 ) -> JudgedSamples:
     """Judges one conversation: the turn that the pipeline names, or each, and the mean of these."""
     if sample is None or sample.fault is not None:
-        return judge(conversation_turns.unanswered(problem, pipeline), [sample], pipeline)
+        return judge(unanswered_turn(problem, pipeline), [sample], pipeline)
     judged = [
         judge(turn, [reply], pipeline, ask_results=ask_results)
-        for turn, reply in conversation_turns.to_judge(problem, sample, pipeline)
+        for turn, reply in turns_to_judge(problem, sample, pipeline)
     ]
     if len(judged) == 1:
         return judged[0]
@@ -140,7 +243,7 @@ def asks(problem: Problem, samples: Samples, pipeline: Pipeline) -> Iterator[Ask
     if problem.follow_ups:
         for sample in samples:
             if sample is not None and sample.fault is None:
-                for turn, reply in conversation_turns.to_judge(problem, sample, pipeline):
+                for turn, reply in turns_to_judge(problem, sample, pipeline):
                     yield from asks(turn, [reply], pipeline)
         return
     texts = [_text(sample) for sample in samples]
@@ -252,7 +355,7 @@ def headline(value: SampleValue | None) -> float | None:
 def _judge_likelihoods(problem: Problem, samples: Samples, pipeline: Pipeline) -> JudgedSamples:
     values = tuple(tuple(_likelihood_value(use, sample, problem) for sample in samples) for use in pipeline.metrics)
     # If the service cannot provide the first metric, verdicts go by the first metric that it can provide.
-    first = counted(next((row for row in values if loglikelihood_methods.UNAVAILABLE not in row), values[0]))
+    first = counted(next((row for row in values if metric_table.UNAVAILABLE not in row), values[0]))
     return JudgedSamples(
         tuple(_likelihood_verdict(*pair, problem) for pair in zip(samples, first, strict=True)), values
     )
@@ -262,9 +365,9 @@ def _likelihood_value(use: MetricUse, sample: Attempt | None, problem: Problem) 
     row = metric(use.name)
     if sample is None or sample.fault is not None:
         return row.lost_value(problem)
-    if not loglikelihood_methods.supports(sample.method, use.name):
-        return loglikelihood_methods.UNAVAILABLE
-    options = loglikelihood_methods.option_loglikelihoods(sample, problem)
+    if not metric_table.supports(sample.method, use.name):
+        return metric_table.UNAVAILABLE
+    options = metric_table.option_loglikelihoods(sample, problem)
     if not options:  # no option was named: that is wrong, but how wrong, nobody knows
         return None if row.is_mean_share(use) else row.lost_value(problem)
     return _or_lost(use, row.score(options, problem, **use.args), problem, is_lost=False)
@@ -280,5 +383,5 @@ def _likelihood_verdict(sample: Attempt | None, value: SampleValue | None, probl
 
 def _chosen_option(sample: Attempt, problem: Problem) -> str | None:
     """The text of the most likely option, for people to read."""
-    options = loglikelihood_methods.option_loglikelihoods(sample, problem)
+    options = metric_table.option_loglikelihoods(sample, problem)
     return problem.choices[argmax(logprobs(options, problem))] if options and problem.choices else None

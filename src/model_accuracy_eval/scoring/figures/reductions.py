@@ -11,8 +11,8 @@ from math import comb, inf, isnan
 from statistics import median
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.scoring.figures.lost_values import LostValue, fill
 from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.metric_type import LostValue, fill
 
 # pass@k, cons@k, avg@n and maj@k of one problem: n samples, c of them correct.
 #

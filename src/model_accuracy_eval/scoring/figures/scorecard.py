@@ -17,16 +17,21 @@ from model_accuracy_eval.records import (
     SummaryRow,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.figures import conversation_turns, groups
+from model_accuracy_eval.scoring.figures import groups, judging
 from model_accuracy_eval.scoring.figures.aggregations import Statistics
 from model_accuracy_eval.scoring.figures.columns import Column, higher_is_better, reduced
 from model_accuracy_eval.scoring.figures.groups import chance_of_right
 from model_accuracy_eval.scoring.figures.judging import JudgedSamples, Samples, asks, judge
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.metrics.loglikelihood_methods import UNAVAILABLE
-from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric
+from model_accuracy_eval.scoring.metrics.metric_table import (
+    UNAVAILABLE,
+    ReadingCounter,
+    SampleValue,
+    metric,
+    pipelines_of_runs,
+    reads_otherwise,
+)
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, no_result
-from model_accuracy_eval.scoring.metrics.scorers import ReadingCounter, pipelines_of_runs, reads_otherwise
 from model_accuracy_eval.scoring.verdicts.gate_lines import ANY_PART, Unit
 
 EMPTY_PROBLEM = Problem(id=-1, messages=(), references=())
@@ -95,7 +100,7 @@ class Scorecard:
         """The pipelines of the part of the task that the problem comes from, but for turns that it does not have."""
         if problem.part not in self._pipelines:
             self._pipelines[problem.part] = pipelines_of_runs(self._task.of(problem), self._n)
-        return tuple(one for one in self._pipelines[problem.part] if conversation_turns.has(problem, one))
+        return tuple(one for one in self._pipelines[problem.part] if judging.has_turn(problem, one))
 
     def _collect(
         self, problem: Problem, pipeline: Pipeline, use: MetricUse, values: Sequence[SampleValue | None]

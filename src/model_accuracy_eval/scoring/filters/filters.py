@@ -14,7 +14,7 @@ from model_accuracy_eval.scoring.answers.exam_answers import EXAM_EXTRACTORS, GR
 from model_accuracy_eval.scoring.answers.maths_answers import KINDS, last_number, maths_answer, number_answer
 from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
-from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
+from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.filters import lm_eval_filters
 from model_accuracy_eval.scoring.filters.lm_eval_filters import (
     first_token,

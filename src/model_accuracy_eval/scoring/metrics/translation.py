@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from model_accuracy_eval import extras
-from model_accuracy_eval.scoring.figures.lost_values import Ends, LostValue
-from model_accuracy_eval.scoring.metrics.metric_type import Metric
+from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue, Metric
 
 if TYPE_CHECKING:
     from model_accuracy_eval.scoring.figures.intervals import Floats

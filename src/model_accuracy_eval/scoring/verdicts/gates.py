@@ -28,8 +28,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
 )
 from model_accuracy_eval.scoring.figures import groups, intervals
-from model_accuracy_eval.scoring.figures.distributions import normal_quantile
-from model_accuracy_eval.scoring.figures.intervals import Over
+from model_accuracy_eval.scoring.figures.intervals import Over, normal_quantile
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import change_limits
 
 # Whose samples have no verdict, as a gate that they leave open says it.

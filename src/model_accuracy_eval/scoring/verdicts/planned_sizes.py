@@ -5,7 +5,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from model_accuracy_eval.records import Gate
-from model_accuracy_eval.scoring.figures.distributions import normal_quantile
+from model_accuracy_eval.scoring.figures.intervals import normal_quantile
 from model_accuracy_eval.scoring.verdicts.following import whole_lines
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 

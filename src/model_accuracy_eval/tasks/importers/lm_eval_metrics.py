@@ -11,8 +11,7 @@ from model_accuracy_eval.scoring.figures.aggregations import AGGREGATIONS
 from model_accuracy_eval.scoring.figures.reductions import REDUCTIONS
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import user_functions
-from model_accuracy_eval.scoring.metrics.metric_table import METRICS
-from model_accuracy_eval.scoring.metrics.scorers import CLASSES, DEFAULT_METRICS, SCORERS
+from model_accuracy_eval.scoring.metrics.metric_table import CLASSES, DEFAULT_METRICS, METRICS, SCORERS
 from model_accuracy_eval.scoring.metrics.user_functions import HUGGING_FACE
 from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, PythonReference, TaskFields, functions
 

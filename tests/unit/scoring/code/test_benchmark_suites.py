@@ -9,7 +9,7 @@ import pytest
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.code import benchmark_suites, code_syntax
-from model_accuracy_eval.scoring.code.code_extractors import expression
+from model_accuracy_eval.scoring.code.benchmark_suites import expression
 from model_accuracy_eval.scoring.code.code_syntax import called_function
 
 DATA = Path(__file__).parents[5] / "shared/data"

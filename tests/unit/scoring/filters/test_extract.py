@@ -11,7 +11,7 @@ from model_accuracy_eval.benchmarks.gsm8k import ZERO_SHOT
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
 from model_accuracy_eval.scoring.answers import maths_answers
 from model_accuracy_eval.scoring.answers.maths_answers import as_number, last_number, maths_answer, number_answer
-from model_accuracy_eval.scoring.code.code_extractors import CODE_EXTRACTORS
+from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, cut_at, stripped
 from model_accuracy_eval.scoring.filters.filters import strip_thoughts as strip

@@ -11,10 +11,10 @@ from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageErro
 from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, Problem
 from model_accuracy_eval.scoring.figures.aggregations import aggregation
 from model_accuracy_eval.scoring.figures.judging import check, judge
-from model_accuracy_eval.scoring.figures.lost_values import counted
 from model_accuracy_eval.scoring.ifeval import text_analysis
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import followed, instruction, loose_forms
 from model_accuracy_eval.scoring.metrics.metric_table import metric
+from model_accuracy_eval.scoring.metrics.metric_type import counted
 
 TWO = [
     instruction("punctuation:no_comma", {}),

@@ -20,8 +20,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.records.code import Execution, ExecutionVerdict, Program
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics import metric_type
-from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.scorers import needs_judge, pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import metric, needs_judge, pipelines
 
 CAPITAL = Problem(
     id=3,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric
-from model_accuracy_eval.scoring.metrics.overlap import edit_distance
+from model_accuracy_eval.scoring.metrics.texts import edit_distance
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=6)
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.metrics.exams import as_vqa
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS
-from model_accuracy_eval.scoring.metrics.picture_answers import as_vqa
 
 RELAXED = [
     ("105", "100", 1), ("105.1", "100", 0), ("95", "100", 1), ("-95", "-100", 1), ("-95", "100", 0),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.scoring.metrics import reading_metrics
-from model_accuracy_eval.scoring.metrics.reading_metrics import drop_em, drop_f1, triviaqa_em
+from model_accuracy_eval.scoring.metrics import texts
+from model_accuracy_eval.scoring.metrics.texts import drop_em, drop_f1, triviaqa_em
 
 MATRICES = st.integers(1, 4).flatmap(
     lambda rows: st.integers(rows, 5).flatmap(
@@ -25,7 +25,7 @@ def test_answers_are_paired_in_the_best_way(values: list[list[float]]) -> None:
         sum(row[column] for row, column in zip(values, order, strict=False))
         for order in permutations(range(len(values[0])), len(values))
     )
-    assert reading_metrics._best_pairs(values) == pytest.approx(best)
+    assert texts._best_pairs(values) == pytest.approx(best)
 
 
 @pytest.mark.parametrize(

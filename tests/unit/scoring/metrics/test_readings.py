@@ -9,7 +9,7 @@ from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.records import Attempt, MetricUse, Reading, Step, TaskSpec
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
-from model_accuracy_eval.scoring.metrics.scorers import reading_notes
+from model_accuracy_eval.scoring.metrics.metric_table import reading_notes
 
 EXACT = MetricUse(name="exact", label="accuracy")
 LAST_WORD = Step(name="regex", args={"pattern": r"(\w)\s*$"})

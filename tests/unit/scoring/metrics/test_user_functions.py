@@ -11,8 +11,7 @@ from model_accuracy_eval.errors import BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import MetricUse
 from model_accuracy_eval.scoring.figures.judging import check
 from model_accuracy_eval.scoring.metrics import user_functions
-from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric
-from model_accuracy_eval.scoring.metrics.scorers import user_function_paths
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric, user_function_paths
 
 OWN = """
 from model_accuracy_eval import Metric

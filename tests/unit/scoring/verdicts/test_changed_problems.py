@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
-from model_accuracy_eval.scoring.verdicts.changed_problems import _fisher, fallen, flaky
+from model_accuracy_eval.scoring.verdicts.regressions import _fisher, fallen, flaky
 
 Floats = NDArray[numpy.float64]
 

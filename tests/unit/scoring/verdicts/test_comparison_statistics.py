@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Counts, Difference, FigureBounds, Flips, Speed
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import DatasetOutcome, ProblemOutcome
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, ProblemOutcome
 
 SMALL = st.integers(0, 60)
 DIFFERENCES = st.lists(st.floats(-1, 1), min_size=2, max_size=60)

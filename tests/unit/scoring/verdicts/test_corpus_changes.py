@@ -16,7 +16,7 @@ from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import AGGREGATIONS, Bootstrapped
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.verdicts import comparison_statistics, gates
-from model_accuracy_eval.scoring.verdicts.dataset_outcomes import DatasetOutcome, dataset_outcome
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, dataset_outcome
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 
 WORDS = ["the", "a", "cat", "dog", "house", "sees", "has", "red", "small", "near", "under", "and", "runs"]

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from model_accuracy_eval.scoring.figures import intervals
-from model_accuracy_eval.scoring.verdicts.figure_so_far import BeginningMean
+from model_accuracy_eval.scoring.verdicts.following import BeginningMean
 
 
 def test_of_everything_it_is_the_figure_with_the_interval_of_the_report() -> None:

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.records import Gate
-from model_accuracy_eval.scoring.verdicts.figure_so_far import FollowedFigure, followed_figures
-from model_accuracy_eval.scoring.verdicts.following import FollowedGate, Following, PrefixReader, stop_lines
+from model_accuracy_eval.scoring.verdicts.following import (
+    FollowedFigure,
+    FollowedGate,
+    Following,
+    PrefixReader,
+    followed_figures,
+    stop_lines,
+)
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 
 N = 5

@@ -4,7 +4,7 @@ import random
 
 import numpy
 
-from model_accuracy_eval.scoring.verdicts.changed_problems import consistency
+from model_accuracy_eval.scoring.verdicts.regressions import consistency
 
 
 def test_a18_problems_are_solved_in_every_run_in_some_or_in_none() -> None:

@@ -8,7 +8,7 @@ from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval.errors import Unsupported
 from model_accuracy_eval.records import PreparedDataset
-from model_accuracy_eval.scoring.metrics.scorers import pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers.lm_eval_tasks import convert
 from model_accuracy_eval.tasks.library import Library
