@@ -432,6 +432,7 @@ def test_a_comparison_opens_on_a_phone(fresh: Tab, tmp_path: Path) -> None:
     assert fresh.troubles() == []
 
 
+@pytest.mark.slow
 def test_twenty_thousand_problems_of_five_samples(fresh: Tab, tmp_path: Path) -> None:
     """One file below 20 MB in which the last problem's last reply is found, opened and counted."""
     kinds: tuple[tuple[VerdictReason, ...], ...] = (("right",) * 5, ("right", "wrong", "right", "right", "wrong"))

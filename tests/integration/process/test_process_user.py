@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.process.tools import environment, make_adapter
-from tests.waiting import until
+from tests.waiting import free_port, until
 
 from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
 from model_accuracy_eval.errors import Refused
@@ -35,7 +35,7 @@ def output(folder: Path, deploy: str, *, user: UnprivilegedUser, model_path: str
     log = folder / "deploy.log"
     launcher = ProcessLauncher(environment(**variables), user=user)
     running = launcher.start(
-        folder=make_adapter(folder / "adapter", deploy), model_path=model_path, port=8000, log=str(log)
+        folder=make_adapter(folder / "adapter", deploy), model_path=model_path, port=free_port(), log=str(log)
     )
     try:
         until(lambda: running.exit_code() is not None, "deploy.sh ends")

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import psutil
+from tests.waiting import free_port
 
 from model_accuracy_eval.adapter.adapter_process import AdapterProcess
 from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
@@ -68,7 +69,7 @@ def make_adapter(folder: Path, deploy: str, requirements: str | None = None) -> 
 
 def start_in(environ: dict[str, str], folder: str, log: str) -> AdapterProcess:
     """An adapter whose surroundings are these; PORT among them is its port."""
-    port = int(environ.get("PORT", "8000"))
+    port = int(environ.get("PORT") or free_port())
     return ProcessLauncher(environ).start(folder=folder, model_path="/weights", port=port, log=log)
 
 
