@@ -178,10 +178,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     prompt_strategy: Annotated[
         Literal["standard", "scot", "few-shot", "cgo"], about("Prompt style of code benchmarks.")
     ] = "standard"
-    fewshot_as_multiturn: Annotated[
-        bool,
-        about("Ask solved examples as turns of a chat, also those of task files whose prompt is one text."),
-    ] = False
     num_return_sequences: Annotated[Count, about("Samples per problem: the n of avg@n.", "-n", identifies=True)] = 5
     temperature: Annotated[
         Annotated[float, Meta(ge=0)] | None,
@@ -298,6 +294,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = False
 
     concurrency: Annotated[Count, about("Maximum number of requests at the same time.")] = 32
+    retries: Annotated[Annotated[int, Meta(ge=0)], about("How often a failed request is tried again.")] = 5
     ready_timeout: Annotated[
         Seconds | None,
         about(

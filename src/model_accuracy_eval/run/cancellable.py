@@ -39,31 +39,15 @@ async def run_checked(work: Coroutine[Any, Any, T], check: Callable[[], object],
         await asyncio.gather(task, checks, return_exceptions=True)
 
 
-async def run_workers(
-    worker: Callable[[], Coroutine[Any, Any, None]], count: int, *beside: Coroutine[Any, Any, None]
-) -> None:
-    """Runs `count` workers until all have ended; an exception of one ends them all. `beside`: what runs as long as they
-    do, and may raise too."""
+async def run_workers(worker: Callable[[], Coroutine[Any, Any, None]], count: int) -> None:
+    """Runs `count` workers until all have ended; an exception of one ends them all."""
     workers = [asyncio.ensure_future(worker()) for _ in range(count)]
-    everybody = asyncio.gather(*workers)
-    helpers = [asyncio.ensure_future(each) for each in beside]
-    for helper in helpers:
-        helper.add_done_callback(lambda _: everybody.cancel())
     try:
-        await everybody
-    except asyncio.CancelledError:
-        for helper in helpers:
-            if helper.done():
-                helper.result()
-        raise
+        await asyncio.gather(*workers)
     finally:
-        for task in (*workers, *helpers):
+        for task in workers:
             task.cancel()
-        await asyncio.gather(*workers, *helpers, return_exceptions=True)
-    for helper in helpers:
-        # It may have failed in the very turn in which the last worker ended.
-        if not helper.cancelled():
-            helper.result()
+        await asyncio.gather(*workers, return_exceptions=True)
 
 
 async def _repeat(check: Callable[[], object]) -> None:

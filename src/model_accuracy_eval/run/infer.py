@@ -6,8 +6,7 @@ All datasets go through one pool of workers, so that the slow last answers of on
 import asyncio
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import LoglikelihoodClient, Ports, Store
 from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan, Service
 from model_accuracy_eval.run.ask_store import BackgroundJudge
-from model_accuracy_eval.run.asking import Answered, Arrivals, Silences
 from model_accuracy_eval.run.cancellable import run_checked, run_workers
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run.early_stop import Follower
@@ -97,7 +95,6 @@ class _Inference:
         self._tail_seconds = 0.0
         self._answered_before = 0
         self._silences = Silences(plan.client_limits.concurrency)
-        self._arrivals = Arrivals(self._keep)
 
     async def run(self, judge: BackgroundJudge) -> Asked:
         service, chat = self._live.service, self._connect()
@@ -163,11 +160,7 @@ class _Inference:
         if collectors:
             self._loglikelihoods = await agreed_loglikelihoods(self._plan, collectors, chat, self._ports)
         stream, self._tail_began = iter(requests), None
-        try:
-            count = self._plan.client_limits.concurrency
-            await run_workers(lambda: self._worker(stream, chat), count, self._arrivals.keep_always())
-        finally:
-            self._arrivals.keep()
+        await run_workers(lambda: self._worker(stream, chat), self._plan.client_limits.concurrency)
         if requests and self._tail_began is not None:
             self._tail_seconds += self._ports.clock.elapsed() - self._tail_began
 
@@ -181,7 +174,7 @@ class _Inference:
             finally:
                 request.collector.activity.end_request()
             if answered is not None:
-                self._take(Answered(request, *answered))
+                self._take(request, *answered)
             if answered is not None and follower is not None:
                 await self._follow(request, follower)
         if self._tail_began is None:
@@ -231,30 +224,13 @@ class _Inference:
             self._queue.extend(request.singles())
         return None
 
-    def _keep(self, arrived: Sequence[Answered]) -> None:
-        """Journals complete replies; a dataset whose journal takes no more costs no other one's."""
-        by_collector: dict[SampleCollector, list[Answered]] = {}
-        for each in arrived:
-            by_collector.setdefault(each.request.collector, []).append(each)
-        with ExitStack() as each_in_turn:
-            for collector, answers in by_collector.items():
-                each_in_turn.callback(collector.keep, answers)
-
-    def _take(self, arrived: Answered) -> None:
-        """Notes what a reply shows. It is kept when the worker has asked again, unless that depends on it."""
-        request, reply, _ = arrived
-        total = len(request.indexes)
-        if reply.fault is None:
-            self._silences.end()
-        if arrived.is_complete and request.collector.follower is None:
-            self._several_choices = total > 1 or self._several_choices
-            self._arrivals.add(arrived)
-            return
-        self._arrivals.keep()
+    def _take(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> None:
+        """Journals a reply, and notes what it shows."""
         if reply.fault is not None:
             self._take_fault(request, reply.fault, reply.tries)
             return
-        missing = request.collector.keep([arrived])
+        self._silences.end()
+        total, missing = len(request.indexes), request.collector.keep(request, reply, method)
         if total > 1:
             self._several_choices = not missing
         if missing:
@@ -292,4 +268,34 @@ class _Inference:
                 f"The service rejected the first {rejected} requests, so the run ended: {fault.sentence}"
                 f"{notes.step_after_rejection(fault.sentence)}",
                 next_step=f"model-accuracy-eval doctor --endpoint {settings.endpoint[0]}" if settings.endpoint else "",
+            )
+
+
+_LEAST = 16
+"""Requests: few that are sent one by one may be long by chance."""
+
+
+class Silences:
+    """Counts requests in a row that were lost because all their tries got no answer in time.
+
+    A server that hangs still accepts connections, so it is not gone. Each of its requests takes all its tries, and with
+    the default limits one that hangs at the beginning of a night would keep a run waiting for weeks.
+    """
+
+    def __init__(self, concurrency: int) -> None:
+        self._bound = max(_LEAST, 2 * concurrency)
+        self._in_a_row = 0
+
+    def end(self) -> None:
+        """An answer has come."""
+        self._in_a_row = 0
+
+    def count(self, fault: Fault) -> None:
+        """Any other fault shows that there is somebody, too."""
+        self._in_a_row = self._in_a_row + 1 if fault.silent else 0
+        if self._in_a_row >= self._bound:
+            raise AdapterFailed(
+                f"The service takes requests, but the last {self._in_a_row} in a row got no answer in time: "
+                f"{fault.sentence} Start it again, and go on with --reuse.",
+                stage="infer",
             )

@@ -73,7 +73,6 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
     )
     named = library.find_all(settings.datasets)
     tasks = tuple(with_strategy(task, settings.prompt_strategy) for task in named.tasks)
-    tasks = tuple(map(_with_turns, tasks)) if settings.fewshot_as_multiturn else tasks
     tasks = own_questions.all_containing(tasks) if settings.contains else tasks
     for task in tasks:  # before their metrics are looked up, because that runs a task's own Python
         check_judging(settings, task)
@@ -106,15 +105,6 @@ def with_strategy(task: TaskSpec, strategy: str) -> TaskSpec:
         has = f"it has {', '.join(offered)}" if offered else "it has the standard one alone"
         raise BadValue(f"The dataset '{task.name}' has no prompt strategy '{strategy}'; {has}.")
     return msgspec.structs.replace(task, prompt=msgspec.structs.replace(task.prompt, question=offered[strategy]))
-
-
-def _with_turns(task: TaskSpec) -> TaskSpec:
-    """The task with its examples as turns, if it has some and is asked in a chat."""
-    prompt = task.prompt
-    if prompt.fewshot is None or task.kind != "generate" or task.mode != "chat":
-        return task
-    fewshot = msgspec.structs.replace(prompt.fewshot, turns=True)
-    return msgspec.structs.replace(task, prompt=msgspec.structs.replace(prompt, fewshot=fewshot))
 
 
 def _k(settings: Settings) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ requests for one get the same samples, and a run that is continued asks what an 
 """
 
 import asyncio
-from collections.abc import Sequence
 
 import msgspec
 
@@ -250,37 +249,29 @@ class SampleCollector:
         )
         self._ports.progress.end(self.prepared.task.name, counts)
 
-    def keep(self, answers: Sequence[tuple[SampleRequest, Reply, RequestMethod]]) -> list[SampleRequest]:
-        """Journals the samples of replies, and returns requests for those that they lack.
+    def keep(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> list[SampleRequest]:
+        """Journals the samples of a reply, and returns requests for those that it lacks.
 
         One append: a kill keeps all samples of a reply or none.
         """
-        now = self._ports.clock.now()
-        kept = [(request, *self._attempts(request, reply, method)) for request, reply, method in answers]
-        samples = ((request.problem, attempt) for request, _, attempts in kept for attempt in attempts)
-        lines = b"".join(journal.line(self.prepared, problem, attempt, now) for problem, attempt in samples)
-        self._store.append(self._journal, lines)
-        answered = cut = empty = 0
-        missing: list[SampleRequest] = []
-        for request, reply, attempts in kept:
-            self._on_sample(request.problem, attempts)
-            self.activity.answered(reply)
-            if self._figure is not None:
-                self._figure.take(request.place, attempts)
-            answered += len(attempts)
-            cut += sum(attempt.finish_reason == "length" for attempt in attempts)
-            empty += sum(not (attempt.text.strip() or attempt.loglikelihoods) for attempt in attempts)
-            if len(attempts) < len(request.indexes):
-                there = {attempt.index for attempt in attempts}
-                missing += [single for single in request.singles() if there.isdisjoint(single.indexes)]
-        self._count(answered=answered, cut=cut, empty=empty)
-        return missing
-
-    def _attempts(self, request: SampleRequest, reply: Reply, method: RequestMethod) -> tuple[Reply, list[Attempt]]:
+        problem, now = request.problem, self._ports.clock.now()
         if counts_one_choice(reply):
-            self.log.write(f"problem {request.problem.id}: the service counts the tokens of one choice alone: left out")
+            self.log.write(f"problem {problem.id}: the service counts the tokens of one choice alone: left out")
             reply = without_partial_count(reply)
-        return reply, reply_samples(request.problem, request.indexes, request.seed, reply, method)
+        attempts = reply_samples(problem, request.indexes, request.seed, reply, method)
+        lines = b"".join(journal.line(self.prepared, problem, attempt, now) for attempt in attempts)
+        self._store.append(self._journal, lines)
+        self._on_sample(problem, attempts)
+        self.activity.answered(reply)
+        if self._figure is not None:
+            self._figure.take(request.place, attempts)
+        self._count(
+            answered=len(attempts),
+            cut=sum(attempt.finish_reason == "length" for attempt in attempts),
+            empty=sum(not (attempt.text.strip() or attempt.loglikelihoods) for attempt in attempts),
+        )
+        there = {attempt.index for attempt in attempts}
+        return [single for single in request.singles() if there.isdisjoint(single.indexes)]
 
     def give_up(self, request: SampleRequest, fault: Fault, tries: int) -> None:
         """Notes why the samples have no answer."""

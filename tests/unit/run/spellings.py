@@ -37,7 +37,7 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("preset", "pass@10", "pass@10", "pass@10"),
     ("preset", "none", None, None),
     ("prompt-strategy", "few-shot", "few-shot", "few-shot"),
-    ("fewshot-as-multiturn", "true", True, True),
+    ("retries", "0", 0, 0),
     ("num-return-sequences", "3", 3, 3),
     ("temperature", "0.7", 0.7, 0.7),
     ("temperature", "1", 1, 1.0),

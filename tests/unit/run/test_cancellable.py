@@ -1,4 +1,4 @@
-"""Workers, and what runs beside them: an error of either is never lost."""
+"""Workers, and work that is checked: an error of either is never lost."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -17,40 +17,24 @@ async def _fails_after(turns: int) -> None:
     raise OSError("no room")
 
 
-@pytest.mark.parametrize("turns", range(8))
-@pytest.mark.parametrize("worker_turns", range(4))
-def test_what_runs_beside_the_workers_fails_when_they_end(turns: int, worker_turns: int) -> None:
-    """In whichever turn of the event loop it fails while a worker is at work, the error is raised."""
+def test_an_error_of_a_worker_ends_all() -> None:
+    """And is raised: nobody else is waited for."""
+    ended = []
 
-    async def worker() -> None:
-        for _ in range(worker_turns):
-            await asyncio.sleep(0)
-
-    failed = []
-
-    async def beside() -> None:
+    async def waits() -> None:
         try:
-            await _fails_after(turns)
-        except OSError:
-            failed.append(True)
-            raise
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    workers = iter([waits(), waits(), _fails_after(3)])
 
     async def main() -> None:
-        await run_workers(worker, 3, beside())
+        await run_workers(lambda: next(workers), 3)
 
-    try:
+    with pytest.raises(OSError, match="no room"):
         asyncio.run(main())
-        assert not failed
-    except OSError:
-        assert failed
-
-
-def test_an_error_of_a_worker_goes_before_that_of_what_runs_beside() -> None:
-    async def worker() -> None:
-        raise ValueError("of the worker")
-
-    with pytest.raises(ValueError, match="of the worker"):
-        asyncio.run(run_workers(worker, 2, _fails_after(0)))
+    assert len(ended) == 2
 
 
 class _NoStop:

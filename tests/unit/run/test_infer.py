@@ -330,28 +330,6 @@ def test_a_stop_ends_the_asking_and_keeps_what_came() -> None:
     assert len(chat.requests) <= 12
 
 
-def test_a_worker_asks_again_before_its_reply_is_kept() -> None:
-    """Streams end together: the service's places are taken again before the journal is written, once for all."""
-    happened: list[str] = []
-
-    class Noting(MemoryStore):
-        def append(self, name: str, data: bytes) -> None:
-            if name.endswith("sums.jsonl"):
-                happened.append(f"{len(data.splitlines())} kept")
-            super().append(name, data)
-
-    class Starting(ScriptedChat):
-        async def ask(self, request: Request) -> Reply:
-            happened.append("asked")
-            return await super().ask(request)
-
-    store = Noting()
-    live = LiveService(Service(base_url="http://fake-service"), None)
-    infer.collect(plan(1, concurrency=3), (prepared(6),), live, store, fake_ports(chat=Starting(by_seed)))
-    assert happened == ["asked"] * 6 + ["3 kept"] * 2
-    assert len(kept(store)) == 6
-
-
 def test_a_journal_that_cannot_be_written_ends_the_run_at_once() -> None:
     """Although all other requests are under way, and never end."""
 

@@ -51,7 +51,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("limit", "-1", "expected 'int' >= 0"),
     ("limit", "many", "expected 'int | null'"),
     ("contains", "perhaps", "expected 'bool'"),
-    ("fewshot-as-multiturn", 2, "expected 'bool'"),
+    ("retries", -1, "expected 'int' >= 0"),
     ("num-return-sequences", 0, "expected 'int' >= 1"),
     ("num-return-sequences", 2.5, "expected 'int'"),
     ("num-return-sequences", None, "expected 'int'"),
