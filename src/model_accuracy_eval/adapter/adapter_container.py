@@ -11,16 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_accuracy_eval import extras
-from model_accuracy_eval.adapter import container_spec, npu_devices
-from model_accuracy_eval.adapter.adapter_files import NO_PIP, read_script, refuse_replacing, visible_npus
+from model_accuracy_eval.adapter import container_spec
+from model_accuracy_eval.adapter.adapter_files import (
+    NO_PIP,
+    NewLines,
+    read_script,
+    refuse_replacing,
+    shorten,
+    tail,
+    visible_npus,
+)
 from model_accuracy_eval.adapter.container_spec import DEPLOYING
-from model_accuracy_eval.adapter.log_tail import NewLines, shorten, tail
 from model_accuracy_eval.adapter.port_watch import port_owner
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, Refused
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.system import docker_engine, own_container
-from model_accuracy_eval.system.docker_engine import Labels
-from model_accuracy_eval.system.own_container import OwnContainer
+from model_accuracy_eval.system import docker_engine
+from model_accuracy_eval.system.docker_engine import Labels, OwnContainer
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -245,7 +251,7 @@ class ContainerLauncher:
         except (Refused, BadValue):
             return ""  # more is wrong than that, and `objection` reports it
         with contextlib.closing(client):
-            own = own_container.find(client)
+            own = docker_engine.find_own_container(client)
             try:
                 devices = self._devices(client, own, self._labels(own))
             except Refused as refusal:
@@ -262,7 +268,7 @@ class ContainerLauncher:
         try:
             if not docker_engine.has_image(client, self._options.image):
                 docker_engine.pull(client, self._options.image, self._say, self._check)
-            own = own_container.find(client)
+            own = docker_engine.find_own_container(client)
             create = self._creation(
                 client, own, name, command, folder=folder, model_path=model_path, port=port, npus=npus
             )
@@ -327,8 +333,10 @@ class ContainerLauncher:
     def _labels(self, own: OwnContainer | None) -> dict[str, str]:
         return self._options.labels.written(docker_engine.owner_name(own.id if own else None))
 
-    def _devices(self, client: "DockerClient", own: OwnContainer | None, labels: dict[str, str]) -> npu_devices.Devices:
-        return npu_devices.choose(self._options.devices, client, own, self._environ, labels)
+    def _devices(
+        self, client: "DockerClient", own: OwnContainer | None, labels: dict[str, str]
+    ) -> container_spec.Devices:
+        return container_spec.choose_npus(self._options.devices, client, own, self._environ, labels)
 
     def _copy_folder(self, client: "DockerClient", name: str, folder: str, model_path: str, log: str) -> None:
         file = container_spec.archive(folder, model_path, log)
@@ -355,7 +363,7 @@ class ContainerLauncher:
 
 
 def _check_options(options: ContainerOptions) -> None:
-    npu_devices.numbers(options.devices)
+    container_spec.npu_numbers(options.devices)
     for name, size in (("shm-size", options.shm_size), ("memory", options.memory or "1g")):
         if not re.fullmatch(r"\d+[bkmg]?", size, re.IGNORECASE):
             raise BadValue(f"{name} is '{size}'; it takes a number with a unit, such as 1g or 512m.")

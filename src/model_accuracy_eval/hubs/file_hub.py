@@ -4,23 +4,97 @@ import contextlib
 import gzip
 import itertools
 import os
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData, BadValue, MissingData
-from model_accuracy_eval.hubs import split_layout, zip_files
+from model_accuracy_eval.hubs import split_layout
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedSplit
 from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
-from model_accuracy_eval.hubs.weights_listing import hash_of_bytes, known_hash, new_hash
+from model_accuracy_eval.hubs.weights_listing import hash_of_bytes, known_hash, new_hash, show_size
 from model_accuracy_eval.ports import RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, HubSplit, TableFile
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.system.local_files import parts
+
+# Data files inside of zip files, by a path that goes on behind the zip: `questions.zip/test.csv`.
+
+
+_LARGEST = 2 << 30
+"""Bytes of a member that are unpacked into memory at most."""
+_SHOWN = 8
+
+
+def is_zip(path: Path) -> bool:
+    return path.suffix.lower() == ".zip" and path.is_file()
+
+
+def zip_of(path: Path) -> Path | None:
+    """The zip file that the path goes into."""
+    return next(filter(is_zip, path.parents), None)
+
+
+def zipped_files(path: Path) -> list[str]:
+    """The data files in it, without what programs add beside them."""
+    with _opened(path) as archive:
+        names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    return sorted(name for name in names if _is_data(name))
+
+
+def is_in_zip(path: Path) -> bool:
+    """Whether the path leads to a file in a zip file."""
+    archive = zip_of(path)
+    return archive is not None and path.relative_to(archive).as_posix() in zipped_files(archive)
+
+
+def read_zipped(path: Path) -> bytes:
+    """The bytes of a file in a zip file, which `has` knows."""
+    archive_path = zip_of(path)
+    if archive_path is None:
+        raise BadData(f"{path} is in no zip file.")
+    name = path.relative_to(archive_path).as_posix()
+    if name.endswith(table_files.ENDINGS):
+        raise BadData(f"{path}: tables with pictures are read where they lie: unpack {archive_path.name} first.")
+    with _opened(archive_path) as archive:
+        entry = archive.getinfo(name)
+        if entry.file_size > _LARGEST:
+            raise BadData(f"{path} has {show_size(entry.file_size)} unpacked: unpack {archive_path.name} first.")
+        try:
+            return archive.read(entry)
+        except (RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+            # A RuntimeError says that it is encrypted.
+            raise BadData(f"{path} cannot be unpacked: {error}.") from error
+
+
+def name_one_of(path: Path) -> BadData:
+    """The error for a zip file itself, with what to name instead."""
+    names = zipped_files(path)
+    if not names:
+        return BadData(f"{path} is a zip file without a data file ({', '.join(DATA_ENDINGS)}).")
+    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return BadData(
+        f"{path} is a zip file with {', '.join(names[:_SHOWN])}{more}. Name one of them: --datasets {path}/{names[0]}."
+    )
+
+
+def _is_data(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
+    return name.removesuffix(".gz").endswith(DATA_ENDINGS) and not hidden
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise BadData(f"{path} cannot be read as a zip file: {error}.") from error
+
 
 # Copies of hubs' datasets in a folder of the user, as the hubs' own tools leave them.
 #
@@ -52,8 +126,8 @@ def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
 def _files(root: Path) -> Iterator[Path]:
     """All files, those inside of zip files included. A zip file that is damaged is refused: it may have rows, too."""
     for path in root.rglob("*"):
-        if zip_files.is_zip(path):
-            yield from (path / name for name in zip_files.members(path))
+        if is_zip(path):
+            yield from (path / name for name in zipped_files(path))
         elif path.is_file():
             yield path
 
@@ -134,11 +208,11 @@ class FileHub:
             if _is_there(path):
                 if self._guard and not file.bundled:
                     self._close_cache()
-                    self._guard(str(zip_files.zip_of(path) or path))
+                    self._guard(str(zip_of(path) or path))
                 data = _verified(path, file)
                 return structs.replace(data, source=file.hub) if file.hub and path == self._cached(file) else data
-        if zip_files.is_zip(Path(file.name)):
-            raise zip_files.which(Path(file.name))
+        if is_zip(Path(file.name)):
+            raise name_one_of(Path(file.name))
         if file.hub is None and not _has_ending(file.name):
             raise MissingData(
                 f"There are no rows for '{file.name}' on this machine: put them under --data-dir as {file.name}.jsonl "
@@ -224,12 +298,12 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def _is_there(path: Path) -> bool:
-    return path.is_file() or zip_files.has(path)
+    return path.is_file() or is_in_zip(path)
 
 
 def _unpacked(path: Path) -> bytes:
     try:
-        data = path.read_bytes() if path.is_file() else zip_files.read(path)
+        data = path.read_bytes() if path.is_file() else read_zipped(path)
         return gzip.decompress(data) if path.name.endswith(".gz") else data
     except (OSError, EOFError, zlib.error) as error:
         raise BadData(f"{path} cannot be read: {error}.") from error

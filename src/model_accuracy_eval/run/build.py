@@ -10,7 +10,7 @@ from typing import TextIO
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.client.chat import StreamingChat, connect
 from model_accuracy_eval.client.transport import proxy_for
 from model_accuracy_eval.errors import BadValue, Refused

@@ -14,7 +14,7 @@ from model_accuracy_eval.sandbox.inside.leftovers import MAX_FILES
 from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 from model_accuracy_eval.sandbox.program_environment import VARIABLES
 from model_accuracy_eval.sandbox.worker import START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
-from model_accuracy_eval.system import docker_engine, own_container
+from model_accuracy_eval.system import docker_engine
 from model_accuracy_eval.system.docker_engine import MARK, Labels, owner_name, remove, sweep_orphans
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class DockerBackend:
             self._id = str(facts.id)
             self.preload = tuple((facts.labels or {}).get(PRELOAD, "").split())
             self.image = docker_engine.digest(facts)
-            own = own_container.find(self._client)
+            own = docker_engine.find_own_container(self._client)
             sweep_orphans(labels, environment)
         except EvalError:
             self._client.close()

@@ -27,13 +27,8 @@ class RetryPolicy:
     transient: frozenset[int]
     """Statuses after which another attempt may succeed."""
     base: float = 0.5
-    """Seconds, the bound of the first wait. Each failure multiplies the bound by `growth`, up to `cap`."""
-    growth: float = 2.0
-    cap: float = math.inf
-    jitter: tuple[float, float] = (0.0, 1.0)
-    """The least and the greatest share of the bound that is waited."""
-    exact_first_wait: bool = False
-    """Whether the first wait is the bound itself."""
+    """Seconds, the bound of the first wait. Each failure doubles it, up to `cap`; chance takes any part of it."""
+    cap: float = 60.0
     longest_retry_after: float = math.inf
     """Seconds: a `retry-after` beyond this is cut to it."""
     retry_after_spread: float = 0.0
@@ -47,27 +42,15 @@ class RetryPolicy:
 
     def backoff(self, failures: int, chance: float) -> float:
         # The exponent is bounded too: 2.0 ** 1024 is an error.
-        bound = min(self.cap, self.base * self.growth ** min(failures - 1, 30))
-        if failures == 1 and self.exact_first_wait:
-            return bound
-        least, most = self.jitter
-        return bound * (least + (most - least) * chance)
+        return chance * min(self.cap, self.base * 2.0 ** min(failures - 1, 30))
 
 
 SERVICE = RetryPolicy(attempts=6, transient=_NOT_NOW, cap=30.0, retry_after_spread=0.5)
 """The model's service. The settings give the attempts, and the longest `retry-after` as the limit of an answer."""
-HUB = RetryPolicy(attempts=8, transient=_NOT_NOW, cap=60.0, jitter=(0.5, 1.0), longest_retry_after=600.0)
+HUB = RetryPolicy(attempts=8, transient=_NOT_NOW, longest_retry_after=600.0)
 """Hubs of weights. Only attempts in a row that bring no new byte count."""
-ARTIFACTS = RetryPolicy(
-    attempts=5,
-    transient=frozenset({429, 500, 502, 503, 504}),
-    base=3.0,
-    growth=1.5,
-    jitter=(1.0, 1.5),
-    exact_first_wait=True,
-    first_contact=30.0,
-)
-"""The artifact service and its store, with the waits of the official client, which does not read `retry-after`."""
+ARTIFACTS = RetryPolicy(attempts=5, transient=frozenset({429, 500, 502, 503, 504}), base=6.0, first_contact=30.0)
+"""The artifact service and its store."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from model_accuracy_eval.trusted_python import registered_filters, task_imports
+from model_accuracy_eval.trusted_python import stand_ins, task_imports
 from model_accuracy_eval.trusted_python.child_process import (
     LENGTH_BYTES,
     Call,
@@ -87,7 +87,7 @@ def _load(path: str) -> Any:
     if isinstance(found, task_imports.Placeholder):
         raise ImportError(task_imports.not_installed(place))  # noqa: TRY004 - it is no wrong type
     if isinstance(found, type) and hasattr(found, "apply"):
-        return registered_filters.as_function(found)
+        return stand_ins.as_function(found)
     return found
 
 
@@ -99,6 +99,6 @@ def _load_name(place: str, name: str) -> Any:
     try:
         return task_imports.load_function(str(file.parent), f"{file.stem}.{name}")
     except AttributeError:
-        if name not in registered_filters.REGISTERED:
+        if name not in stand_ins.REGISTERED:
             raise
-        return registered_filters.REGISTERED[name]
+        return stand_ins.REGISTERED[name]

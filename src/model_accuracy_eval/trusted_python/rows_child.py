@@ -12,7 +12,7 @@ from typing import Any
 from model_accuracy_eval.records import JSONObject, Recipe, Transform
 from model_accuracy_eval.trusted_python import task_imports
 from model_accuracy_eval.trusted_python.child_process import RowsJob, RowsResult
-from model_accuracy_eval.trusted_python.datasets_library import Dataset, DatasetLoader, MissingRows
+from model_accuracy_eval.trusted_python.stand_ins import Dataset, DatasetLoader, MissingRows
 from model_accuracy_eval.trusted_python.task_imports import load_function
 
 _TRANSFORM_COLUMNS = ("input", "output", "processed_output")

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
-from model_accuracy_eval.trusted_python import registered_filters
-from model_accuracy_eval.trusted_python.datasets_library import Dataset, concatenate
+from model_accuracy_eval.trusted_python.stand_ins import MODULES, Dataset, concatenate
 
 _USED_PLACEHOLDERS: list[str] = []
 """Names of placeholders that were used: a task that catches the error would take its absence for an answer."""
@@ -149,7 +148,7 @@ def install(folder: str, stand_ins: Mapping[str, str] | None = None, **members: 
     modules: dict[str, Mapping[str, object]] = {
         "datasets": {"Dataset": Dataset, "concatenate_datasets": concatenate, **members},
         "lm_eval": {},
-        **registered_filters.MODULES,
+        **MODULES,
         "lm_eval.tasks": {},
     }
     sys.meta_path.insert(0, _StandInFinder(modules, {"lm_eval.tasks": root} if root else {}))

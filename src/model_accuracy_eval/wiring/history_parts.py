@@ -9,7 +9,7 @@ from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryFile, HistoryLine, LeftOut, RunHistory
 from model_accuracy_eval.run_folder.run_folder import find_runs
 from model_accuracy_eval.system import local_files
-from model_accuracy_eval.system.shared_lines import append_lines
+from model_accuracy_eval.system.local_files import append_lines
 
 HISTORY_SUFFIX = ".jsonl"
 

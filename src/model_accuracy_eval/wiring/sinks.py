@@ -9,7 +9,7 @@ from model_accuracy_eval.stages.github_sinks import CheckConfirmation, CheckSink
 from model_accuracy_eval.stages.history_sink import HistorySink
 from model_accuracy_eval.stages.run_files import FILES
 from model_accuracy_eval.stages.step_sinks import ArtifactSink, LogSink, OutputsSink, SummarySink
-from model_accuracy_eval.system.shared_lines import append_lines
+from model_accuracy_eval.system.local_files import append_lines
 
 
 def action_sinks(

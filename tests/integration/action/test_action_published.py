@@ -13,7 +13,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import SHA
 from tests.servers.http import Exchange, HttpServer
 
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.records import Request

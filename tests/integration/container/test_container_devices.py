@@ -11,10 +11,10 @@ from tests.integration.container.conftest import RunInside, Start
 from tests.integration.container.test_container_run import ended
 from tests.integration.container.tools import ADAPTER_IMAGE, make_adapter
 
-from model_accuracy_eval.adapter import npu_devices
+from model_accuracy_eval.adapter import container_spec
 from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
 from model_accuracy_eval.errors import BadValue, Refused
-from model_accuracy_eval.system.own_container import OwnContainer, find
+from model_accuracy_eval.system.docker_engine import OwnContainer, find_own_container
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -57,20 +57,20 @@ def test_from_inside(inside: RunInside, nodes: list[str], tmp_path: Path) -> Non
 def test_driver(client: "DockerClient", nodes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of the driver are given where the host has them."""
     (tmp_path / "npu-smi").touch()
-    monkeypatch.setattr(npu_devices, "DRIVER", (str(tmp_path / "npu-smi"), str(tmp_path / "absent")))
-    chosen = npu_devices.choose("all", client, None, {}, {})
+    monkeypatch.setattr(container_spec, "DRIVER", (str(tmp_path / "npu-smi"), str(tmp_path / "absent")))
+    chosen = container_spec.choose_npus("all", client, None, {}, {})
     assert (chosen.nodes, chosen.driver) == (tuple(nodes), (str(tmp_path / "npu-smi"),))
 
 
 def test_none_there(client: "DockerClient") -> None:
     """Without NPUs auto gives none and all refuses; other words are no devices."""
-    if npu_devices.choose("auto", client, None, {}, {}).nodes:
+    if container_spec.choose_npus("auto", client, None, {}, {}).nodes:
         pytest.skip("this machine has NPUs")
     with pytest.raises(Refused, match=r"devices is all, but the engine's host has no /dev/davinci<N>"):
-        npu_devices.choose("all", client, None, {}, {})
+        container_spec.choose_npus("all", client, None, {}, {})
     for wish in ("some", "0-3", "", "0,"):
         with pytest.raises(BadValue, match="it takes auto, all, none, or numbers such as 0,1"):
-            npu_devices.numbers(wish)
+            container_spec.npu_numbers(wish)
 
 
 def lack(environ: dict[str, str], wish: str) -> str:
@@ -103,8 +103,8 @@ def test_vendor_runtime(nodes: list[str]) -> None:
         ("auto", {}, "71,72"), ("all", {}, "71,72"), ("71", {}, "71"), ("none", {}, "void"),
         ("auto", {"ASCEND_VISIBLE_DEVICES": "72"}, "72"),
     ):  # fmt: skip
-        chosen = npu_devices.choose(wish, engine, None, environ, {})
-        assert chosen == npu_devices.Devices(environment={"ASCEND_VISIBLE_DEVICES": value}), (wish, nodes)
+        chosen = container_spec.choose_npus(wish, engine, None, environ, {})
+        assert chosen == container_spec.Devices(environment={"ASCEND_VISIBLE_DEVICES": value}), (wish, nodes)
         assert chosen.any == (value != "void")
 
 
@@ -127,17 +127,17 @@ def test_host_paths() -> None:
 
 def test_own_container(client: "DockerClient", tmp_path: Path, repository: str) -> None:
     """The id is found in mountinfo (cgroup v2) or cgroup (v1); an engine that does not know it is another one's."""
-    assert find(client) is None
+    assert find_own_container(client) is None
     box = client.containers.create("python:3.11-slim-bookworm", labels={"model-accuracy-eval.repository": repository})
     (tmp_path / "cgroup").write_text(f"0::/system.slice/docker-{box.id}.scope\n")
-    found = find(client, str(tmp_path))
+    found = find_own_container(client, str(tmp_path))
     assert found is not None
     assert found.id == box.id
     (tmp_path / "cgroup").write_text("0::/\n")
     line = "90 72 254:0 /var/lib/docker/containers/{}/hostname /etc/hostname rw - ext4 /dev/vda rw\n"
     (tmp_path / "mountinfo").write_text(line.format(box.id))
-    assert find(client, str(tmp_path)) == found
+    assert find_own_container(client, str(tmp_path)) == found
     (tmp_path / "mountinfo").write_text(line.format("0" * 64))
-    assert find(client, str(tmp_path)) is None
+    assert find_own_container(client, str(tmp_path)) is None
     (tmp_path / "mountinfo").write_text(line.format(box.id).replace("/etc/hostname", "/srv/hostname"))
-    assert find(client, str(tmp_path)) is None
+    assert find_own_container(client, str(tmp_path)) is None

@@ -30,7 +30,7 @@ EVALUATOR = """
 import json, os, subprocess, sys, time
 from pathlib import Path
 import psutil
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.system.unprivileged_user import unprivileged_user
 
 user = unprivileged_user()

@@ -9,8 +9,7 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import alive, environment, make_adapter
 from tests.waiting import until
 
-from model_accuracy_eval.adapter.adapter_process import AdapterProcess
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import AdapterProcess, ProcessLauncher
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
 
 OFFLINE = {"PIP_NO_INDEX": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

@@ -14,7 +14,7 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import PYTHON, environment, make_adapter
 from tests.waiting import free_port, is_open, until
 
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.system.unprivileged_user import unprivileged_user
 

@@ -99,7 +99,7 @@ def test_killed_supervisor(launch: Launch) -> None:
 
 RUN = """
 import sys, time
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 folder, log, port, mark, path, temporary = sys.argv[1:]
 environment = {"PATH": path, "PORT": port, "MARK": mark, "TMPDIR": temporary, "PIP_NO_INDEX": "1"}
 running = ProcessLauncher(environment).start(folder=folder, model_path="/weights", port=int(port), log=log)

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.process.tools import environment, make_adapter
 from tests.waiting import free_port, until
 
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataFile

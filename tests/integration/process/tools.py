@@ -7,8 +7,7 @@ from pathlib import Path
 import psutil
 from tests.waiting import free_port
 
-from model_accuracy_eval.adapter.adapter_process import AdapterProcess
-from model_accuracy_eval.adapter.process_launcher import ProcessLauncher
+from model_accuracy_eval.adapter.adapter_process import AdapterProcess, ProcessLauncher
 
 PYTHON = f"{sys.executable} -I -S"
 

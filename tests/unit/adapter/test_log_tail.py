@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.adapter.log_tail import tail
+from model_accuracy_eval.adapter.adapter_files import tail
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.system.retry import (
-    ARTIFACTS,
     HUB,
     SERVICE,
     Failure,
@@ -125,18 +124,6 @@ def test_any_answer_stops_the_clock_of_refusals() -> None:
     liveness.heard()
     assert request.wait(refused, 130.0) is not None
     assert not liveness.gone
-
-
-def test_each_kind_of_server_has_waits_of_its_own() -> None:
-    """The least and the longest wait after the first failures, as each server wants it."""
-    waits = {
-        name: [(round(policy.backoff(number, 0.0), 3), round(policy.backoff(number, 1.0), 3)) for number in (1, 2, 3)]
-        for name, policy in {"hub": HUB, "artifacts": ARTIFACTS}.items()
-    }
-    assert waits == {
-        "hub": [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)],
-        "artifacts": [(3.0, 3.0), (4.5, 6.75), (6.75, 10.125)],
-    }
 
 
 def test_only_failures_in_a_row_without_progress_count() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.system.shared_lines import append_lines
+from model_accuracy_eval.system.local_files import append_lines
 
 WRITER = """
 import sys
-from model_accuracy_eval.system.shared_lines import append_lines
+from model_accuracy_eval.system.local_files import append_lines
 for number in range(40):
     line = f"{number} {'x' * 20000}\\n".encode()
     append_lines(sys.argv[1], lambda before: b"" if line in before else line)
