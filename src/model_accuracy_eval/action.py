@@ -4,7 +4,7 @@ from model_accuracy_eval.errors import Defect, EvalError, PublishFailed
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome
-from model_accuracy_eval.report.conclusions import error_outcome
+from model_accuracy_eval.report.endings import error_outcome
 from model_accuracy_eval.run import admission, pipeline
 from model_accuracy_eval.stages.publish import Publisher
 

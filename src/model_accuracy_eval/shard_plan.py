@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.report import run_pace
+from model_accuracy_eval.report import progress
 from model_accuracy_eval.run_folder.runfile import RunFile
 
 
@@ -48,7 +48,7 @@ def shard_plan(
     samples = sum(size.samples for size in sizes.values())
     largest = max((size.problems for size in sizes.values()), default=1)
     most = max(1, min(most, largest))
-    pace = run_pace.of_run(last) if last else None
+    pace = progress.of_run(last) if last else None
     seconds = pace.seconds({name: size.samples for name, size in sizes.items()}, concurrency) if pace else None
     count = most if seconds is None else min(most, max(1, ceil(seconds / (60 * minutes))))
     return ShardPlan(count=count, samples=samples, seconds=seconds)

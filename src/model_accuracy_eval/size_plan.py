@@ -6,7 +6,7 @@ from math import ceil
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import Gate, PreparedDataset, RunPlan
-from model_accuracy_eval.report import run_pace
+from model_accuracy_eval.report import progress
 from model_accuracy_eval.run import preflight
 from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.scoring.verdicts import gates, planned_sizes
@@ -27,7 +27,7 @@ def requests(plan: RunPlan, ports: Ports, number: float, is_minutes: bool) -> in
         )
     archive = ports.open_archive(plan.settings.baseline)
     last = runfile.read(archive.read(runfile.RUN_FILE), archive.root)
-    pace = run_pace.of_run(last)
+    pace = progress.of_run(last)
     if pace is None or pace.rate is None:
         raise BadValue(f"'{archive.root}' does not say how fast the service is: its last part has no answers.")
     return int(60 * number * pace.rate)

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.report import page, run_list
-from model_accuracy_eval.report.run_list import ListedRun
+from model_accuracy_eval.report import page
+from model_accuracy_eval.report.page import ListedRun
 from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 
@@ -59,13 +59,13 @@ class RunViewer:
         except ValueError:
             return _not_found()
         except EvalError as error:
-            return ViewAnswer(409, run_list.message("This page cannot be made", error.sentence))
+            return ViewAnswer(409, page.message("This page cannot be made", error.sentence))
 
     def _answer(self, path: str, query: dict[str, str]) -> ViewAnswer:
         match path.split("/"):
             case ["", ""]:
                 if not hmac.compare_digest(query.get("token", "").encode(errors="replace"), self._token):
-                    return ViewAnswer(403, run_list.message("This is not the whole address", _WHOLE_ADDRESS))
+                    return ViewAnswer(403, page.message("This is not the whole address", _WHOLE_ADDRESS))
                 return ViewAnswer(200, self._list())
             case ["", "run", key, name] if name in _PAGES:
                 return self._stored(key, name)
@@ -87,7 +87,7 @@ class RunViewer:
                 continue
             if run is not None:
                 runs.append(ListedRun(key=key, place=place, run=run, has_page=page.PAGE in names))
-        return run_list.as_html(self._folder, runs, unreadable)
+        return page.list_as_html(self._folder, runs, unreadable)
 
     def _places(self) -> dict[str, str]:
         return {self._key_of(place): place for place in self._find_runs()}
@@ -104,12 +104,10 @@ class RunViewer:
         places = self._places()
         if old not in places or new not in places:
             return ViewAnswer(
-                400, run_list.message("Nothing to compare", "Go back to the list and choose an old and a new run.")
+                400, page.message("Nothing to compare", "Go back to the list and choose an old and a new run.")
             )
         return ViewAnswer(200, self._compare(self._open_archive(places[old]), self._open_archive(places[new])))
 
 
 def _not_found() -> ViewAnswer:
-    return ViewAnswer(
-        404, run_list.message("There is no such page", "The list has all runs of the folder: go back to it.")
-    )
+    return ViewAnswer(404, page.message("There is no such page", "The list has all runs of the folder: go back to it."))

@@ -17,7 +17,7 @@ from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 from tests.waiting import free_port
 
-from model_accuracy_eval.report.fitted_table import shown_width
+from model_accuracy_eval.report.tables import shown_width
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 LONG = "questions_of_a_team_whose_names_of_files_say_everything"

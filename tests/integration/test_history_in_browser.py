@@ -7,7 +7,7 @@ from tests.browser import Tab, find_chromium, opened
 from tests.unit.report.history_samples import fallen_after, past
 from tests.unit.report.test_history_page import HOSTILE, with_band
 
-from model_accuracy_eval.report import history, history_charts
+from model_accuracy_eval.report import history, history_page
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
     folder = tmp_path_factory.mktemp("history")
     hostile = [past(day, [1, 0], dataset=HOSTILE, model=HOSTILE, run_id=f"9{day:031x}") for day in range(1, 4)]
     lines = [*map(with_band, fallen_after(12, 17)), *hostile]
-    (folder / "history.html").write_bytes(history_charts.as_html(history.history(lines)))
+    (folder / "history.html").write_bytes(history_page.as_html(history.history(lines)))
     with opened(find_chromium(), tmp_path_factory.mktemp("browser")) as tab:
         tab.open((folder / "history.html").as_uri())
         tab.wait("document.querySelectorAll('svg.trend').length === 2")

@@ -6,7 +6,7 @@ import msgspec
 from model_accuracy_eval.commands.completions import complete_datasets, complete_figures_of_runs
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.report import history as trends
-from model_accuracy_eval.report import history_charts, history_text
+from model_accuracy_eval.report import history_page
 from model_accuracy_eval.wiring import history_parts
 
 
@@ -52,11 +52,11 @@ def history(
     solved = trends.solved_problems(lines, choice) if problems else []
     _refuse_nothing(bool(solved if problems else shown.series or shown.left_out), places, len(lines))
     if html:
-        history_parts.write(html, history_charts.as_html(shown))
+        history_parts.write(html, history_page.as_html(shown))
     if as_json:
         click.echo(_json(solved if problems else shown))
     else:
-        click.echo(history_text.problems_as_text(solved) if problems else history_text.as_text(shown))
+        click.echo(trends.problems_as_text(solved) if problems else trends.as_text(shown))
     if fail_on_regression and shown.regressed:
         context.exit(1)
 

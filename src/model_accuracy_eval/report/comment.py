@@ -11,7 +11,7 @@ from model_accuracy_eval.records.github import CheckConclusion
 from model_accuracy_eval.records.report import is_verdict
 from model_accuracy_eval.report import advice, comment_figures, comparison, figures, markdown
 from model_accuracy_eval.report.comment_figures import Figures
-from model_accuracy_eval.report.conclusions import CONCLUSIONS, outcome, title, words
+from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title, words
 from model_accuracy_eval.report.markdown import MarkdownPart, MeasureText
 from model_accuracy_eval.report.remarks import service_notes
 

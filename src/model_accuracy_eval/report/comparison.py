@@ -13,7 +13,7 @@ from model_accuracy_eval.records import (
     Speed,
     Spread,
 )
-from model_accuracy_eval.report import figures, fitted_table, markdown, summary
+from model_accuracy_eval.report import figures, markdown, tables
 from model_accuracy_eval.report.figures import signed
 from model_accuracy_eval.run_folder.runfile import gate_entry
 
@@ -31,9 +31,9 @@ def as_json(comparison: Comparison, verdict: Report | None = None) -> str:
     return msgspec.json.format(msgspec.json.encode(fields), indent=2).decode()
 
 
-def as_text(comparison: Comparison, width: int = fitted_table.WIDTH) -> str:
+def as_text(comparison: Comparison, width: int = tables.WIDTH) -> str:
     blocks = [f"Old: {comparison.base}\nNew: {comparison.new}"]
-    blocks += [fitted_table.fitted([HEAD, *cells(comparison)], width) if comparison.changes else _NOTHING]
+    blocks += [tables.fitted([HEAD, *cells(comparison)], width) if comparison.changes else _NOTHING]
     blocks += ["\n".join([f"{change.dataset}:", *(f"  {line}" for line in remarks(change))])
                for change in comparison.changes]  # fmt: skip
     blocks.append("\n".join(run_remarks(comparison)))
@@ -42,7 +42,7 @@ def as_text(comparison: Comparison, width: int = fitted_table.WIDTH) -> str:
 
 def as_markdown(comparison: Comparison) -> str:
     """A table and lists, without a heading of their own."""
-    table = summary.as_markdown([HEAD, *cells(comparison)]) if comparison.changes else f"{_NOTHING}\n"
+    table = tables.as_markdown([HEAD, *cells(comparison)]) if comparison.changes else f"{_NOTHING}\n"
     runs = f"Old: run `{comparison.base}`. New: run `{comparison.new}`."
     return "\n".join([runs, "", table, *(f"- {line}" for line in lines(comparison))]).rstrip() + "\n"
 

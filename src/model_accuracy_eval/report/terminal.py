@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, Report, Settings
-from model_accuracy_eval.report import advice, comparison, conclusions, figures, fitted_table, next_steps
+from model_accuracy_eval.report import advice, comparison, endings, figures, tables
 from model_accuracy_eval.report.remarks import service_notes
 
 
-def as_text(report: Report, width: int = fitted_table.WIDTH) -> str:
+def as_text(report: Report, width: int = tables.WIDTH) -> str:
     if _asked_nobody(report):
         planned = sum(result.counts.planned for result in report.dataset_results)
         return "\n" + "\n".join(
@@ -30,7 +30,7 @@ def _figures(report: Report, width: int) -> Iterator[str]:
         head, *lines = figures.table(figures.all_rows(report), place="terminal")
         yield f"Model: {_model(report)}\n"
         # Without blanks most tables fit 80 columns.
-        yield fitted_table.fitted([head, *([cell.replace(" .. ", "..") for cell in line] for line in lines)], width)
+        yield tables.fitted([head, *([cell.replace(" .. ", "..") for cell in line] for line in lines)], width)
 
 
 def _model(report: Report) -> str:
@@ -65,11 +65,11 @@ def verdict(report: Report) -> Iterator[str]:
     for gate in report.gates:
         yield f"Gate {gate.sentence}"
     outcome = report.outcome
-    ending = conclusions.words(report)
+    ending = endings.words(report)
     yield f"{ending} (exit code {outcome.exit_code}){'.' if ':' in ending else ':'} {outcome.sentence}"
     if outcome.detail:
         yield outcome.detail
     if outcome.folder:
         yield f"Report: {outcome.folder}/report.html"
-    if command := next_steps.of_report(report):
+    if command := endings.next_step(report):
         yield f"Next: {command}"

@@ -14,7 +14,7 @@ from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive, DataHub
 from model_accuracy_eval.records import DataFile, DataRow, JSONObject, RunPlan, Settings
-from model_accuracy_eval.report import next_steps
+from model_accuracy_eval.report import endings
 from model_accuracy_eval.run import build, inputs
 from model_accuracy_eval.run.build import data_fetch, hub
 from model_accuracy_eval.run.resolve import resolve
@@ -189,7 +189,7 @@ def _inherited(previous: RunPlan, layer: Mapping[str, Any]) -> JSONObject:
 def refuse_untold(settings: Settings, layer: Mapping[str, Any], environment: Mapping[str, str]) -> None:
     """Refuses to start what only the folder of a run names; `layer`: what was typed."""
     keys, _ = build.of_run(settings, environment)
-    untold = next_steps.to_be_typed(
+    untold = endings.to_be_typed(
         settings,
         layer,
         asks=settings.mode != "eval",

@@ -10,7 +10,7 @@ from model_accuracy_eval.ports import Activity, Clock, Ports, ProgressDisplay, S
 from model_accuracy_eval.records import Counts, FigureSoFar, PreparedDataset, Reply, RunPlan
 from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.report import progress
-from model_accuracy_eval.report.run_pace import DatasetPace, RunPace
+from model_accuracy_eval.report.progress import DatasetPace, RunPace
 from model_accuracy_eval.run_folder import journal
 
 

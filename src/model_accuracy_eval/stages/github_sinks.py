@@ -9,7 +9,7 @@ from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.records.github import Annotation, OpenCheck, StatusState
 from model_accuracy_eval.report import comment, comment_figures
-from model_accuracy_eval.report.conclusions import CONCLUSIONS, outcome, title
+from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title
 
 _NAME = "Model accuracy"
 STATE_CHECK, STATE_CLOSED = "check", "check_closed"

@@ -8,7 +8,7 @@ from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, GitHubApi, RunnerStep
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.report import history, history_text
+from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryFile
 
@@ -73,5 +73,5 @@ class HistorySink:
             self._step.warning(sentence, title=_TITLE)
         for series in history.history(file.lines).series:
             if series.regression and series.points[-1].run_id == run_id:
-                for sentence in history_text.standing(series):
+                for sentence in history.standing(series):
                     self._step.warning(sentence, title=_TITLE)

@@ -8,7 +8,7 @@ from model_accuracy_eval.errors import BadData, Defect, NoHonestScore
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.service import Published, Sink
 from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
-from model_accuracy_eval.report import comparison, figures, page, page_replies, summary
+from model_accuracy_eval.report import comparison, figures, page, page_replies, tables
 from model_accuracy_eval.report.page import Questions
 from model_accuracy_eval.report.page_replies import PackedReplies
 from model_accuracy_eval.report.remarks import service_notes
@@ -119,9 +119,9 @@ def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
 def _pages(report: Report, questions: Questions, store: Store) -> Iterator[MadeFile]:
     plan = report.plan
     if report.dataset_results:
-        yield f"summary/summary_{plan.stamp}.csv", lambda: summary.as_csv(_cells(report)).encode()
+        yield f"summary/summary_{plan.stamp}.csv", lambda: tables.as_csv(_cells(report)).encode()
         yield f"summary/summary_{plan.stamp}.md", lambda: _markdown(report).encode()
-        yield f"summary/summary_{plan.stamp}.txt", lambda: summary.as_text(report).encode()
+        yield f"summary/summary_{plan.stamp}.txt", lambda: tables.summary_as_text(report).encode()
     packed = functools.cache(lambda: _replies(report, store))
     yield page.PAGE, lambda: page.as_html(report, questions, packed())
     yield page.REPLIES_PAGE, lambda: page.replies_page(report, questions, packed())
@@ -146,5 +146,5 @@ def _cells(report: Report) -> Sequence[Sequence[str]]:
 
 def _markdown(report: Report) -> str:
     """The summary's table, and below it the comparison with the baseline."""
-    table = summary.as_markdown(_cells(report))
+    table = tables.as_markdown(_cells(report))
     return f"{table}\n{comparison.as_markdown(report.comparison)}" if report.comparison else table

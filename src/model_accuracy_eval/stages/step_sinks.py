@@ -11,7 +11,7 @@ from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore,
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.report import comment, comment_figures, terminal
-from model_accuracy_eval.report.conclusions import outcome
+from model_accuracy_eval.report.endings import outcome
 from model_accuracy_eval.run_folder import manifest
 from model_accuracy_eval.run_folder.results import bounds_of, estimates_of
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures

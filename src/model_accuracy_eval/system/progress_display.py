@@ -12,7 +12,7 @@ import rich.text
 
 from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Counts
-from model_accuracy_eval.report.run_pace import DatasetPace, RunPace
+from model_accuracy_eval.report.progress import DatasetPace, RunPace
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -5,16 +5,16 @@ from pathlib import Path
 
 from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.report.exports import benchmark_entries, junit, lm_eval_results, model_card
-from model_accuracy_eval.report.exports.exported_run import ExportedRun, NamedFile, exported_run
-from model_accuracy_eval.report.exports.model_card import HubDataset
+from model_accuracy_eval.report import exports, lm_eval_results, model_card
+from model_accuracy_eval.report.exports import ExportedRun, NamedFile, exported_run
+from model_accuracy_eval.report.model_card import HubDataset
 from model_accuracy_eval.rerender import kept_report
 
 FORMS: dict[str, Callable[[ExportedRun, Mapping[str, HubDataset]], Iterable[NamedFile]]] = {
-    "junit": lambda run, _: junit.files(run),
+    "junit": lambda run, _: exports.junit(run),
     "model-card": model_card.files,
     "lm-eval": lambda run, _: lm_eval_results.files(run),
-    "github-action-benchmark": lambda run, _: benchmark_entries.files(run),
+    "github-action-benchmark": lambda run, _: exports.benchmark_entries(run),
 }
 
 

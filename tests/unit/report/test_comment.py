@@ -27,7 +27,7 @@ from tests.unit.report.rendered import UNSEEN, live, render
 from model_accuracy_eval.benchmarks.dataset_table import TASKS
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
 from model_accuracy_eval.records import Conclusion, Counts, FigureBounds, GroupMean, Report, Shard, TaskGroup
-from model_accuracy_eval.report import comment, comment_figures, conclusions, markdown, page, terminal
+from model_accuracy_eval.report import comment, comment_figures, endings, markdown, page, terminal
 from model_accuracy_eval.report.comment import Links
 
 
@@ -42,7 +42,7 @@ def test_the_comment_looks_as_it_did(name: str) -> None:
 
 def test_a_refusal_looks_as_it_did() -> None:
     """There is no report; there is a comment all the same, which says who can start it."""
-    body = comment.as_comment(conclusions.error_outcome(REFUSED), key=KEY, links=Links(run=LINKS.run))
+    body = comment.as_comment(endings.error_outcome(REFUSED), key=KEY, links=Links(run=LINKS.run))
     golden_files.check("refused/comment.md", body)
 
 
@@ -68,7 +68,7 @@ def test_conclusions_are_shown_on_github(conclusion: Conclusion, check: str, wor
     """A gate that failed and a machine that failed are told apart by the title."""
     found = comment.as_check(ended(conclusion))
     assert found.conclusion == check
-    assert found.title == f"{conclusions.CONCLUSIONS[conclusion].words}: A sentence."
+    assert found.title == f"{endings.CONCLUSIONS[conclusion].words}: A sentence."
     assert words in found.title
     assert words in found.summary
 
@@ -76,7 +76,7 @@ def test_conclusions_are_shown_on_github(conclusion: Conclusion, check: str, wor
 @pytest.mark.parametrize("code", [2, 70])
 def test_what_is_no_fault_of_the_infrastructure_is_not_called_so(code: int) -> None:
     """Python of a task that raises, and a defect of this program."""
-    assert conclusions.title(replace(ended("broken"), exit_code=code)) == "No verdict: A sentence."
+    assert endings.title(replace(ended("broken"), exit_code=code)) == "No verdict: A sentence."
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def with_row(report: Report, **changes: Any) -> Report:
 
 def test_only_a_run_that_missed_no_gate_satisfies_a_required_check() -> None:
     """GitHub lets success, neutral and skipped satisfy one: a pass is the first, a run without gates the second."""
-    assert set(conclusions.CONCLUSIONS) == set(get_args(Conclusion))
-    by_check = {name: verdict.check for name, verdict in conclusions.CONCLUSIONS.items()}
+    assert set(endings.CONCLUSIONS) == set(get_args(Conclusion))
+    by_check = {name: verdict.check for name, verdict in endings.CONCLUSIONS.items()}
     satisfying = {name: check for name, check in by_check.items() if check in ("success", "neutral", "skipped")}
     assert satisfying == {"passed": "success", "complete": "neutral"}
-    assert {name for name, verdict in conclusions.CONCLUSIONS.items() if verdict.status == "success"} == set(satisfying)
+    assert {name for name, verdict in endings.CONCLUSIONS.items() if verdict.status == "success"} == set(satisfying)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_only_a_run_that_missed_no_gate_satisfies_a_required_check() -> None:
 )
 def test_errors_without_a_report_have_an_outcome(error: EvalError, conclusion: str) -> None:
     """With their exit code, stage and sentence."""
-    found = conclusions.error_outcome(error)
+    found = endings.error_outcome(error)
     assert (found.conclusion, found.exit_code, found.sentence) == (conclusion, error.exit_code, error.sentence)
 
 
@@ -153,8 +153,8 @@ def test_titles_are_cut() -> None:
     """255 characters for a check, 140 for a status's description."""
     long = ended("broken", "word\n" * 500)
     assert len(comment.as_check(long).title) == 255
-    assert len(conclusions.title(long, 140)) == 140
-    assert "\n" not in conclusions.title(long)
+    assert len(endings.title(long, 140)) == 140
+    assert "\n" not in endings.title(long)
 
 
 @given(FOREIGN)

@@ -14,9 +14,9 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import AskedPart, Attempt, DataFile, Interval, Loglikelihood, Report
 from model_accuracy_eval.records.problem import HubSplit
-from model_accuracy_eval.report.exports import benchmark_entries, junit, lm_eval_results, model_card
-from model_accuracy_eval.report.exports.exported_run import AskedProblem, ExportedRun, file_name
-from model_accuracy_eval.report.exports.model_card import HubDataset
+from model_accuracy_eval.report import exports, lm_eval_results, model_card
+from model_accuracy_eval.report.exports import AskedProblem, ExportedRun, file_name
+from model_accuracy_eval.report.model_card import HubDataset
 
 etree: Any = pytest.importorskip("lxml.etree")  # sacrebleu brings it
 HOSTILE = "a\x00\x0b\x1b[31m <b>&amp;]]> \"'\ud800\uffff\n]]>é"
@@ -93,7 +93,7 @@ def whole(**settings: Any) -> Report:
 
 
 def suite(report: Report) -> Any:
-    ((name, content),) = junit.files(exported(report))
+    ((name, content),) = exports.junit(exported(report))
     assert name == "junit.xml"
     root = etree.fromstring(content)
     etree.XMLSchema(etree.fromstring(JUNIT)).assertValid(root)
@@ -145,7 +145,7 @@ def test_hostile_texts_are_texts_in_every_form() -> None:
     result = msgspec.structs.replace(result, dataset=told, notes=(told,))
     report = msgspec.structs.replace(report, dataset_results=(result,), environment={told: told})
     run = exported(report, lambda problem, index: Attempt(problem=problem, index=index, text=told))
-    for name, content in [*benchmark_entries.files(run), *lm_eval_results.files(run), *model_card.files(run, {})]:
+    for name, content in [*exports.benchmark_entries(run), *lm_eval_results.files(run), *model_card.files(run, {})]:
         assert ".." not in name
         assert content
     assert file_name("../../etc/x y") == "_.._etc_x_y"
@@ -203,13 +203,13 @@ def test_estimates_of_a_part_are_no_figures_of_the_whole(estimated: bool) -> Non
     part = AskedPart(read=210, planned=1000, problems=200, left_inside=False, estimated=estimated)
     result = msgspec.structs.replace(report.dataset_results[0], part=part)
     run = exported(msgspec.structs.replace(report, dataset_results=(result,)))
-    for form in (lm_eval_results.files, benchmark_entries.files, lambda run: model_card.files(run, {})):
+    for form in (lm_eval_results.files, exports.benchmark_entries, lambda run: model_card.files(run, {})):
         if estimated:
             with pytest.raises(BadValue, match="no further than its gates needed .21 % of the requests."):
                 list(form(run))
         else:
             assert list(form(run))
-    assert list(junit.files(run))
+    assert list(exports.junit(run))
 
 
 @pytest.mark.parametrize("text", ["gsm8k", "gsm8k=openai", "=openai/gsm8k", "gsm8k=a/b/c", "gsm8k=/x"])
@@ -255,10 +255,10 @@ def test_a_benchmark_chart_gets_entries_by_what_is_better() -> None:
     report = msgspec.structs.replace(
         report, dataset_results=(msgspec.structs.replace(result, rows=(*result.rows, lower)),)
     )
-    (bigger_name, bigger), (smaller_name, smaller) = benchmark_entries.files(exported(report))
+    (bigger_name, bigger), (smaller_name, smaller) = exports.benchmark_entries(exported(report))
     assert (bigger_name, smaller_name) == ("custom-bigger-is-better.json", "custom-smaller-is-better.json")
     entries = json.loads(bigger)
     assert [(each["unit"], each["value"]) for each in entries] == [("%", 70.0), ("%", 100.0)]
     assert entries[0]["name"] == "demo_gsm8k accuracy (5 runs average) [vllm-api-stream-chat, 0ba9da]"
     assert [(each["unit"], each["value"]) for each in json.loads(smaller)] == [("perplexity", 12.5)]
-    assert [name for name, _ in benchmark_entries.files(exported(whole()))] == ["custom-bigger-is-better.json"]
+    assert [name for name, _ in exports.benchmark_entries(exported(whole()))] == ["custom-bigger-is-better.json"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.unit.report.fixed_report import many
 
 from model_accuracy_eval.report import terminal
-from model_accuracy_eval.report.fitted_table import fitted, shown_width
+from model_accuracy_eval.report.tables import fitted, shown_width
 
 HEAD = ("dataset", "metric", "value", "95 % interval", "if asked again")
 FIGURES = ("80.80", "75.54..85.15", "77.63..83.97")

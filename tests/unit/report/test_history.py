@@ -9,7 +9,7 @@ from tests.unit.report.history_samples import FALLEN, FLAKY, fallen_after, past,
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import Interval
-from model_accuracy_eval.report import history, history_text
+from model_accuracy_eval.report import history
 from model_accuracy_eval.report.history import HistoryChoice
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure
@@ -25,7 +25,7 @@ def test_each_figure_stands_beside_the_one_before_and_the_best() -> None:
         ("2026-03-03", 50.0, -25.0, 75.0),
     ]
     assert series.metric == "avg@1"
-    _, _, _, *lines, _ = history_text.as_text(history.history([*runs(1), past(2, [1] * 120)])).splitlines()
+    _, _, _, *lines, _ = history.as_text(history.history([*runs(1), past(2, [1] * 120)])).splitlines()
     assert [line.split()[-1] for line in lines] == ["66.67*", "100.00*"]
 
 
@@ -83,7 +83,7 @@ def test_the_alarm_names_the_runs_and_the_problems() -> None:
     assert {each.id for each in series.flaky} <= set(FLAKY)
     assert fall.points == pytest.approx(-100 * 14 / 120, abs=2)
     assert fall.interval.low < fall.points < fall.interval.high < 0
-    text = history_text.as_text(history.history(fallen_after(12, 17)))
+    text = history.as_text(history.history(fallen_after(12, 17)))
     assert "REGRESSED between 30000000 (2026-03-12) and 30000000 (2026-03-13)" in text
     assert f"these 14 problems: {', '.join(map(str, FALLEN))}" in text
     assert "problems flip from run to run without a trend, the most unsteady first:" in text
@@ -112,7 +112,7 @@ def test_the_text_fits_a_terminal_and_shows_the_newest_runs() -> None:
         msgspec.structs.replace(line, figures=(msgspec.structs.replace(line.figures[0], again=again),))
         for line in lines
     ]
-    text = history_text.as_text(history.history(lines))
+    text = history.as_text(history.history(lines))
     table = text.splitlines()[2:]
     assert max(map(len, table)) <= 80
     assert table[1] == "  … 30 earlier runs"
@@ -125,7 +125,7 @@ def test_the_sentence_says_where_the_interval_crosses_zero() -> None:
     interval = Interval(low=-11.75, high=0.29)
     (series,) = history.history(fallen_after(12, 17)).series
     fall = msgspec.structs.replace(series.falls[0], points=-5.73, interval=interval)
-    text = history_text.fall_sentence(series, fall, {point.run_id: "2026-03-01" for point in series.points})
+    text = history.fall_sentence(series, fall, {point.run_id: "2026-03-01" for point in series.points})
     assert "fell by 5.73 points (-0.29 .. 11.75)" in text
 
 
@@ -146,7 +146,7 @@ def test_a_regression_that_was_mended_is_told_and_stands_no_more() -> None:
     assert fall.mended == f"4{1:031x}"
     assert fall.problems == FALLEN
     assert not found.regressed
-    assert "Regressed until 40000000 (2026-04-01) between" in history_text.as_text(found)
+    assert "Regressed until 40000000 (2026-04-01) between" in history.as_text(found)
 
 
 def _april(line: HistoryLine) -> str:
@@ -162,7 +162,7 @@ def test_lost_samples_are_no_regression_and_no_record() -> None:
     assert series.falls == ()
     assert [point.change for point in series.points[8:]] == [None] * 5
     assert {round(point.best or 0, 2) for point in series.points} == {66.67}
-    text = history_text.as_text(history.history(runs(8) + broken))
+    text = history.as_text(history.history(runs(8) + broken))
     assert "55.83 .. 66.67" in text
 
 
@@ -187,7 +187,7 @@ def test_a_share_of_which_less_is_better_rises() -> None:
     (series,) = history.history(lines).series
     (fall,) = series.falls
     assert (fall.first, fall.problems) == (f"3{9:031x}", None)
-    text = history_text.as_text(history.history(lines))
+    text = history.as_text(history.history(lines))
     assert "rate rose by" in text
     assert "not right or wrong" in text
 
@@ -222,19 +222,19 @@ def test_what_the_runs_solve_is_counted_for_each_series() -> None:
     )  # fmt: skip
     assert mine.oracle == pytest.approx(200 / 3)
     assert (other.model, other.runs, other.oracle) == ("/other", 1, 25.0)
-    assert history_text.problems_as_text([mine]).splitlines()[1].split()[-5:] == ["3", "1", "1", "1", "66.67"]
+    assert history.problems_as_text([mine]).splitlines()[1].split()[-5:] == ["3", "1", "1", "1", "66.67"]
 
 
 def test_runs_that_are_in_no_series_are_listed_with_their_reasons() -> None:
     """Once, however often they were found."""
     stopped = LeftOut(run="9" * 32, finished="2026-03-02", reason="it was stopped: SIGTERM.")
-    text = history_text.as_text(history.history([past(1, [1])], [stopped, stopped]))
+    text = history.as_text(history.history([past(1, [1])], [stopped, stopped]))
     assert text.endswith("In no series:\n  2026-03-02  99999999  it was stopped: SIGTERM.")
 
 
 def test_names_from_elsewhere_cannot_draw_on_a_terminal() -> None:
     """A history file may come from anywhere."""
-    text = history_text.as_text(history.history([past(1, [1], model="a\x1b[2Jb", dataset="x\r\ny")]))
+    text = history.as_text(history.history([past(1, [1], model="a\x1b[2Jb", dataset="x\r\ny")]))
     assert "\x1b" not in text
     assert len(text.splitlines()) == 5
 

@@ -7,9 +7,9 @@ import pytest
 from tests.unit.report.history_samples import fallen_after, past
 
 from model_accuracy_eval.records import Interval
-from model_accuracy_eval.report import history, history_charts
+from model_accuracy_eval.report import history, history_page
 from model_accuracy_eval.report.history import History
-from model_accuracy_eval.report.history_charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
+from model_accuracy_eval.report.history_page import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut
 
 HOSTILE = "<script>document.title = 'taken'</script>\"'&"
@@ -22,7 +22,7 @@ def with_band(line: HistoryLine) -> HistoryLine:
 
 
 def text(found: History) -> str:
-    return history_charts.as_html(found).decode()
+    return history_page.as_html(found).decode()
 
 
 def test_a_regression_is_the_first_thing_on_the_page() -> None:
@@ -56,7 +56,7 @@ def test_lines_and_bands_lie_in_the_drawing_and_are_broken_where_figures_are_not
     lines = [with_band(past(day, [1, 1, 0, 0], lost=(2,) if day == 4 else (), commit=f"{day // 3:040x}"))
              for day in range(1, 8)]  # fmt: skip
     (series,) = history.history(lines).series
-    chart = history_charts.chart(series)
+    chart = history_page.chart(series)
     assert [len(line.split()) for line in chart.lines] == [3, 3]
     assert [len(band.split()) for band in chart.bands] == [6, 6]
     assert [spot.low is None for spot in chart.spots] == [day != 4 for day in range(1, 8)]
@@ -74,7 +74,7 @@ def test_any_figure_has_a_scale(value: float) -> None:
     line = past(1, [1])
     figure = msgspec.structs.replace(line.figures[0], value=value, share=value <= 100, paired=False)
     (series,) = history.history([msgspec.structs.replace(line, figures=(figure,), gates=())]).series
-    chart = history_charts.chart(series)
+    chart = history_page.chart(series)
     assert 1 <= len(chart.ticks) <= 8
     assert TOP <= chart.spots[0].y <= HEIGHT - BOTTOM
 
@@ -83,13 +83,13 @@ def test_runs_of_one_day_are_told_apart_by_their_times() -> None:
     """A day is written once."""
     lines = [past(1, [1, 0], run_id=f"{hour:032x}", finished=f"2026-03-01T{hour:02d}:30:00+0000") for hour in (8, 9)]
     (series,) = history.history([*lines, past(2, [1, 0])]).series
-    assert [mark.text for mark in history_charts.chart(series).dates] == ["2026-03-01", "09:30", "2026-03-02"]
+    assert [mark.text for mark in history_page.chart(series).dates] == ["2026-03-01", "09:30", "2026-03-02"]
 
 
 def test_many_runs_keep_their_dates_apart() -> None:
     """A year of nights has as many dates as there is room for."""
     lines = [past(day % 28 + 1, [1, 0], month=day // 28 + 1, run_id=f"{day:032x}") for day in range(330)]
     (series,) = history.history(lines).series
-    places = [mark.at for mark in history_charts.chart(series).dates]
+    places = [mark.at for mark in history_page.chart(series).dates]
     assert 5 <= len(places) <= 9
     assert all(right - left >= 100 for left, right in pairwise(places))

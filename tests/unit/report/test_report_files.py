@@ -24,7 +24,7 @@ from tests.unit.report.fixed_report import (
 
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import DatasetResult, FigureBounds, Outcome, Report, VerdictReason
-from model_accuracy_eval.report import figures, summary, terminal
+from model_accuracy_eval.report import figures, tables, terminal
 from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run_folder import results, runfile
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
@@ -42,9 +42,9 @@ def cells(whole: Report) -> list[tuple[str, ...]]:
 def test_the_summary_files_look_as_they_did(name: str) -> None:
     """CSV, Markdown and plain text."""
     whole = REPORTS[name]
-    golden_files.check(f"{name}/summary.csv", summary.as_csv(cells(whole)))
-    golden_files.check(f"{name}/summary.md", summary.as_markdown(cells(whole)))
-    golden_files.check(f"{name}/summary.txt", summary.as_text(whole))
+    golden_files.check(f"{name}/summary.csv", tables.as_csv(cells(whole)))
+    golden_files.check(f"{name}/summary.md", tables.as_markdown(cells(whole)))
+    golden_files.check(f"{name}/summary.txt", tables.summary_as_text(whole))
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -73,7 +73,7 @@ def test_the_run_files_look_as_they_did() -> None:
 def test_the_sample_table_of_the_mission() -> None:
     """Header, rule and lines are AISBench's."""
     rows = [row(metric, value) for metric, value in FIGURES] + figures.all_rows(many())[-1:]
-    lines = summary.as_markdown(figures.table(rows, many().plan.settings.label)).split("\n")
+    lines = tables.as_markdown(figures.table(rows, many().plan.settings.label)).split("\n")
     assert lines[:6] == [
         "| dataset | version | metric | mode | vllm-api-stream-chat |",
         "|----- | ----- | ----- | ----- | -----|",
@@ -103,7 +103,7 @@ def test_a_figure_without_limits_on_one_side_says_so(low: float | None, high: fl
 
 def test_the_shape_of_the_text_summary() -> None:
     """Stamp first, four formats in AISBench's order, each under 128 carets and over 128 dollars, dividers between."""
-    text = summary.as_text(many())
+    text = tables.summary_as_text(many())
     assert text.startswith("20260326_151326\ntabulate format\n" + "^" * 128 + "\n")
     assert text.endswith("\n" + "$" * 128 + "\n")
     divider = f"\n{'-' * 128} THIS IS A DIVIDER {'-' * 128}\n\n"
@@ -115,21 +115,21 @@ def test_the_shape_of_the_text_summary() -> None:
         "raw format",
     ]
     assert all(f"\n{'^' * 128}\n" in block and f"\n{'$' * 128}\n" in block for block in blocks)
-    assert summary.as_csv(cells(many())) in blocks[1]
-    assert summary.as_markdown(cells(many())) in blocks[2]
+    assert tables.as_csv(cells(many())) in blocks[1]
+    assert tables.as_markdown(cells(many())) in blocks[2]
     assert "Model: vllm-api-stream-chat\ndemo_gsm8k: {'accuracy (5 runs average)': 5.6, 'avg@5': 5.6," in blocks[3]
 
 
 @given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
 def test_a_csv_reader_gets_every_cell_back(table: list[list[str]]) -> None:
     """Commas and quotes in a name break nothing."""
-    assert list(csv.reader(io.StringIO(summary.as_csv(table)))) == table
+    assert list(csv.reader(io.StringIO(tables.as_csv(table)))) == table
 
 
 @given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
 def test_a_markdown_table_keeps_its_columns(table: list[list[str]]) -> None:
     """A bar in a name is escaped."""
-    head, rule, *lines = summary.as_markdown(table).rstrip("\n").split("\n")
+    head, rule, *lines = tables.as_markdown(table).rstrip("\n").split("\n")
     for line in (head, *lines):
         assert line.replace("\\|", "").count("|") == 6
     assert rule.count("|") == 6
@@ -139,7 +139,7 @@ def test_a_markdown_table_keeps_its_columns(table: list[list[str]]) -> None:
 @given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
 def test_a_plain_table_is_straight(table: list[list[str]]) -> None:
     """Every line has the same length, with a rule under the header."""
-    lines = summary.as_plain(table).split("\n")
+    lines = tables.as_plain(table).split("\n")
     assert len({len(line) for line in lines}) == 1
     assert len(lines) == len(table) + 1
 
@@ -151,8 +151,8 @@ def test_numbers_have_two_digits_and_unknown_is_a_dash() -> None:
 
 def test_a_name_with_a_comma_is_quoted_in_csv() -> None:
     """As RFC 4180 has it."""
-    assert '"big, ""odd"" | sums",0ba9da,accuracy,gen,-\n' in summary.as_csv(cells(single()))
-    assert '| big, "odd" \\| sums | 0ba9da |' in summary.as_markdown(cells(single()))
+    assert '"big, ""odd"" | sums",0ba9da,accuracy,gen,-\n' in tables.as_csv(cells(single()))
+    assert '| big, "odd" \\| sums | 0ba9da |' in tables.as_markdown(cells(single()))
 
 
 @given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=1, max_size=6))))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
-from model_accuracy_eval.report import figures, history_text, page
+from model_accuracy_eval.report import figures, history, page
 from model_accuracy_eval.report.history import Fall, History, Series, SeriesPoint
 
 WIDTH, HEIGHT = 960.0, 250.0
@@ -188,14 +188,14 @@ def _span(scale: _Scale, series: Series, fall: Fall) -> FallenSpan:
 # A history as one page that needs no network, no script and no other file.
 
 
-def as_html(history: History) -> bytes:
+def as_html(past: History) -> bytes:
     """Trends with bands, gates and commits; the newest regressions first."""
-    ordered = sorted(history.series, key=lambda series: series.regression is None)
+    ordered = sorted(past.series, key=lambda series: series.regression is None)
     values = {
-        "history": history,
-        "drawn": [(series, chart(series), list(history_text.remarks(series))) for series in ordered],
+        "history": past,
+        "drawn": [(series, chart(series), list(history.remarks(series))) for series in ordered],
         "standing": [series for series in ordered if series.regression],
-        "circumstances": history_text.circumstances,
+        "circumstances": history.circumstances,
         "number": figures.number,
         "span": figures.span,
         "range_of": figures.range_of,

@@ -12,14 +12,7 @@ from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import DatasetResult, SummaryRow, TaskSpec
 from model_accuracy_eval.records.report import is_verdict
 from model_accuracy_eval.report import figures
-from model_accuracy_eval.report.exports.exported_run import (
-    JSON,
-    ExportedRun,
-    NamedFile,
-    file_name,
-    plain_metric,
-    refuse_parts,
-)
+from model_accuracy_eval.report.exports import JSON, ExportedRun, NamedFile, file_name, plain_metric, refuse_parts
 
 _TASKS = {"text-generation": "Text Generation", "image-text-to-text": "Image-Text-to-Text", "any-to-any": "Any-to-Any"}
 

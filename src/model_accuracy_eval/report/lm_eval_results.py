@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.records import Attempt, DatasetResult, SummaryRow
-from model_accuracy_eval.report.exports.exported_run import (
+from model_accuracy_eval.report.exports import (
     JSON,
     AskedProblem,
     ExportedRun,
