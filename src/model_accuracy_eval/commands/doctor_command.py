@@ -6,7 +6,8 @@ import sys
 import click
 
 from model_accuracy_eval.doctor import failed, table
-from model_accuracy_eval.scoring import contracts
+from model_accuracy_eval.scoring.contracts import CONTRACTS
+from model_accuracy_eval.scoring.contracts.contract import breaches, listing
 from model_accuracy_eval.wiring import machine_checks, network_checks, service_checks
 
 _UNFIT_MACHINE, _UNFIT_SERVICE = 3, 4
@@ -47,6 +48,6 @@ def doctor(
 @click.command()
 def selftest() -> None:
     """Hold every metric and estimator to its contract; 1 if one is broken. No network, no model."""
-    breaches = contracts.breaches(contracts.CONTRACTS)
-    click.echo(contracts.table(breaches))
-    sys.exit(1 if breaches else 0)
+    found = breaches(CONTRACTS)
+    click.echo(listing(found, CONTRACTS))
+    sys.exit(1 if found else 0)

@@ -1,6 +1,6 @@
 """A promise about a number, and how it is put to the test."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
 from typing import Any
@@ -9,7 +9,7 @@ from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Problem
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Case:
     """An input and the expected result."""
 
@@ -24,7 +24,7 @@ class Case:
         return f"a refusal ({self.expected.__name__})" if isinstance(self.expected, type) else repr(self.expected)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Contract:
     """`example` shows the rule; in `falsification` a likely mistake would give another result."""
 
@@ -32,7 +32,6 @@ class Contract:
     rule: str
     example: Case
     falsification: Case
-    if_fails: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,19 +47,26 @@ CaseValues = tuple[Any, ...]
 """A case as the arguments of the function that makes it: the input, the expected result, and perhaps settings."""
 
 
-def contract(name: str, rule: str, example: Case, falsification: Case, if_fails: str) -> Contract:
-    return Contract(id=name, rule=rule, example=example, falsification=falsification, if_fails=if_fails)
-
-
 def breaches(contracts: Sequence[Contract]) -> list[Breach]:
     """Every case of every contract that does not hold."""
-    return [breach for contract in contracts for breach in _breaches_of(contract)]
+    return [
+        Breach(contract=contract, case=case, result=result)
+        for contract in contracts
+        for case in (contract.example, contract.falsification)
+        if (result := _unexpected(case))
+    ]
 
 
-def _breaches_of(contract: Contract) -> Iterator[Breach]:
-    for case in (contract.example, contract.falsification):
-        if result := _unexpected(case):
-            yield Breach(contract=contract, case=case, result=result)
+def listing(found: Sequence[Breach], contracts: Sequence[Contract]) -> str:
+    """One line for each contract, and below them the cases that do not hold."""
+    broken = {breach.contract.id for breach in found}
+    width = max(len(contract.id) for contract in contracts)
+    lines = [
+        f"{'BROKEN' if contract.id in broken else 'holds '}  {contract.id.ljust(width)}  {contract.rule}"
+        for contract in contracts
+    ]
+    details = [f"{one.contract.id}: {one.case.input} gives {one.result}, not {one.case.shown}." for one in found]
+    return "\n".join([*lines, "", *details, f"{len(contracts) - len(broken)} of {len(contracts)} contracts hold."])
 
 
 def _unexpected(case: Case) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from model_accuracy_eval import extras
 from model_accuracy_eval.records import Candidate, Loglikelihood, Opinion, Problem
 from model_accuracy_eval.records.code import CaseResult, Execution, ExecutionVerdict
-from model_accuracy_eval.scoring.contracts.contract import Case, CaseValues, Contract, contract, problem
+from model_accuracy_eval.scoring.contracts.contract import Case, CaseValues, Contract, problem
 from model_accuracy_eval.scoring.contracts.text_contracts import text_contract
 from model_accuracy_eval.scoring.figures.aggregations import aggregation
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import instruction
@@ -59,24 +59,19 @@ def _ended(verdict: ExecutionVerdict, *cases: ExecutionVerdict, all_cases: int =
     return Execution(verdict=verdict, isolation="none", integrity="split", cases=results, all_cases=all_cases)
 
 
-_CORPUS = "The library's figures differ from those that papers print."
-_IFEVAL = "Figures differ from IFEval's for the same replies."
-_ASKED = "Failures of the judge, or of the sandbox, count as failures of the model."
-
-
 def _corpus(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
-    return contract(f"metric {name}", rule, _corpus_case(name, *example), _corpus_case(name, *falsification), _CORPUS)
+    return Contract(f"metric {name}", rule, _corpus_case(name, *example), _corpus_case(name, *falsification))
 
 
 def _instructions(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
-    return contract(
-        f"metric {name}", rule, _instruction_case(name, *example), _instruction_case(name, *falsification), _IFEVAL
-    )
+    return Contract(f"metric {name}", rule, _instruction_case(name, *example), _instruction_case(name, *falsification))
 
 
-def asked(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
-    return contract(f"metric {name}", rule, _result_case(name, *example), _result_case(name, *falsification), _ASKED)
+def _asked(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
+    return Contract(f"metric {name}", rule, _result_case(name, *example), _result_case(name, *falsification))
 
+
+_CORRECT, _VAGUE = Opinion(text="It holds the name. So: A"), Opinion(text="C")
 
 # fmt: off
 _OF_SACREBLEU = (
@@ -85,9 +80,9 @@ _OF_SACREBLEU = (
     _corpus("chrf++", "with word pairs", (_DIFFERENT, 61.280027), (_EQUAL, 100.0)),
     _corpus("ter", "edits per word; 0 is best", (_DIFFERENT, 23.076923), (_EQUAL, 0.0)),
     text_contract("sentence_bleu", "of one sentence alone, as a share",
-                  (*_EQUAL[0], 1.0), ("", "the cat", 0.0), _CORPUS),
+                  (*_EQUAL[0], 1.0), ("", "the cat", 0.0)),
     text_contract("sentence_chrf", "of one sentence alone, as a share",
-                  (*_EQUAL[0], 1.0), ("", "the cat", 0.0), _CORPUS),
+                  (*_EQUAL[0], 1.0), ("", "the cat", 0.0)),
 )
 _OF_IFEVAL = (
     _instructions(
@@ -98,42 +93,50 @@ _OF_IFEVAL = (
         ("<<a>>, b", (1, 2)), (" \n", (0, 2))),
 )
 _OF_JUDGES = (
-    asked("judge", "yes is right, no is wrong, anything else is unknown",
+    _asked("judge", "yes is right, no is wrong, anything else is unknown",
           (Opinion(text="Yes."), 1.0), (Opinion(text="I cannot say; nobody knows."), None)),
-    asked("judge_pair", "1 if the answer is preferred in both orders, 0 if in none, a half where the orders disagree",
+    _asked("judge_pair", "1 if the answer is preferred in both orders, 0 if in none, a half where the orders disagree",
           ((Opinion(text="first"), Opinion(text="second")), 1.0), ((Opinion(text="first"),) * 2, 0.5)),
-    asked("judge_score", "a number from 0 to the best, as a share; any other number is unknown",
+    _asked("judge_score", "a number from 0 to the best, as a share; any other number is unknown",
           (Opinion(text="Score: 7"), 0.7), (Opinion(text="70"), None)),
-    asked("code", "the program passes; a sandbox that fails leaves it unknown",
+    _asked("code", "the program passes; a sandbox that fails leaves it unknown",
           (_ended("passed"), 1.0), (_ended("harness_error"), None)),
-    asked("code_eval", "the program passes the tests that are its right answer, in three seconds",
+    _asked("code_eval", "the program passes the tests that are its right answer, in three seconds",
           (_ended("passed"), 1.0), (_ended("harness_error"), None)),
-    asked("tests", "the program passes its row's tests; a timeout does not",
+    _asked("tests", "the program passes its row's tests; a timeout does not",
           (_ended("timeout"), 0.0), (_ended("harness_error"), None)),
-    asked("code_cases", "the share of the cases that passed; those that did not run count as failed",
+    _asked("code_cases", "the share of the cases that passed; those that did not run count as failed",
           (_ended("failed", "passed", "failed", all_cases=4), 0.25), (_ended("harness_error"), None)),
-    asked("tests_cases", "the same for the cases of a published benchmark",
+    _asked("tests_cases", "the same for the cases of a published benchmark",
           (_ended("passed", "passed", "passed", all_cases=2), 1.0), (_ended("error"), 0.0)),
-    asked("tests_majority", "without inputs a sample agrees with no other one: 2, and 1 more if the tests pass",
+    _asked("tests_majority", "without inputs a sample agrees with no other one: 2, and 1 more if the tests pass",
           (_ended("passed"), 3.0), (_ended("harness_error"), None)),
-    asked("code_majority", "the same for an own task",
+    _asked("code_majority", "the same for an own task",
           (_ended("failed"), 2.0), (_ended("harness_error"), None)),
-    asked("best_of_n", "without examples to choose by, it is what the tests say",
+    _asked("best_of_n", "without examples to choose by, it is what the tests say",
           (_ended("passed"), 1.0), (_ended("harness_error"), None)),
+)
+_OF_SIMPLEQA = (
+    _asked("fact_correct", "1 for an A; without a grade unknown",
+          (_CORRECT, 1.0), (Opinion(text="A name is missing."), None)),
+    _asked("fact_incorrect", "1 for a B", (Opinion(text="B"), 1.0), (_VAGUE, 0.0)),
+    _asked("fact_not_attempted", "1 for a C", (_VAGUE, 1.0), (_CORRECT, 0.0)),
+    _asked("fact_correct_of_attempted", "correct answers, of those that are A or B",
+          (_CORRECT, (1, 1)), (_VAGUE, (0, 0))),
+    _asked("fact_f_score", "twice the correct answers, of all and the attempted ones",
+          (_CORRECT, (2, 2)), (_VAGUE, (0, 1))),
+)
+_OF_HARMBENCH = (
+    _asked("judge_no", "1 for a no, also where there is no reply to ask about; without either word unknown",
+          (Opinion(text="No, it declines."), 1.0), (Opinion(text="Yes."), 0.0)),
 )
 # fmt: on
-
-CONTRACTS = (
-    *(_OF_SACREBLEU if extras.installed("sacrebleu") else ()),
-    *(_OF_IFEVAL if all(map(extras.installed, ("langdetect", "nltk", "punkt"))) else ()),
-    *_OF_JUDGES,
-)
 
 
 # Contracts of metrics of log-likelihoods, of options and of whole texts.
 
 
-def _contract(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
+def _likelihoods(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
     """A case is (log-likelihoods, problem, expected value)."""
 
     def case(options: Sequence[Loglikelihood], asked: Problem, expected: Any) -> Case:
@@ -141,8 +144,7 @@ def _contract(name: str, rule: str, example: CaseValues, falsification: CaseValu
         text = f"{logprobs} for {texts}, right {list(asked.gold)}"
         return Case(input=text, run=lambda: metric(name).score(options, asked), expected=expected)
 
-    if_fails = f"Every dataset that is scored by {name} has another figure than its paper means."
-    return contract(f"metric {name}", rule, case(*example), case(*falsification), if_fails)
+    return Contract(f"metric {name}", rule, case(*example), case(*falsification))
 
 
 def _logprobs(*logprobs: float, tokens: int | None = None, greedy: bool | None = None) -> tuple[Loglikelihood, ...]:
@@ -167,50 +169,59 @@ _TWO_RIGHT = problem("a", choices=("a", "b", "c"), gold=(0, 1))
 _TOKENS = (*_logprobs(-3, tokens=2), *_logprobs(-1.4, tokens=1))
 
 # fmt: off
-LIKELIHOOD_CONTRACTS = (
-    _contract("acc", "the right option is the most likely, of equals the first",
+_OF_LIKELIHOODS = (
+    _likelihoods("acc", "the right option is the most likely, of equals the first",
               (_logprobs(-1, -2), _COLOURS, 1.0), (_logprobs(-2, -2), _SECOND, 0.0)),
-    _contract("acc_norm", "the most likely per character",
+    _likelihoods("acc_norm", "the most likely per character",
               (_logprobs(-3, -3.5, -6), _SHAPES, 1.0), (_logprobs(-1, -1), _ACCENT, 1.0)),
-    _contract("acc_bytes", "the most likely per byte, of equals the first",
+    _likelihoods("acc_bytes", "the most likely per byte, of equals the first",
               (_logprobs(-1, -2), _COLOURS, 1.0), (_logprobs(-1, -1), _ACCENT, 0.0)),
-    _contract("acc_tokens", "the most likely per token; unknown where tokens are not counted",
+    _likelihoods("acc_tokens", "the most likely per token; unknown where tokens are not counted",
               (_TOKENS, _SECOND, 1.0), (_logprobs(-3, -1), _COLOURS, None)),
-    _contract("acc_mutual_info", "the option whose likelihood its question raises most",
+    _likelihoods("acc_mutual_info", "the option whose likelihood its question raises most",
               (_logprobs(-1, -2, -4, -2), _COLOURS, 1.0), (_logprobs(-1, -2, -1, -5), _COLOURS, 0.0)),
-    _contract("exact_match_mc", "greedy decoding gives the right option; unknown where the service does not say",
+    _likelihoods("exact_match_mc", "greedy decoding gives the right option; unknown where the service does not say",
               (_logprobs(-1, -2, greedy=True), _COLOURS, 1.0), (_logprobs(-1, -2), _COLOURS, None)),
-    _contract("f1", "right and most likely option, for F1 over the dataset",
+    _likelihoods("f1", "right and most likely option, for F1 over the dataset",
               (_logprobs(-1, -2), _COLOURS, (0, 0)), (_logprobs(-3, -2), _COLOURS, (0, 1))),
-    _contract("mcc", "right and most likely option, for the correlation over the dataset",
+    _likelihoods("mcc", "right and most likely option, for the correlation over the dataset",
               (_logprobs(-1, -2), _COLOURS, (0, 0)), (_logprobs(-3, -2), _COLOURS, (0, 1))),
-    _contract("brier_score", "squared distance of the options' shares from certainty",
+    _likelihoods("brier_score", "squared distance of the options' shares from certainty",
               (_THREE, _YES, 0.180061), (_logprobs(0, -1000), _COLOURS, 0.0)),
-    _contract("choice_prob", "the right option's share of the probability",
+    _likelihoods("choice_prob", "the right option's share of the probability",
               (_logprobs(-1, -1), _COLOURS, 0.5), (_logprobs(-1000, -1001), _COLOURS, 1 / (1 + exp(-1)))),
-    _contract("choice_prob_norm", "the same per byte",
+    _likelihoods("choice_prob_norm", "the same per byte",
               (_THREE, _MAYBE, 0.377861), (_logprobs(-2, -2), _ACCENT, 0.5)),
-    _contract("choice_logprob", "logarithm of the right option's share",
+    _likelihoods("choice_logprob", "logarithm of the right option's share",
               (_THREE, _MAYBE, -2.407606), (_logprobs(-1, -1), _COLOURS, log(0.5))),
-    _contract("choice_logprob_norm", "logarithm of the right option's share per byte",
+    _likelihoods("choice_logprob_norm", "logarithm of the right option's share per byte",
               (_THREE, _MAYBE, -0.973230), (_logprobs(-2, -2), _ACCENT, log(0.5))),
-    _contract("perplexity", "log-likelihood of the right answer, for the perplexity over the dataset",
+    _likelihoods("perplexity", "log-likelihood of the right answer, for the perplexity over the dataset",
               (_logprobs(-2), _PARIS, -2.0), (_logprobs(-1, -5), _SECOND, -5.0)),
-    _contract("word_perplexity", "words are separated by blanks of any kind",
+    _likelihoods("word_perplexity", "words are separated by blanks of any kind",
               (_logprobs(-4), _text("hello world"), (-4.0, 2)), (_logprobs(-4), _text("a \n b\tc"), (-4.0, 3))),
-    _contract("byte_perplexity", "bytes, not characters",
+    _likelihoods("byte_perplexity", "bytes, not characters",
               (_logprobs(-4), _text("abc"), (-4.0, 3)), (_logprobs(-4), _text("é"), (-4.0, 2))),
-    _contract("bits_per_byte", "bytes of the whole text",
+    _likelihoods("bits_per_byte", "bytes of the whole text",
               (_logprobs(-4), _text("abc"), (-4.0, 3)), (_logprobs(-4), _text("日"), (-4.0, 3))),
-    _contract("bpb", "bits of the right option per byte of its text",
+    _likelihoods("bpb", "bits of the right option per byte of its text",
               (_THREE, _MAYBE, 0.901684), (_logprobs(-log(4)), problem("é"), 1.0)),
-    _contract("logprob", "logarithm of the right answer's likelihood",
+    _likelihoods("logprob", "logarithm of the right answer's likelihood",
               (_THREE, _MAYBE, -5.0), (_THREE, _TWO_RIGHT, -3.0)),
-    _contract("likelihood", "the right answer's likelihood",
+    _likelihoods("likelihood", "the right answer's likelihood",
               (_logprobs(log(0.25), -9), _COLOURS, 0.25), (_logprobs(-1000, -1), _COLOURS, 0.0)),
-    _contract("log_prob", "the score of the most likely option",
+    _likelihoods("log_prob", "the score of the most likely option",
               (_logprobs(-1, -1.5), _SCORED, 0.3), (_logprobs(-3, -1.5), _SECOND_OF_TWO, 1.0)),
-    _contract("log_prob_mc2", "share of the options before the first one with score 0",
+    _likelihoods("log_prob_mc2", "share of the options before the first one with score 0",
               (_logprobs(-1, -2, -1), _TWO_RIGHT, 0.577681), (_logprobs(-1001, -1002, -1001), _TWO_RIGHT, 0.577681)),
 )
 # fmt: on
+
+CONTRACTS = (
+    *_OF_LIKELIHOODS,
+    *(_OF_SACREBLEU if extras.installed("sacrebleu") else ()),
+    *(_OF_IFEVAL if all(map(extras.installed, ("langdetect", "nltk", "punkt"))) else ()),
+    *_OF_JUDGES,
+    *_OF_SIMPLEQA,
+    *_OF_HARMBENCH,
+)
