@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, EvalError, MissingData, NoHonestScore, Refused, Stopped
 from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports, RowPins, RunningAdapter, ServiceRole
-from model_accuracy_eval.ports.service import RowSums
 from model_accuracy_eval.records import (
     Candidate,
     Choice,
@@ -228,12 +227,6 @@ class NoPins:
 
     def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
         return None, False
-
-    def keep(self, pin: RowsPin, sums: Callable[[], RowSums]) -> None:
-        pass
-
-    def kept(self, pin: RowsPin) -> RowSums | None:
-        return None
 
 
 class MemoryHub:

@@ -6,15 +6,14 @@ rows that were read, to tell where others differ from them.
 
 import fcntl
 import os
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports.service import RowSums
 from model_accuracy_eval.records import HubSplit, Record, RowsPin
 
 LOCK_FILE = "accuracy-data.lock"
@@ -63,7 +62,6 @@ class DataLock:
 
     def __init__(self, cache: Path, *, forget: bool = False, keep: bool = True) -> None:
         self._path = cache / LOCK_FILE
-        self._sums = cache / "rows"
         self._memory: dict[str, LockedSplit] | None = None if keep else {}
         self._forget = forget
         self._renewed: set[str] = set()
@@ -106,23 +104,6 @@ class DataLock:
                 entries[name] = structs.replace(entry, rows=(*entry.rows, found))
                 self._write(entries)
         return known or found, known is None
-
-    def keep(self, pin: RowsPin, sums: Callable[[], RowSums]) -> None:
-        target = self._sums_of(pin)
-        if target.exists():
-            return
-        with suppress(OSError):  # a full disk: then a later difference is told without its place
-            self._sums.mkdir(parents=True, exist_ok=True)
-            _replace(target, msgspec.json.encode(sums()))
-
-    def kept(self, pin: RowsPin) -> RowSums | None:
-        try:
-            return msgspec.json.decode(self._sums_of(pin).read_bytes(), type=RowSums)
-        except (OSError, msgspec.DecodeError):
-            return None
-
-    def _sums_of(self, pin: RowsPin) -> Path:
-        return self._sums / f"{pin.sha256[:24]}.json"
 
     def _read(self) -> _Entries:
         if self._memory is not None:

@@ -222,10 +222,6 @@ class Sandbox(Protocol):
 # What rows were when they were first read.
 
 
-RowSums = list[list[int]]
-"""A number for every value of every row."""
-
-
 class RowPins(Protocol):
     """The rows of a split are noted at their first use, in a lock file, and the same ever after."""
 
@@ -237,12 +233,6 @@ class RowPins(Protocol):
 
     def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
         """Returns the pin of the split, and whether it was noted just now; None if nothing is known of the split."""
-
-    def keep(self, pin: RowsPin, sums: Callable[[], RowSums]) -> None:
-        """Keeps what the rows of a pin are, so that a later difference can be located."""
-
-    def kept(self, pin: RowsPin) -> RowSums | None:
-        """Returns what was kept; None if nothing was."""
 
 
 # Replicas of an adapter on the nodes of a cluster.

@@ -1,7 +1,6 @@
 """Whether rows are those that are known, or that were read first, whatever the format and the parts of their files."""
 
 import hashlib
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,8 +32,6 @@ def check(
     """
     columns = _columns(file, rows, fields, pins)
     if is_known:
-        if file.rows:
-            pins.keep(file.rows, lambda: _sums(rows, columns))
         return RowsSource(file=file.name, places=places, count=len(rows), status="known")
     found, known, is_new = pin(rows, columns), file.rows, False
     if known is None and file.split:
@@ -46,7 +43,6 @@ def check(
         return source
     if found != known:
         raise BadData(_difference(source, rows, found, known, pins))
-    pins.keep(known, lambda: _sums(rows, columns))
     return source
 
 
@@ -72,21 +68,8 @@ def _difference(source: RowsSource, rows: _Rows, found: RowsPin, known: RowsPin,
     return (
         f"{', '.join(source.places)} does not have the rows that '{source.file}' stands for: it has {found.count:,} "
         f"rows{lack} with the hash {found.sha256[:12]}…, known are {known.count:,} with {known.sha256[:12]}… "
-        f"({', '.join(known.columns)}).{_first_difference(rows, known, pins)} {_cure(source, pins)}"
+        f"({', '.join(known.columns)}). {_cure(source, pins)}"
     )
-
-
-def _first_difference(rows: _Rows, known: RowsPin, pins: RowPins) -> str:
-    """Where they begin to differ, if the known rows were read on this machine before."""
-    earlier = pins.kept(known)
-    if earlier is None:
-        return ""
-    for number, (row, sums) in enumerate(zip(_sums(rows, known.columns), earlier, strict=False), start=1):
-        if different := [column for column, one, other in zip(known.columns, row, sums, strict=True) if one != other]:
-            return f" The first that differs is row {number:,}, in {' and '.join(map(repr, different))}."
-    if len(rows) < len(earlier):
-        return f" The last {len(earlier) - len(rows):,} rows are missing; those before them are the known ones."
-    return f" The first {len(earlier):,} rows are the known ones; {len(rows) - len(earlier):,} follow them."
 
 
 def _cure(source: RowsSource, pins: RowPins) -> str:
@@ -99,10 +82,3 @@ def _cure(source: RowsSource, pins: RowPins) -> str:
         f"{pins.lock} noted them at their first use. To go on with others, give the dataset's name to "
         "`model-accuracy-eval tasks prepare --update`."
     )
-
-
-def _sums(rows: _Rows, columns: tuple[str, ...]) -> list[list[int]]:
-    """A short sum of every value: enough to find where rows differ, not to prove that they do not."""
-    return [
-        [zlib.crc32(msgspec.json.encode(marked(row.get(column)), order="sorted")) for column in columns] for row in rows
-    ]

@@ -67,14 +67,11 @@ def test_the_form_of_rows_does_not_matter(server: FakeHub, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "difference"),
     [
-        (lines(0, 4), "it has 4 rows with the hash .*, known are 5 .* The last 1 rows are missing; those before them"),
-        (lines(0, 6), "The first 5 rows are the known ones; 1 follow them"),
-        (
-            lines(0, 2) + lines(3, 1) + lines(2, 1) + lines(4, 1),
-            "first that differs is row 3, in 'answer' and 'question'",
-        ),
-        (lines(0, 5).replace(b'"answer": "3"', b'"answer": "33"'), "The first that differs is row 4, in 'answer'"),
-        (lines(0, 5).replace(b'"3"', b"3"), "The first that differs is row 4, in 'answer'"),
+        (lines(0, 4), "it has 4 rows with the hash .*, known are 5 "),
+        (lines(0, 6), "it has 6 rows with the hash .*, known are 5 "),
+        (lines(0, 2) + lines(3, 1) + lines(2, 1) + lines(4, 1), "it has 5 rows with the hash .*, known are 5 "),
+        (lines(0, 5).replace(b'"answer": "3"', b'"answer": "33"'), "known are 5 "),
+        (lines(0, 5).replace(b'"3"', b"3"), "known are 5 "),
     ],
     ids=["fewer", "more", "another order", "another answer", "another type"],
 )
@@ -93,7 +90,7 @@ def test_columns_that_rows_may_lack_are_compared_too(server: FakeHub, tmp_path: 
     found: list[RowsSource] = []
     rows.read(FILE, ("question",), None, hub(server, tmp_path), no_recipes, note=found.append)
     folder = own(tmp_path / "own", lines(0, 5).replace(b'"answer": "3"', b'"answer": "33"'))
-    with pytest.raises(BadData, match="The first that differs is row 4, in 'answer'"):
+    with pytest.raises(BadData, match="does not have the rows"):
         rows.read(FILE, ("question",), str(folder), hub(server, tmp_path), no_recipes, note=found.append)
     assert [one.status for one in found] == ["pinned now"]
 
@@ -105,7 +102,7 @@ def test_rows_that_a_release_knows_are_named_with_a_way_on(tmp_path: Path) -> No
     cache = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
     assert source(cache, file, own(tmp_path / "own", lines(0, 5))).status == "known"
     with pytest.raises(
-        BadData, match=r"row 1, in .* Remove it, .*; or evaluate it .*: --datasets .*own/sums/test\.jsonl"
+        BadData, match=r"known are 5 .* Remove it, .*; or evaluate it .*: --datasets .*own/sums/test\.jsonl"
     ):
         source(cache, file, own(tmp_path / "own", lines(1, 5)))
 
