@@ -7,7 +7,7 @@ from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadData, BadValue, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataFile, DataRow, TaskSpec
-from model_accuracy_eval.tasks import preparation, row_pins, rows, task_file
+from model_accuracy_eval.tasks import preparation, rows, task_file
 from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.library import Library
 
@@ -56,7 +56,7 @@ def _place(task: TaskSpec, file: DataFile, hub: DataHub) -> str:
     if file.split:
         fields = () if file.recipe else [field for field in task.fields if field not in file.adds]
         places, found, is_known = rows.whole(file, fields, None, hub)
-        row_pins.check(file, found, fields, places, hub.pins, is_known=is_known)
+        rows.check(file, found, fields, places, hub.pins, is_known=is_known)
     return place
 
 

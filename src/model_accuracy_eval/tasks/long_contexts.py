@@ -19,31 +19,10 @@ _REST = 128
 """Tokens of a length that are left for the question and the chat template."""
 
 _COLOURS = (
-    "amber",
-    "black",
-    "blue",
-    "brown",
-    "crimson",
-    "green",
-    "grey",
-    "ivory",
-    "orange",
-    "purple",
-    "silver",
-    "white",
+    *("amber", "black", "blue", "brown", "crimson", "green", "grey", "ivory", "orange", "purple", "silver", "white"),
 )
 _THINGS = (
-    "basket",
-    "cabinet",
-    "drawer",
-    "engine",
-    "flask",
-    "harness",
-    "kettle",
-    "locker",
-    "parcel",
-    "suitcase",
-    "trunk",
+    *("basket", "cabinet", "drawer", "engine", "flask", "harness", "kettle", "locker", "parcel", "suitcase", "trunk"),
 )
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 _LETTERS = (_CONSONANTS, _VOWELS) * 3 + ("klmnrst",)
@@ -59,8 +38,6 @@ def long_contexts(rows: list[DataRow], *, kind: str, tokens: int, size: int = 50
     the `depth` in per cent at which they stand."""
     if kind not in KINDS:
         raise UnknownName("kind of long text", kind, KINDS)
-    if tokens < 512:
-        raise BadValue(f"A long text has 512 tokens or more, but {tokens} are asked for.")
     sentences = [str(row["text"]).strip() for row in rows]
     room = (tokens - _REST) * _CHARACTERS
     made = [

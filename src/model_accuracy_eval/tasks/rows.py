@@ -1,10 +1,10 @@
-"""Data files and their rows. Errors name the file, the line and the field."""
+"""Whether rows are those that are known, or that were read first, whatever the format and the parts of their files."""
 
 import codecs
 import contextlib
+import hashlib
 import io
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -12,10 +12,87 @@ from typing import Any, Literal
 import msgspec
 
 from model_accuracy_eval.errors import BadData, MissingData, Unfetched
-from model_accuracy_eval.ports import DataHub, MakeRows
-from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsSource, TableFile
+from model_accuracy_eval.ports import DataHub, MakeRows, RowPins
+from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsPin, RowsSource, RowsStatus, TableFile
+from model_accuracy_eval.records.media import marked
 from model_accuracy_eval.system import media_files, table_files
-from model_accuracy_eval.tasks import row_formats, row_pins
+from model_accuracy_eval.tasks import row_formats
+
+_Rows = Sequence[dict[str, Any]]
+
+
+def pin(rows: _Rows, columns: tuple[str, ...]) -> RowsPin:
+    """The pin of these rows."""
+    whole = hashlib.sha256()
+    for row in rows:
+        whole.update(msgspec.json.encode([marked(row.get(column)) for column in columns], order="sorted"))
+        whole.update(b"\n")
+    return RowsPin(count=len(rows), columns=columns, sha256=whole.hexdigest())
+
+
+def check(
+    file: DataFile, rows: _Rows, fields: Sequence[str], places: tuple[str, ...], pins: RowPins, *, is_known: bool
+) -> RowsSource:
+    """Where the rows came from, after a comparison with what is known of them; others are refused.
+
+    `is_known`: their bytes are the pinned ones, so that there is nothing to compare.
+    """
+    columns = _columns(file, rows, fields, pins)
+    if is_known:
+        return RowsSource(file=file.name, places=places, count=len(rows), status="known")
+    found, known, is_new = pin(rows, columns), file.rows, False
+    if known is None and file.split:
+        known, is_new = pins.pinned(file.split, found)
+    status: RowsStatus = "known" if file.rows else "pinned now" if is_new else "as pinned" if known else "not compared"
+    source = RowsSource(file=file.name, places=places, count=len(rows), rows=found, status=status)
+    if known is None:
+        _check_count(source, file)
+        return source
+    if found != known:
+        raise BadData(_difference(source, rows, found, known, pins))
+    return source
+
+
+def _columns(file: DataFile, rows: _Rows, fields: Sequence[str], pins: RowPins) -> tuple[str, ...]:
+    """Those that a pin has; where there is none, all: prompts and answers read more than the columns that every row has
+    to have."""
+    known = file.rows or (pins.noted(file.split, fields) if file.split else None)
+    return known.columns if known else tuple(sorted({name for row in rows for name in row}))
+
+
+def _check_count(source: RowsSource, file: DataFile) -> None:
+    """Refuses part of a split as the whole, which is all that can be said where no row is known."""
+    if file.split and file.split.count not in (None, source.count):
+        raise BadData(
+            f"{', '.join(source.places)} has {source.count:,} rows, but '{file.name}' stands for {file.split.count:,}. "
+            f"Remove it to have them fetched; or evaluate it as questions of your own: --datasets {source.places[0]}."
+        )
+
+
+def _difference(source: RowsSource, rows: _Rows, found: RowsPin, known: RowsPin, pins: RowPins) -> str:
+    missing = [column for column in known.columns if not any(column in row for row in rows)]
+    lack = f" without the columns {', '.join(missing)}" if missing else ""
+    return (
+        f"{', '.join(source.places)} does not have the rows that '{source.file}' stands for: it has {found.count:,} "
+        f"rows{lack} with the hash {found.sha256[:12]}…, known are {known.count:,} with {known.sha256[:12]}… "
+        f"({', '.join(known.columns)}). {_cure(source, pins)}"
+    )
+
+
+def _cure(source: RowsSource, pins: RowPins) -> str:
+    if source.status == "known":
+        return (
+            "Remove it, and `run` fetches the known rows if they have a source; or evaluate it as questions of your "
+            f"own: --datasets {source.places[0]}."
+        )
+    return (
+        f"{pins.lock} noted them at their first use. To go on with others, give the dataset's name to "
+        "`model-accuracy-eval tasks prepare --update`."
+    )
+
+
+# Data files and their rows. Errors name the file, the line and the field.
+
 
 _DECODER = msgspec.json.Decoder()
 
@@ -53,7 +130,7 @@ def read(
     if file.layout:
         rows = row_formats.LAYOUTS[file.layout](list(rows), places[0])
         rows = [_checked(f"{places[0]}, row {number}", row, own) for number, row in enumerate(rows, start=1)]
-    note(row_pins.check(file, rows, own, places, hub.pins, is_known=is_pinned))
+    note(check(file, rows, own, places, hub.pins, is_known=is_pinned))
     if file.recipe:
         rows = make_rows(file.recipe, list(rows), rows_of)
     if file.adds:
@@ -240,28 +317,12 @@ _READERS = {".jsonl": _jsonl, ".json": _json, ".csv": _delimited, ".tsv": _delim
 
 def _decode(where: str, source: str) -> Any:
     try:
-        content = _DECODER.decode(source)
+        return _DECODER.decode(source)
     except msgspec.DecodeError as error:
         if "Infinity" in source or "NaN" in source:  # no JSON, but what Python writes; some inputs of MBPP+ are such
             with contextlib.suppress(ValueError):
                 return json.loads(source)
         raise BadData(f"{where}: this is no JSON: {error}.") from error
-    rows = content if isinstance(content, list) else [content]
-    if rows and isinstance(rows[0], dict) and any(source.count(f'"{field}"') > len(rows) for field in rows[0]):
-        _refuse_repeated_fields(where, source)
-    return content
-
-
-def _refuse_repeated_fields(where: str, source: str) -> None:
-    """Refuses `{"answer": 3, "answer": 4}`: readers take one of the two, and say nothing."""
-
-    def fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-        counts = Counter(field for field, _ in pairs)
-        if twice := [field for field, count in counts.items() if count > 1]:
-            raise BadData(f"{where}: the field '{twice[0]}' is there twice, so nobody knows which of the two counts.")
-        return dict(pairs)
-
-    json.loads(source, object_pairs_hook=fields, parse_int=str, parse_float=str)
 
 
 def _checked(where: str, row: Any, fields: Sequence[str]) -> DataRow:

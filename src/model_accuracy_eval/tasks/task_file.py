@@ -131,15 +131,10 @@ def text(task: TaskSpec, source: str) -> str:
     """The file's text; `source` is the data file that the task was made of."""
     told = [f"# {sentence}." for sentence in task.about.removesuffix(".").split(". ")]
     parts = [f"# What was understood of {PurePath(source).name}:", *told, ""]
-    for field in msgspec.structs.fields(task):
-        value = getattr(task, field.name)
-        if field.name == "data":
-            value = PurePath(value.name).name
-        elif field.default == value or (field.default_factory is not msgspec.NODEFAULT and not value):
-            continue
-        if field.name in _COMMENTS:
-            parts.append(f"\n# {_COMMENTS[field.name]}")
-        parts.append(_entry(field.name, value))
+    for name, value in (_plain(task) | {"data": PurePath(task.data.name).name}).items():
+        if name in _COMMENTS:
+            parts.append(f"\n# {_COMMENTS[name]}")
+        parts.append(_dumped({name: value}))
     return "\n".join(parts) + "\n"
 
 
@@ -148,7 +143,7 @@ def shown(task: TaskSpec) -> str:
     fields = _plain(task)
     order = [name for name in ("name", "about", "prompt") if name in fields]
     ordered = {name: fields[name] for name in [*order, *(name for name in fields if name not in order)]}
-    return yaml.dump(ordered, Dumper=_ReadableDumper, allow_unicode=True, sort_keys=False, width=110).rstrip()
+    return _dumped(ordered)
 
 
 class _ReadableDumper(yaml.SafeDumper):
@@ -161,8 +156,8 @@ _ReadableDumper.add_representer(
 )
 
 
-def _entry(name: str, value: Any) -> str:
-    return yaml.safe_dump({name: _plain(value)}, allow_unicode=True, sort_keys=False, width=110).rstrip()
+def _dumped(fields: DeclaredFields) -> str:
+    return yaml.dump(fields, Dumper=_ReadableDumper, allow_unicode=True, sort_keys=False, width=110).rstrip()
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataFile, HubSplit, RowsSource
-from model_accuracy_eval.tasks import row_pins, rows
+from model_accuracy_eval.tasks import rows
 
 FILE = DataFile(name="sums/test.jsonl", split=MAIN)
 
@@ -97,7 +97,7 @@ def test_columns_that_rows_may_lack_are_compared_too(server: FakeHub, tmp_path: 
 
 def test_rows_that_a_release_knows_are_named_with_a_way_on(tmp_path: Path) -> None:
     """For a user's file, whose earlier rows this machine may never have seen."""
-    known = row_pins.pin([json.loads(line) for line in lines(0, 5).splitlines()], FIELDS)
+    known = rows.pin([json.loads(line) for line in lines(0, 5).splitlines()], FIELDS)
     file = DataFile(name="sums/test.jsonl", hub="hf:org/sums@0a1b2c/x.jsonl", sha256="0" * 64, rows=known)
     cache = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
     assert source(cache, file, own(tmp_path / "own", lines(0, 5))).status == "known"
@@ -162,7 +162,7 @@ def test_where_one_host_cannot_be_reached_another_has_the_same_rows(
     server: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
 ) -> None:
     """Other rows than the pinned ones are refused; where none has them, the sentence has both hosts."""
-    known = row_pins.pin([json.loads(line) for line in lines(0 if there == "the same" else 1, 5).splitlines()], FIELDS)
+    known = rows.pin([json.loads(line) for line in lines(0 if there == "the same" else 1, 5).splitlines()], FIELDS)
     split = HubSplit(hf="org/none", config="main") if there == "nothing" else MAIN
     file = DataFile(
         name="sums/test.jsonl",

@@ -226,29 +226,6 @@ def test_a_large_file_is_in_memory_once(name: str, encoding: str) -> None:
     assert most - kept < len(data) / 10
 
 
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("a.jsonl", '{"q": "x", "a": 1}\n{"q": "y", "a": 2, "a": 3}\n'),
-        ("a.json", '[{"q": "x", "a": 1}, {"q": "y", "a": 2, "a": 3}]'),
-        ("a.json", '{"rows": [{"q": "x", "a": 1}], "rows": []}'),
-        ("a.jsonl", '{"q": {"a": 1, "a": 2}, "a": 1}\n'),
-    ],
-)
-def test_a_field_that_is_there_twice_is_refused(name: str, source: str) -> None:
-    """As a column of a CSV file is: readers of JSON take the last one."""
-    with pytest.raises(
-        BadData, match=r"the field '(a|rows)' is there twice, so nobody knows which of the two counts\."
-    ):
-        parse(name, source.encode(), ())
-
-
-def test_names_of_fields_may_occur_elsewhere() -> None:
-    """In texts, and in objects inside."""
-    row = {"q": '"q" and "a"?', "a": [{"a": 1, "q": 2}], "n": 10**30}
-    assert parse("a.jsonl", json.dumps(row).encode(), ()) == parse("a.json", json.dumps([row]).encode(), ()) == [row]
-
-
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json"])
 def test_another_encoding_without_a_mark_is_refused(name: str, encoding: str) -> None:

@@ -19,7 +19,6 @@ from model_accuracy_eval.records.base import Record
 _INNER_ANSWERS = ("text", "texts", "value", "aliases", "answers")
 """Fields of an object that hold the right answers, as in SQuAD and TriviaQA."""
 _UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"
-_ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]{2,8});")
 
 
 def value_at(row: DataRow, path: str) -> Any:
@@ -130,10 +129,6 @@ def with_readings(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(form for text in texts for form in (text, html.unescape(text))))
 
 
-def has_entity(text: str) -> bool:
-    return bool(_ENTITY.search(text)) and html.unescape(text) != text
-
-
 def plain(text: str) -> str:
     """A text for comparing: full-width signs as plain ones, without regard to case and blanks."""
     return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", html.unescape(text))).strip().casefold()
@@ -171,8 +166,6 @@ class QuestionShape(Record, frozen=True, kw_only=True):
     """How each row of a file is read."""
 
     columns: Columns
-    header: tuple[str, ...] = ()
-    """The columns' names, if the file's first line is a row already."""
     answer_is: AnswerIs = "letter or text"
     after: str = ""
     """The mark that the right answer follows, such as #### of GSM8K."""
@@ -331,16 +324,9 @@ def right_place(where: str, column: str, answer: str, options: RowOptions, answe
         raise BadData(f"{where}: the right answer '{answer}' could be option {both}: write its letter in '{column}'.")
     raise BadData(
         f"{where}: the field '{column}' must be one of {letters}, or the text of that option, not '{answer}'"
-        f"{_strange(answer)}{_no_answer(position(answer))}."
+        f"{_no_answer(position(answer))}."
     )
 
 
 def _no_answer(number: int | None) -> str:
     return "; -1 stands for an answer that is kept secret, as in test splits of hubs" if number == -1 else ""
-
-
-def _strange(answer: str) -> str:
-    sign = answer.strip()
-    if len(sign) == 1 and not sign.isascii():
-        return f", which is {unicodedata.name(sign, 'an unknown sign')} (U+{ord(sign):04X})"
-    return ""

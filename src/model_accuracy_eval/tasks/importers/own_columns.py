@@ -30,35 +30,15 @@ SYSTEMS = ("system", "systemprompt")
 ANSWERS = (
     *("answer", "answers", "target", "targets", "gold", "ideal", "label", "expected", "expectedanswer", "reference"),
     *("references", "referenceanswer", "groundtruth", "goldanswer", "goldlabel", "correctanswer", "correctanswers"),
-    *(
-        "correct",
-        "correctoption",
-        "correctchoice",
-        "rightanswer",
-        "bestanswer",
-        "answerkey",
-        "answerindex",
-        "answeridx",
-    ),
-    *("correctindex", "answerletter", "finalanswer", "cop", "答案", "正确答案", "标准答案", "参考答案"),
+    *("correct", "correctoption", "correctchoice", "rightanswer", "bestanswer", "answerkey", "answerindex"),
+    *("answeridx", "correctindex", "answerletter", "finalanswer", "cop", "答案", "正确答案", "标准答案", "参考答案"),
 )
 REPLIES = ("output", "response", "completion", "solution", "a")
 """Right answers as well, where none of the others is there."""
 CHOICES = ("choices", "options", "candidates", "endings", "alternatives", "answerchoices", "answeroptions", "选项")
 IDS = (
-    "id",
-    "qid",
-    "questionid",
-    "uid",
-    "uuid",
-    "key",
-    "idx",
-    "taskid",
-    "problemid",
-    "sampleid",
-    "itemid",
-    "编号",
-    "序号",
+    *("id", "qid", "questionid", "uid", "uuid", "key", "idx", "taskid", "problemid", "sampleid", "itemid"),
+    *("编号", "序号"),
 )
 CATEGORIES = ("category", "subject", "topic", "subjectname", "学科", "科目", "类别")
 MEDIA = ("image", "images", "picture", "pictures", "audio", "video", "figure", "图片", "图像")
@@ -204,7 +184,7 @@ def _consecutive(where: str, letters: list[str], alphabet: list[str]) -> tuple[s
     return tuple(letters)
 
 
-# What the names of columns leave open: from where positions count, whether there is a header, how answers compare.
+# What the names of columns leave open: from where positions count, and how answers compare.
 
 
 ANSWER_IS: dict[str, AnswerIs] = {"text": "letter or text", "0": "position from 0", "1": "position from 1"}
@@ -218,19 +198,6 @@ def stated(value: str) -> AnswerIs:
     if value not in ANSWER_IS:
         raise UnknownName("way of writing right options", value, ANSWER_IS)
     return ANSWER_IS[value]
-
-
-def missing_header(rows: Sequence[DataRow]) -> tuple[str, ...]:
-    """The names of the columns, if the first line is a question already, as in MMLU's own CSV files."""
-    names = list(rows[0])
-    letters = list(ascii_uppercase[: len(names) - 2])
-    if len(letters) < 2 or names[-1] not in letters:
-        return ()
-    known = {*QUESTIONS, *ANSWERS}
-    is_row = not any(normal(name) in known for name in names)
-    if is_row and all(list(row) == names and row[names[-1]] in letters for row in rows):
-        return ("question", *letters, "answer")
-    return ()
 
 
 def answer_is(where: str, rows: Sequence[DataRow], columns: Columns) -> tuple[AnswerIs, bool]:
@@ -346,8 +313,9 @@ def refuse_what_would_be_dropped(where: str, rows: Sequence[DataRow], columns: C
             held, answer = own_cells.entries(row.get(name)), own_cells.value_at(row, columns.answer)
             if held and not columns.choices and answer in held:
                 raise BadData(
-                    f"{where}, row {number}: the right answer {own_cells.short(answer)} is one of the list in '{name}', "
-                    f"which would not be shown. Name the options with --columns choices={name}, or remove the column."
+                    f"{where}, row {number}: the right answer {own_cells.short(answer)} is one of the list in "
+                    f"'{name}', which would not be shown. Name the options with --columns choices={name}, or remove "
+                    "the column."
                 )
 
 

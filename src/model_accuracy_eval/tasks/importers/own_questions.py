@@ -3,7 +3,6 @@
 A file of conversations without answers of their own is compared with each conversation's last reply.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -32,9 +31,9 @@ from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats
 from model_accuracy_eval.tasks.importers import own_cells, own_columns
-from model_accuracy_eval.tasks.importers.own_cells import Columns, QuestionShape
+from model_accuracy_eval.tasks.importers.own_cells import QuestionShape
 from model_accuracy_eval.tasks.importers.own_columns import columns_by_name
-from model_accuracy_eval.tasks.importers.own_rows import numbered, read_row
+from model_accuracy_eval.tasks.importers.own_rows import read_row
 from model_accuracy_eval.tasks.rows import parse
 
 # What has been understood of a file, in sentences for the terminal and the page.
@@ -53,20 +52,6 @@ def about(
     if several:
         shown = " or ".join(f"'{text}'" for text in read[several[0] - 1]["answers"][:3])
         yield f"{_rows(len(several))} with several right answers, any of which counts: row {several[0]} takes {shown}."
-    yield from _numbers(read)
-    if found := _contradicting(read):
-        yield (
-            f"Rows {found[0]} and {found[1]} ask the same, but have different right answers, so that no model can be "
-            "right in both."
-        )
-    entities = [place for place, row in enumerate(read, start=1) if own_cells.has_entity(row["question"])]
-    if entities:
-        yield f"{_rows(len(entities))} with HTML's entities, sent as they are: the question of row {entities[0]}."
-    ids = Counter(row.get("id", "") for row in read)
-    if repeated := [(name, count) for name, count in ids.items() if name and count > 1]:
-        name, count = repeated[0]
-        others = f", and {len(repeated) - 1} more such ids" if len(repeated) > 1 else ""
-        yield f"An id stands in several rows: '{name}' in {count} of them{others}."
     if unused := own_columns.unused(raw, shape.columns):
         yield f"Not used: {', '.join(unused)}."
 
@@ -80,8 +65,7 @@ def _columns(shape: QuestionShape) -> str:
     answers = " and ".join(f"'{name}'" for name in (columns.answer, *columns.also))
     parts.append(f"right answer from {answers}" + (f" after {shape.after}" if shape.after else ""))
     parts += [f"ids from '{columns.id}'"] * bool(columns.id)
-    header = "The file has no header line. " if shape.header else ""
-    return f"{header}Read: {', '.join(parts)}."
+    return f"Read: {', '.join(parts)}."
 
 
 def _options(
@@ -101,41 +85,6 @@ def _options(
         f"Options: {number} a row from {from_columns}; the right one is written as its {shape.answer_is}{unclear} "
         f"(row {places[0] + 1}: {written} is '{right}')."
     )
-
-
-_POINT = re.compile(r"[1-9]\d{0,2}\.(\d+)")
-
-
-def _numbers(read: Sequence[DataRow]) -> Iterator[str]:
-    """How numbers are read that somebody may have meant otherwise."""
-    numbers = [
-        (place, text.strip())
-        for place, row in enumerate(read, start=1)
-        if row["kind"] == "number"
-        for text in row["answers"]
-    ]
-    if percentages := [(place, text) for place, text in numbers if text.endswith(("%", "％"))]:
-        place, text = percentages[0]
-        number = text[:-1].strip()
-        yield f"Of percentages the number counts: the answer of row {place}, {text}, is {number}, and no share of 1."
-    if padded := [(place, text) for place, text in numbers if re.match(r"[-+]?0\d", text)]:
-        place, text = padded[0]
-        yield f"Zeros in front of a number do not count: the answer of row {place}, {text}, is also {text.lstrip('0')}."
-    points = [(place, text, match[1]) for place, text in numbers if (match := _POINT.fullmatch(text))]
-    if points and all(len(digits) == len("000") for _, _, digits in points):
-        place, text, _ = points[0]
-        yield f"A point is a decimal point: the answer of row {place}, {text}, is not {text.replace('.', '')}."
-
-
-def _contradicting(read: Sequence[DataRow]) -> tuple[int, int] | None:
-    """Two rows with one question and no right answer in common."""
-    seen: dict[str, tuple[int, set[str]]] = {}
-    for place, row in enumerate(read, start=1):
-        asked = repr((row["question"], row["earlier"], row["choices"]))
-        first, answers = seen.setdefault(asked, (place, set(row["answers"])))
-        if answers.isdisjoint(row["answers"]):
-            return first, place
-    return None
 
 
 def _rows(count: int) -> str:
@@ -164,16 +113,14 @@ def understand(where: str, rows: list[DataRow], given: Mapping[str, str] | None 
     """
     roles = dict(given or {})
     answer_is = roles.pop("answer_is", None)
-    shape = QuestionShape(columns=Columns(), header=own_columns.missing_header(rows))
-    raw = [row for _, row in numbered(rows, shape)]
-    columns = columns_by_name(where, raw, roles)
-    own_columns.refuse_what_would_be_dropped(where, raw, columns)
-    way, is_shown = (own_columns.stated(answer_is), True) if answer_is else own_columns.answer_is(where, raw, columns)
-    shape = replace(shape, columns=columns, answer_is=way)
-    shape = own_columns.with_kind(where, raw, shape, named="answer" in roles)
-    read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(raw, start=1)]
+    columns = columns_by_name(where, rows, roles)
+    own_columns.refuse_what_would_be_dropped(where, rows, columns)
+    way, is_shown = (own_columns.stated(answer_is), True) if answer_is else own_columns.answer_is(where, rows, columns)
+    shape = QuestionShape(columns=columns, answer_is=way)
+    shape = own_columns.with_kind(where, rows, shape, named="answer" in roles)
+    read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(rows, start=1)]
     shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
-    said = about(raw, read, shape, position_is_shown=is_shown)
+    said = about(rows, read, shape, position_is_shown=is_shown)
     return UnderstoodRows(shape=shape, rows=tuple(read), said=tuple(said))
 
 

@@ -29,15 +29,7 @@ _YES = {"true": ["true", "yes"], "false": ["false", "no"]}
 def own_questions(rows: list[DataRow], **shape: Any) -> list[DataRow]:
     """The view: the shape's fields are its arguments."""
     understood = msgspec.convert(shape, QuestionShape)
-    return [read_row(f"row {number}", row, understood) for number, row in numbered(rows, understood)]
-
-
-def numbered(rows: list[DataRow], shape: QuestionShape) -> list[tuple[int, DataRow]]:
-    """The rows with their numbers, counted from 1. The line that a reader took for a header is a row again."""
-    if shape.header:
-        lines = [list(rows[0]), *(list(row.values()) for row in rows)]
-        rows = [dict(zip(shape.header, line, strict=True)) for line in lines]
-    return list(enumerate(rows, start=1))
+    return [read_row(f"row {number}", row, understood) for number, row in enumerate(rows, start=1)]
 
 
 def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
@@ -94,8 +86,8 @@ def _further(where: str, row: DataRow, shape: QuestionShape) -> list[tuple[str, 
 
 def _contradiction(where: str, column: str, texts: list[str], other: str, others: list[str]) -> BadData:
     return BadData(
-        f"{where}: '{column}' says {own_cells.short(texts[0])}, but '{other}' says {own_cells.short(others[0])}. Say which is "
-        f"the right answer with --columns answer={column}."
+        f"{where}: '{column}' says {own_cells.short(texts[0])}, but '{other}' says {own_cells.short(others[0])}. Say "
+        f"which is the right answer with --columns answer={column}."
     )
 
 

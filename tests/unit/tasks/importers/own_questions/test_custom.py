@@ -122,10 +122,7 @@ ROW = {"question": "Which?", "A": "x", "B": "y"}
             [ROW | {"answer": "A"}, ROW | {"answer": "C"}],
             "row 2: the field 'answer' must be one of A, B, or the text of that option, not 'C'.",
         ),
-        (
-            [ROW | {"answer": "В"}],
-            "not 'В', which is CYRILLIC CAPITAL LETTER VE (U+0412).",
-        ),
+        ([ROW | {"answer": "В"}], "not 'В'."),
         ([ROW | {"answer": -1}], "row 1: the right answer '-1' is no position from 0 to 1 among 2 options; -1 stands"),
         ([ROW | {"answer": 0}, ROW | {"answer": 2}], "row 2: the right answer '2' is no position from 0 to 1"),
         ([ROW | {"answer": ["A", "B"]}], "row 1: 'answer' names 2 options as right, and a reply names one"),
@@ -407,38 +404,6 @@ def test_positions_that_no_row_decides_count_from_0_and_that_is_told() -> None:
     assert "is written as its position from 1 (row 1: 2 is 'green')." in last
 
 
-@pytest.mark.parametrize(
-    ("answers", "sentence"),
-    [
-        (["50%", "3"], "the answer of row 1, 50%, is 50, and no share of 1."),
-        (["3", "007"], "the answer of row 2, 007, is also 7."),
-        (["1.234", "7", "12.500"], "A point is a decimal point: the answer of row 1, 1.234, is not 1234."),
-    ],
-)
-def test_numbers_that_may_be_meant_otherwise_are_told(answers: list[str], sentence: str) -> None:
-    """They are read as everybody's numbers are, and nobody has to guess that."""
-    rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
-    assert sentence in own_questions.from_file("a.jsonl", jsonl(*rows)).about
-
-
-@pytest.mark.parametrize("answers", [["50", "0.5"], ["1.5", "3.142"], ["0.125"], ["0", "10"], ["1.50%x", "x"]])
-def test_of_plain_numbers_nothing_is_told(answers: list[str]) -> None:
-    rows = [{"question": f"{place}?", "answer": answer} for place, answer in enumerate(answers)]
-    about = own_questions.from_file("a.jsonl", jsonl(*rows)).about
-    assert not any(words in about for words in ("percentages", "Zeros", "decimal point"))
-
-
-def test_questions_with_two_right_answers_are_told() -> None:
-    """One of the rows is wrong, and every model is in one of them; answers that have one in common are none of these."""
-    row = {"question": "Who?", "answer": "x"}
-    other = row | {"answer": ["y", "x"]}
-    contrary = row | {"answer": "z"}
-    assert "Rows 1 and 3 ask the same, but" in own_questions.from_file("a.jsonl", jsonl(row, other, contrary)).about
-    assert (
-        "ask the same" not in own_questions.from_file("a.jsonl", jsonl(row, other, contrary | {"context": "c"})).about
-    )
-
-
 def test_columns_are_named_by_the_user_where_names_say_nothing() -> None:
     """Dots lead into objects; what is left over is told."""
     row = {"frage": "Which?", "data": {"pick": ["x", "y"], "right": "y"}, "hint": "h"}
@@ -446,13 +411,6 @@ def test_columns_are_named_by_the_user_where_names_say_nothing() -> None:
     task = own_questions.from_file("a.jsonl", jsonl(row), given)
     assert preparation.build(task, parse("a.jsonl", jsonl(row), ()), [], None).problems[0].references == ("B",)
     assert "Not used: hint." in task.about
-
-
-def test_mmlu_files_without_a_header_are_read() -> None:
-    """Their first line is a question, too."""
-    paper = built("law_test.csv", b"First?,w,x,y,z,B\nSecond?,w,x,y,z,D\n")
-    assert [problem.references for problem in paper.problems] == [("B",), ("D",)]
-    assert paper.problems[0].messages[-1].content.startswith("First?\n\nA. w\nB. x\n")
 
 
 def test_a_column_that_nobody_has_is_a_slip() -> None:
