@@ -12,14 +12,7 @@ from pathlib import Path
 
 from model_accuracy_eval.sandbox.inside import compiled_program, script
 from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes, reap
-from model_accuracy_eval.sandbox.inside.messages import (
-    Gone,
-    Json,
-    Toolchain,
-    ValueMessage,
-    receive,
-    send,
-)
+from model_accuracy_eval.sandbox.inside.messages import Gone, Json, Toolchain, ValueMessage, receive, send
 
 _ERRORS_KEPT = 4096
 _CHUNK = 1 << 16

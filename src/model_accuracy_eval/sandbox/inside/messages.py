@@ -1,7 +1,7 @@
 """The messages between host, fork server, tests and program: their types, and how they cross a file descriptor.
 
 A message is four bytes with the length, then JSON: an array of the fields of one of the types below. Whoever reads a
-message names the type that it expects, and gets `Malformed` for anything else: a program may write what it likes.
+message names the type that it expects, and gets a ValueError for anything else: a program may write what it likes.
 """
 
 # ruff: noqa: RUF012 - nobody changes the lists of a message, its defaults included
@@ -220,15 +220,11 @@ class TooLarge(Exception):
     """A message beyond what any honest one needs."""
 
 
-class Malformed(ValueError):
-    """A message of another form than the one expected."""
-
-
 def parse(kind: type[AnyMessage], data: object) -> AnyMessage:
     """The message in decoded JSON; every field must have its declared type."""
     types_of_fields = kind.__annotations__.values()
     if not isinstance(data, list) or len(data) != len(types_of_fields):
-        raise Malformed(f"it is no {kind.__name__}")
+        raise ValueError(f"it is no {kind.__name__}")
     return tuple.__new__(kind, map(_checked, types_of_fields, data))
 
 
@@ -245,7 +241,7 @@ def _checked(hint: object, value: object) -> object:
         return _checked_items(hint.__args__[-1], value)  # type: ignore[attr-defined]
     if hint is float and type(value) is int:
         return value
-    raise Malformed(f"a {type(value).__name__} is where {hint} is declared")
+    raise ValueError(f"a {type(value).__name__} is where {hint} is declared")
 
 
 def _checked_items(hint: object, values: Any) -> object:

@@ -126,7 +126,7 @@ class ProgramConnection:
     def _exception(self, values: list[Any], text: str) -> BaseException:
         """An AssertionError of the program is not one of the tests."""
         error = values[0] if values else None
-        if not isinstance(error, BaseException) or (isinstance(error, _NOT_RAISED) and not self._shared.is_own(error)):
+        if not isinstance(error, BaseException) or isinstance(error, _NOT_RAISED):
             error = ProgramError(text)
         error.__dict__["program_text"] = text
         return error

@@ -47,9 +47,6 @@ class SharedValues:
             raise ValueError(f"{number!r} is no new number")
         self._add(number, value)
 
-    def is_own(self, value: object) -> bool:
-        return self.numbers.get(id(value), 0) * self._step > 0
-
     def value(self, number: object) -> Any:
         if type(number) is not int or number not in self._values:
             raise ValueError(f"{number!r} stands for nothing")

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from model_accuracy_eval.sandbox.inside.failed_checks import explained, failed_check
-from model_accuracy_eval.sandbox.inside.messages import (
-    NOT_DATA,
-    PROGRAM_ENDED,
-    CheckOutcome,
-    Gone,
-    JobReport,
-)
+from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, PROGRAM_ENDED, CheckOutcome, Gone, JobReport
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
 from model_accuracy_eval.sandbox.inside.program_process import describe_error, flush, load
 from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, compile_tests
