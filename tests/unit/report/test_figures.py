@@ -1,0 +1,83 @@
+"""The table of figures: what renders a report tells each of its rows."""
+
+import msgspec
+import pytest
+from tests.unit.report.fixed_report import many, report
+
+from model_accuracy_eval.records import Counts, DatasetResult, Report, Speed
+from model_accuracy_eval.report import comment, exports, figures, page, remarks, terminal
+from model_accuracy_eval.report.exports import ExportedRun
+from model_accuracy_eval.report.figures import FIGURES, Figure
+
+COUNTS = [figure for figure in FIGURES if figure.unit in {"samples", "answered samples"}]
+
+
+def with_count(field: str, number: int) -> Report:
+    first, *others = many().dataset_results
+    counts = Counts(**{"planned": 90, "answered": 80, field: number})
+    return msgspec.structs.replace(
+        many(), dataset_results=(msgspec.structs.replace(first, counts=counts), *others), comparison=None
+    )
+
+
+@pytest.mark.parametrize("figure", COUNTS, ids=lambda figure: figure.field)
+def test_a_count_is_told_wherever_its_row_says(figure: Figure) -> None:
+    whole = with_count(figure.field, 77)
+    texts = [
+        terminal.as_text(whole),
+        comment.as_comment(whole, key="0" * 16),
+        b"".join(content for _, content in exports.junit(ExportedRun(whole, lambda _: []))).decode(),
+    ]
+    assert [f"77 {figure.name}" in text for text in texts] == ["remarks" in figure.shown] * 3
+    cell = f'data-label="{figure.title or figure.name}" class="n'
+    shown = [line for line in page.as_html(whole, {}).decode().splitlines() if cell in line and ">77<" in line]
+    assert bool(shown) == ("page" in figure.shown)
+    changed = figures.counts_compared(Counts(), whole.dataset_results[0].counts)
+    assert (f"0 → 77 {figure.name}" in changed) == ("comparison" in figure.shown or figure.field == "planned")
+
+
+def test_a_sum_of_tokens_says_which_requests_it_lacks() -> None:
+    """A total of some requests is not read as that of all."""
+    result = DatasetResult(
+        dataset="gsm8k",
+        version="a1b2c3",
+        rows=(),
+        problem_results=(),
+        counts=Counts(),
+        speed=Speed(prompt_tokens=1200, completion_tokens=34567, uncounted=1000),
+    )
+    assert figures.tokens(result) == (
+        "1,200 prompt tokens, 34,567 completion tokens without those of 1,000 requests, of which the service counted "
+        "none, or one choice of several"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "tail", "said"),
+    [
+        (
+            {"infer": 50.0},
+            2.5,
+            [
+                "Tail: for 2.5 s of 50.0 s of asking (5 %), fewer than 32 requests were under way, because none was left."
+            ],
+        ),
+        (
+            {"infer": 1.0},
+            1.001,
+            [
+                "Tail: for 1.0 s of 1.0 s of asking (100 %), fewer than 32 requests were under way, because none was left."
+            ],
+        ),
+        ({"infer": 50.0}, None, []),
+        ({}, 1.0, []),
+        ({"infer": 0.1}, 0.0, []),
+    ],
+    ids=["short", "all", "unknown", "nothing-asked", "all-was-there"],
+)
+def test_the_tail_is_told_as_a_share_of_the_asking(
+    seconds: dict[str, float], tail: float | None, said: list[str]
+) -> None:
+    """What an earlier version left, or a run that asked nothing, says nothing."""
+    changed = msgspec.structs.replace(report(()), seconds=seconds, tail_seconds=tail)
+    assert list(remarks.tail(changed)) == said
