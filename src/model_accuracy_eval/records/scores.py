@@ -65,6 +65,8 @@ class Counts(Record, frozen=True, kw_only=True):
     failed: int = 0
     missing: int = 0
     cut: int = 0
+    filtered: int = 0
+    """Answers that a content filter of the service ended."""
     empty: int = 0
     reasoning_only: int = 0
     not_found: int = 0

@@ -6,6 +6,7 @@ from model_accuracy_eval.records import (
     Attempt,
     Counts,
     DataFile,
+    PreparedDataset,
     Prompt,
     RunPlan,
     Sampling,
@@ -14,7 +15,7 @@ from model_accuracy_eval.records import (
     Timings,
     Usage,
 )
-from model_accuracy_eval.scoring.figures.notes import Stopwatch, sample_notes
+from model_accuracy_eval.scoring.figures.notes import ReplyTally, Stopwatch, sample_notes
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
 TASK = TaskSpec(
@@ -80,6 +81,14 @@ def test_tokens_of_a_request_are_counted_once() -> None:
         watch.add(attempt(request, 1.0, usage=usage))
     speed = watch.speed()
     assert (speed.prompt_tokens, speed.completion_tokens, speed.uncounted) == (17, 5, 2)
+
+
+def test_answers_that_a_content_filter_ended_are_counted() -> None:
+    """A hosted service may end an answer by itself; whoever reads the figures must know."""
+    tally = ReplyTally(PreparedDataset(task=TASK, problems=(), version="0ba9da", questions="0"))
+    for reason in ("stop", "content_filter", "length"):
+        tally.add(Attempt(problem=0, index=0, finish_reason=reason))
+    assert tally.counts()["filtered"] == 1
 
 
 def test_timings_are_spread_over_samples() -> None:

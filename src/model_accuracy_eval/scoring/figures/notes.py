@@ -353,6 +353,7 @@ class ReplyTally:
     def counts(self) -> dict[str, int]:
         """Fields of `Counts`."""
         return {
+            "filtered": self.endings["content_filter"],
             "reasoning_only": self._reasoning_only,
             "cropped": self._cropped.total(),
             "used_tools": self._used_tools,
