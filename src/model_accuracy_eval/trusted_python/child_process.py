@@ -1,9 +1,8 @@
 """The process of a task's Python: how it is started, and the messages that it gets and sends.
 
-It starts in an empty folder, and of our environment it has only PATH. For rows, one JSON message goes each way. For
-functions, messages go through the pipe as often as they are called: the process gets anything that can be pickled, and
-what it sends is read without ever calling anything: numbers, texts, and tuples, lists and mappings of them. Any other
-value that a function returns stays sealed: only the process that made it opens it again.
+It starts in an empty folder, and of our environment it has only PATH. It gets anything that can be pickled, and what it
+sends is read without ever calling anything: numbers, texts, and tuples, lists and mappings of them. Any other value that
+a function returns stays sealed: only the process that made it opens it again.
 """
 
 import io
@@ -11,7 +10,7 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,11 +26,17 @@ LENGTH_BYTES = 8
 """In front of each message of functions: how long it is."""
 
 
-def command(module: str, *arguments: str) -> list[str]:
-    """Runs a module of this folder in an interpreter that sees our package and the installed ones."""
-    package = "model_accuracy_eval.trusted_python"
-    code = f"import sys; sys.path.insert(0, sys.argv[1]); from {package} import {module}; {module}.main()"
-    return [sys.executable, "-I", "-B", "-c", code, _PACKAGE, *arguments]
+_CODE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from model_accuracy_eval.trusted_python import child
+child.main()
+"""
+
+
+def command(folder: str) -> list[str]:
+    """Runs `child` in an interpreter that sees our package and the installed ones."""
+    return [sys.executable, "-I", "-B", "-c", _CODE, _PACKAGE, folder]
 
 
 def child_environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
@@ -39,46 +44,18 @@ def child_environment(environment: Mapping[str, str], folder: str) -> dict[str, 
     return {"PATH": path, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "PYTHONUTF8": "1"}
 
 
-class RowsJob(msgspec.Struct, frozen=True, kw_only=True):
-    """To the process that makes rows. The JSON is that of Python's own library, which knows NaN and 2**80."""
-
-    recipe: Recipe
-    rows: list[JSONObject]
-    """Of the recipe's file."""
-    files: dict[str, list[JSONObject]]
-    """Rows of other files, which an earlier process asked for."""
-    stand_ins: dict[str, str]
-    """Modules that a task may import → modules of ours that it gets."""
-
-    def to_json(self) -> bytes:
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        return json.dumps({**fields, "recipe": msgspec.to_builtins(self.recipe)}, default=_plain_data).encode()
-
-    @classmethod
-    def from_json(cls, data: bytes) -> "RowsJob":
-        return cls(**{**(fields := _loaded(data)), "recipe": msgspec.convert(fields["recipe"], Recipe)})
-
-
-class RowsResult(msgspec.Struct, frozen=True, kw_only=True):
-    """From the process that makes rows: all of them, or the name of a file whose rows it needs first."""
-
-    rows: list[JSONObject] = []
-    missing_file: str | None = None
-
-    def to_json(self) -> str:
-        return json.dumps({"rows": self.rows, "missing_file": self.missing_file}, default=_plain_data)
-
-    @classmethod
-    def from_json(cls, data: bytes) -> "RowsResult":
-        return cls(**_loaded(data))
-
-
 _MEDIA = "model_accuracy_eval.records.Media"
 """The only key of an object that stands for a picture; functions may pass pictures on, and see nothing of them."""
 
 
-def _loaded(data: bytes) -> Any:
-    return json.loads(data, object_hook=_with_media if _MEDIA.encode() in data else None)
+def rows_to_json(rows: Iterable[JSONObject]) -> bytes:
+    """By Python's own library, which knows NaN and 2**80."""
+    return json.dumps(list(rows), default=_plain_data).encode()
+
+
+def rows_from_json(data: bytes) -> list[JSONObject]:
+    rows: list[JSONObject] = json.loads(data, object_hook=_with_media if _MEDIA.encode() in data else None)
+    return rows
 
 
 def _with_media(fields: JSONObject) -> object:
@@ -95,6 +72,18 @@ def _plain_data(value: object) -> object:
     raise TypeError(f"a row holds {value!r}, which is no plain data")
 
 
+class MakeRows(msgspec.Struct, frozen=True, kw_only=True):
+    """To a process of its own: make the rows of this recipe."""
+
+    recipe: Recipe
+    rows: list[JSONObject]
+    """Of the recipe's file."""
+    files: dict[str, list[JSONObject]]
+    """Rows of other files, which an earlier process asked for."""
+    stand_ins: dict[str, str]
+    """Modules that a task may import → modules of ours that it gets."""
+
+
 class Describe(msgspec.Struct, frozen=True):
     """To the process of functions: what is there under this path?"""
 
@@ -109,44 +98,54 @@ class Call(msgspec.Struct, frozen=True):
     kwargs: dict[str, Any]
 
 
-class _FunctionReply(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """From the process of functions."""
+class _Reply(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """From the process."""
 
 
-class Failed(_FunctionReply, frozen=True):
+class Failed(_Reply, frozen=True):
     sentence: str
     traceback: str
 
 
-class FunctionSignature(_FunctionReply, frozen=True):
+class RowsMade(_Reply, frozen=True):
+    data: bytes
+
+
+class MissingFile(_Reply, frozen=True):
+    """Its rows are needed first."""
+
+    name: str
+
+
+class FunctionSignature(_Reply, frozen=True):
     parameters: list[tuple[str, int, bool]]
     """Name, kind (as a number of `inspect`), and whether it must be given."""
 
 
-class RecordMembers(_FunctionReply, frozen=True):
+class RecordMembers(_Reply, frozen=True):
     """Of a dataclass instance: the names of its functions, and its other members as they are."""
 
     functions: list[str]
     values: dict[str, Any]
 
 
-class PlainValue(_FunctionReply, frozen=True):
+class PlainValue(_Reply, frozen=True):
     value: Any
 
 
-class Sealed(_FunctionReply, frozen=True):
+class Sealed(_Reply, frozen=True):
     """A value that only the process that made it can open."""
 
     data: bytes
 
 
-class Asks(_FunctionReply, frozen=True):
+class Asks(_Reply, frozen=True):
     """Programs to run and questions for a judge: the name of each record, and its fields."""
 
     records: list[tuple[str, JSONObject]]
 
 
-FunctionReply = Failed | FunctionSignature | RecordMembers | PlainValue | Sealed | Asks
+ChildReply = Failed | RowsMade | MissingFile | FunctionSignature | RecordMembers | PlainValue | Sealed | Asks
 
 _ASKS: dict[str, type[Question | Program]] = {"Question": Question, "Program": Program}
 
@@ -161,20 +160,20 @@ def pack(message: object) -> bytes:
     return len(data).to_bytes(LENGTH_BYTES, "big") + data
 
 
-def pack_reply(reply: FunctionReply) -> bytes:
+def pack_reply(reply: ChildReply) -> bytes:
     """The reply as plain values: the name of its type, then its fields."""
     return pack((type(reply).__name__, *msgspec.structs.astuple(reply)))
 
 
-def read_reply(path: str, data: bytes) -> FunctionReply:
+def read_reply(path: str, data: bytes) -> ChildReply:
     try:
-        reply: FunctionReply = msgspec.convert(_PlainUnpickler(io.BytesIO(data)).load(), FunctionReply)
+        reply: ChildReply = msgspec.convert(_PlainUnpickler(io.BytesIO(data)).load(), ChildReply)
     except (pickle.UnpicklingError, msgspec.ValidationError, EOFError, ValueError) as error:
         raise BadData(f"The process of the task's Python {path} sent what cannot be read: {error}.") from error
     return reply
 
 
-def returned(value: object) -> FunctionReply:
+def returned(value: object) -> ChildReply:
     """What a function returned: asks by their fields, plain values as they are, all else sealed."""
     asks = value if isinstance(value, tuple) else (value,)
     if asks and all(isinstance(ask, Question | Program) for ask in asks):

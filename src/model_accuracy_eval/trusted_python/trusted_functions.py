@@ -21,14 +21,15 @@ from model_accuracy_eval.trusted_python import child_process
 from model_accuracy_eval.trusted_python.child_process import (
     Asks,
     Call,
+    ChildReply,
     Describe,
     Failed,
-    FunctionReply,
     FunctionSignature,
+    MakeRows,
+    MissingFile,
     PlainValue,
     RecordMembers,
-    RowsJob,
-    RowsResult,
+    RowsMade,
 )
 
 _SECONDS = 900.0
@@ -85,7 +86,7 @@ class TrustedFunctions:
             return child_process.read_asks(path, reply)
         return reply.value if isinstance(reply, PlainValue) else reply
 
-    def _ask(self, path: str, request: Describe | Call) -> FunctionReply:
+    def _ask(self, path: str, request: Describe | Call) -> ChildReply:
         folder = str(Path(_absolute(path).rpartition(":")[0]).parent)
         child = self._children.pop(folder, None) or _Child(folder, self._environment)
         self._children[folder] = child
@@ -125,7 +126,7 @@ class _Child:
         self._home = tempfile.TemporaryDirectory(prefix="trusted-python-")
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and file
-            child_process.command("functions_child", folder),
+            child_process.command(folder),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._output,
@@ -133,7 +134,7 @@ class _Child:
             env=child_process.child_environment(environment, self._home.name),
         )
 
-    def ask(self, path: str, request: Describe | Call, seconds: float) -> FunctionReply:
+    def ask(self, path: str, request: MakeRows | Describe | Call, seconds: float) -> ChildReply:
         assert self._process.stdin
         try:
             self._process.stdin.write(child_process.pack(request))
@@ -184,14 +185,11 @@ def _not_loaded(path: str, failed: Failed) -> BadValue:
 # A recipe over rows → the rows it makes, in a child process that knows no secret of ours.
 
 
-_ROWS_SECONDS = 900.0
-
-
 class TrustedRows:
     """Implements `ports.MakeRows`."""
 
     def __init__(
-        self, environment: Mapping[str, str], stand_ins: Mapping[str, str] | None = None, seconds: float = _ROWS_SECONDS
+        self, environment: Mapping[str, str], stand_ins: Mapping[str, str] | None = None, seconds: float = _SECONDS
     ) -> None:
         """`stand_ins`: modules that a task may import → modules of ours that it gets."""
         self._stand_ins = dict(stand_ins or {})
@@ -204,30 +202,22 @@ class TrustedRows:
         """The process is started anew with each file that it turns out to need: it cannot read one itself."""
         recipe = msgspec.structs.replace(recipe, folder=str(Path(recipe.folder).resolve()))
         files: dict[str, list[JSONObject]] = {}
-        while (
-            result := self._run(RowsJob(recipe=recipe, rows=rows, files=files, stand_ins=self._stand_ins))
-        ).missing_file is not None:
-            files[result.missing_file] = read(result.missing_file)
-        return result.rows
+        while isinstance(reply := self._ask(recipe, rows, files), MissingFile):
+            files[reply.name] = read(reply.name)
+        return child_process.rows_from_json(reply.data)
 
-    def _run(self, job: RowsJob) -> RowsResult:
-        folder = job.recipe.folder
-        with tempfile.TemporaryDirectory(prefix="trusted-python-") as home:
-            try:
-                done = subprocess.run(  # noqa: S603 - our own interpreter and file
-                    child_process.command("rows_child"),
-                    input=job.to_json(),
-                    capture_output=True,
-                    cwd=home,
-                    env=child_process.child_environment(self._environment, home),
-                    timeout=self._seconds,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                raise BadData(
-                    f"The task's Python in {folder} had not made its rows after {self._seconds:g} seconds."
-                ) from None
-        if done.returncode != 0:
-            text = done.stderr.decode(errors="replace").strip()
-            raise BadData(f"The task's Python in {folder} failed: {text.rpartition(chr(10))[2]}.", detail=text)
-        return RowsResult.from_json(done.stdout)
+    def _ask(
+        self, recipe: Recipe, rows: list[JSONObject], files: dict[str, list[JSONObject]]
+    ) -> RowsMade | MissingFile:
+        place = f"in {recipe.folder}"
+        child = _Child(recipe.folder, self._environment)
+        try:
+            job = MakeRows(recipe=recipe, rows=rows, files=files, stand_ins=self._stand_ins)
+            reply = child.ask(place, job, self._seconds)
+        finally:
+            child.close()
+        if isinstance(reply, Failed):
+            raise BadData(f"The task's Python {place} failed: {reply.sentence}.", detail=reply.traceback)
+        if not isinstance(reply, RowsMade | MissingFile):
+            raise BadData(f"The process of the task's Python {place} sent a reply to another request.")
+        return reply

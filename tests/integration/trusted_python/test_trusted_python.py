@@ -90,7 +90,7 @@ def test_a_missing_library_is_told_though_its_absence_is_caught(tmp_path: Path) 
         ("def other(rows): ...\n", "failed: AttributeError"),
         ("def process_docs(rows):\n    return rows.map(len, batched=True)\n", "batched=True"),
         ("def process_docs(rows):\n    return [{'x': object()}]\n", "which is no plain data"),
-        ("import sys\ndef process_docs(rows):\n    sys.exit('enough')\n", "failed: enough"),
+        ("import sys\ndef process_docs(rows):\n    sys.exit('enough')\n", "failed: SystemExit: enough"),
     ],
 )
 def test_python_that_fails_is_told_with_its_last_line(tmp_path: Path, source: str, sentence: str) -> None:
@@ -181,7 +181,7 @@ def test_rows_that_cannot_be_loaded_are_told(tmp_path: Path, given: dict[str, st
 def test_python_that_does_not_end_is_ended(tmp_path: Path) -> None:
     """After its time the process is killed, and the sentence says how long it had."""
     (tmp_path / "utils.py").write_text("def process_docs(rows):\n    while True: ...\n")
-    with pytest.raises(BadData, match=r"had not made its rows after 0\.5 seconds"):
+    with pytest.raises(BadData, match=r"had not answered after 0\.5 seconds"):
         TrustedRows({}, seconds=0.5)(Recipe(folder=str(tmp_path), rows="utils.process_docs"), ROWS, nothing)
 
 
