@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
+from model_accuracy_eval import sinks
+from model_accuracy_eval.commands.action_context import ActionInputs
 from model_accuracy_eval.commands.run_command import _help
-from model_accuracy_eval.settings import table
+from model_accuracy_eval.settings import Setting, table
 
 ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -68,6 +70,15 @@ def test_inputs_that_are_settings_say_what_the_command_line_says(name: str) -> N
     """
     assert ACTION["inputs"][name]["description"] == _help(SETTINGS[name])
     assert "default" not in ACTION["inputs"][name]
+
+
+@pytest.mark.parametrize("row", [*table(ActionInputs), *sinks.inputs()], ids=lambda row: row.name)
+def test_other_inputs_say_what_their_tables_say(row: Setting) -> None:
+    """Those of the adapter and of each sink, sentence and default."""
+    said = ACTION["inputs"][row.name]
+    assert said["description"] == row.about
+    if row.default and row.name != "adapter-repository":
+        assert yaml.safe_load(said["default"]) == row.default
 
 
 def test_the_reusable_workflow_hands_on_what_the_action_takes() -> None:

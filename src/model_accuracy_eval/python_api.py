@@ -20,7 +20,7 @@ from model_accuracy_eval.records import Comparison, Counts, Report, Settings
 from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run.previous_run import compare as compare_runs
-from model_accuracy_eval.stages.run_files import FILES
+from model_accuracy_eval.sinks import FILES
 
 PathLike = str | os.PathLike[str]
 

@@ -9,7 +9,7 @@ from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import Outcome, Report, RunPlan
 from model_accuracy_eval.run_folder import journal, manifest, results, runfile, saved_plan
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
-from model_accuracy_eval.stages import run_files
+from model_accuracy_eval.sinks import run_files
 
 
 def render(store: Store) -> list[str]:

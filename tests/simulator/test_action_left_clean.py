@@ -98,10 +98,10 @@ def defective(scene: Scene, module: str, function: str) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("module", "function"),
     [
-        ("config/inputs.py", "read"),
-        ("stages/admission.py", "check"),
-        ("stages/infer.py", "collect"),
-        ("reporting/comment.py", "as_summary"),
+        ("run/inputs.py", "read"),
+        ("run/admission.py", "check"),
+        ("run/infer.py", "collect"),
+        ("report/comment.py", "as_summary"),
     ],
     ids=["before the configuration is read", "admission", "asking", "publishing"],
 )

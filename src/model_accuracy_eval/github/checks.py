@@ -23,7 +23,8 @@ DESCRIPTION_CHARACTERS = 140
 """Of a commit status."""
 _INTERVAL = 30.0
 """Seconds. A workflow's token has a thousand requests an hour, for all the jobs of a repository together."""
-_JOIN_SECONDS = 1.0
+_JOIN_SECONDS, _JOIN_SECONDS_AFTER_STOP = 6.0, 1.0
+"""How long the verdict waits for an update that is under way, which takes five seconds at most."""
 
 
 def clean(text: str) -> str:
@@ -156,21 +157,24 @@ class CheckProgress:
         self._interval = interval
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
+        self._requester: GitHubRequester | None = None
 
     def start(self, check: OpenCheck) -> None:
-        self._thread = threading.Thread(target=self._run, args=(check,), daemon=True, name="check-progress")
+        self._requester = self._connect()
+        self._thread = threading.Thread(
+            target=self._run, args=(check, self._requester), daemon=True, name="check-progress"
+        )
         self._thread.start()
 
-    def stop(self) -> bool:
-        """Sends nothing more. False when an earlier request is still under way."""
+    def stop(self) -> None:
+        """An update that GitHub sits on would otherwise overwrite the verdict."""
         self._stopped.set()
-        if self._thread is not None:
-            self._thread.join(_JOIN_SECONDS)
-        return self._thread is None or not self._thread.is_alive()
+        if self._thread is not None and self._requester is not None:
+            is_stopping = self._requester.patience.is_stopping
+            self._thread.join(_JOIN_SECONDS_AFTER_STOP if is_stopping else _JOIN_SECONDS)
 
-    def _run(self, check: OpenCheck) -> None:
+    def _run(self, check: OpenCheck, requester: GitHubRequester) -> None:
         shown: tuple[str, str] | None = None
-        requester = self._connect()
         checks = ChecksApi(requester)
         try:
             while not self._stopped.wait(self._interval):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.ports.service import Sink
@@ -54,15 +54,6 @@ class ActionContext(Record, frozen=True, kw_only=True):
     key: str
     """Differs between runs, and between the attempts of one run."""
     run_url: str
-    comment: bool
-    check: bool
-    status: Literal["auto", "true", "false"]
-    artifact_name: str
-    """Empty: none."""
-    retention_days: int | None = None
-    history_file: str = ""
-    """Path in the workspace or on `history_branch`; empty: no history is kept."""
-    history_branch: str = ""
     workspace: str = ""
     """Outputs name paths relative to it, because later steps see it elsewhere."""
 
@@ -160,8 +151,8 @@ class CheckUpdater(Protocol):
 
     def start(self, check: OpenCheck) -> None: ...
 
-    def stop(self) -> bool:
-        """Ends the updates. Returns False when GitHub is still busy with an earlier one."""
+    def stop(self) -> None:
+        """Ends the updates: when it returns, none is under way."""
 
 
 class RunnerStep(Protocol):
@@ -170,6 +161,9 @@ class RunnerStep(Protocol):
     def output(self, name: str, value: str) -> None: ...
 
     def save(self, name: str, value: str) -> None: ...
+
+    def state(self, name: str) -> str:
+        """What an earlier stage of the same step saved."""
 
     def say(self, text: str) -> None: ...
 
@@ -195,7 +189,7 @@ class ActionPorts:
     github: GitHubApi
     sinks: Sequence[Sink]
     """Where the result is published, in this order."""
-    check_out: Callable[[ActionContext], CheckedOut]
+    check_out: Callable[[], CheckedOut]
     """Fetches the adapter at its commit."""
     plan: Callable[[CheckedOut | None], RunPlan]
     """Makes the plan for an adapter, or for an endpoint."""

@@ -27,8 +27,8 @@ from model_accuracy_eval.run_folder import saved_plan
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.replica_statistics import replica_figures
 from model_accuracy_eval.scoring.verdicts import gates
-from model_accuracy_eval.stages.publish import Publisher
-from model_accuracy_eval.stages.run_files import FILES
+from model_accuracy_eval.sinks import FILES
+from model_accuracy_eval.sinks.publisher import Publisher
 
 
 def run(plan: RunPlan, ports: Ports, sinks: Sequence[Sink] = FILES) -> Report:

@@ -11,13 +11,12 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import EVERYTHING
 from tests.unit.report.history_samples import past
 
-from model_accuracy_eval.config.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file
-from model_accuracy_eval.wiring.action_context import _history_file
 
-NIGHTLY = msgspec.structs.replace(JOB, event="schedule", pull=None, history_file="h.jsonl")
+NIGHTLY: dict[str, Any] = {"event": "schedule", "pull": None}
+FILE = {"history_file": "h.jsonl"}
 
 
 class _Noon(ManualClock):
@@ -27,9 +26,9 @@ class _Noon(ManualClock):
         return "2026-03-26T12:00:00+0000" if "%z" in form else "20260326_120000"
 
 
-def nightly(hub: FakeGitHub, **job: Any) -> tuple[int, str]:
+def nightly(hub: FakeGitHub, sinks: dict[str, Any] = FILE, **job: Any) -> tuple[int, str]:
     stage = Stage(hub, clock=_Noon())
-    code = stage.run(**{**msgspec.structs.asdict(NIGHTLY), **job})
+    code = stage.run(sinks, **{**NIGHTLY, **job})
     return code, stage.log.getvalue()
 
 
@@ -37,7 +36,7 @@ def test_a_run_is_added_to_the_branch() -> None:
     """Its own, and another night's beside it."""
     with FakeGitHub(grants=EVERYTHING | {"contents: write"}) as hub:
         hub.branches["history"] = {"h.jsonl": history_file.encode(past(1, [1]))}
-        code, log = nightly(hub, history_branch="history")
+        code, log = nightly(hub, {**FILE, "history_branch": "history"})
         assert code == 0, log
         lines = history_file.decode(hub.branches["history"]["h.jsonl"], "h").lines
     assert [line.dataset for line in lines] == ["gsm8k", "demo_gsm8k"]
@@ -67,7 +66,7 @@ def test_runs_of_pull_requests_are_not_added(event: str, tmp_path: Path) -> None
 def test_a_history_that_cannot_be_written_is_told_and_hides_no_verdict() -> None:
     """Exit code 6 with the permission that is missing; the check has the verdict."""
     with FakeGitHub() as hub:
-        code, log = nightly(hub, history_branch="history")
+        code, log = nightly(hub, {**FILE, "history_branch": "history"})
         assert code == 6
         assert "the token lacks `contents: write`" in log
         assert [check["status"] for check in hub.checks.values()] == ["completed"]
@@ -100,10 +99,15 @@ def test_a_regression_is_a_warning_of_the_step(tmp_path: Path) -> None:
     assert "h.jsonl, line 29 cannot be read and is left out" in log
 
 
+def test_a_branch_has_a_file_by_default() -> None:
+    """With the name that the input's description has."""
+    with FakeGitHub(grants=EVERYTHING | {"contents: write"}) as hub:
+        nightly(hub, {"history_branch": "history"})
+        assert list(hub.branches["history"]) == ["accuracy-history.jsonl"]
+
+
 @pytest.mark.parametrize("path", ["/etc/h.jsonl", "../h.jsonl", "a/../../h.jsonl", "history.txt"])
 def test_the_file_stays_below_the_workspace(path: str) -> None:
     """And has the ending by which `history` knows it."""
-    with pytest.raises(BadValue, match="'history-file' is"):
-        _history_file(ActionInputs(history_file=path))
-    assert _history_file(ActionInputs(history_branch="b")) == "accuracy-history.jsonl"
-    assert _history_file(ActionInputs()) == ""
+    with FakeGitHub() as hub, pytest.raises(BadValue, match="'history-file' is"):
+        nightly(hub, {"history_file": path})

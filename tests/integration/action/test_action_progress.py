@@ -6,11 +6,13 @@ from itertools import pairwise
 
 import pytest
 from tests.integration.action.tools import Stage
+from tests.integration.github.tools import client, requester
 from tests.servers.fake_github import FakeGitHub
+from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.servers.http import Exchange
 from tests.waiting import until
 
-from model_accuracy_eval.github import checks
+from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.records import Request
 
 
@@ -73,39 +75,34 @@ def test_trouble_with_progress_is_told_once(fault: dict[str, object]) -> None:
 
 
 class SlowGitHub(FakeGitHub):
-    """Carries progress out only after the completion, though it came before it."""
+    """Sits on progress until it is let go."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.completed = asyncio.Event()
-        self.held = threading.Event()
+        self.held, self.let_go = threading.Event(), threading.Event()
 
     async def _handle(self, exchange: Exchange) -> None:
-        progress = exchange.method == "PATCH" and "/check-runs/" in exchange.path and "status" not in exchange.json
-        if progress:
+        if exchange.method == "PATCH":
             self.held.set()
-            await self.completed.wait()
+            await asyncio.to_thread(self.let_go.wait)
         await super()._handle(exchange)
-        if exchange.json.get("status") == "completed":
-            self.completed.set()
 
 
-def test_progress_that_comes_out_late_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A PATCH that GitHub sits on delays the verdict for a bounded time only, and the verdict is said again on top."""
-    monkeypatch.setattr(checks, "_JOIN_SECONDS", 0.05)
+def test_the_verdict_waits_for_progress_that_is_under_way() -> None:
+    """Or it would be overwritten."""
     hub = SlowGitHub()
-    with hub:
-        stage = Stage(hub)
-
-        def answer(request: Request, _choice: int) -> str:
-            if request.max_tokens > 1:  # not the probe
-                until(hub.held.is_set, "progress that is held back")
-            return "#### 1"
-
-        stage.answer, stage.interval = answer, 0.01
-        assert stage.run() == 0
-        assert [body.get("conclusion") for body in stage.patches] == [None, "success", "success"]
-        assert stage.check["output"]["title"].startswith("Passed")
+    with hub, client(hub) as github:
+        check = github.open_check(REPOSITORY, SHA, name="n", key="k", title="t", summary="s")
+        progress = CheckProgress(lambda: requester(hub, patience=0), lambda: ("half", "way"), print, interval=0.01)
+        progress.start(check)
+        until(hub.held.is_set, "progress that is held back")
+        stopper = threading.Thread(target=progress.stop)
+        stopper.start()
+        until(progress._stopped.is_set, "the stop")
+        assert stopper.is_alive()
+        hub.let_go.set()
+        stopper.join()
+        assert [told["output"]["title"] for told in hub.checks.values()] == ["half"]
 
 
 def test_without_a_check_there_is_no_progress() -> None:

@@ -61,7 +61,7 @@ def test_a_runner_without_an_artifact_service_is_told(tmp_path: Path) -> None:
         folder.mkdir()
         with FakeGitHub() as hub, whole_stage(hub, folder) as stage:
             stage.artifacts = None
-            assert stage.run(artifact_name=name) == 0
+            assert stage.run({"artifact_name": name}) == 0
             assert ("This runner names no artifact service" in stage.log.getvalue()) is told
 
 

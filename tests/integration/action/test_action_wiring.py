@@ -12,11 +12,11 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.servers.http import Exchange, HttpServer
 from tests.unit.run.test_every_setting_arrives import GIVEN
 
+from model_accuracy_eval.commands.action_command import ActionStep
 from model_accuracy_eval.errors import BadReuse, BadValue, UnknownName
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
 from model_accuracy_eval.settings import table
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.wiring.action_parts import ActionStep
 
 
 def environment(hub: FakeGitHub, config: str, **inputs: str) -> dict[str, str]:

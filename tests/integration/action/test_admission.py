@@ -11,10 +11,10 @@ from tests.servers.git_server import git_server
 from tests.simulator.commands import pairs
 from tests.simulator.scene import Adapter
 
+from model_accuracy_eval.commands.action_command import ActionStep
 from model_accuracy_eval.ports.action_ports import ActionContext
 from model_accuracy_eval.records.github import Actor
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.wiring.action_parts import ActionStep
 
 OTHER = "c" * 40
 
@@ -70,7 +70,7 @@ def test_the_comment_says_when_the_pull_request_has_moved(head: str, says: str) 
     with FakeGitHub() as hub:
         hub.pulls[7] = pull(7, head=head)
         stage = Stage(hub)
-        assert stage.run(status="true") == 0
+        assert stage.run({"status": "true"}) == 0
         assert ("which was not evaluated" in stage.comment) == bool(says)
         assert says in stage.comment
         assert stage.check["head_sha"] == SHA

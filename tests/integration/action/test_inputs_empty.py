@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 import trustme
 import yaml
+from msgspec import structs
 from msgspec.structs import replace
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 from tests.unit.run.test_every_setting_arrives import BESIDE, GIVEN
 
+from model_accuracy_eval.commands.action_command import ActionStep
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports.action_ports import ActionContext, CheckedOut
-from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.records import Record, RunPlan
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.wiring.action_parts import ActionStep
 
 ACTION: dict[str, Any] = yaml.safe_load((Path(__file__).parents[3] / "action.yml").read_text())
 GITHUB = {"${{ github.repository }}": REPOSITORY, "${{ github.token }}": TOKEN}
@@ -59,7 +60,7 @@ NEEDED = {"datasets": "No dataset was chosen", "model": "deploy.sh needs weights
 """Without these no run can be, and the beginning or end of the sentence that says so."""
 BLANKS = ["", "   ", "\n"]
 
-Result = tuple[ActionContext, RunPlan] | str
+Result = tuple[ActionContext, list[Record], RunPlan] | str
 
 
 def resolved(hub: FakeGitHub, folder: Path, **inputs: str) -> Result:
@@ -80,7 +81,8 @@ def resolved(hub: FakeGitHub, folder: Path, **inputs: str) -> Result:
             plan = ports.plan(CheckedOut(folder=str(folder), tree="t" * 40) if ports.needs_adapter else None)
     except EvalError as error:
         return error.sentence
-    return context, replace(plan, run_id="", stamp="")
+    inputs_of_sinks = [getattr(sink, "inputs") for sink in ports.sinks[1:]]  # noqa: B009
+    return context, inputs_of_sinks, replace(plan, run_id="", stamp="")
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +112,7 @@ def test_two_inputs_mean_something_by_being_empty(hub: FakeGitHub, tmp_path: Pat
     """No name is no artifact; and no token is refused, because it is one that somebody meant to give."""
     found = resolved(hub, tmp_path, **{"artifact-name": blank})
     assert not isinstance(found, str)
-    assert found[0].artifact_name == ""
+    assert {"artifact_name": "", "retention_days": None} in [structs.asdict(inputs) for inputs in found[1]]
     assert resolved(hub, tmp_path, token=blank) == (
         "The input 'token' is empty: the secret or variable that it names is not set. Leave the input out, and the "
         "workflow's own token is taken."

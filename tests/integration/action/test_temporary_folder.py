@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.github.runner import Runner
-from model_accuracy_eval.wiring.temporary_folder import remove, temporary_folder
+from model_accuracy_eval.system.temporary_folder import remove, temporary_folder
 
 
 class Step(Runner):
@@ -85,7 +85,7 @@ def test_folders_that_deploy_sh_has_closed_are_removed(tmp_path: Path) -> None:
             os.setgid(65534)
             os.setuid(65534)
         step = Step()
-        remove(str(place / "open"), step)
+        remove(str(place / "open"), step.warning)
         os._exit(len(step.warnings))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert names(place) == []
@@ -100,7 +100,7 @@ def test_what_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("shutil.rmtree", refuse)
     step = Step()
-    remove(str(tmp_path), step)
+    remove(str(tmp_path), step.warning)
     assert step.warnings == [
         f"The adapter's files in {tmp_path} could not be removed: Read-only file system. Remove them on the runner."
     ]

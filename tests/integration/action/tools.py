@@ -1,7 +1,7 @@
 """The action's story before a real GitHub client, a real runner's files and a real plan; fakes stand for the machine."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,15 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval import wiring
-from model_accuracy_eval.action import act
+from model_accuracy_eval.commands.action_command import act
 from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
 from model_accuracy_eval.records.github import Actor, PullRequest
 from model_accuracy_eval.run.run_progress import RunProgress
-from model_accuracy_eval.wiring.sinks import action_sinks
+from model_accuracy_eval.sinks import action_sinks
+from model_accuracy_eval.sinks.sink_parts import SinkParts
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(4))
 OURS = "github-actions[bot]"
@@ -39,11 +40,9 @@ JOB = ActionContext(
     label="fake",
     key="1-1-accuracy-fake",
     run_url="https://github.example/run",
-    comment=True,
-    check=True,
-    status="auto",
-    artifact_name="report",
 )
+SINKS: dict[str, Any] = {"artifact_name": "report"}
+"""Inputs for the sinks."""
 
 
 @dataclass
@@ -70,24 +69,25 @@ class Stage:
         self.hub.permissions["alice"] = ("admin", "admin")
         self.hub.pulls.setdefault(7, pull(7))
 
-    def run(self, **job: Any) -> int:
+    def run(self, sinks: Mapping[str, Any] = SINKS, /, **job: Any) -> int:
         asked = msgspec.structs.replace(self.job, **job)
         step, watch = Runner(self.environment, self.log), RunProgress(self.clock.elapsed)
         with client(self.hub) as forge:
             progress = CheckProgress(
                 lambda: requester(self.hub, patience=0), watch.newest, step.warning, interval=self.interval
             )
+            parts = SinkParts(
+                context=asked,
+                step=step,
+                github=forge,
+                artifacts=self.artifacts,
+                updater=progress,
+                since_stop=self.since_stop,
+            )
             site = ActionPorts(
                 step=step,
                 github=forge,
-                sinks=action_sinks(
-                    asked,
-                    step=step,
-                    github=forge,
-                    artifacts=self.artifacts,
-                    updater=progress,
-                    since_stop=self.since_stop,
-                ),
+                sinks=action_sinks(parts, sinks),
                 check_out=self._check_out,
                 plan=self._plan,
                 run_ports=lambda _plan, _checked_out: self._ports(watch),
@@ -96,7 +96,7 @@ class Stage:
             )
             return act(asked, site)
 
-    def _check_out(self, _context: ActionContext) -> CheckedOut:
+    def _check_out(self) -> CheckedOut:
         self.checked_out = True
         return CheckedOut(folder=str(self.adapter), tree="t" * 40)
 

@@ -25,7 +25,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
 from model_accuracy_eval.run import pipeline
-from model_accuracy_eval.stages.run_files import FILES
+from model_accuracy_eval.sinks import FILES
 
 ROWS = [
     {"task_id": n, "text": f"Add {n}.", "code": f"def add{n}(x): return x + {n}", "test_list": [f"assert add{n}(1) == {n + 1}"]}

@@ -21,7 +21,7 @@ from model_accuracy_eval.run_folder import saved_plan
 from model_accuracy_eval.scoring.metrics.user_functions import LOADER
 from model_accuracy_eval.settings import table
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.wiring.action_parts import ActionStep
+from model_accuracy_eval.commands.action_command import ActionStep
 
 HERE = str(Path(__file__).parent)
 

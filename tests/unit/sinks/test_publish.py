@@ -14,8 +14,9 @@ from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Fault, Outcome, Report
 from model_accuracy_eval.run import pipeline
-from model_accuracy_eval.stages.publish import Publisher
-from model_accuracy_eval.stages.run_files import FILES, RunFiles
+from model_accuracy_eval.sinks import FILES
+from model_accuracy_eval.sinks.publisher import Publisher
+from model_accuracy_eval.sinks.run_files import RunFiles
 
 OUTCOME = Outcome(conclusion="refused", exit_code=3, stage="preflight", sentence="No.")
 

@@ -4,15 +4,14 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from model_accuracy_eval.errors import BadData, Defect, NoHonestScore
+from model_accuracy_eval.errors import BadData, Defect, EvalError, NoHonestScore
 from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.service import Published, Sink
+from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
 from model_accuracy_eval.report import comparison, figures, page, page_replies, tables
 from model_accuracy_eval.report.page import Questions
 from model_accuracy_eval.report.page_replies import PackedReplies
 from model_accuracy_eval.report.remarks import service_notes
-from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run_folder import journal, manifest, predictions, results, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
@@ -23,7 +22,7 @@ MadeFile = tuple[str, Callable[[], bytes | Iterable[bytes] | None]]
 
 
 class RunFiles:
-    """Implements `ports.sink.Sink`: all that readers and other programs open. Journals and logs are there already."""
+    """Implements `ports.Sink`: all that readers and other programs open. Journals and logs are there already."""
 
     name = "files"
 
@@ -31,20 +30,16 @@ class RunFiles:
         """A file that cannot be made or written keeps none of the others back, but for the manifest of them all."""
         if not isinstance(result, Report) or folder is None:
             return published
-        failures = list(_write_all(_files(result, folder), result, folder))
+        failures = [failure for name, make in _files(result, folder) if (failure := _write(name, make, result, folder))]
         if not failures:
-            manifest_file = (MANIFEST, lambda: manifest.as_text(folder.names(), folder.parts))
-            failures = list(_write_all([manifest_file], result, folder))
+            failure = _write(MANIFEST, lambda: manifest.as_text(folder.names(), folder.parts), result, folder)
+            failures = [failure] if failure else []
         if failures:
             failures.append(
                 "All other files of the run are there; for a whole report, type "
                 f"model-accuracy-eval run --mode eval --reuse {folder.root}."
             )
         return published.with_failures(self.name, *failures)
-
-
-FILES: tuple[Sink, ...] = (RunFiles(),)
-"""The sinks of a run that publishes to its folder alone."""
 
 
 def _files(report: Report, store: Store) -> Iterator[MadeFile]:
@@ -83,27 +78,23 @@ def _pictures(prepared: PreparedDataset) -> bytes | None:
     return None
 
 
-def _write_all(files: Iterable[MadeFile], report: Report, folder: Store) -> Iterator[str]:
-    """Makes and writes files; yields a sentence for each that fails."""
-    for name, make in files:
-        failure = outcome.attempt(f"the making of {name}", functools.partial(_write, name, make, folder))
-        if isinstance(failure, Defect):
-            log = f"logs/defects_{report.plan.stamp}.out"
-            note = f"{name}\n{failure.detail}\n".encode()
-            outcome.attempt("the note of a defect", functools.partial(folder.append, log, note))
-            reason = failure.detail.splitlines()[-1]
-            yield (
-                f"{name} could not be made ({reason}), which is a defect of model-accuracy-eval: please report "
-                f"{folder.path(log)}."
-            )
-        elif failure is not None:
-            yield failure.sentence
-
-
-def _write(name: str, make: Callable[[], bytes | Iterable[bytes] | None], folder: Store) -> None:
-    content = make()
-    if content is not None:
-        folder.write(name, content)
+def _write(name: str, make: Callable[[], bytes | Iterable[bytes] | None], report: Report, folder: Store) -> str:
+    """Makes and writes a file; returns a sentence if that fails, so that the others are made."""
+    try:
+        content = make()
+        if content is not None:
+            folder.write(name, content)
+    except EvalError as error:
+        return error.sentence
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        detail, log = Defect.from_exception(error).detail, f"logs/defects_{report.plan.stamp}.out"
+        with contextlib.suppress(EvalError):
+            folder.append(log, f"{name}\n{detail}\n".encode())
+        return (
+            f"{name} could not be made ({detail.splitlines()[-1]}), which is a defect of model-accuracy-eval: please "
+            f"report {folder.path(log)}."
+        )
+    return ""
 
 
 def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:

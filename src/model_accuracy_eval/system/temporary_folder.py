@@ -9,7 +9,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def temporary_folder(environment: Mapping[str, str], step: RunnerStep) -> Iterat
         yield folder
     finally:
         os.close(lock)
-        remove(folder, step)
+        remove(folder, step.warning)
 
 
 def _locked_folder(place: str) -> tuple[str, int]:
@@ -43,7 +43,7 @@ def _locked_folder(place: str) -> tuple[str, int]:
     return str(made.rename(made.with_name(_PREFIX + made.name.removeprefix(_NEW)))), lock
 
 
-def remove(folder: str, step: RunnerStep) -> None:
+def remove(folder: str, warn: Callable[[str], object]) -> None:
     """Removes the adapter's files, if they are still there, also from folders that deploy.sh has closed."""
     try:
         try:
@@ -55,7 +55,7 @@ def remove(folder: str, step: RunnerStep) -> None:
         return
     except OSError as error:
         reason = error.strerror or error
-        step.warning(f"The adapter's files in {folder} could not be removed: {reason}. Remove them on the runner.")
+        warn(f"The adapter's files in {folder} could not be removed: {reason}. Remove them on the runner.")
 
 
 def _open(folder: str) -> None:
@@ -80,4 +80,4 @@ def _remove_abandoned(place: Path, step: RunnerStep) -> None:
             continue
         finally:
             os.close(lock)
-        remove(str(folder), step)
+        remove(str(folder), step.warning)

@@ -1,0 +1,179 @@
+"""What the action's step is about: its inputs, who asks for what, and the adapter at one commit.
+
+Inputs are described like settings; those of the sinks are in `sinks`. Tokens are secrets and stand in no table.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta
+
+from model_accuracy_eval.errors import BadValue, Refused
+from model_accuracy_eval.github import facts
+from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
+from model_accuracy_eval.github.requester import GitHubRequester
+from model_accuracy_eval.ports.action_ports import ActionContext, CheckedOut, is_same
+from model_accuracy_eval.records import Record
+from model_accuracy_eval.records.github import PullRequest
+from model_accuracy_eval.settings import about
+from model_accuracy_eval.system import process_environment
+from model_accuracy_eval.system.process_environment import Secret
+
+GITHUB = "https://github.com"
+SECRETS = ("token", "adapter-token", "model-token")
+
+
+class ActionInputs(Record, frozen=True, kw_only=True):
+    """The inputs that only the action has."""
+
+    adapter_repository: Annotated[str, about("Repository of the adapter, as owner/name.")] = ""
+    adapter_ref: Annotated[
+        str, about("Commit of the adapter; default: the pull request's head commit, otherwise the commit of the event.")
+    ] = ""
+    adapter_path: Annotated[str, about("Folder inside the adapter repository that contains deploy.sh.")] = "."
+    adapter_submodules: Annotated[bool, about("Whether to check out the adapter's submodules.")] = False
+    adapter_lfs: Annotated[bool, about("Whether to download the adapter's Git LFS files.")] = False
+    hardware: Annotated[
+        str, about("Hardware type that the repository's owners must have declared for it; `any` skips the check.")
+    ] = "npu"
+    allowed_models: Annotated[
+        tuple[str, ...],
+        about(
+            "Patterns such as hf:org/*, one of which the input `model` must match, separated by commas; default: any."
+        ),
+    ] = ()
+    admit_only: Annotated[
+        bool, about("Only decide whether the run may start, and give its commit as an output; nothing is evaluated.")
+    ] = False
+    allow_unsafe: Annotated[
+        bool, about("Let deploy.sh run as the user of this program with `runtime: process`, who can read its tokens.")
+    ] = False
+    shards_path: Annotated[
+        str,
+        about(
+            "Folder of downloaded artifacts of shards: what `mode: merge` joins, and where a shard that is run again "
+            "finds what it had."
+        ),
+    ] = ""
+    max_shards: Annotated[
+        Annotated[int, Meta(ge=1, le=256)], about("With `mode: plan`, how many shards there may be.")
+    ] = 4
+    shard_minutes: Annotated[
+        Annotated[float, Meta(gt=0)],
+        about("With `mode: plan`, how many minutes of asking a shard is for; the run in `baseline` gives the pace."),
+    ] = 60.0
+    allow_missing: Annotated[bool, about("With `mode: merge`, count the samples of missing shards as lost.")] = False
+
+
+class Commits(NamedTuple):
+    """What is evaluated, and what is reported on."""
+
+    pull: PullRequest | None
+    adapter: str
+    reported: str
+    objections: tuple[str, ...]
+    """Why there is no commit of the adapter."""
+
+
+def action_context(
+    action_inputs: ActionInputs,
+    adapter_repository: str,
+    commits: Commits,
+    event: Mapping[str, Any],
+    environment: Mapping[str, str],
+    *,
+    label: str,
+    model: str,
+    admit_only: bool,
+) -> ActionContext:
+    """What is known of the step before anything is checked out."""
+    repository = environment.get("GITHUB_REPOSITORY", "")
+    if not repository:
+        raise BadValue("GITHUB_REPOSITORY is not set: `action` and `admit` run as a step of a workflow.")
+    server = environment.get("GITHUB_SERVER_URL", GITHUB)
+    run = environment.get("GITHUB_RUN_ID", "0")
+    attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
+    return ActionContext(
+        repository=repository,
+        actor=facts.actor(environment, event),
+        event=environment.get("GITHUB_EVENT_NAME", ""),
+        pull=commits.pull,
+        commit=commits.reported,
+        adapter_repository=adapter_repository,
+        adapter_ref=action_inputs.adapter_ref,
+        adapter_commit=commits.adapter,
+        objections=(*process_environment.objections(environment), *commits.objections),
+        adapter_path=action_inputs.adapter_path,
+        hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
+        model=model,
+        allowed_models=action_inputs.allowed_models,
+        admit_only=admit_only,
+        label=label,
+        key=f"{run}-{attempt}-{environment.get('GITHUB_JOB', '')}-{label}",
+        run_url=f"{server}/{repository}/actions/runs/{run}",
+        workspace=environment.get("GITHUB_WORKSPACE", ""),
+    )
+
+
+_TO_GIT = ("path", "home", "http_proxy", "https_proxy", "all_proxy", "no_proxy")
+"""Variables that git gets, in either case: it is not to inherit anything that would load code."""
+
+
+def _for_git(environment: Mapping[str, str]) -> dict[str, str]:
+    variables = {name: value for name, value in environment.items() if name.lower() in _TO_GIT}
+    authorities = environment.get("SSL_CERT_FILE")
+    return variables | ({"GIT_SSL_CAINFO": authorities} if authorities else {})
+
+
+class AdapterCheckout:
+    """One repository, and a folder for its files. The token is the adapter's own, or the workflow's for its own."""
+
+    def __init__(
+        self,
+        folder: str,
+        environment: Mapping[str, str],
+        action_inputs: ActionInputs,
+        tokens: Mapping[str, Secret],
+        check: Callable[[], None],
+    ) -> None:
+        self._environment = environment
+        self._inputs = action_inputs
+        own = environment.get("GITHUB_REPOSITORY", "")
+        self.repository = action_inputs.adapter_repository or own
+        self._own = is_same(self.repository, own)
+        token = tokens["adapter-token"] or (tokens["token"] if self._own else Secret(""))
+        server = environment.get("GITHUB_SERVER_URL", GITHUB)
+        self._git = Git(folder, _for_git(environment), server=server, token=token.reveal(), check=check)
+        self._source = CheckoutSource(
+            server, self.repository, submodules=action_inputs.adapter_submodules, lfs=action_inputs.adapter_lfs
+        )
+
+    def commits(self, event: Mapping[str, Any], requester: GitHubRequester) -> Commits:
+        """Resolves the ref once; all later steps use the commit, whatever is pushed meanwhile.
+
+        Without a ref it is the event's commit, if the adapter is in the workflow's own repository.
+        """
+        ref, commit, objections = self._inputs.adapter_ref, "", list[str]()
+        if ref or not self._own:
+            try:
+                commit = resolve(self._git, self._source, ref)
+            except Refused as refusal:
+                objections.append(refusal.sentence)
+        pull = facts.pull_request(requester, event, self._environment, commit if self._own else "")
+        of_event = pull.head_sha if pull else self._environment.get("GITHUB_SHA", "")
+        if self._own and not ref:
+            commit = of_event
+        return Commits(pull, commit, commit if self._own else of_event, tuple(objections))
+
+    def check_out(self, commit: str) -> CheckedOut:
+        """Fetches the files of the commit; returns the folder of the adapter among them."""
+        tree = check_out(self._git, self._source, commit)
+        # The adapter may run as another user, who has to get to its folder.
+        Path(self._git.folder).chmod(0o711)
+        root, path = self._git.folder, self._inputs.adapter_path
+        folder = os.path.normpath(Path(root) / path)
+        if not Path(folder).resolve().is_relative_to(Path(root).resolve()):
+            raise BadValue(f"adapter-path '{path}' leaves the adapter's repository.")
+        return CheckedOut(folder=folder, tree=tree)

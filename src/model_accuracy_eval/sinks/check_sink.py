@@ -1,0 +1,92 @@
+"""The check run of the commit: opened before anything else, kept up to date, and closed with the verdict."""
+
+import posixpath
+from typing import Annotated
+
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.ports.action_ports import ActionContext, GitHubApi, RunnerStep
+from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.records import Outcome, Record, Report
+from model_accuracy_eval.records.github import Annotation, OpenCheck
+from model_accuracy_eval.report import comment
+from model_accuracy_eval.report.endings import CONCLUSIONS, outcome
+from model_accuracy_eval.settings import about
+from model_accuracy_eval.sinks.sink_parts import NAME, SinkParts
+
+_OPENED, _CLOSED = "check", "check_closed"
+"""What the post step reads to see whether a check was left open."""
+
+
+class CheckInputs(Record, frozen=True, kw_only=True):
+    check: Annotated[bool, about("Whether to create a check run for the commit.")] = True
+
+
+class CheckSink:
+    """Implements `ports.LiveSink`. Without `begin`, or when GitHub refuses the check, it publishes nothing."""
+
+    name = "check"
+
+    def __init__(self, parts: SinkParts, inputs: CheckInputs) -> None:
+        self._parts = parts
+        self.inputs = inputs
+        self._check: OpenCheck | None = None
+
+    def begin(self, published: Published) -> Published:
+        context = self._parts.context
+        if not self.inputs.check or not context.commit:
+            return published
+        self._check = self._parts.github.open_check(
+            context.repository,
+            context.commit,
+            name=f"{NAME} ({context.label})",
+            key=context.key,
+            title="In progress",
+            summary="The evaluation is under way.",
+            details_url=context.run_url,
+        )
+        self._parts.step.save(_OPENED, f"{self._check.repository} {self._check.id} {self._check.url}")
+        self._parts.updater.start(self._check)
+        return published.with_link(self.name, self._check.url)
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        self._parts.updater.stop()
+        if self._check is None:
+            return published
+        context = self._parts.context
+        text = comment.as_check(result, commit=context.commit, links=self._parts.links(published))
+        self._parts.github.complete_check(
+            self._check,
+            conclusion=text.conclusion,
+            title=text.title,
+            summary=text.summary,
+            annotation=_annotation(context, outcome(result)),
+            details_url=context.run_url,
+        )
+        self._parts.step.save(_CLOSED, "yes")
+        return published
+
+
+def _annotation(context: ActionContext, ending: Outcome) -> Annotation | None:
+    """Points at the adapter's line that is at fault, if the commit of the check is the one that has it."""
+    if ending.about is None or not context.own_adapter or context.adapter_commit != context.commit:
+        return None
+    file, line = ending.about
+    return Annotation(
+        path=posixpath.normpath(posixpath.join(context.adapter_path, file)),
+        line=line,
+        message=ending.sentence,
+        title=CONCLUSIONS[ending.conclusion].words,
+    )
+
+
+def left_open(step: RunnerStep) -> OpenCheck | None:
+    """The check that a killed main step could not close, as its post step sees it."""
+    fields = step.state(_OPENED).split()
+    if len(fields) != 3 or step.state(_CLOSED):
+        return None
+    return OpenCheck(repository=fields[0], id=int(fields[1]), url=fields[2])
+
+
+def close(check: OpenCheck, github: GitHubApi) -> None:
+    sentence = "The step was ended before it could report how the evaluation went."
+    github.complete_check(check, conclusion="cancelled", title="Cancelled", summary=sentence)

@@ -1,0 +1,57 @@
+"""One comment on the pull request, which later runs edit."""
+
+from typing import Annotated
+
+from model_accuracy_eval.errors import PublishFailed, Refused
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.records import Outcome, Record, Report
+from model_accuracy_eval.report import comment, comment_figures
+from model_accuracy_eval.settings import about
+from model_accuracy_eval.sinks.sink_parts import SinkParts
+
+
+class CommentInputs(Record, frozen=True, kw_only=True):
+    comment: Annotated[bool, about("Whether to comment on the pull request; later runs update the comment.")] = True
+
+
+class CommentSink:
+    """Implements `ports.Sink`."""
+
+    name = "comment"
+
+    def __init__(self, parts: SinkParts, inputs: CommentInputs) -> None:
+        self._parts = parts
+        self.inputs = inputs
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        context = self._parts.context
+        if not self.inputs.comment or context.pull is None:
+            return published
+        key = comment_figures.key_of(context.label, context.adapter_repository)
+        links, head = self._parts.links(published), self._head(context.pull.number)
+        previous = ""
+
+        def write(text: str) -> str:
+            nonlocal previous
+            previous = text
+            return comment.as_comment(
+                result, key=key, commit=context.commit, head=head, links=links, before=comment_figures.read(text)
+            )
+
+        # The marker without figures stays the same from run to run.
+        marker = comment_figures.marker(key, None)
+        try:
+            address = self._parts.github.upsert_comment(context.repository, context.pull.number, marker, write)
+        except (PublishFailed, Refused) as failure:
+            published = published.with_failures(self.name, failure.sentence)
+        else:
+            published = published.with_link(self.name, address)
+        return published.with_previous_comment(previous)
+
+    def _head(self, number: int) -> str | None:
+        """None if GitHub does not say; the comment is worth writing all the same."""
+        try:
+            return self._parts.github.head(self._parts.context.repository, number)
+        except (PublishFailed, Refused):
+            return None

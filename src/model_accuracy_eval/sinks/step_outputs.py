@@ -1,0 +1,67 @@
+"""The outputs of the step, and the run folder in the hands of later steps."""
+
+from pathlib import PurePath
+
+import msgspec
+
+from model_accuracy_eval.ports import Store
+from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.records import Outcome, Report
+from model_accuracy_eval.report.endings import outcome
+from model_accuracy_eval.run_folder.results import bounds_of, estimates_of
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
+from model_accuracy_eval.sinks.sink_parts import NoInputs, SinkParts, manifest_digest
+
+
+class StepOutputs:
+    """Implements `ports.Sink`."""
+
+    name = "outputs"
+
+    def __init__(self, parts: SinkParts, inputs: NoInputs) -> None:
+        self.inputs = inputs
+        self._context = parts.context
+        self._step = parts.step
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        ending, artifact, links = outcome(result), published.artifact, published.links
+        values = {
+            "conclusion": ending.conclusion,
+            "exit-code": str(ending.exit_code),
+            "commit": self._context.adapter_commit or self._context.commit,
+            "report-path": self._from_workspace(ending.folder or ""),
+            "summary-json": _summary_json(result),
+            "artifact-id": (artifact.id if artifact else None) or "",
+            "artifact-url": artifact.url if artifact else "",
+            "artifact-digest": (artifact.digest if artifact else None) or "",
+            "manifest-digest": manifest_digest(folder),
+            "check-url": links.get("check", ""),
+            "comment-url": links.get("comment", ""),
+        }
+        try:
+            for name, value in values.items():
+                self._step.output(name, value)
+        finally:
+            if ending.folder:
+                self._step.give_back(ending.folder)
+        return published
+
+    def _from_workspace(self, folder: str) -> str:
+        path, workspace = PurePath(folder), self._context.workspace
+        return str(path.relative_to(workspace)) if workspace and path.is_relative_to(workspace) else folder
+
+
+def _summary_json(result: Report | Outcome) -> str:
+    """The figures in one line: dataset → metric → value, and `bounds` → metric → limits where samples are lost.
+
+    Figures of a part of a dataset, which was asked no further than its gates needed, are `estimates`.
+    """
+    dataset_results = result.dataset_results if isinstance(result, Report) else ()
+    values: dict[str, dict[str, object]] = {}
+    for one in dataset_results:
+        values[one.dataset] = {**whole_figures(one.rows)}
+        if estimates := estimates_of(one.rows):
+            values[one.dataset]["estimates"] = estimates
+        if bounds := bounds_of(one.rows):
+            values[one.dataset]["bounds"] = bounds
+    return msgspec.json.encode(values).decode()
