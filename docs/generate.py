@@ -75,7 +75,7 @@ by sizes and never by a clock, so it is the same on every machine.
   texts of more than 2,000 characters or 30 levels of brackets, sums with Σ, integrals, and values with conditions.
 - Of a right answer with several items, all are needed.
 
-`model-accuracy-eval selftest` asks for each of the {count} pairs below, in both directions."""
+`model-accuracy-eval doctor --metrics` asks for each of the {count} pairs below, in both directions."""
 
 
 def _maths() -> str:

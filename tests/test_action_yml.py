@@ -14,7 +14,7 @@ import yaml
 
 from model_accuracy_eval import sinks
 from model_accuracy_eval.commands.action_context import ActionInputs
-from model_accuracy_eval.commands.run_command import _help
+from model_accuracy_eval.commands.options import _help
 from model_accuracy_eval.settings import Setting, table
 
 ROOT = Path(__file__).parent.parent

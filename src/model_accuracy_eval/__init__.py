@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model_accuracy_eval.ports.service import Published, Sink
-    from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate
-    from model_accuracy_eval.python_rescore import rescore
+    from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate, rescore
     from model_accuracy_eval.records import Comparison, Report, Settings
     from model_accuracy_eval.scoring.metrics.metric_table import Metric
 
@@ -44,7 +43,7 @@ _HOMES = {
     "Sink": "model_accuracy_eval.ports.service",
     "compare": "model_accuracy_eval.python_api",
     "evaluate": "model_accuracy_eval.python_api",
-    "rescore": "model_accuracy_eval.python_rescore",
+    "rescore": "model_accuracy_eval.python_api",
 }
 
 

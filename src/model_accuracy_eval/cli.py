@@ -12,28 +12,25 @@ from model_accuracy_eval.commands import interrupts
 from model_accuracy_eval.commands.standard_streams import NotPrinted
 from model_accuracy_eval.errors import Defect, EvalError, StopSignal
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "run": ("run_command", "Evaluate an adapter folder, or a service that already runs."),
-    "demo": ("run_command", "Evaluate the bundled example adapter."),
-    "merge": ("run_command", "Make one report of the runs of all shards."),
-    "plan": ("plan_command", "Say what a run of this size can show."),
-    "tasks": ("tasks_command", "What can be evaluated."),
-    "compare": ("past_runs", "Compare two runs."),
-    "report": ("past_runs", "Render a run's summary and page again."),
-    "verify": ("past_runs", "Check that a run is what it left."),
-    "rescore": ("past_runs", "Judge replies that another tool saved."),
-    "export": ("past_runs", "Write a run in the files of other programs."),
-    "history": ("history_command", "Show trends over runs, and where a figure has fallen."),
-    "view": ("view_command", "Look at the runs of a folder in the browser."),
-    "batch": ("batch_command", "Answer every prompt of a file."),
-    "doctor": ("doctor_command", "Check this machine, its connections, or a service."),
-    "init": ("init_command", "Write the files that evaluate an adapter's repository."),
-    "selftest": ("doctor_command", "Check every metric on this machine."),
-    "action": ("action_command", "Main step of the container action."),
-    "admit": ("action_command", "Decide whether a run of the action may start."),
-    "sweep": ("action_command", "Post step of the container action."),
+COMMANDS: Mapping[str, str] = {
+    "run": "Evaluate an adapter folder, or a service that already runs.",
+    "demo": "Evaluate the bundled example adapter.",
+    "plan": "Say what a run of this size can show.",
+    "merge": "Make one report of the runs of all shards.",
+    "report": "Render a run's pages again, or write it for other programs.",
+    "compare": "Compare two runs.",
+    "rescore": "Judge replies that another tool saved.",
+    "history": "Show trends over runs, and where a figure has fallen.",
+    "view": "Look at the runs of a folder in the browser.",
+    "batch": "Answer every prompt of a file.",
+    "tasks": "What can be evaluated.",
+    "doctor": "Check this machine, its connections, a service, or the metrics.",
+    "init": "Write the files that evaluate an adapter's repository.",
+    "admit": "Decide whether a run of the action may start.",
+    "verify": "Check that a run is what it left.",
+    "action": "Main step of the container action.",
 }
-"""Command, as `--help` lists them → the module in `commands` that has it under this name, and a line about it."""
+"""The commands as `--help` lists them, with a line about each; `commands` has a file of the name of each."""
 
 
 class _Program(click.Group):
@@ -46,7 +43,7 @@ class _Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"model_accuracy_eval.commands.{COMMANDS[cmd_name][0]}")
+        module = import_module(f"model_accuracy_eval.commands.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
@@ -59,7 +56,7 @@ class _Program(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""The Python interface: evaluate a service or an adapter, and compare two runs; `python_rescore` has the rest.
+"""The Python interface: evaluate a service or an adapter, compare two runs, judge replies that another tool saved.
 
 Nothing here prints, ends the process or installs signal handlers unless it is asked to. Every failure is an
 `errors.EvalError` with a sentence and the exit code that the command line would end with.
@@ -13,14 +13,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.ports import Activity, ProgressDisplay
 from model_accuracy_eval.ports.service import Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.rescoring.rescored import Rescored
+from model_accuracy_eval.rescoring.saved_files import RescoreOptions, rescored
+from model_accuracy_eval.run import engines, inputs, pipeline, plan_parts
 from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run.previous_run import compare as compare_runs
+from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.sinks import FILES
+from model_accuracy_eval.system.clock import SignalClock
 
 PathLike = str | os.PathLike[str]
 
@@ -61,13 +64,13 @@ def evaluate(
     `sinks`: places of your own to publish the report to, after the files of the run folder.
     """
     environ = os.environ if environ is None else environ
-    clock = wiring.signal_clock()
+    clock = SignalClock()
     with clock.listening() if handle_signals else contextlib.nullcontext():
         say = partial(print, file=sys.stderr) if progress == "terminal" else _ignore
         with clock.interruptible():
-            plan = wiring.plan({**_given(settings), **values}, environ, check=clock.check, say=say)
+            plan = plan_parts.plan({**_given(settings), **values}, environ, check=clock.check, say=say)
         output = sys.stdout if plan.settings.debug else sys.stderr
-        ports = wiring.ports(plan, environ, clock, output, wrap_display=display_of(progress))
+        ports = engines.ports(plan, environ, clock, output, wrap_display=_display_of(progress))
         try:
             return pipeline.run(plan, ports, [*FILES, *sinks])
         finally:
@@ -76,12 +79,48 @@ def evaluate(
 
 def compare(base: PathLike, new: PathLike) -> Comparison:
     """Compares two runs, each a folder or a zip of one: differences with intervals, and which problems flipped."""
-    return compare_runs(
-        PreviousRun(wiring.run_archive(os.fspath(base))), PreviousRun(wiring.run_archive(os.fspath(new)))
+    return compare_runs(PreviousRun(open_archive(os.fspath(base))), PreviousRun(open_archive(os.fspath(new))))
+
+
+def rescore(
+    files: PathLike | Iterable[PathLike],
+    *,
+    task: str | None = None,
+    claimed: PathLike | None = None,
+    subset: bool = False,
+    diff: PathLike | None = None,
+    fields: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    progress: OnProgress | Literal["terminal"] | None = None,
+    **values: Any,
+) -> list[Rescored]:
+    """Judges saved replies as `evaluate` would: of runs of this program (folders or files in them), AISBench, lm-eval …
+
+    Returns one result for every dataset of a run, for every other file (without a dataset, for every filter of a file
+    of lm-eval), and for every group of datasets.
+
+    `task`: the dataset, task file or group that was asked; None takes what the file says. `claimed`: a results file to
+    compare with; None takes the one that lies beside the replies. `subset`: judge only the problems that a file holds,
+    and count none as missing. `fields`: the fields of a file of no known shape, such as {"id": "task_id", "prediction":
+    "response"}; docs/reference/saved-replies.md lists the shapes and the names. `diff`: a file (.jsonl, .csv or .md)
+    for every sample that has another value in its file than here. `values`: settings of docs/reference/settings.md
+    about data, judging and the sandbox: `data_dir`, `limit`, `k`, `tasks_path`, `trust_python`, `sandbox`,
+    `engine` and `judge_endpoint`.
+    """
+    environ = os.environ if environ is None else environ
+    paths = [files] if isinstance(files, (str, os.PathLike)) else files
+    given = RescoreOptions(
+        settings=inputs.read(values, "the arguments"),
+        task=task,
+        claimed=None if claimed is None else os.fspath(claimed),
+        diff=None if diff is None else os.fspath(diff),
+        subset=subset,
+        fields=fields or {},
     )
+    return rescored([os.fspath(path) for path in paths], given, environ, SignalClock(), _display_of(progress))
 
 
-def display_of(progress: OnProgress | Literal["terminal"] | None) -> Callable[[ProgressDisplay], ProgressDisplay]:
+def _display_of(progress: OnProgress | Literal["terminal"] | None) -> Callable[[ProgressDisplay], ProgressDisplay]:
     """Puts what the caller wants to hear before the display of a run."""
     return (lambda own: own) if progress == "terminal" else lambda _: _Callbacks(progress)
 

@@ -13,11 +13,10 @@ from tests.servers.fault_server import FaultServer
 from tests.servers.knowing_model import KnowingModel
 from tests.servers.likelihood_server import VLLM, LikelihoodServer
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.benchmarks.dataset_table import GROUPS, find
 from model_accuracy_eval.records import PreparedDataset, Problem, Report
 from model_accuracy_eval.report.figures import all_rows
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.system.clock import SignalClock
 
 SIZE = 4
@@ -56,8 +55,8 @@ def evaluate(url: str, datasets: str, out: Path, **settings: object) -> Report:
         "endpoint": url, "datasets": datasets, "out": str(out), "data-dir": str(REAL), "limit": SIZE,
         "num-return-sequences": 1, **settings,
     }  # fmt: skip
-    plan = wiring.plan(values, {})
-    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan(values, {})
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 def figures(report: Report, dataset: str) -> Mapping[str, float | None]:

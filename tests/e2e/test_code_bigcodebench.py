@@ -15,12 +15,11 @@ from tests.real_data import REAL, built, paper
 from tests.sandboxed import EVERY, WHOLE, lacks, run_all
 from tests.servers.fault_server import FaultServer
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.benchmarks.bigcodebench import UNFIT
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Attempt, Problem, Report
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.scoring.code.code_syntax import parse_source
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.system.clock import SignalClock
@@ -141,8 +140,8 @@ def evaluate(server: FaultServer, sandbox: str, out: Path, **settings: object) -
     values = {
         "endpoint": server.url, "data-dir": str(REAL), "out": str(out), "preset": "greedy", "sandbox": sandbox, **settings
     }  # fmt: skip
-    plan = wiring.plan(values, {})
-    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan(values, {})
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 @pytest.mark.parametrize(("dataset", "able"), [("bigcodebench_hard", 0), ("bigcodebench_hard_instruct", 1)])

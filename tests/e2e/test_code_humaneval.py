@@ -10,10 +10,9 @@ import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.scoring.figures.reductions import pass_at_k
 from model_accuracy_eval.system.clock import SignalClock
 
@@ -53,8 +52,8 @@ class Solver:
 
 def evaluate(server: FaultServer, out: Path, **settings: object) -> Report:
     values = {"endpoint": server.url, "datasets": "humaneval", "data-dir": str(DATA), "out": str(out), **settings}
-    plan = wiring.plan(values, {})
-    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan(values, {})
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 def figures(report: Report) -> dict[str, float | None]:
@@ -121,8 +120,8 @@ def test_a_run_that_goes_on_runs_nothing_twice(sandbox: str, tmp_path: Path) -> 
     folder = command.only_run(tmp_path)
     (kept,) = folder.glob("predictions/*/humaneval_findings.jsonl")
     before = kept.read_bytes()
-    plan = wiring.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA)}, {})
-    again = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA)}, {})
+    again = pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
     assert figures(again) == figures(first)
     assert kept.read_bytes() == before
     assert 0 < len(before.splitlines()) <= 60
@@ -140,8 +139,8 @@ def test_a_finding_of_a_busy_machine_is_repaired(sandbox: str, tmp_path: Path) -
         for name in ("alone", "limit_seconds", "waited_seconds"):
             line["execution"].pop(name, None)
     kept.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    plan = wiring.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA), "sandbox": sandbox}, {})
-    report = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA), "sandbox": sandbox}, {})
+    report = pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
     assert (figures(report)["accuracy"], report.outcome.exit_code) == (100.0, 0)
     judged_again = [json.loads(line) for line in kept.read_bytes().splitlines()][len(lines) :]
     assert {line["problem"] for line in judged_again} == {15}
@@ -152,13 +151,13 @@ def test_without_a_sandbox_nothing_is_asked(tmp_path: Path) -> None:
     """A run of code tasks is refused before its first request where the wanted sandbox cannot be had."""
     solver = Solver(lambda row, index: True)
     with FaultServer(solver) as server:
-        plan = wiring.plan(
+        plan = plan_parts.plan(
             {"endpoint": server.url, "datasets": "humaneval", "data-dir": str(DATA), "out": str(tmp_path)}
             | {"sandbox": "docker"}, {},
         )  # fmt: skip
         nowhere = {"DOCKER_HOST": "unix:///nowhere/docker.sock", "PATH": "/nowhere"}
         with pytest.raises(EvalError) as refusal:
-            pipeline.run(plan, wiring.ports(plan, nowhere, SignalClock()))
+            pipeline.run(plan, engines.ports(plan, nowhere, SignalClock()))
     assert refusal.value.exit_code == 3
     assert solver.asked == {}
     assert list(tmp_path.iterdir()) == []

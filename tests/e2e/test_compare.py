@@ -11,7 +11,7 @@ from tests.browser import find_chromium, opened
 from tests.e2e import command
 from tests.waiting import free_port
 
-from model_accuracy_eval.wiring import view_parts
+from model_accuracy_eval.commands import view
 
 RESULTS = f"results/{command.LABEL}/demo_arithmetic.json"
 
@@ -86,7 +86,7 @@ def test_two_runs_are_compared_by_clicks(runs: tuple[Path, Path], tmp_path: Path
     """The list of a folder, two marks, a button; and a run's own page with a reply from there."""
     for run in runs:
         shutil.copytree(run, tmp_path / "outputs" / run.name)
-    with view_parts.serving(str(tmp_path / "outputs"), 0) as address, opened(find_chromium(), tmp_path) as tab:
+    with view.serving(str(tmp_path / "outputs"), 0) as address, opened(find_chromium(), tmp_path) as tab:
         tab.open(address)
         tab.wait("document.querySelectorAll('#runs tbody tr').length === 2")
         tab.click("#run-filter button")

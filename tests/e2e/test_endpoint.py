@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.records import Report
 from model_accuracy_eval.report import comment, terminal
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.system.clock import SignalClock
 
 JSON = dict[str, Any]
@@ -57,10 +56,10 @@ def questions(tmp_path: Path) -> Path:
 def evaluate(server: FaultServer, questions: Path, out: Path, **settings: object) -> Report:
     """The real thing in this process: real plan, real ports."""
     values = {"endpoint": server.url, "datasets": str(questions), "out": str(out), **settings}
-    plan = wiring.plan(values, {})
+    plan = plan_parts.plan(values, {})
     limits = replace(plan.client_limits, first_token_timeout=1.0, idle_timeout=1.0, total_timeout=3.0)
     plan = replace(plan, client_limits=limits)
-    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 def figures(report: Report) -> dict[str, float | None]:
@@ -198,8 +197,8 @@ def test_a_run_with_failures_is_completed_by_reuse(
         broken = evaluate(server, questions, out, retries=0, concurrency=1)
     assert broken.outcome.exit_code == 5
     with FaultServer(answer) as server:
-        plan = wiring.plan({"reuse": str(out / broken.plan.run_id), "endpoint": server.url}, {})
-        mended = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+        plan = plan_parts.plan({"reuse": str(out / broken.plan.run_id), "endpoint": server.url}, {})
+        mended = pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
         asked = sum(request.get("n", 1) for request in server.chats) - 1  # the probe
     assert (mended.outcome.exit_code, figures(mended)) == (0, undisturbed)
     assert asked == broken.dataset_results[0].counts.failed

@@ -1,4 +1,4 @@
-"""`export` of a real run: its forms read back by our own reader of saved replies."""
+"""`report --as` of a real run: its forms read back by our own reader of saved replies."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 
-FORMS = ("junit", "model-card", "lm-eval", "github-action-benchmark")
+FORMS = ("junit", "model-card", "lm-eval", "benchmark-action")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def exported(run: Path, folder: Path, *forms: str) -> list[Path]:
-    done = command.run("export", run, folder, *(word for form in forms for word in ("--format", form)))
+    done = command.run("report", run, "--into", folder, *(word for form in forms for word in ("--as", form)))
     assert done.code == 0, done.err
     return [Path(line) for line in done.out.splitlines()]
 
@@ -66,14 +66,14 @@ def test_an_altered_run_is_not_exported(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, copy)
     name = f"results/{command.LABEL}/demo_arithmetic.json"
     (copy / name).write_text((copy / name).read_text().replace("wrong", "right", 1))
-    done = command.run("export", copy, tmp_path / "out", "--format", "junit")
+    done = command.run("report", copy, "--into", tmp_path / "out", "--as", "junit")
     assert (done.code, "is not what the run" in done.err) == (2, True)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_form_and_a_place_to_write_are_needed(run: Path, tmp_path: Path) -> None:
-    """Each with its sentence."""
-    assert "Missing option '--format'" in command.run("export", run).err
+def test_a_place_to_write_is_needed_and_no_gate_is_decided(run: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = command.run("export", run, tmp_path / "file", "--format", "junit")
+    done = command.run("report", run, "--into", tmp_path / "file", "--as", "junit")
     assert (done.code, "cannot be written" in done.err) == (2, True)
+    done = command.run("report", run, "--as", "junit", "--gate", "demo_arithmetic: avg@2 >= 50")
+    assert (done.code, "decide about its gates first" in done.err) == (2, True)

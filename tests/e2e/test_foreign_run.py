@@ -65,7 +65,7 @@ def test_no_command_runs_python_that_a_folder_names(new: Change, tmp_path: Path)
             "report": ["report", run],
             "gate": ["report", run, "--gate", "demo_arithmetic: accuracy >= 50"],
             "compare": ["compare", run, run, "--gate", "demo_arithmetic: accuracy >= baseline - 50"],
-            "export": ["export", run, tmp_path / "files", "--format", "lm-eval"],
+            "export": ["report", run, "--into", tmp_path / "files", "--as", "lm-eval"],
         }
         done = {name: command.run(*line) for name, line in lines.items()}
     assert not mark.exists(), {name: one.err for name, one in done.items()}

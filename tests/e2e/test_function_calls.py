@@ -10,10 +10,9 @@ from tests.e2e import command
 from tests.servers.fault_server import Style
 from tests.servers.tool_server import HABITS, JSON, Said, ToolServer
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import DataFile, Report
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.system.clock import SignalClock
 
 
@@ -45,8 +44,8 @@ def evaluate(url: str, data: Path, **settings: object) -> Report:
         "endpoint": url, "datasets": str(file), "data_dir": str(data), "out": str(data / "out"), "retries": 0,
         "num_return_sequences": 2, **settings,
     }  # fmt: skip
-    plan = wiring.plan(values, {})
-    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan(values, {})
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 def obedient(request: JSON) -> Said:

@@ -8,10 +8,9 @@ from tests import following
 from tests.real_data import REAL, rows
 from tests.servers.fault_server import FaultServer
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.system.clock import SignalClock
 
 SIZE = 30
@@ -32,8 +31,8 @@ def evaluate(url: str, out: Path) -> Report:
         "endpoint": url, "datasets": "ifeval", "out": str(out), "data-dir": str(REAL), "limit": SIZE,
         "num-return-sequences": 1, "gate": "ifeval: inst_level_strict_acc >= 30",
     }  # fmt: skip
-    plan = wiring.plan(values, {})
-    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan(values, {})
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 def reply(row: dict[str, Any], number: int) -> str:

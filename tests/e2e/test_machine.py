@@ -100,9 +100,10 @@ def test_an_out_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 def test_a_defect_of_ours_is_no_failed_gate(tmp_path: Path) -> None:
     """An unforeseen exception ends in exit code 70 with its traceback, never in 1."""
     code = (
-        "from model_accuracy_eval import cli, wiring\n"
+        "from model_accuracy_eval import cli\n"
+        "from model_accuracy_eval.run import plan_parts\n"
         "def broken(*_, **__): raise ZeroDivisionError('planted')\n"
-        "wiring.plan = broken\n"
+        "plan_parts.plan = broken\n"
         "cli.main(['run'])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

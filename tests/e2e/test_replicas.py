@@ -15,8 +15,7 @@ from tests.e2e.test_shards import JSON, answer, told
 from tests.servers.fault_server import FaultServer, Style
 from tests.waiting import free_ports
 
-from model_accuracy_eval import wiring
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.system.clock import SignalClock
 
 
@@ -113,9 +112,9 @@ def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(
     with FaultServer(answer) as living, FaultServer(answer, plan=hangs) as hanging:
         endpoints = f"{living.url},{hanging.url}"
         values = {"endpoint": endpoints, "datasets": str(questions), "n": 4, "out": str(tmp_path / "out")}
-        plan = wiring.plan(values, {})
+        plan = plan_parts.plan(values, {})
         plan = replace(plan, client_limits=replace(plan.client_limits, first_token_timeout=2.0))
-        report = pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+        report = pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
         asked = [json.dumps(request, sort_keys=True) for request in hanging.chats]
     assert report.outcome.exit_code == 0
     assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in capsys.readouterr().err

@@ -9,9 +9,8 @@ from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 from tests.servers.tool_server import HABITS, JSON, USAGE, Said, ToolServer, calculation, sums
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.system.clock import SignalClock
 
 EXPRESSIONS = ["12*34", "1,000/8", "(3+4)*-2"]
@@ -42,8 +41,8 @@ def task(tmp_path: Path) -> Path:
 def evaluate(url: str, task: Path, **settings: object) -> Report:
     """The real thing in this process: real plan, real ports."""
     values = {"endpoint": url, "datasets": str(task), "out": str(task.parent / "out"), "retries": 0, **settings}
-    plan = wiring.plan(values, {})
-    return pipeline.run(plan, wiring.ports(plan, {}, SignalClock()))
+    plan = plan_parts.plan(values, {})
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 def lines(task: Path, report: Report) -> list[JSON]:

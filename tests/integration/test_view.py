@@ -16,10 +16,10 @@ import pytest
 from tests.browser import find_chromium, opened
 from tests.unit.report.fixed_report import many, single
 
+from model_accuracy_eval.commands import view
+from model_accuracy_eval.commands.view import STORED_PAGE_POLICY
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.run_folder import runfile
-from model_accuracy_eval.view import STORED_PAGE_POLICY
-from model_accuracy_eval.wiring import view_parts
 
 SECRET = b"nobody is to read this"
 
@@ -43,7 +43,7 @@ def runs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(runs: Path) -> Iterator[str]:
-    with view_parts.serving(str(runs), 0) as address:
+    with view.serving(str(runs), 0) as address:
         yield address
 
 
@@ -165,7 +165,7 @@ def test_other_accounts_of_this_machine_see_nothing(address: str, runs: Path) ->
         assert b"my-model" not in body
         assert b"page of" not in body
     assert b"Open the address that the command printed" in ask(address, "/?")[1]
-    with view_parts.serving(str(runs), 0) as again:
+    with view.serving(str(runs), 0) as again:
         assert urlsplit(again).query != urlsplit(address).query
         assert {*links(ask(again, "/")[1])}.isdisjoint(links(ask(address, "/")[1]))
 
@@ -183,7 +183,7 @@ def test_new_runs_appear(runs: Path) -> None:
     """The folder is looked at anew; an empty one has a page, too."""
     empty = runs.parent / "empty"
     empty.mkdir()
-    with view_parts.serving(str(empty), 0) as address:
+    with view.serving(str(empty), 0) as address:
         assert b"no run in this folder yet" in ask(address, "/")[1]
         (runs / ("a" * 32)).rename(empty / "moved")
         assert len(links(ask(address, "/")[1])) == 1
@@ -192,9 +192,9 @@ def test_new_runs_appear(runs: Path) -> None:
 def test_a_port_in_use_and_a_missing_folder_are_said(address: str, runs: Path) -> None:
     """One sentence each, with what to type."""
     port = urlsplit(address).port or 0
-    with pytest.raises(BadValue, match=f"Port {port} .* --port"), view_parts.serving(str(runs), port):
+    with pytest.raises(BadValue, match=f"Port {port} .* --port"), view.serving(str(runs), port):
         pass
-    with pytest.raises(BadReuse, match="There is no"), view_parts.serving(str(runs / "none"), 0):
+    with pytest.raises(BadReuse, match="There is no"), view.serving(str(runs / "none"), 0):
         pass
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run_folder import saved_plan
 
 ENDPOINT = {"endpoint": "http://model:8000"}
@@ -53,7 +53,7 @@ def folder_of(values: dict[str, Any], place: Path) -> str:
 
 
 def planned(values: dict[str, Any], environment: dict[str, str] | None = None) -> RunPlan:
-    return wiring.plan({"datasets": "demo_gsm8k", **values}, environment or {})
+    return plan_parts.plan({"datasets": "demo_gsm8k", **values}, environment or {})
 
 
 @pytest.mark.parametrize("what", UNTOLD)
@@ -62,12 +62,12 @@ def test_it_is_typed_again(what: str, tmp_path: Path) -> None:
     values, environment, words = UNTOLD[what]
     run = folder_of(values, tmp_path)
     with pytest.raises(BadReuse) as refusal:
-        wiring.plan({"reuse": run}, environment)
+        plan_parts.plan({"reuse": run}, environment)
     assert refusal.value.sentence == (
         "What starts programs or gets a key is never taken from the folder of a run, which may be anybody's. If you "
         f"trust what it names, type it again: {words}."
     )
-    again = wiring.plan({"reuse": run, **values}, environment)
+    again = plan_parts.plan({"reuse": run, **values}, environment)
     assert again.settings.reuse == run
 
 
@@ -85,9 +85,9 @@ def test_judging_needs_no_word_for_what_only_asking_starts(
 ) -> None:
     """Nothing is deployed, and the model's service gets no key."""
     run = folder_of(values, tmp_path)
-    assert wiring.plan({"reuse": run, "mode": "eval"}, environment).settings.mode == "eval"
+    assert plan_parts.plan({"reuse": run, "mode": "eval"}, environment).settings.mode == "eval"
 
 
 def test_without_a_key_the_service_is_that_of_the_run(tmp_path: Path) -> None:
     """Nothing of the user's is sent there."""
-    assert wiring.plan({"reuse": folder_of(ENDPOINT, tmp_path)}, {}).settings.endpoint == ("http://model:8000",)
+    assert plan_parts.plan({"reuse": folder_of(ENDPOINT, tmp_path)}, {}).settings.endpoint == ("http://model:8000",)

@@ -1,1 +1,1 @@
-"""The commands beside `run`, one file a kind; `cli` is their door."""
+"""One file a command, called as it is typed; `cli` is their door."""

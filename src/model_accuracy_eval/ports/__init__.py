@@ -1,4 +1,4 @@
-"""The outside world as a run sees it: small Protocols. `wiring` builds the real parts."""
+"""The outside world as a run sees it: small Protocols. `run/build.py` makes the real parts."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager

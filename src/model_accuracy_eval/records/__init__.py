@@ -58,7 +58,6 @@ from model_accuracy_eval.records.report import Conclusion as Conclusion
 from model_accuracy_eval.records.report import DatasetChange as DatasetChange
 from model_accuracy_eval.records.report import Decision as Decision
 from model_accuracy_eval.records.report import Difference as Difference
-from model_accuracy_eval.records.report import DoctorFinding as DoctorFinding
 from model_accuracy_eval.records.report import FigureSoFar as FigureSoFar
 from model_accuracy_eval.records.report import Flips as Flips
 from model_accuracy_eval.records.report import GateResult as GateResult

@@ -168,15 +168,3 @@ class Report(Record, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     replicas: tuple[ReplicaFigure, ...] = ()
     """Of the service; empty if there was one server."""
-
-
-class DoctorFinding(Record, frozen=True, kw_only=True):
-    """The result of one check of `doctor`; the sentence says what it means or what to do.
-
-    PASS: it works. WARN: runs work, with a drawback. FAIL: runs will fail. SKIP: it could not be checked, or only some
-    runs need it.
-    """
-
-    name: str
-    state: Literal["PASS", "WARN", "FAIL", "SKIP"]
-    sentence: str

@@ -4,7 +4,6 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import msgspec
 
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.ports import Archive, DataHub
+from model_accuracy_eval.ports import DataHub
 from model_accuracy_eval.records import DataFile, DataRow, JSONObject, RunPlan, Settings
 from model_accuracy_eval.report import endings
 from model_accuracy_eval.run import build, inputs
@@ -155,16 +154,7 @@ def _file_layer(path: str | None) -> dict[str, Any]:
 def saved(folder: str) -> RunPlan:
     """The newest plan in the folder of a run."""
     check_is_there(folder)
-    return saved_in(FolderArchive(folder))
-
-
-def saved_in(archive: Archive) -> RunPlan:
-    """The newest plan in a folder or a zip of a run."""
-    configs = [name for name in archive.names() if fnmatchcase(name, "configs/*.py")]
-    if not configs:
-        raise BadReuse(f"'{archive.root}' is not a run that could be reused: it has no configs/*.py.")
-    source = archive.read(configs[-1]) or b""
-    return saved_plan.load(source.decode(errors="replace"), f"{archive.root}/{configs[-1]}")
+    return saved_plan.newest(FolderArchive(folder))
 
 
 def stopped_early(folder: Path) -> bool:

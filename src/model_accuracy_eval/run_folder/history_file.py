@@ -31,6 +31,7 @@ from model_accuracy_eval.scoring.verdicts.comparison_statistics import (
 # asked or answered: 1,319 problems take some 3 kB.
 
 
+HISTORY_SUFFIX = ".jsonl"
 _TWO_SIDED_95 = 0.975
 _COMMIT = re.compile(r"\bcommit ([0-9a-f]{40,64})\b")
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import difflib
-import shlex
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -62,13 +61,12 @@ class ZipArchive:
         with self._reading(), zipfile.ZipFile(root) as archive:
             names = archive.namelist()
         runs = [name for name in names if Path(name).name == _RUN_FILE]
-        unpack = shlex.join(["unzip", root])
         if len(runs) > 1:
-            raise BadReuse(f"'{root}' holds {len(runs)} runs, and only one can be read: unpack it.", next_step=unpack)
+            raise BadReuse(f"'{root}' holds {len(runs)} runs, and only one can be read: unpack it.")
         inner = next((name for name in names if name.endswith(".zip")), None)
         if not runs and inner:
             sentence = f"'{root}' holds no run, but another zip ({inner}): unpack it, and give that one."
-            raise BadReuse(sentence, next_step=unpack)
+            raise BadReuse(sentence)
         self._prefix = runs[0].removesuffix(_RUN_FILE) if runs else ""
 
     def names(self) -> list[str]:
@@ -117,8 +115,7 @@ class ZipArchive:
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             raise BadReuse(
                 f"'{self.root}' cannot be read as a zip of a run: {str(error).rstrip('.')}. It may have been cut off "
-                "or damaged: download it again.",
-                next_step=shlex.join(["unzip", "-tq", self.root]),
+                "or damaged: download it again."
             ) from error
 
 

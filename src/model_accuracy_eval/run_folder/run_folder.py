@@ -13,7 +13,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadReuse, BadValue, NoHonestScore, PublishFailed
+from model_accuracy_eval.run_folder.run_archive import check_is_there
 from model_accuracy_eval.system import local_files
+
+_RUN_FILE = "run.json"
 
 # What this process has written to a file, line by line, so that a change by another shows when it is read again.
 
@@ -186,6 +189,16 @@ class RunFolder:
             os.close(self._appending.pop(name))
 
 
+def reopened(folder: str) -> RunFolder:
+    """The folder of an earlier run."""
+    check_is_there(folder)
+    path = Path(folder)
+    if not (path / _RUN_FILE).is_file():
+        raise BadReuse(f"'{folder}' is not the folder of a run: it has no run.json.")
+    # `outputs/latest` is the run that it names: what is written there has the run's own name in it.
+    return RunFolder(str(path.parent / path.readlink() if path.is_symlink() else path))
+
+
 def _length_of_whole_lines(path: str) -> int:
     """The size without a last line that is incomplete after a crash."""
     with Path(path).open("rb") as file:
@@ -233,9 +246,6 @@ def _name(temporary: Path, target: str) -> None:
 
 
 # Finds the runs below a folder, their zips included.
-
-
-_RUN_FILE = "run.json"
 
 
 def find_runs(place: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import JSONObject, RunPlan
 from model_accuracy_eval.records.base import identifies
 
@@ -25,6 +26,15 @@ def dump(plan: RunPlan) -> str:
     parts = {"settings": resolved.pop("settings"), "plan": resolved}
     body = "\n\n".join(f"{name} = {pformat(part, sort_dicts=False, width=110)}" for name, part in parts.items())
     return f"# What this run did, resolved. Plain literals: nothing in here is executed.\n\n{body}\n"
+
+
+def newest(archive: Archive) -> RunPlan:
+    """The newest plan in a folder or a zip of a run."""
+    configs = [name for name in archive.names() if name.startswith("configs/") and name.endswith(".py")]
+    if not configs:
+        raise BadReuse(f"'{archive.root}' is not the folder of a run: it has no configs/*.py.")
+    source = archive.read(configs[-1]) or b""
+    return load(source.decode(errors="replace"), f"{archive.root}/{configs[-1]}")
 
 
 def load(source: str, where: str) -> RunPlan:

@@ -43,7 +43,7 @@ def read_whole(path: str) -> bytes:
         data = Path(path).read_bytes()
         return gzip.decompress(data) if path.endswith(".gz") else data
     except (OSError, EOFError) as error:
-        raise BadData(f"{path} cannot be read: {error}.") from error
+        raise BadData(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
 
 
 class TaskFiles:

@@ -12,7 +12,7 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.servers.http import Exchange, HttpServer
 from tests.unit.run.test_every_setting_arrives import GIVEN
 
-from model_accuracy_eval.commands.action_command import ActionStep
+from model_accuracy_eval.commands.action import ActionStep
 from model_accuracy_eval.errors import BadReuse, BadValue, UnknownName
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
 from model_accuracy_eval.settings import table

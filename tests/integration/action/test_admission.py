@@ -11,7 +11,7 @@ from tests.servers.git_server import git_server
 from tests.simulator.commands import pairs
 from tests.simulator.scene import Adapter
 
-from model_accuracy_eval.commands.action_command import ActionStep
+from model_accuracy_eval.commands.action import ActionStep
 from model_accuracy_eval.ports.action_ports import ActionContext
 from model_accuracy_eval.records.github import Actor
 from model_accuracy_eval.system.clock import SignalClock

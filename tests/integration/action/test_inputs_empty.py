@@ -14,7 +14,7 @@ from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 from tests.unit.run.test_every_setting_arrives import BESIDE, GIVEN
 
-from model_accuracy_eval.commands.action_command import ActionStep
+from model_accuracy_eval.commands.action import ActionStep
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports.action_ports import ActionContext, CheckedOut
 from model_accuracy_eval.records import Record, RunPlan

@@ -12,13 +12,13 @@ from tests.integration.github.tools import client, requester
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
-from model_accuracy_eval import wiring
-from model_accuracy_eval.commands.action_command import act
+from model_accuracy_eval.commands.action import act
 from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
 from model_accuracy_eval.records.github import Actor, PullRequest
+from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run.run_progress import RunProgress
 from model_accuracy_eval.sinks import action_sinks
 from model_accuracy_eval.sinks.sink_parts import SinkParts
@@ -104,7 +104,9 @@ class Stage:
         self.planned = True
         folder = checked_out.folder if checked_out else ""
         target = {"adapter": folder, "model": folder} if folder else {"endpoint": "http://fake-service"}
-        return wiring.plan({**target, "datasets": "demo_gsm8k", "label": "fake", "gate": "demo_gsm8k: avg@5 >= 0"}, {})
+        return plan_parts.plan(
+            {**target, "datasets": "demo_gsm8k", "label": "fake", "gate": "demo_gsm8k: avg@5 >= 0"}, {}
+        )
 
     def _ports(self, watch: RunProgress) -> Any:
         whole = {

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
 
-from model_accuracy_eval import late_gates
 from model_accuracy_eval.benchmarks import demo
+from model_accuracy_eval.commands.report import with_gates
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.records import (
     Choice,
@@ -311,7 +311,7 @@ def test_no_other_gate_is_decided_on_a_part() -> None:
     """Neither afterwards, nor by the rules for whole runs: an estimate has no limits to decide on."""
     report, _, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
     with pytest.raises(BadReuse, match=r"decided after .* of the requests for demo_gsm8k"):
-        late_gates.decide(report, {"gate": (f"{NAME}: avg@5 >= 10",)}, lambda _path: MemoryStore())
+        with_gates(report, {"gate": (f"{NAME}: avg@5 >= 10",)}, lambda _path: MemoryStore())
     estimate = next(row for row in report.dataset_results[0].rows if row.metric == "avg@5")
     easy = report.plan.gates[0].__class__(dataset=NAME, metric="avg@5", comparison=">=", threshold=10)
     assert gates.result(easy, estimate, None, GateRule()).decision == "undecided"

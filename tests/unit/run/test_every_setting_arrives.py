@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.run.spellings import SPELLINGS
 
-from model_accuracy_eval import wiring
-from model_accuracy_eval.commands.run_command import run
+from model_accuracy_eval.commands.action import ActionStep
+from model_accuracy_eval.commands.run import run
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports.action_ports import CheckedOut
 from model_accuracy_eval.records import RunPlan
+from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run_folder import saved_plan
 from model_accuracy_eval.scoring.metrics.user_functions import LOADER
 from model_accuracy_eval.settings import table
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.commands.action_command import ActionStep
 
 HERE = str(Path(__file__).parent)
 
@@ -80,7 +80,7 @@ def by_command_line(texts: dict[str, str], file: str | None = None) -> RunPlan:
         for part in ([f"--{name}"] if name in flags else [f"--{name}", text])
     ]
     context = run.make_context("run", [*adapter, *options, *(["--config", file] if file else [])])
-    return wiring.plan({name: value for name, value in context.params.items() if value not in (None, ())}, {})
+    return plan_parts.plan({name: value for name, value in context.params.items() if value not in (None, ())}, {})
 
 
 def by_file(texts: dict[str, str], folder: Path) -> RunPlan:

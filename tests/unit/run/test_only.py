@@ -2,8 +2,8 @@
 
 import pytest
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.run import plan_parts
 
 GIVEN = {"endpoint": "http://localhost:8000", "datasets": "demo_gsm8k"}
 
@@ -21,16 +21,16 @@ GIVEN = {"endpoint": "http://localhost:8000", "datasets": "demo_gsm8k"}
 def test_contradictions(values: dict[str, str], sentence: str) -> None:
     """Each with the next thing to type."""
     with pytest.raises(BadValue) as caught:
-        wiring.plan({**GIVEN, **values}, {})
+        plan_parts.plan({**GIVEN, **values}, {})
     assert sentence in caught.value.sentence
 
 
 def test_a_figure_that_no_dataset_has_is_refused() -> None:
     """It would settle nothing, and everything would be asked in silence."""
     with pytest.raises(UnknownName, match="pass@7"):
-        wiring.plan({**GIVEN, "only": "pass@7"}, {})
+        plan_parts.plan({**GIVEN, "only": "pass@7"}, {})
 
 
 def test_a_k_that_is_wanted_is_computed() -> None:
     """As for gates, without --k."""
-    assert wiring.plan({**GIVEN, "only": "pass@2"}, {}).k == (2, 5)
+    assert plan_parts.plan({**GIVEN, "only": "pass@2"}, {}).k == (2, 5)

@@ -6,9 +6,9 @@ import shlex
 import pytest
 from tests.dataset_fixtures import prepared
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Attempt, Counts, DatasetResult, SummaryRow
+from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run.outcome import conclude
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.verdicts import gate_lines
@@ -33,10 +33,10 @@ def test_it_is_on_the_first_figure(name: str, n: int, metric: str) -> None:
     samples = Counts(planned=n * len(ready.problems), answered=n * len(ready.problems))
     judged = DatasetResult(dataset=name, version="0ba9da", rows=card.rows("0ba9da"), problem_results=(), counts=samples)
     values = {"endpoint": "http://x:1", "datasets": name, "num-return-sequences": n}
-    sentence = conclude(wiring.plan(values, {}), None, (), "outputs/x", (judged,)).sentence
+    sentence = conclude(plan_parts.plan(values, {}), None, (), "outputs/x", (judged,)).sentence
     (typed,) = re.findall(r"a gate would say: (--gate .*)\.$", sentence)
     option, gate = shlex.split(typed.replace("NUMBER", "60"))
-    (resolved,) = wiring.plan({**values, option.removeprefix("--"): gate}, {}).gates
+    (resolved,) = plan_parts.plan({**values, option.removeprefix("--"): gate}, {}).gates
     assert (resolved.dataset, resolved.metric, resolved.threshold) == (name, metric, 60.0)
 
 
@@ -46,7 +46,7 @@ def test_it_can_be_typed_whatever_the_dataset_is_called(name: str) -> None:
     row = SummaryRow(dataset=name, version="0ba9da", metric="accuracy", mode="gen", value=50.0)
     judged = DatasetResult(dataset=name, version="0ba9da", rows=(row,), problem_results=(), counts=Counts())
     sentence = conclude(
-        wiring.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {}), None, (), "outputs/x", (judged,)
+        plan_parts.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {}), None, (), "outputs/x", (judged,)
     ).sentence
     (typed,) = re.findall(r"a gate would say: (--gate .*)\.$", sentence)
     _option, gate = shlex.split(typed)

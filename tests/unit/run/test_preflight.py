@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from tests.fake_ports import FakeLauncher, FakeWeightsSource, MemoryHub, fake_ports
 
-from model_accuracy_eval import wiring
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import WeightsInfo
-from model_accuracy_eval.run import preflight
+from model_accuracy_eval.run import plan_parts, preflight
 from model_accuracy_eval.settings import table
 
 ROWS = MemoryHub({"demo_gsm8k.jsonl": b'{"question": "1 + 1?", "answer": "#### 2"}\n'})
@@ -29,7 +28,7 @@ class TypedWarehouse(FakeWeightsSource):
 def clear(folder: Path, asked: str, *told: str) -> None:
     (folder / "deploy.sh").write_text("exit 0\n")
     values = {"adapter": str(folder), "model": "hf:org/name", "datasets": "demo_gsm8k", "task-type": asked}
-    plan = wiring.plan(values, {})
+    plan = plan_parts.plan(values, {})
     preflight.check(plan, fake_ports(hub=ROWS, weights_source=TypedWarehouse(*told)))
 
 
@@ -64,7 +63,7 @@ def test_a_refused_port_comes_with_one_that_would_do(tmp_path: Path, replicas: i
     (tmp_path / "deploy.sh").write_text("exec serve --port $PORT\n")
     values = {"adapter": str(tmp_path), "model": "m", "datasets": "demo_gsm8k", "port": port, "replicas": replicas}
     with pytest.raises(Refused) as refused:
-        preflight.check(wiring.plan(values, {}), fake_ports(hub=ROWS, launcher=SomePortsTaken()))
+        preflight.check(plan_parts.plan(values, {}), fake_ports(hub=ROWS, launcher=SomePortsTaken()))
     assert refused.value.sentence == (
         f"Port 8001 is already in use by python3, pid 4711, so the adapter could not serve on it. {step}"
     )

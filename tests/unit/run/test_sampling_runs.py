@@ -7,16 +7,15 @@ from msgspec.structs import replace
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedChat, fake_ports
 from tests.unit.run.test_pipeline import ROWS, plan, right
 
-from model_accuracy_eval import merge
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import BadReuse, BadValue
-from model_accuracy_eval.merge import ShardFolder
 from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, SamplingSetting, Service, Shard
 from model_accuracy_eval.report import comment, comment_figures, history, terminal
 from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run import pipeline, previous_run
 from model_accuracy_eval.run.previous_run import PreviousRun
-from model_accuracy_eval.run_folder import history_file
+from model_accuracy_eval.run_folder import history_file, shard_folders
+from model_accuracy_eval.run_folder.shard_folders import ShardFolder
 
 LLAMA_CPP = Samplers(server="llama.cpp", own={"top_k": 40, "min_p": 0.05})
 NEUTRAL = Samplers(server="llama.cpp", own={"top_k": 40, "min_p": 0.05}, neutral={"top_k": 0, "min_p": 0.0})
@@ -170,7 +169,7 @@ def test_shards_that_sampled_differently_are_not_merged() -> None:
         _, store, _ = evaluate(shard, samplers, MemoryStore(f"shard {index}"))
         folders.append(ShardFolder(store=store, plan=shard))
     with pytest.raises(BadReuse, match="are not shards of one run. Samples were drawn differently"):
-        merge.check(folders)
+        shard_folders.check(folders)
 
 
 def test_history_keeps_samplings_apart() -> None:

@@ -1,4 +1,4 @@
-"""The selftest: every row of every table has a contract, all hold, and a broken metric is found."""
+"""`doctor --metrics`: every row of every table has a contract, all hold, and a broken metric is found."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def test_a2_every_metric_and_aggregation_has_its_contract() -> None:
 def test_a2_the_contracts_hold() -> None:
     """All of them, and the command says so."""
     assert breaches(CONTRACTS) == []
-    done = CliRunner().invoke(main, ["selftest"])
+    done = CliRunner().invoke(main, ["doctor", "--metrics"])
     assert done.exit_code == 0, done.output
     assert done.output.endswith(f"{len(CONTRACTS)} of {len(CONTRACTS)} contracts hold.\n")
 
@@ -51,7 +51,7 @@ WRONG = {
 def test_a2_a_broken_metric_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A likely mistake breaks the contract, and the exit code says so."""
     monkeypatch.setitem(METRICS, name, replace(METRICS[name], score=WRONG[name]))
-    done = CliRunner().invoke(main, ["selftest"])
+    done = CliRunner().invoke(main, ["doctor", "--metrics"])
     assert done.exit_code == 1
     assert f"BROKEN  metric {name} " in done.output
 

@@ -1,0 +1,394 @@
+"""`action`: the main step of the container action and its post step; `admit` has its decision alone."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from model_accuracy_eval.commands.action_context import SECRETS, ActionInputs, AdapterCheckout, action_context
+from model_accuracy_eval.commands.merge import merged
+from model_accuracy_eval.commands.plan import planned
+from model_accuracy_eval.errors import BadReuse, BadValue, Defect, EvalError, PublishFailed, Refused
+from model_accuracy_eval.github import earlier_artifacts
+from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.github.artifact_service import ArtifactService
+from model_accuracy_eval.github.checks import CheckProgress
+from model_accuracy_eval.github.requester import GitHubRequester
+from model_accuracy_eval.github.runner import Runner
+from model_accuracy_eval.ports import Archive, Ports
+from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
+from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.records import Outcome, RunPlan, Settings
+from model_accuracy_eval.records.plan import is_artifact
+from model_accuracy_eval.report.endings import error_outcome
+from model_accuracy_eval.run import admission, engines, inputs, pipeline, plan_parts
+from model_accuracy_eval.run.build import lacks_npus
+from model_accuracy_eval.run.run_progress import RunProgress
+from model_accuracy_eval.run_folder import shard_folders
+from model_accuracy_eval.run_folder.run_archive import open_archive
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.settings import Setting, table
+from model_accuracy_eval.sinks import action_sinks, check_sink
+from model_accuracy_eval.sinks import inputs as sink_inputs
+from model_accuracy_eval.sinks.publisher import Publisher
+from model_accuracy_eval.sinks.sink_parts import SinkParts
+from model_accuracy_eval.system import process_environment
+from model_accuracy_eval.system.clock import SignalClock
+from model_accuracy_eval.system.docker_engine import Labels
+from model_accuracy_eval.system.docker_engine import sweep as sweep_containers
+from model_accuracy_eval.system.process_environment import Secret
+from model_accuracy_eval.system.temporary_folder import STATE_FOLDER, remove, temporary_folder
+from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
+
+_INPUTS = "the action's inputs"
+_OWN_TABLE = {setting.field: setting for setting in table(ActionInputs)}
+_SINK_TABLE = {setting.field: setting for setting in sink_inputs()}
+_MAY_BE_EMPTY = ("artifact-name",)
+"""Inputs whose empty value means something; any other that is empty was not given."""
+_STATE_RUN = "run"
+_PROGRESS_TIMEOUT = 5
+"""Seconds for a request of the thread that shows progress, which is not worth a long wait."""
+
+
+@click.command()
+@click.option("--sweep", is_flag=True, help="Post step: close and remove what a killed main step left behind.")
+def action(*, sweep: bool) -> None:
+    """Entry point of the container action: inputs from INPUT_*, the verdict to where reviewers look."""
+    if sweep:
+        ActionStep(os.environ, SignalClock()).sweep()
+    else:
+        _leave(run_step(admit_only=False))
+
+
+def _leave(exit_code: int) -> NoReturn:
+    """Ends the process without Python's own cleaning up, which takes seconds where many processes want the cores: the
+    runner kills a cancelled step after ten."""
+    with contextlib.suppress(OSError):  # the runner has gone away
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(exit_code)
+
+
+def run_step(*, admit_only: bool) -> int:
+    """Runs the step and returns its exit code."""
+    clock = SignalClock()
+    with clock.listening():
+        step = ActionStep(os.environ, clock)
+        try:
+            with step.parts(admit_only=admit_only) as (context, ports):
+                return act(context, ports)
+        except Exception as error:  # noqa: BLE001 - a step that fails says why where its readers look
+            failure = error if isinstance(error, EvalError) else Defect.from_exception(error)
+            step.step.error(failure.sentence, title="No evaluation")
+            if isinstance(failure, Defect):
+                step.step.say(failure.detail)
+            return failure.exit_code
+
+
+# The story: open the check, admit who asks, fetch the adapter, run, and publish how it ended.
+
+
+def act(context: ActionContext, ports: ActionPorts) -> int:
+    """Runs the step and returns its exit code."""
+    publisher = Publisher(ports.sinks, warn=ports.step.warning)
+    if context.admit_only and _is_admitted(context, ports):
+        return 0
+    if ports.plan_shards is not None:
+        admission.check(context, ports.github)
+        for name, value in ports.plan_shards().items():
+            ports.step.output(name, value)
+        return 0
+    publisher.begin()
+    try:
+        outcome = _evaluate(context, ports, publisher)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the check must not stay open
+        outcome = error_outcome(error if isinstance(error, EvalError) else Defect.from_exception(error))
+        publisher.publish(outcome, None)
+    return _exit_code(context, ports, outcome, publisher.published)
+
+
+def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
+    """Decides alone; a refusal is then published like that of a run."""
+    try:
+        admission.check(context, ports.github)
+    except EvalError:
+        return False
+    ports.step.output("conclusion", "admitted")
+    ports.step.output("commit", context.adapter_commit or context.commit)
+    ports.step.notice(
+        f"{context.actor.login} may evaluate {context.adapter_repository} at commit {context.adapter_commit}.",
+        title="Admitted",
+    )
+    return True
+
+
+def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
+    # First and alone: nothing of the adapter or of the workspace is fetched, read or run for somebody who is no admin.
+    admission.check(context, ports.github)
+    checked_out = None
+    if ports.needs_adapter:
+        with ports.step.group("Fetch the adapter"):
+            checked_out = ports.check_out()
+    plan = ports.plan(checked_out)
+    run_ports = ports.run_ports(plan, checked_out)
+    objections = admission.devices(context, plan, ports)
+    try:
+        return pipeline.evaluate(plan, run_ports, publisher, objections).outcome
+    finally:
+        run_ports.progress.close()
+
+
+def _exit_code(context: ActionContext, ports: ActionPorts, outcome: Outcome, published: Published) -> int:
+    """A result that could not be published everywhere fails the step, too."""
+    # GitHub gives the workflows of forks a token that only reads, so that their failures are expected.
+    from_fork = context.pull is not None and context.pull.is_fork
+    failures = [failure for failure in published.failures if failure.sink == "files" or not from_fork]
+    if outcome.exit_code or not failures:
+        return outcome.exit_code
+    sentences = " ".join(failure.sentence for failure in failures)
+    ports.step.error(sentences, title="The result could not be published everywhere")
+    return PublishFailed.exit_code
+
+
+# What the story is played with.
+
+
+class ActionStep:
+    """One step of the action. Its tokens are masked before anything else is printed."""
+
+    def __init__(self, environment: Mapping[str, str], clock: SignalClock) -> None:
+        self.environment = environment
+        self.clock = clock
+        self.step = Runner(environment, sys.stdout)
+        self.tokens = {name: Secret(self.step.input(name), name) for name in SECRETS}
+        for token in self.tokens.values():
+            if token:
+                self.step.mask(token.reveal())
+
+    @contextmanager
+    def parts(self, *, admit_only: bool = False) -> Iterator[tuple[ActionContext, ActionPorts]]:
+        """Yields the context of the step, and everything outside the program that it uses."""
+        if self.step.is_set("token") and not self.tokens["token"]:
+            raise BadValue(
+                "The input 'token' is empty: the secret or variable that it names is not set. Leave the input out, and "
+                "the workflow's own token is taken."
+            )
+        own = ActionInputs(**self._typed(_OWN_TABLE))
+        with closing(self.requester()) as requester, temporary_folder(self.environment, self.step) as folder:
+            evaluation = _Evaluation(self, requester, folder, own, admit_only=admit_only or own.admit_only)
+            yield evaluation.context, evaluation.ports(self._typed(_SINK_TABLE))
+
+    def requester(self, **patience: Any) -> GitHubRequester:
+        return GitHubRequester(self.environment, self.tokens["token"].reveal(), self.clock, **patience)
+
+    def inputs(self, fields: Iterable[str]) -> dict[str, str]:
+        """Those that were given, by their names."""
+        texts = {name: self.step.input(name) for name in (field.replace("_", "-") for field in fields)}
+        return {
+            name: text for name, text in texts.items() if text or (name in _MAY_BE_EMPTY and self.step.is_set(name))
+        }
+
+    def _typed(self, rows: Mapping[str, Setting]) -> dict[str, Any]:
+        return inputs.read(self.inputs(rows), _INPUTS, rows)
+
+    def sweep(self) -> None:
+        """Runs the post step: closes and removes what a killed main step left behind."""
+        if check := check_sink.left_open(self.step):
+            with GitHubRest(self.requester()) as github:
+                check_sink.close(check, github)
+        if folder := self.step.state(STATE_FOLDER):
+            remove(folder, self.step.warning)
+        if run_id := self.step.state(_STATE_RUN):
+            self.sweep_containers(Labels(repository=self.environment.get("GITHUB_REPOSITORY", ""), run_id=run_id))
+
+    def sweep_containers(self, labels: Labels) -> None:
+        """Removes containers whose owner is gone, and those of the run that the labels name."""
+        for name in sweep_containers(labels, self.environment):
+            self.step.notice(f"The container {name} was left behind and is removed.")
+
+
+class _Evaluation:
+    """The parts of one evaluation. Those of the run depend on the plan, and the plan on the adapter's folder, so they
+    are made later."""
+
+    def __init__(
+        self, step: ActionStep, requester: GitHubRequester, folder: str, own: ActionInputs, *, admit_only: bool
+    ) -> None:
+        self._step = step
+        self._requester = requester
+        self._folder = folder
+        self._inputs = own
+        self._values = step.inputs(setting.field for setting in table())
+        self._artifact_name = ""
+        # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
+        early: dict[str, Any] = {name: self._values[name] for name in ("label", "endpoint") if name in self._values}
+        first = inputs.merge(inputs.read(early, _INPUTS))
+        self._needs_adapter = not first.endpoint and self._values.get("mode") not in {"merge", "eval"}
+        self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock.check)
+        event = step.step.event()
+        self.context = action_context(
+            own,
+            self._adapter.repository,
+            self._adapter.commits(event, requester),
+            event,
+            step.environment,
+            label=first.label,
+            model=step.step.input("model"),
+            admit_only=admit_only,
+        )
+        self._progress = RunProgress(step.clock.elapsed)
+
+    def ports(self, sink_values: dict[str, Any]) -> ActionPorts:
+        step, github = self._step, GitHubRest(self._requester)
+        self._artifact_name = sink_values.get("artifact_name", _SINK_TABLE["artifact_name"].default)
+        if "shard" in self._values:
+            # Only the merged run has a verdict.
+            sink_values |= {"comment": False, "check": False, "status": "false"}
+        artifacts = ArtifactService(step.environment, mask=step.step.mask)
+        updater = CheckProgress(
+            lambda: step.requester(timeout=_PROGRESS_TIMEOUT, patience=0.0), self._progress.newest, step.step.warning
+        )
+        parts = SinkParts(
+            context=self.context,
+            step=step.step,
+            github=github,
+            artifacts=artifacts if artifacts.is_offered else None,
+            updater=updater,
+            since_stop=step.clock.since_stop,
+        )
+        return ActionPorts(
+            step=step.step,
+            github=github,
+            sinks=action_sinks(parts, sink_values),
+            check_out=self._check_out,
+            plan=self._plan,
+            run_ports=self._run_ports,
+            needs_adapter=self._needs_adapter,
+            plan_shards=self._plan_shards if self._values.get("mode") == "plan" else None,
+            lacks_npus=lambda plan: lacks_npus(plan, step.environment, step.clock, self._labels(plan)),
+        )
+
+    def _check_out(self) -> CheckedOut:
+        checked_out = self._adapter.check_out(self.context.adapter_commit)
+        self._step.step.notice(f"The adapter is {self.context.adapter_repository} at {self.context.adapter_commit}.")
+        return checked_out
+
+    def _plan(self, checked_out: CheckedOut | None) -> RunPlan:
+        settings = self._shard_settings()
+        if checked_out:
+            settings["adapter"] = checked_out.folder
+            settings.setdefault("runtime", "container")
+        if config := self._step.step.input("config"):
+            settings["config"] = config
+        return plan_parts.plan(
+            settings,
+            self._step.environment,
+            _INPUTS,
+            trust_file=False,
+            adapter_tree=f"{checked_out.tree}:{self.context.adapter_path}" if checked_out else "",
+            check=self._step.clock.check,
+            say=self._step.step.say,
+        )
+
+    def _shard_settings(self) -> dict[str, str]:
+        """What a shard goes on with if it is run again; for `mode: merge` the merged run, to be judged."""
+        values, folder = self._values, self._inputs.shards_path
+        out = values.get("out", Settings().out)
+        if values.get("mode") == "merge":
+            shards = [str(run) for run in shard_folders.newest(folder).values()]
+            given = {name: value for name, value in values.items() if name != "mode"}
+            if not shards:
+                raise BadReuse(f"'{folder}' has no shards to merge: name the folder of their artifacts as shards-path.")
+            fields = {name.replace("-", "_"): value for name, value in given.items()}
+            run = merged(shards, out, fields, allow_missing=self._inputs.allow_missing)
+            return {**given, "mode": "eval", "reuse": run}
+        if folder and "shard" in values and (earlier := shard_folders.earlier_attempt(folder, values["shard"], out)):
+            self._step.step.notice(f"This shard goes on with what an earlier attempt has left, {earlier}.")
+            return {**values, "reuse": earlier}
+        return dict(values)
+
+    def _plan_shards(self) -> dict[str, str]:
+        """The output `shards`, for a matrix."""
+        shards = planned(
+            {name: value for name, value in self._values.items() if name not in {"mode", "gate", "shard"}},
+            self._step.environment,
+            minutes=self._inputs.shard_minutes,
+            most=self._inputs.max_shards,
+            check=self._step.clock.check,
+            say=self._step.step.say,
+            open_archive=self._open_archive,
+        )
+        self._step.step.notice(shards.sentence(), title="Shards")
+        return {"conclusion": "planned", "shards": json.dumps(shards.jobs())}
+
+    def _run_ports(self, plan: RunPlan, checked_out: CheckedOut | None) -> Ports:
+        step, context = self._step, self.context
+        if plan.settings.runtime == "container":
+            step.step.save(_STATE_RUN, plan.run_id)
+            step.sweep_containers(Labels(repository=context.repository))
+        user, facts = None, {}
+        if obeyed := process_environment.obeyed(step.environment):
+            facts["obeyed variables"] = ", ".join(obeyed)
+            step.step.notice(f"The environment says whom this step talks to: {', '.join(obeyed)}.")
+        if checked_out:
+            user = _adapter_user(plan, allow_unsafe=self._inputs.allow_unsafe)
+            if user and plan.settings.baseline and not is_artifact(plan.settings.baseline):
+                user.refuse_answers(plan.settings.baseline)
+            place = f"{context.adapter_repository} at commit {context.adapter_commit}"
+            facts |= {"adapter": f"{place}, tree {checked_out.tree}", "deploy.sh": _confinement(plan, user)}
+        group = groups.of_all(plan.groups, [task.name for task in plan.tasks])
+        ports = engines.ports(
+            plan,
+            step.environment,
+            step.clock,
+            sys.stdout,
+            facts=facts,
+            adapter_user=user,
+            private_folder=True,
+            model_token=step.tokens["model-token"] or None,
+            labels=self._labels(plan),
+            wrap_display=partial(self._progress.watch, group=group),
+        )
+        return dataclasses.replace(ports, open_archive=self._open_archive)
+
+    def _labels(self, plan: RunPlan) -> Labels:
+        return Labels(repository=self.context.repository, run_id=plan.run_id)
+
+    def _open_archive(self, place: str) -> Archive:
+        """A run in the workspace, or an artifact of an earlier run, which nobody else can read meanwhile."""
+        if not is_artifact(place):
+            return open_archive(place)
+        target = Path(self._folder, "baseline.zip")
+        target.touch(mode=0o600)
+        environment = self._step.environment
+        sentence = earlier_artifacts.download(self._requester, environment, self._artifact_name, place, target)
+        self._step.step.notice(sentence)
+        return open_archive(str(target))
+
+
+def _adapter_user(plan: RunPlan, *, allow_unsafe: bool) -> UnprivilegedUser | None:
+    """Whom deploy.sh runs as on this machine: somebody who cannot read our tokens or write our files."""
+    if plan.settings.runtime != "process" or allow_unsafe:
+        return None
+    if os.geteuid() != 0:
+        raise Refused(
+            "With the runtime 'process' and without root, deploy.sh would run as this program's user, who can read its "
+            "tokens: name an image to run it in (adapter-image), or accept that (allow-unsafe: true)."
+        )
+    return unprivileged_user()
+
+
+def _confinement(plan: RunPlan, user: UnprivilegedUser | None) -> str:
+    if plan.settings.runtime == "container":
+        return f"in a container of {plan.settings.adapter_image}"
+    if user:
+        return f"as user {user.uid}, who has no rights"
+    return "UNSAFE: as the user of this program, who can read its tokens and change its files (allow-unsafe)"

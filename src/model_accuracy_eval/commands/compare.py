@@ -1,0 +1,89 @@
+"""`compare`: two runs beside each other, from their folders or zips; nothing is asked, judged or written to either."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from model_accuracy_eval import python_api
+from model_accuracy_eval.commands.options import (
+    GATE_SETTINGS,
+    given_settings,
+    setting_options,
+    terminal_width,
+    write,
+)
+from model_accuracy_eval.commands.report import with_gates
+from model_accuracy_eval.ports import Archive
+from model_accuracy_eval.records import Comparison, DatasetResult, Report
+from model_accuracy_eval.report import comparison, comparison_page, page_replies, terminal
+from model_accuracy_eval.report.page_charts import Timeline
+from model_accuracy_eval.report.page_replies import PackedReplies, ProblemDocument
+from model_accuracy_eval.run_folder import journal, kept_report, predictions
+from model_accuracy_eval.run_folder.run_archive import open_archive
+
+
+@click.command()
+@click.argument("base")
+@click.argument("new")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+@click.option("--md", metavar="FILE", help="Also write the comparison to this Markdown file.")
+@click.option("--html", metavar="FILE", help="Also write a page with the changed problems' replies side by side.")
+@setting_options(GATE_SETTINGS)
+def compare(base: str, new: str, as_json: bool, md: str | None, html: str | None, **values: Any) -> None:
+    """Compare two runs, each a folder or a zip of one: differences with intervals, and which problems flipped.
+
+    With --gate, the exit code is the verdict on NEW, with BASE as its baseline; nothing is written to either.
+    """
+    result = python_api.compare(base, new)
+    given = given_settings(values)
+    verdict = None
+    if given:
+        verdict = with_gates(kept_report.read(open_archive(new)), {**given, "baseline": base}, open_archive)
+    if md:
+        write(md, comparison.as_markdown(result).encode())
+    if html:
+        write(html, page_of(open_archive(base), open_archive(new), result))
+    click.echo(comparison.as_json(result, verdict) if as_json else comparison.as_text(result, terminal_width()))
+    if verdict is not None:
+        if not as_json:
+            click.echo("\n" + "\n".join(terminal.verdict(verdict)))
+        sys.exit(verdict.outcome.exit_code)
+
+
+def page_of(base: Archive, new: Archive, compared: Comparison) -> bytes:
+    old_report, new_report = kept_report.read(base), kept_report.read(new)
+    states = comparison_page.states(compared, old_report, new_report)
+    old_results = {result.dataset: result for result in old_report.dataset_results}
+    replies: dict[str, PackedReplies] = {}
+    questions: dict[str, dict[int, str]] = {}
+    for result in new_report.dataset_results:
+        if result.dataset in states:
+            changed = states[result.dataset]
+            before = comparison_page.changed_only(old_results[result.dataset], changed)
+            after = comparison_page.changed_only(result, changed)
+            replies[result.dataset] = page_replies.pack_documents(
+                _side_by_side(_documents(base, old_report, before), _documents(new, new_report, after))
+            )
+            questions[result.dataset] = journal.questions(new.lines, new_report.plan.settings.label, result.dataset)
+    return comparison_page.as_html(compared, old_report, new_report, questions, replies)
+
+
+def _side_by_side(old: Iterator[ProblemDocument], new: Iterator[ProblemDocument]) -> Iterator[ProblemDocument]:
+    before = {document.id: document for document in old}
+    for document in new:
+        document.old = before[document.id].samples
+        yield document
+
+
+def _documents(archive: Archive, report: Report, result: DatasetResult) -> Iterator[ProblemDocument]:
+    answers, failures, found, pictures = _lines(archive, report, result.dataset)
+    documents = page_replies.documents(result, answers, failures, found, Timeline())
+    return page_replies.illustrated(documents, predictions.addresses(pictures))
+
+
+def _lines(archive: Archive, report: Report, dataset: str) -> list[Iterator[bytes]]:
+    label = report.plan.settings.label
+    files = (journal.file, journal.failures_file, predictions.findings_file, predictions.pictures_file)
+    return [archive.lines(file(label, dataset)) for file in files]

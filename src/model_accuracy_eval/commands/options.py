@@ -1,0 +1,153 @@
+"""What commands share: the settings of a run as their options, what a shell is told that can be typed, and output."""
+
+import json
+import shutil
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from model_accuracy_eval.benchmarks import dataset_table
+from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.records import Sampling, Settings
+from model_accuracy_eval.scoring.figures import scorecard
+from model_accuracy_eval.scoring.verdicts import gate_lines
+from model_accuracy_eval.settings import Setting, table
+
+
+def complete_datasets(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Names of datasets and groups after the last comma, and files of the shell's own finding."""
+    done, comma, begun = typed.rpartition(",")
+    names = sorted(name for name in (*dataset_table.TASKS, *dataset_table.GROUPS) if name.startswith(begun))
+    files = [] if comma else [CompletionItem(typed, type="file")]
+    return [*(CompletionItem(f"{done}{comma}{name}") for name in names), *files]
+
+
+def complete_files(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Files and folders, as the shell finds them."""
+    return [CompletionItem(typed, type="file")]
+
+
+def complete_figures(context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """The figures that the datasets which stand before will have; without any, those that most have.
+
+    A name with a blank would be two words for the shell.
+    """
+    done, comma, begun = typed.rpartition(",")
+    names = {name for dataset in _datasets(context) for name in _figures(context, dataset)}
+    return [
+        CompletionItem(f"{done}{comma}{name}") for name in sorted(names) if name.startswith(begun) and " " not in name
+    ]
+
+
+def complete_gates(context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """`DATASET: ` and, behind it, its figures; between quotes, for there is a blank in it."""
+    dataset, colon, begun = typed.partition(":")
+    if not colon:
+        return [CompletionItem(f"{name}:") for name in (*_datasets(context), "*", "scenario") if name.startswith(typed)]
+    if dataset == "scenario":
+        names: Iterable[str] = gate_lines.SCENARIOS
+        return [CompletionItem(f"{dataset}: {name}") for name in names if name.startswith(begun.lstrip())]
+    figures = [name for name in _figures(context, dataset) if name.startswith(begun.lstrip())]
+    return [CompletionItem(f"{dataset}: {name} >=") for name in figures]
+
+
+def complete_figures_of_runs(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Those of the newest run."""
+    try:
+        run = json.loads(Path(Settings().out, "latest", "run.json").read_bytes())
+        names = {name for dataset in run["datasets"].values() for name in dataset["metrics"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(typed)]
+
+
+def _datasets(context: click.Context) -> list[str]:
+    """Those that stand before, as far as they are known."""
+    typed = (context.params.get("datasets") or "").split(",")
+    return [name for name in typed if name in dataset_table.TASKS] or ["demo_gsm8k"]
+
+
+def _figures(context: click.Context, dataset: str) -> list[str]:
+    """The names of its figures."""
+    task = dataset_table.TASKS.get(dataset, dataset_table.TASKS["demo_gsm8k"])
+    given = context.params.get("num_return_sequences")
+    samples = int(given) if given and given.isdecimal() else Settings().num_return_sequences
+    samples = Sampling(n=samples).of(task).n
+    return scorecard.metric_names(task, samples, (samples,))
+
+
+_COMPLETIONS = {
+    "datasets": complete_datasets,
+    "gate": complete_gates,
+    "only": complete_figures,
+    **dict.fromkeys(("model", "reuse", "baseline", "data_dir", "tasks_path", "out"), complete_files),
+}
+"""Setting → what a shell is told that can be typed there."""
+
+
+def setting_option(setting: Setting) -> Callable[[Any], Any]:
+    """The click option of a setting. Values stay texts here: one place types and checks them for all sources."""
+    names = [f"--{setting.name}", *([setting.short] if setting.short else [])]
+    if setting.type is bool:
+        return click.option(*names, is_flag=True, default=None, help=_help(setting))
+    return click.option(
+        *names,
+        setting.field,
+        default=None,
+        multiple=setting.field in {"gate", "endpoint"},
+        metavar=_metavar(setting),
+        help=_help(setting),
+        shell_complete=_COMPLETIONS.get(setting.field),
+    )
+
+
+def _help(setting: Setting) -> str:
+    if setting.default in (None, (), {}, False):
+        return setting.about
+    default = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
+    return f"{setting.about} [default: {default}]"
+
+
+def _metavar(setting: Setting) -> str:
+    if setting.choices:
+        return "|".join(setting.choices)
+    kinds = {"int": "N", "float": "X", "tuple": "LIST", "dict": "JSON"}
+    return next((metavar for kind, metavar in kinds.items() if kind in str(setting.bare)), "TEXT")
+
+
+def setting_options(names: Collection[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options of some settings, for commands that take no others."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for setting in reversed([setting for setting in table() if setting.field in names]):
+            command = setting_option(setting)(command)
+        return command
+
+    return add
+
+
+def given_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that stand on the command line."""
+    return {name: value for name, value in values.items() if value not in (None, ())}
+
+
+GATE_SETTINGS = ("gate", "gate_on", "confidence", "on_undecided")
+"""The settings of `run` that decide about a run which has ended."""
+_NARROWEST = 60
+"""Columns that tables take at least."""
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, 80 where there is none."""
+    return max(_NARROWEST, shutil.get_terminal_size().columns)
+
+
+def write(path: str | Path, content: bytes) -> None:
+    """A file that the user named."""
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise BadValue(f"{path} cannot be written: {error.strerror or error}.") from error

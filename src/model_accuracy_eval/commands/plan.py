@@ -1,0 +1,223 @@
+"""`plan`: what a run will be able to show, before anything is asked; and the action's number of shards."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any, NamedTuple
+
+import click
+
+from model_accuracy_eval.commands.options import given_settings, setting_options
+from model_accuracy_eval.errors import BadValue, EvalError
+from model_accuracy_eval.ports import Archive, Ports
+from model_accuracy_eval.records import DataFile, DataRow, Gate, PreparedDataset, Record, RunPlan
+from model_accuracy_eval.report import progress
+from model_accuracy_eval.run import engines, inputs, plan_parts, preflight
+from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
+from model_accuracy_eval.run_folder import runfile
+from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.scoring.verdicts import gates, planned_sizes
+from model_accuracy_eval.scoring.verdicts.following import followed_figures
+from model_accuracy_eval.scoring.verdicts.planned_sizes import PlannedSize
+from model_accuracy_eval.system.clock import SignalClock
+from model_accuracy_eval.tasks import preparation, rows
+
+_MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:m|min)")
+_SETTINGS = {
+    "baseline", "datasets", "columns", "tasks_path", "data_dir", "offline", "limit", "num_return_sequences", "k",
+    "gate", "gate_on", "confidence",
+}  # fmt: skip
+_UNKNOWN_SHARE = 70.0
+"""Of right answers, where no gate says which are expected."""
+
+
+def _budget(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[float, bool] | None:
+    """The number of requests or minutes, and whether it counts minutes."""
+    if text is None:
+        return None
+    bare = text.replace(",", "").strip()
+    minutes = _MINUTES.fullmatch(bare)
+    number = float(minutes[1]) if minutes else float(bare) if bare.isdecimal() else 0.0
+    if number <= 0:
+        raise click.BadParameter(
+            f"'{text}' is neither a number of requests, such as 2000, nor of minutes, such as 30m."
+        )
+    return number, minutes is not None
+
+
+@click.command()
+@click.option(
+    "--budget",
+    callback=_budget,
+    metavar="REQUESTS|MINUTES",
+    help="Say how so many requests (2000) or minutes (30m, at the pace of the baseline) are best spent.",
+)
+@setting_options(_SETTINGS)
+def plan(budget: tuple[float, bool] | None, **values: Any) -> None:
+    """Say what the gates of a run can show at this size, and how a number of requests or minutes is best spent.
+
+    Nothing is asked: the questions are counted, and fetched where they are not on this machine.
+    """
+    # A plan needs somebody to ask; nobody is.
+    run_plan = plan_parts.plan({**given_settings(values), "endpoint": "http://localhost:8000"}, os.environ)
+    ports = engines.ports(run_plan, os.environ, SignalClock(), sys.stderr)
+    try:
+        requests = _requests(run_plan, ports, *budget) if budget else None
+        click.echo("\n".join(_lines(run_plan, ports, requests)))
+    finally:
+        ports.progress.close()
+
+
+def _requests(plan: RunPlan, ports: Ports, number: float, is_minutes: bool) -> int:
+    """A budget as requests: as many as the baseline's run answered in so many minutes."""
+    if not is_minutes:
+        return int(number)
+    if not plan.settings.baseline:
+        raise BadValue(
+            f"How many requests {number:g} minutes are, an earlier run of the service says: name it by --baseline."
+        )
+    archive = ports.open_archive(plan.settings.baseline)
+    last = runfile.read(archive.read(RUN_FILE), archive.root)
+    pace = progress.of_run(last)
+    if pace is None or pace.rate is None:
+        raise BadValue(f"'{archive.root}' does not say how fast the service is: its last part has no answers.")
+    return int(60 * number * pace.rate)
+
+
+def _lines(plan: RunPlan, ports: Ports, requests: int | None) -> Iterator[str]:
+    """What is planned for every dataset, and what its gates can show; with `requests`, how they are best spent."""
+    with ports.clock.interruptible():
+        datasets = [preflight.prepared(task, plan, ports) for task in plan.tasks]
+    total = 0
+    for prepared in datasets:
+        size = PlannedSize(len(prepared.problems), plan.sampling.of(prepared.task).n)
+        total += size.requests
+        yield f"{prepared.task.name}: {size}, {size.requests:,} requests"
+        for gate in (gate for gate in plan.gates if gate.dataset == prepared.task.name):
+            yield f"  {gate} {_can_show(plan, prepared, gate, size)}"
+    named = {prepared.task.name for prepared in datasets}
+    for gate in (gate for gate in plan.gates if gate.dataset not in named):
+        yield f"{gate}: what it can show depends on the figures of its datasets."
+    if len(datasets) > 1:
+        yield f"{total:,} requests in all"
+    if requests is not None:
+        yield from _best_spent(plan, datasets, requests)
+
+
+def _can_show(plan: RunPlan, prepared: PreparedDataset, gate: Gate, size: PlannedSize) -> str:
+    figure = followed_figures(prepared.task, size.n, plan.k).get(gate.metric)
+    if figure is None:
+        return "is about a figure that is no plain mean: what it can show is known when it is."
+    rule = gates.rule(plan)
+    return planned_sizes.can_show(gate, size, rule, of_samples=figure.is_mean_of_samples, drawn=figure.drawn)
+
+
+def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -> Iterator[str]:
+    """Each dataset gets as many requests for each of its problems."""
+    problems = sum(len(prepared.problems) for prepared in datasets)
+    for prepared in datasets:
+        name, here = prepared.task.name, len(prepared.problems)
+        own = requests * here // problems
+        least = _least(plan, name)
+        sizes = [*planned_sizes.alternatives(own, here, least)]
+        if not sizes:
+            raise BadValue(
+                f"{requests:,} requests leave {own:,} for {name}, whose figures need {least:,} samples of a problem. "
+                f"Give a --budget of {ceil(least * problems / here):,} or more, or fewer datasets."
+            )
+        share = next((gate.threshold for gate in plan.gates if gate.dataset == name and gate.threshold > 0), None)
+        share = (share or _UNKNOWN_SHARE) / 100
+        yield f"{own:,} requests for {name} are best spent on {sizes[0]}: --limit {sizes[0].problems} -n {sizes[0].n}"
+        for size in sizes:
+            points = planned_sizes.margin(size, here, min(share, 0.99))
+            yield f"  {size}: within {points:.2f} points of the true figure of all problems"
+    yield "(95 %, where the samples of one problem correlate by .5)"
+
+
+def _least(plan: RunPlan, dataset: str) -> int:
+    """Samples of a problem that the gated figures need."""
+    names = [gate.metric for gate in plan.gates if gate.dataset == dataset]
+    sizes = [int(size) for kind, _, size in (name.partition("@") for name in names) if kind in {"pass", "cons"}]
+    return max(sizes, default=1)
+
+
+# Into how many shards the action splits a run: from the sizes of its datasets, and from the pace of an earlier run.
+# A shard has every W-th problem of each dataset, so all take about the same time, whatever mixture of datasets it is.
+
+
+class DatasetSize(NamedTuple):
+    """How much of a dataset is asked."""
+
+    problems: int
+    samples: int
+
+
+class ShardPlan(Record, frozen=True, kw_only=True):
+    """The shards of a run."""
+
+    count: int
+    samples: int
+    seconds: float | None = None
+    """What one machine would need to ask for everything; None: unknown."""
+
+    def jobs(self) -> list[dict[str, str]]:
+        """The entries of a matrix: each shard, and its name in the name of an artifact."""
+        return [{"shard": f"{at}/{self.count}", "name": f"{at}-of-{self.count}"} for at in range(self.count)]
+
+    def sentence(self) -> str:
+        shards = "1 shard" if self.count == 1 else f"{self.count} shards"
+        if self.seconds is None:
+            return f"{self.samples:,} samples in {shards}; no earlier run says how long they take."
+        each = self.seconds / self.count / 60
+        return (
+            f"{self.samples:,} samples take about {self.seconds / 60:.0f} minutes at the earlier run's pace: {shards} "
+            f"of about {each:.0f} minutes, and what a start takes."
+        )
+
+
+def shard_plan(
+    sizes: Mapping[str, DatasetSize], last: RunFile | None, *, minutes: float, most: int, concurrency: int
+) -> ShardPlan:
+    """As few shards as keep each below so many minutes, `most` at most. Without an earlier run there are `most`."""
+    samples = sum(size.samples for size in sizes.values())
+    largest = max((size.problems for size in sizes.values()), default=1)
+    most = max(1, min(most, largest))
+    pace = progress.of_run(last) if last else None
+    seconds = pace.seconds({name: size.samples for name, size in sizes.items()}, concurrency) if pace else None
+    count = most if seconds is None else min(most, max(1, ceil(seconds / (60 * minutes))))
+    return ShardPlan(count=count, samples=samples, seconds=seconds)
+
+
+def planned(
+    values: Mapping[str, Any],
+    environment: Mapping[str, str],
+    *,
+    minutes: float,
+    most: int,
+    check: Callable[[], object],
+    say: Callable[[str], object],
+    open_archive: Callable[[str], Archive],
+) -> ShardPlan:
+    """The shards of a run with these settings; `baseline` names the run that says how long samples take."""
+    settings = inputs.merge(inputs.read(values, "the shards' settings"))
+    fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
+    data, make_rows = hub(environment, fetch=fetch), trusted_python(environment)
+
+    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[DataRow]:
+        return rows.read(file, fields, settings.data_dir, data, make_rows)
+
+    sizes: dict[str, DatasetSize] = {}
+    for task in plan_parts.library_of(settings, environment, check, say).find_all(settings.datasets).tasks:
+        problems = len(preparation.assemble(task, read, settings.limit or None).problems)
+        each = task.repeats or settings.num_return_sequences if task.kind == "generate" else 1
+        sizes[task.name] = DatasetSize(problems=problems, samples=problems * each)
+    last = None
+    if settings.baseline:
+        try:
+            archive = open_archive(settings.baseline)
+            last = runfile.read(archive.read(RUN_FILE), archive.root)
+        except EvalError as error:
+            say(f"No earlier run says how long the samples take: {error.sentence}")
+    return shard_plan(sizes, last, minutes=minutes, most=most, concurrency=settings.concurrency)

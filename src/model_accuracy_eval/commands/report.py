@@ -1,0 +1,191 @@
+"""`report`: the pages of a run that has ended, its verdict by other gates, and its files for other programs."""
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from model_accuracy_eval.commands.options import GATE_SETTINGS, given_settings, setting_options, write
+from model_accuracy_eval.errors import BadReuse, BadValue, UsageError
+from model_accuracy_eval.ports import Archive, Store
+from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
+from model_accuracy_eval.records.report import is_verdict
+from model_accuracy_eval.report import exports, lm_eval_results, model_card, terminal
+from model_accuracy_eval.report.exports import ExportedRun, NamedFile, exported_run
+from model_accuracy_eval.report.model_card import HubDataset
+from model_accuracy_eval.run import outcome, previous_run, resolve
+from model_accuracy_eval.run_folder import journal, kept_report, runfile, saved_plan
+from model_accuracy_eval.run_folder.manifest import MANIFEST
+from model_accuracy_eval.run_folder.run_archive import open_archive
+from model_accuracy_eval.run_folder.run_folder import reopened
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.verdicts import gate_lines, gates
+from model_accuracy_eval.scoring.verdicts.gate_lines import Unit
+from model_accuracy_eval.sinks import run_files
+
+FORMS: Mapping[str, Callable[[ExportedRun, Mapping[str, HubDataset]], Iterable[NamedFile]]] = {
+    "junit": lambda run, _: exports.junit(run),
+    "model-card": model_card.files,
+    "lm-eval": lambda run, _: lm_eval_results.files(run),
+    "benchmark-action": lambda run, _: exports.benchmark_entries(run),
+}
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--as", "forms", multiple=True, type=click.Choice(list(FORMS)), help="Write these files instead; can be repeated."
+)
+@click.option("--into", metavar="FOLDER", default=".", show_default=True, help="Where files of --as are written.")
+@click.option(
+    "--hub-dataset",
+    "hub_datasets",
+    multiple=True,
+    metavar="NAME=OWNER/DATASET[:TASK]",
+    help="For model-card: where a dataset's leaderboard is on Hugging Face, if its rows did not come from there.",
+)
+@setting_options((*GATE_SETTINGS, "baseline"))
+def report(run: str, forms: tuple[str, ...], into: str, hub_datasets: tuple[str, ...], **values: Any) -> None:
+    """Render a run's summary and page again from what its folder holds; nobody is asked, no reply is judged.
+
+    With --gate, the figures are held against these gates: the verdict is the run's from then on, and the exit code.
+
+    With --as, a run, which may be a zip of one, is written as other programs write or read it. junit: what CI servers
+    show as tests. model-card: figures for Hugging Face. lm-eval: its results and samples. benchmark-action: entries of
+    github-action-benchmark's chart.
+    """
+    given = given_settings(values)
+    if forms:
+        if given:
+            raise UsageError("--as writes a run as it is: decide about its gates first, with a report of its own.")
+        for path in _exported(run, forms, into, hub_datasets):
+            click.echo(str(path))
+        return
+    with contextlib.closing(reopened(run)) as store:
+        verdict = with_gates(kept_report.read(store), given, open_archive) if given else None
+        names = write_verdict(verdict, store) if verdict else render(kept_report.read(store), store)
+        click.echo("\n".join(f"{store.root}/{name}" for name in names))
+    if verdict is not None:
+        click.echo("\n".join(terminal.verdict(verdict)))
+        sys.exit(verdict.outcome.exit_code)
+
+
+def render(kept: Report, store: Store) -> list[str]:
+    """Writes the summary and the page into the folder that the report was read from; returns their names.
+
+    They are the same, byte by byte, with one exception: where a task was asked as one text with solved examples, the
+    page shows all of that text as the question, since the journal has nothing else.
+    """
+    label = kept.plan.settings.label
+    questions = {
+        result.dataset: journal.questions(store.lines, label, result.dataset) for result in kept.dataset_results
+    }
+    return run_files.rewrite(kept, questions, store)
+
+
+def _exported(run: str, forms: Iterable[str], folder: str, hub_datasets: Iterable[str]) -> Iterator[Path]:
+    """Writes a run's files in these forms; yields their paths."""
+    hubs = model_card.parse(hub_datasets)
+    archive = open_archive(run)
+    exported = exported_run(kept_report.read(archive), archive)
+    for name, content in (file for form in forms for file in FORMS[form](exported, hubs)):
+        # A name may hold folders, made of names of models and datasets; none of them leads out of the folder.
+        path = Path(folder, *(part for part in name.split("/") if part.strip(".")))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadValue(f"{path} cannot be written: {error.strerror or error}.") from error
+        write(path, content)
+        yield path
+
+
+# Gates that are given when a run has ended: decided on the figures in its folder, by the rules of `run`.
+
+
+_HINDSIGHT = {"gates": "given when the run had ended"}
+"""Who chooses a line after having seen the figure has not been surprised by it: every report says so."""
+
+
+def with_gates(kept: Report, values: Mapping[str, Any], open_archive: Callable[[str], Archive]) -> Report:
+    """The report with the verdict of other gates; `values`: settings that are given now."""
+    _check_figures(kept)
+    rows = groups.all_rows(kept.plan.groups, kept.dataset_results)
+    of_groups: dict[str, list[str]] = {}
+    for row in rows:
+        of_groups.setdefault(row.dataset, []).append(row.metric)
+    units = {result.dataset: _units(result) for result in kept.dataset_results}
+    settings = resolve.settings_with(kept.plan, values)
+    _check_sizes(kept, settings)
+    plan = resolve.gated(kept.plan, settings, units, of_groups)
+    comparison = kept.comparison
+    if "baseline" in values or any(gate.from_baseline for gate in plan.gates):
+        versions = {result.dataset: result.version for result in kept.dataset_results}
+        base = previous_run.baseline(plan, versions, open_archive)
+        comparison = previous_run.against(base, plan, kept.service, kept.dataset_results) if base else None
+    all_rows = [*(row for result in kept.dataset_results for row in result.rows), *rows]
+    results = gates.results(plan, all_rows, comparison)
+    return msgspec.structs.replace(
+        kept,
+        plan=plan,
+        outcome=outcome.conclude(plan, None, results, kept.outcome.folder or "", kept.dataset_results),
+        gates=results,
+        comparison=comparison,
+        environment={**kept.environment, **_HINDSIGHT},
+    )
+
+
+def _check_figures(kept: Report) -> None:
+    folder, ending = kept.outcome.folder, kept.outcome
+    early = next((result for result in kept.dataset_results if result.part and result.part.estimated), None)
+    if early is not None and early.part is not None:
+        raise BadReuse(
+            f"The gates of '{folder}' were decided after {early.part.share} of the requests for {early.dataset}, so it "
+            f"has no figures that another gate could be decided on: run --reuse {folder} asks for the rest.",
+            next_step=shlex.join(["model-accuracy-eval", "run", "--reuse", str(folder)]),
+        )
+    if kept.plan.shard is not None:
+        raise BadReuse(f"'{folder}' is the shard {kept.plan.shard}: its gates are decided by `merge … --gate …`.")
+    if not is_verdict(ending.conclusion) or not kept.dataset_results:
+        raise BadReuse(
+            f"The run '{folder}' ended as {ending.conclusion} and has no figures that a gate could be decided on "
+            f"(exit code {ending.exit_code}): go on with it by --reuse {folder}.",
+            next_step=shlex.join(["model-accuracy-eval", "run", "--reuse", str(folder)]),
+        )
+
+
+def _check_sizes(kept: Report, settings: Settings) -> None:
+    """Refuses a pass@k or cons@k that the run has the samples for, but not the figure."""
+    missing = sorted(gate_lines.sizes(gate.metric for gate in resolve.parsed(settings)) - set(kept.plan.k))
+    if missing and missing[0] <= kept.plan.sampling.n:
+        folder = kept.outcome.folder
+        raise BadReuse(
+            f"The run '{folder}' has no figures for k = {missing[0]}: have them computed and the gates decided by "
+            f"run --mode eval --reuse {folder} --gate …."
+        )
+
+
+def _units(result: DatasetResult) -> dict[str, Unit]:
+    counted = any(problem.c is not None for problem in result.problem_results)
+    of_share: Unit = "verdict share" if counted else "share"
+    return {row.metric: _unit(row, of_share) for row in result.rows}
+
+
+def _unit(row: SummaryRow, of_share: Unit) -> Unit:
+    is_share = row.share and not row.metric.startswith("centred ")
+    if row.higher_is_better:
+        return of_share if is_share else "number"
+    return "falling share" if is_share else "falling number"
+
+
+def write_verdict(report: Report, store: Store) -> list[str]:
+    """Makes the verdict the run's own: its `run.json`, its plan and its pages; returns the names of the pages."""
+    run = runfile.read(store.read(runfile.RUN_FILE), store.root)
+    store.remove(MANIFEST)  # it comes back last: half of this is no whole run
+    store.write(f"configs/{report.plan.stamp}_gated.py", saved_plan.dump(report.plan).encode())
+    store.write(runfile.RUN_FILE, runfile.with_verdict(run, report))
+    return render(report, store)

@@ -1,0 +1,79 @@
+"""`plan`, the real command on the demo's questions: nothing is asked, and what can be shown is said."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from model_accuracy_eval.cli import main
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def planned(*arguments: str) -> tuple[int, list[str]]:
+    done = CliRunner().invoke(main, ["plan", "--offline", *arguments])
+    return done.exit_code, done.output.splitlines()
+
+
+def test_each_gate_stands_under_its_dataset() -> None:
+    """Sizes, requests, and the figures that would pass and fail."""
+    code, lines = planned("--datasets", "demo_gsm8k,demo_arithmetic", "--gate", "*: avg@5 >= 70", "--limit", "20")
+    assert code == 0
+    # Of two gates each has to be surer of a failure.
+    shown = "avg@5 >= 70 passes from 78.00, fails up to 60.00 at the latest (95 %); between them it stays undecided."
+    assert lines == [
+        "demo_gsm8k: 20 problems × 5 samples, 100 requests",
+        f"  demo_gsm8k: {shown}",
+        "demo_arithmetic: 20 problems × 5 samples, 100 requests",
+        f"  demo_arithmetic: {shown}",
+        "200 requests in all",
+    ]
+
+
+def test_requests_are_spent_on_more_problems() -> None:
+    """But on no fewer samples than the gated figures need."""
+    _, lines = planned("--datasets", "demo_arithmetic", "--budget", "60")
+    assert "60 requests for demo_arithmetic are best spent on 60 problems × 1 sample: --limit 60 -n 1" in lines
+    _, lines = planned("--datasets", "demo_arithmetic", "--budget", "60", "--gate", "demo_arithmetic: pass@5 >= 70")
+    assert "60 requests for demo_arithmetic are best spent on 12 problems × 5 samples: --limit 12 -n 5" in lines
+
+
+def test_too_few_requests_are_refused() -> None:
+    """With the number that the figures need."""
+    code, lines = planned("--datasets", "demo_arithmetic", "--budget", "3", "--gate", "demo_arithmetic: cons@5 >= 70")
+    assert code == 2
+    assert any("need 5 samples of a problem" in line for line in lines)
+    assert any("Give a --budget of 5 or more" in line for line in lines)
+
+
+def test_minutes_are_requests_at_the_pace_of_an_earlier_run(tmp_path: Path) -> None:
+    """Minutes of its asking alone; a run that asked nothing has no pace."""
+    run = json.loads((GOLDEN / "many" / "run.json").read_text())
+    answered = sum(entry["counts"]["answered"] for entry in run["datasets"].values())
+    (tmp_path / "run.json").write_text(json.dumps({**run, "seconds": {"infer": 30.0, "score": 1000.0}}))
+    arguments = ["--datasets", "demo_arithmetic", "--baseline", str(tmp_path), "--budget"]
+    _, lines = planned(*arguments, "2.5 min")
+    assert f"{5 * answered} requests for demo_arithmetic are best spent on" in " ".join(lines)
+    went_on = {**run, "seconds": {"infer": 30.0}, "answered_before": answered - 2}
+    (tmp_path / "run.json").write_text(json.dumps(went_on))
+    _, lines = planned(*arguments, "60 min")
+    assert "240 requests for demo_arithmetic are best spent on" in " ".join(lines)
+    (tmp_path / "run.json").write_text(json.dumps({**run, "seconds": {"score": 1000.0}}))
+    code, lines = planned(*arguments, "2.5m")
+    assert (code, "does not say how fast the service is" in " ".join(lines)) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("budget", "sentence"),
+    [
+        ("0", "'0' is neither a number of requests, such as 2000, nor of minutes, such as 30m."),
+        ("2h", "'2h' is neither a number of requests"),
+        ("-3", "'-3' is neither a number of requests"),
+        ("30m", "name it by --baseline"),
+    ],
+)
+def test_a_budget_that_is_none_is_refused(budget: str, sentence: str) -> None:
+    """With what it can be."""
+    code, lines = planned("--datasets", "demo_arithmetic", "--budget", budget)
+    assert (code, sentence in " ".join(" ".join(lines).split())) == (2, True), lines

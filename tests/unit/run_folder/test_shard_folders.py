@@ -1,0 +1,241 @@
+"""Any split of a run, merged, is that run: figure by figure, count by count and verdict by verdict."""
+
+import hashlib
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fake_ports import LogprobOf, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
+
+from model_accuracy_eval.benchmarks import demo
+from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.ports import Chat, ServiceRole
+from model_accuracy_eval.records import (
+    Candidate,
+    Choice,
+    ClientLimits,
+    DataFile,
+    Fault,
+    Loglikelihood,
+    MetricUse,
+    Pipeline,
+    Problem,
+    Prompt,
+    Report,
+    Request,
+    RunPlan,
+    Sampling,
+    Service,
+    Settings,
+    Shard,
+    TaskSpec,
+    Timings,
+)
+from model_accuracy_eval.records.code import ExecutionVerdict, Program
+from model_accuracy_eval.records.problem import Slice
+from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run_folder import journal, shard_folders
+from model_accuracy_eval.run_folder.shard_folders import ShardFolder
+from model_accuracy_eval.tasks import views
+
+N = 3
+
+
+def judged_by(metric: str, name: str) -> TaskSpec:
+    pipelines = (Pipeline(metrics=(MetricUse(name=metric),)),)
+    return msgspec.structs.replace(demo.WORD_PROBLEMS, name=name, pipelines=pipelines)
+
+
+TASKS = {
+    "text": demo.WORD_PROBLEMS,
+    "judged": judged_by("judge", "judged"),
+    "code": judged_by("code", "code"),
+    "loglikelihood": TaskSpec(
+        name="options",
+        about="",
+        data=DataFile(name="options.jsonl"),
+        fields=(),
+        prompt=Prompt(question="{{ question }}"),
+        reference="{{ answer }}",
+        choices='["a", "b"]',
+        kind="choice",
+        mode="text",
+        pipelines=(Pipeline(metrics=(MetricUse(name="acc"), MetricUse(name="acc_norm"))),),
+    ),
+}
+
+
+def draw(*facts: object) -> int:
+    """The same for the same facts."""
+    return hashlib.sha256(repr(facts).encode()).digest()[0]
+
+
+def answer(request: Request, choice: int) -> str | Choice | Fault:
+    """By question and seed alone, as a real service: right, wrong, cut, empty or refused."""
+    question, seed = request.messages[-1].content, (request.seed or 0) + choice
+    match draw("fault", question) % 5, draw(question, seed) % 5:
+        case 0, _ if "+ 1?" in question and "What is 0" not in question:  # else the service would reject everything
+            return Fault(kind="rejected", sentence="too long", status=400)
+        case _, 0:
+            return ""
+        case _, 1:
+            return Choice(text="half of it", finish_reason="length", timings=Timings(e2e=0.01))
+        case _, place:
+            return f"#### {place}"
+
+
+def weight(candidate: Candidate) -> Loglikelihood:
+    return Loglikelihood(logprob=-float(draw(candidate.context, candidate.continuation)), tokens=1)
+
+
+def opinion(request: Request, _choice: int) -> str:
+    return "yes" if draw(request.messages) % 2 else "no"
+
+
+def verdict(program: Program) -> ExecutionVerdict:
+    return "passed" if draw(program.code) % 2 else "failed"
+
+
+class World:
+    """A service, a judge and a sandbox that can be switched off."""
+
+    def __init__(self, rows: int) -> None:
+        lines = [b'{"question": "What is %d + 1?", "answer": "#### 3"}\n' % at for at in range(rows)]
+        options = [b'{"question": "Q%d", "answer": %d}\n' % (at, at % 2) for at in range(rows)]
+        data = demo.WORD_PROBLEMS.data.name
+        self.hub = MemoryHub({data: b"".join(lines), "options.jsonl": b"".join(options)})
+        self.judge_is_on = True
+        self.sandbox = ScriptedSandbox(verdict)
+
+    def run(self, plan: RunPlan, store: MemoryStore) -> Report:
+        def connect(_service: Service, _limits: ClientLimits, *, role: ServiceRole) -> Chat:
+            assert role == "model" or self.judge_is_on, "the judge is off"
+            return ScriptedChat(opinion) if role == "judge" else ScriptedChat(answer, weight=log_weight)
+
+        log_weight: LogprobOf = weight
+        sandbox = self.sandbox
+        ports = fake_ports(
+            connect=connect, hub=self.hub, open_store=lambda _: store, open_sandbox=lambda: sandbox,
+            open_archive=lambda _: store,
+        )  # fmt: skip
+        return pipeline.run(plan, ports)
+
+
+def whole_plan(kind: str) -> RunPlan:
+    judge = {"judge_endpoint": "http://judge", "judge_model": "wise"}
+    return RunPlan(
+        run_id="0" * 32,
+        stamp="20260326_151326",
+        settings=Settings(endpoint=("http://fake-service",), **judge),  # type: ignore[arg-type]
+        tasks=(TASKS[kind],),
+        sampling=Sampling(n=N),
+        k=(1, N),
+        client_limits=ClientLimits(concurrency=32),
+    )
+
+
+def shard_of(plan: RunPlan, index: int, count: int) -> RunPlan:
+    shard = Shard(index=index, count=count)
+    return msgspec.structs.replace(plan, shard=shard).with_settings(shard=str(shard))
+
+
+def told(report: Report) -> Any:
+    """Everything but what a clock says."""
+    return [
+        (result.rows, result.counts, result.problem_results, result.notes, result.ran, result.readings)
+        for result in report.dataset_results
+    ]
+
+
+@given(rows=st.integers(1, 7), count=st.integers(1, 5), order=st.randoms(use_true_random=False))
+@pytest.mark.parametrize("kind", TASKS)
+def test_a_merged_split_is_the_single_run(kind: str, rows: int, count: int, order: Any) -> None:
+    """With any number of shards, in any order, empty ones among them; nobody is asked and nothing runs again."""
+    world, plan = World(rows), whole_plan(kind)
+    single = world.run(plan, MemoryStore())
+    folders = []
+    for index in range(count):
+        store = MemoryStore(f"shard {index}")
+        the_plan = shard_of(plan, index, count)
+        world.run(the_plan, store)
+        folders.append(ShardFolder(store, the_plan))
+    order.shuffle(folders)
+    shard_folders.check(folders)
+    merged = MemoryStore("merged")
+    shard_folders.gather(folders, merged, run_id="1" * 32)
+    world.judge_is_on, ran = False, len(world.sandbox.programs)
+    report = world.run(plan.with_settings(mode="eval"), merged)
+    assert told(report) == told(single)
+    assert report.outcome.exit_code == single.outcome.exit_code
+    assert len(world.sandbox.programs) == ran
+
+
+def shards_of(plan: RunPlan, world: World, count: int = 2) -> list[ShardFolder]:
+    folders = []
+    for index in range(count):
+        store = MemoryStore(f"shard-{index}")
+        world.run(shard_of(plan, index, count), store)
+        folders.append(ShardFolder(store, shard_of(plan, index, count)))
+    return folders
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda lines, _: [*lines, lines[0]], "sample 0 of problem 1 for the second time"),
+        (lambda lines, other: [*lines, *other], "of problem 0, which the shard 1/2 was not asked"),
+        (lambda lines, _: [lines[0][:-9] + b"\n", *lines[1:]], "no sample ("),
+        (lambda lines, _: [b"\xff\n", *lines], "no sample ("),
+        (
+            lambda lines, _: [lines[0].replace(b'"index":0', b'"index":3'), *lines[1:]],
+            "sample 3 of problem 1, but each has 1, counted from 0",
+        ),
+        (
+            lambda lines, _: [lines[0].replace(b'"id":1,', b'"id":-1,'), *lines[1:]],
+            "of problem -1, which the shard 1/2 was not asked",
+        ),
+    ],
+)
+def test_replies_that_no_run_leaves_are_not_merged(spoil: Any, sentence: str) -> None:
+    """A problem that counts twice makes its figure surer than it is; the error says which line it is."""
+    first, second = shards_of(whole_plan("loglikelihood"), World(6))
+    name = journal.file(second.plan.settings.label, "options")
+    shard_folders.check_samples([first, second])
+    store = second.store
+    assert isinstance(store, MemoryStore)
+    store.write(name, spoil(list(store.lines(name)), list(first.store.lines(name))))
+    with pytest.raises(BadReuse) as error:
+        shard_folders.check_samples([first, second])
+    assert sentence in error.value.sentence
+    assert f"'shard-1/{name}'" in error.value.sentence
+
+
+@given(st.integers(0, 9), st.integers(1, 4), st.integers(1, 5), st.integers(0, 4))
+def test_a_shards_problems_are_known_by_their_numbers(start: int, step: int, count: int, index: int) -> None:
+    """Whatever part of the file its task takes: those that `views.sharded` gives it, and no other."""
+    shard = Shard(index=index % count, count=count)
+    task = msgspec.structs.replace(TASKS["text"], slice=Slice(start=start, step=step))
+    problems = [Problem(id=number, messages=(), references=()) for number in range(40)[start::step]]
+    own = {problem.id for problem in views.sharded(tuple(problems), shard)}
+    assert {number for number in range(-3, 40) if shard_folders.is_of_shard(number, task, shard)} == own
+
+
+def test_a_shard_and_its_copy_are_named() -> None:
+    first, second = shards_of(whole_plan("text"), World(4))
+    copy = ShardFolder(MemoryStore("copy of 0"), first.plan)
+    with pytest.raises(BadReuse, match="'shard-0' and 'copy of 0' are both the shard 0/2"):
+        shard_folders.check([first, second, copy])
+
+
+def test_a_problem_is_never_counted_twice() -> None:
+    """Replies that somebody wrote into a run's folder are no verdict when they are judged, merged or not."""
+    world, store, plan = World(4), MemoryStore(), whole_plan("loglikelihood")
+    world.run(plan, store)
+    name = journal.file(plan.settings.label, "options")
+    store.append(name, b"".join(store.lines(name)))
+    report = world.run(plan.with_settings(mode="eval"), store)
+    assert report.outcome.exit_code == 5
+    assert "a sample of problem 0 too many" in report.outcome.sentence
+    assert report.dataset_results == ()
