@@ -19,11 +19,10 @@ from model_accuracy_eval.run.ask_store import BackgroundJudge
 from model_accuracy_eval.run.cancellable import run_checked, run_workers
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run.early_stop import Follower
-from model_accuracy_eval.run.issue_order import longest_first
 from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool, agreed_loglikelihoods
 from model_accuracy_eval.run.rounds import ask_in_turns, converse, with_calls_in_texts
-from model_accuracy_eval.run.running_figure import SpareTime
-from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest
+from model_accuracy_eval.run.run_progress import SpareTime
+from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest, longest_first
 from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.verdicts.following import Following
 

@@ -20,7 +20,7 @@ from model_accuracy_eval.records import (
     WeightsInfo,
 )
 from model_accuracy_eval.records.media import NOUNS
-from model_accuracy_eval.run import judges
+from model_accuracy_eval.run import ask_store
 from model_accuracy_eval.run.shared_sandbox import TRIED_FILE, check_sandbox
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
@@ -61,7 +61,7 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
         raise Refused(" ".join(findings), about=about)
     _check_parts(plan, datasets)
     _tell_texts(plan, datasets, ports)
-    judges.check(plan, ports)
+    ask_store.check(plan, ports)
     tried = check_sandbox(plan, datasets, ports, _tried_before(plan, ports))
     return PreflightResult(datasets=datasets, weights=weights_info, tried=tried)
 

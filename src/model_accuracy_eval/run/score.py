@@ -21,9 +21,8 @@ from model_accuracy_eval.records.exchange import FaultKind
 from model_accuracy_eval.report import figures
 from model_accuracy_eval.run import ask_store, early_stop, outcome
 from model_accuracy_eval.run.ask_store import AskStore
-from model_accuracy_eval.run.asked_part import PartJudge
-from model_accuracy_eval.run.asked_part import notes as part_notes
-from model_accuracy_eval.run.early_stop import NO_STOP, EarlyStop
+from model_accuracy_eval.run.early_stop import NO_STOP, EarlyStop, PartJudge
+from model_accuracy_eval.run.early_stop import notes as part_notes
 from model_accuracy_eval.run.run_progress import DatasetLog, JudgingProgress
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.answers import tools

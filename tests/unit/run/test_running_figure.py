@@ -11,7 +11,7 @@ from tests.unit.run.test_pipeline import evaluate, figures, half_right, plan
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Fault, FigureSoFar, PreparedDataset, Reply, Request, Usage
-from model_accuracy_eval.run.running_figure import RunningFigure, SpareTime
+from model_accuracy_eval.run.run_progress import RunningFigure, SpareTime
 
 
 class Watching(RecordingProgress):
