@@ -9,7 +9,7 @@ from tests.unit.run.test_pipeline import asked, evaluate, plan
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.records import Report, Request
-from model_accuracy_eval.report import comment, comment_figures
+from model_accuracy_eval.report import comment
 from model_accuracy_eval.report.comment import Links
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (at, at + 1) for at in range(120))
@@ -18,7 +18,6 @@ LINKS = Links(
     check="https://github.test/o/r/runs/3",
     run="https://github.test/o/r/actions/runs/1",
 )
-KEY = comment_figures.key_of("accuracy", "vllm-api-stream-chat")
 GATES = {
     "passed": "demo_gsm8k: avg@5 >= 40\ndemo_gsm8k: pass@5 >= 70",
     "failed": "demo_gsm8k: avg@5 >= 70\ndemo_gsm8k: pass@5 >= 70",
@@ -52,12 +51,12 @@ def run(gate: str, seed: str, base: MemoryStore | None = None, *, early: bool = 
 
 @pytest.mark.parametrize("name", GATES)
 def test_a_verdict_looks_as_it_did(name: str) -> None:
-    """Title and conclusion of the check, then the comment; the job summary is the comment without its marker."""
+    """Title and conclusion of the check, then the comment; the job summary is the same."""
     base = run("", "before")[1] if "baseline" in name else None
     report, _ = run(GATES[name], "now", base, early="early" in name)
     assert report.outcome.conclusion == name.split(maxsplit=1)[0]
     check = comment.as_check(report, commit="89abcdef0123", links=LINKS)
-    shown = comment.as_comment(report, key=KEY, commit="89abcdef0123", links=LINKS).partition("\n")[2]
+    shown = comment.as_comment(report, commit="89abcdef0123", links=LINKS)
     assert shown == check.summary == comment.as_summary(report, commit="89abcdef0123", links=LINKS)
     golden_files.check(f"verdicts/{name.replace(' ', '_')}.md", f"{check.conclusion}: {check.title}\n\n{shown}\n")
 

@@ -34,6 +34,6 @@ class GitHubRest(ChecksApi):
     ) -> bytes:
         return branch_file.append(self._requester, repository, branch=branch, path=path, make=make, message=message)
 
-    def upsert_comment(self, repository: str, number: int, marker: str, body: comments.CommentBody) -> str:
+    def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str:
         """Writes our comment, or edits it; returns its URL."""
         return comments.upsert(self._requester, repository, number, marker=marker, body=body)

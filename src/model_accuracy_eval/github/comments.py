@@ -5,7 +5,7 @@ write one, and model output may quote one.
 """
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import requests
@@ -24,11 +24,8 @@ LIMIT = 65_536
 ACTIONS_BOT = "github-actions[bot]"
 """The author of what is written with a workflow's own GITHUB_TOKEN."""
 
-CommentBody = str | Callable[[str], str]
-"""The new text, or a function from the present text to the new one; the present text is empty if there is none."""
 
-
-def upsert(requester: GitHubRequester, repository: str, number: int, *, marker: str, body: CommentBody) -> str:
+def upsert(requester: GitHubRequester, repository: str, number: int, *, marker: str, body: str) -> str:
     """Leaves exactly one comment of ours that begins with the marker, `<!-- … -->`; returns its URL."""
     if not (marker.startswith("<!--") and marker.endswith("-->") and "\n" not in marker):
         raise PublishFailed(
@@ -40,8 +37,7 @@ def upsert(requester: GitHubRequester, repository: str, number: int, *, marker: 
     with purpose.explained():
         author = own_login(requester)
         own = _own(issue, marker, author)
-    present = own[0].body.partition("\n")[2] if own else ""
-    text = _marked(marker, body if isinstance(body, str) else body(present))
+    text = _marked(marker, body)
     with purpose.explained():
         for index, comment in enumerate(own):
             try:

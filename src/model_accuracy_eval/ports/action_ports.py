@@ -96,11 +96,8 @@ class GitHubApi(Protocol):
     ) -> bytes:
         """Adds what `make` makes of a file's content; returns the new content. Makes file and branch if need be."""
 
-    def upsert_comment(self, repository: str, number: int, marker: str, body: Callable[[str], str]) -> str:
-        """Writes our comment or edits it, and returns its address.
-
-        `body` makes the new text from what our comment says below its marker; that is empty when there is none yet.
-        """
+    def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str:
+        """Writes our comment or edits it, and returns its address."""
 
     def open_check(
         self,

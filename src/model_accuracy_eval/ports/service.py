@@ -157,15 +157,10 @@ class Published(Record, frozen=True, kw_only=True):
     links: dict[str, str] = field(default_factory=dict)
     """Name of a sink → the address where readers find what it published."""
     artifact: UploadedArtifact | None = None
-    previous_comment: str = ""
-    """What our comment said before this run; it carries the figures of the run before."""
     failures: tuple[SinkFailure, ...] = ()
 
     def with_link(self, sink: str, address: str) -> "Published":
         return replace(self, links={**self.links, sink: address})
-
-    def with_previous_comment(self, text: str) -> "Published":
-        return replace(self, previous_comment=text)
 
     def with_failures(self, sink: str, *sentences: str) -> "Published":
         """Each sentence once: a server that is away is away for every sink."""

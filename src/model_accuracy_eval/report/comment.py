@@ -4,24 +4,36 @@ The verdict comes first, then the figures, then what counts against them. Everyt
 without a report, such as a refusal, has the same form.
 """
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 
-from model_accuracy_eval.records import DatasetResult, GateResult, Outcome, Record, Report, RunPlan
+from model_accuracy_eval.records import (
+    Comparison,
+    DatasetResult,
+    GateResult,
+    Outcome,
+    Record,
+    Report,
+    RunPlan,
+    SummaryRow,
+)
 from model_accuracy_eval.records.github import CheckConclusion
 from model_accuracy_eval.records.report import is_verdict
-from model_accuracy_eval.report import advice, comment_figures, comparison, figures, markdown
-from model_accuracy_eval.report.comment_figures import Figures
+from model_accuracy_eval.report import advice, comparison, figures, markdown, page_charts
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title, words
+from model_accuracy_eval.report.figures import VALUE, Column
 from model_accuracy_eval.report.markdown import MarkdownPart, MeasureText
 from model_accuracy_eval.report.remarks import service_notes
 
 LONGEST_COMMENT = 65_536 - 100
-"""GitHub takes 65,536 characters."""
+"""GitHub takes 65,536 characters, the marker among them."""
 LONGEST_CHECK = 65_535
 """Bytes, not characters."""
 LONGEST_SUMMARY = 1024 * 1024
 
-_LINES_SHOWN = 10
+_LINES_SHOWN, _ROWS_SHOWN, _PARTS_SHOWN = 10, 20, 3
+_VISIBLE = 0.005
+"""Smaller changes are shown as 0.00."""
 _DECISIONS = {"failed": "❌", "undecided": "❔", "passed": "✅"}
 """The worst first."""
 
@@ -42,23 +54,19 @@ class CheckText(Record, frozen=True, kw_only=True):
     summary: str
 
 
-def as_comment(
-    result: Report | Outcome,
-    *,
-    key: str,
-    commit: str = "",
-    head: str | None = "",
-    links: Links | None = None,
-    before: Figures | None = None,
-) -> str:
-    """The comment. `key` is `comment_figures.key_of(…)`, `before` the figures in the comment of the last run.
+def as_comment(result: Report | Outcome, *, commit: str = "", head: str | None = "", links: Links | None = None) -> str:
+    """The comment below its marker.
 
     `head`: the pull request's head by now, which may be another commit than the evaluated one; None: unknown.
     """
-    now = comment_figures.of_report(result, commit[:12]) if isinstance(result, Report) else None
-    # A run without a verdict leaves the earlier figures in the comment, for the next run to compare with.
-    opening = f"{comment_figures.marker(key, now or before)}\n{_opening(result, commit)}{_other_head(commit, head)}"
-    return _page(result, opening, links, before, limit=LONGEST_COMMENT, measure=markdown.characters)
+    opening = f"{_opening(result, commit)}{_other_head(commit, head)}"
+    return _page(result, opening, links, limit=LONGEST_COMMENT, measure=markdown.characters)
+
+
+def marker(*parts: str) -> str:
+    """The hidden line above it, by which the next run finds it: the same parts, the same comment."""
+    key = hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]
+    return f"<!-- model-accuracy-eval {key} -->"
 
 
 def as_summary(
@@ -66,20 +74,17 @@ def as_summary(
     *,
     commit: str = "",
     links: Links | None = None,
-    before: Figures | None = None,
     limit: int = LONGEST_SUMMARY,
 ) -> str:
-    """The job summary: the same without a marker. `limit` is in bytes."""
-    return _page(result, _opening(result, commit), links, before, limit=limit, measure=markdown.octets)
+    """The job summary: the same. `limit` is in bytes."""
+    return _page(result, _opening(result, commit), links, limit=limit, measure=markdown.octets)
 
 
-def as_check(
-    result: Report | Outcome, *, commit: str = "", links: Links | None = None, before: Figures | None = None
-) -> CheckText:
+def as_check(result: Report | Outcome, *, commit: str = "", links: Links | None = None) -> CheckText:
     return CheckText(
         conclusion=CONCLUSIONS[outcome(result).conclusion].check,
         title=title(result),
-        summary=as_summary(result, commit=commit, links=links, before=before, limit=LONGEST_CHECK),
+        summary=as_summary(result, commit=commit, links=links, limit=LONGEST_CHECK),
     )
 
 
@@ -87,12 +92,11 @@ def _page(
     result: Report | Outcome,
     opening: str,
     links: Links | None,
-    before: Figures | None,
     *,
     limit: int,
     measure: MeasureText,
 ) -> str:
-    parts = [*_parts(result, before)] if isinstance(result, Report) else []
+    parts = [*_parts(result)] if isinstance(result, Report) else []
     detail = tuple(markdown.block_line(line) for line in outcome(result).detail.splitlines())
     parts.append(MarkdownPart(title="Detail", lines=detail, rank=5, head=("<pre>",), foot=("</pre>",), keep_end=True))
     return markdown.fit(opening, parts, _links(links or Links()), limit=limit, measure=measure)
@@ -121,29 +125,93 @@ def _other_head(commit: str, head: str | None) -> str:
     return f"\n\n⚠️ The head of this pull request is {markdown.code(head[:12])} now, which was not evaluated."
 
 
-def _parts(report: Report, before: Figures | None) -> Iterator[MarkdownPart]:
+def _parts(report: Report) -> Iterator[MarkdownPart]:
     """The parts in reading order; their ranks say which get their space first."""
-    verdict, baseline = is_verdict(report.outcome.conclusion), comment_figures.of_baseline(report)
-    earlier = before if verdict and not baseline else None
-    before = (baseline if verdict else None) or comment_figures.comparable(report, earlier)
-    rows, comparison_shown = figures.all_rows(report), report.comparison if baseline else None
-    yield comment_figures.table(rows, report.plan.settings.label, before, report.comparison)
-    change = comment_figures.changed(rows, before, comparison_shown)
-    yield MarkdownPart(title="Changes", lines=(change,) * bool(change), rank=0, shown=1, heading=False)
-    yield comment_figures.lowest_parts(report.dataset_results)
+    rows = figures.all_rows(report)
+    # An incomplete run is not held against another one.
+    baseline = report.comparison if is_verdict(report.outcome.conclusion) else None
+    yield _table(rows, report.plan.settings.label, baseline)
+    change = tuple(_changed(rows, baseline)) if baseline else ()
+    yield MarkdownPart(title="Changes", lines=change, rank=0, shown=1, heading=False)
+    yield lowest_parts(report.dataset_results)
     gates = sorted(report.gates, key=lambda result: list(_DECISIONS).index(result.decision))
     yield MarkdownPart(title="Gates", lines=tuple(map(_gate, gates)), rank=1, shown=_LINES_SHOWN)
     # Of sixty datasets ten are seen at once: those that lost samples.
     by_loss = sorted(report.dataset_results, key=lambda result: result.counts.answered >= result.counts.planned)
     yield MarkdownPart(title="Samples", lines=tuple(map(_counts, by_loss)), rank=2, shown=_LINES_SHOWN)
-    notes = [
-        *comment_figures.other_sampling(report, earlier),
-        *comment_figures.other_versions(report, before),
-        *_notes(report),
-    ]
-    yield MarkdownPart(title="Notes", lines=tuple(notes), rank=3, shown=_LINES_SHOWN)
+    yield MarkdownPart(title="Notes", lines=tuple(_notes(report)), rank=3, shown=_LINES_SHOWN)
     yield MarkdownPart(title="How to read the figures", lines=tuple(_advice(report)), rank=6)
     yield MarkdownPart(title="What ran", lines=tuple(_facts(report)), rank=4)
+
+
+def _table(rows: Sequence[SummaryRow], label: str, baseline: Comparison | None) -> MarkdownPart:
+    """The figures, and beside them those of the baseline with the changes and their intervals."""
+    columns = figures.columns(rows, "comment")
+    head = [markdown.text(label, 60) if column.name == VALUE else column.name for column in columns]
+    rule = ["---" if column.longest else "--:" for column in columns]
+    cells = [[_cell(column, row) for column in columns] for row in rows]
+    if baseline:
+        head += [f"baseline ({markdown.code(baseline.base[:12])})", "change"]
+        rule += ["--:", "--:"]
+        cells = [[*line, *_change(row, baseline)] for line, row in zip(cells, rows, strict=True)]
+    return MarkdownPart(
+        title="Figures",
+        lines=tuple(map(_line, cells)),
+        rank=0,
+        shown=_ROWS_SHOWN,
+        head=(_line(head), _line(rule)),
+        heading=False,
+    )
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(column: Column, row: SummaryRow) -> str:
+    cell = column.text(row)
+    if column.longest and cell != "-":
+        return markdown.text(cell, column.longest)
+    if column.name != VALUE or row.value is None:
+        return cell
+    return f"**{cell}**{f' ({figures.range_of(row.bounds)})' if row.bounds else ''}"
+
+
+def _change(row: SummaryRow, baseline: Comparison) -> list[str]:
+    """The baseline's figure, and the points since then."""
+    difference = baseline.find(row.dataset, row.metric)
+    if difference is None:
+        return ["-", "-"]
+    interval = f" ({comparison.points_interval(difference)})" if difference.interval else ""
+    return [figures.number(difference.old), f"{comparison.points(difference)}{interval}"]
+
+
+def _changed(rows: Sequence[SummaryRow], baseline: Comparison) -> Iterator[str]:
+    """One line on what changed, of the changes that are known exactly."""
+    found = ((row, baseline.find(row.dataset, row.metric)) for row in rows)
+    points = [(each.points, row) for row, each in found if each and each.points is not None and not each.bounds]
+    if points:
+        rose, fell = sum(change >= _VISIBLE for change, _ in points), sum(change <= -_VISIBLE for change, _ in points)
+        most, row = max(points, key=lambda change: abs(change[0]))
+        name = f"{markdown.text(row.dataset, 100)} {markdown.text(row.metric, 60)}"
+        visible = abs(most) >= _VISIBLE
+        yield (
+            f"Against the baseline {markdown.code(baseline.base[:12])}: {rose} of {len(points)} figures rose and "
+            f"{fell} fell{f', most of all {name}: {figures.signed(most)}' if visible else ''}."
+        )
+
+
+def lowest_parts(results: Sequence[DatasetResult]) -> MarkdownPart:
+    """The parts of all datasets with the lowest figures."""
+    parts = [(chart.dataset, part) for chart in page_charts.parts(results) for part in chart.shown]
+    lowest = sorted(parts, key=lambda item: item[1].value)[:_PARTS_SHOWN]
+    lines = tuple(
+        f"- {markdown.text(dataset, 100)}, {markdown.text(part.name, 100)}: "
+        f"**{figures.number(part.value)}** ({figures.span(part.interval)}), "
+        f"{part.problems} problem{'' if part.problems == 1 else 's'}"
+        for dataset, part in lowest
+    )
+    return MarkdownPart(title="Lowest parts", lines=lines, rank=2, shown=_PARTS_SHOWN)
 
 
 def _gate(result: GateResult) -> str:

@@ -6,7 +6,7 @@ from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Record, Report
-from model_accuracy_eval.report import comment, comment_figures
+from model_accuracy_eval.report import comment
 from model_accuracy_eval.settings import about
 from model_accuracy_eval.sinks.sink_parts import SinkParts
 
@@ -28,26 +28,14 @@ class CommentSink:
         context = self._parts.context
         if not self.inputs.comment or context.pull is None:
             return published
-        key = comment_figures.key_of(context.label, context.adapter_repository)
-        links, head = self._parts.links(published), self._head(context.pull.number)
-        previous = ""
-
-        def write(text: str) -> str:
-            nonlocal previous
-            previous = text
-            return comment.as_comment(
-                result, key=key, commit=context.commit, head=head, links=links, before=comment_figures.read(text)
-            )
-
-        # The marker without figures stays the same from run to run.
-        marker = comment_figures.marker(key, None)
+        marker = comment.marker(context.label, context.adapter_repository)
+        head = self._head(context.pull.number)
+        body = comment.as_comment(result, commit=context.commit, head=head, links=page_links(context, published))
         try:
-            address = self._parts.github.upsert_comment(context.repository, context.pull.number, marker, write)
+            address = self._parts.github.upsert_comment(context.repository, context.pull.number, marker, body)
         except (PublishFailed, Refused) as failure:
-            published = published.with_failures(self.name, failure.sentence)
-        else:
-            published = published.with_link(self.name, address)
-        return published.with_previous_comment(previous)
+            return published.with_failures(self.name, failure.sentence)
+        return published.with_link(self.name, address)
 
     def _head(self, number: int) -> str | None:
         """None if GitHub does not say; the comment is worth writing all the same."""

@@ -3,7 +3,7 @@
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
-from model_accuracy_eval.report import comment, comment_figures
+from model_accuracy_eval.report import comment
 from model_accuracy_eval.sinks.sink_parts import NoInputs, SinkParts
 
 
@@ -21,7 +21,6 @@ class JobSummary:
             result,
             commit=self._parts.context.commit,
             links=self._parts.links(published),
-            before=comment_figures.read(published.previous_comment),
         )
         failures = "".join(f"\n- {failure.sentence}" for failure in published.failures)
         self._parts.step.summary(f"{page}\n\nNot published everywhere:{failures}" if failures else page)

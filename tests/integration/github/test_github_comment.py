@@ -154,19 +154,3 @@ def test_any_sequence_leaves_one_comment_and_no_stranger_touched(steps: list[tup
             if told is not None:
                 assert hub.bodies(OURS) == [f"{MARK}\n{told}"]
         assert {key: hub.comments[key]["body"] for key in strangers} == strangers
-
-
-def test_the_new_text_may_follow_from_the_old_one() -> None:
-    """One look at the comments serves both: what was said below the marker is handed to whoever writes."""
-    seen: list[str] = []
-
-    def write(before: str) -> str:
-        seen.append(before)
-        return f"{len(seen)} after {before!r}"
-
-    with FakeGitHub() as hub, client(hub) as github:
-        for _ in range(2):
-            github.upsert_comment(REPOSITORY, 7, MARK, write)
-        assert seen == ["", "1 after ''"]
-        assert hub.bodies(OURS) == [f"{MARK}\n2 after \"1 after ''\""]
-        assert hub.calls.count(f"GET {COMMENTS}") == 2

@@ -5,25 +5,25 @@ from hypothesis import strategies as st
 from tests.unit.report.fixed_report import report, row
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.records import Conclusion, Counts, DatasetResult, Gate, GateResult, Outcome, Report, Service
-from model_accuracy_eval.report import comment_figures
+from model_accuracy_eval.records import (
+    Comparison,
+    Conclusion,
+    Counts,
+    DatasetChange,
+    DatasetResult,
+    Difference,
+    Gate,
+    GateResult,
+    Outcome,
+    Report,
+    Service,
+)
 from model_accuracy_eval.report.comment import Links
-from model_accuracy_eval.report.comment_figures import Figure, Figures
 
-KEY = comment_figures.key_of("accuracy", "vllm-api-stream-chat")
 LINKS = Links(
     artifact="https://github.test/o/r/actions/runs/1/artifacts/2",
     check="https://github.test/o/r/runs/3",
     run="https://github.test/o/r/actions/runs/1",
-)
-BEFORE = Figures(
-    of="0123456789ab",
-    rows=(
-        Figure(dataset="demo_gsm8k", version="0ba9da", metric="avg@5", value=8.0),
-        Figure(dataset="demo_gsm8k", version="0ba9da", metric="pass@5", value=24.001),
-        Figure(dataset="demo_gsm8k", version="ffffff", metric="cons@5", value=1.0),
-        Figure(dataset="gsm8k", version="000000", metric="avg@5", value=1.0),
-    ),
 )
 REFUSED = Refused("'somebody' has write permission and admin is needed.", detail="Ask an admin to run it.")
 TAGS = {
@@ -36,6 +36,29 @@ NASTY = [
     "\n\n", "| a |", "---", "1. ", "- ", "# ", "~~", "$x$", "\x00", "\u202e", "\u200b", "\ud800", "mailto:x", " ",
 ]  # fmt: skip
 FOREIGN = st.lists(st.sampled_from(NASTY) | st.text(max_size=5), max_size=8).map("".join)
+
+
+def against_baseline(whole: Report) -> Report:
+    """With a baseline in which every figure was two points higher."""
+    changes = tuple(
+        DatasetChange(
+            dataset=result.dataset,
+            old_version=result.version,
+            new_version=result.version,
+            problems=2,
+            differences=tuple(
+                Difference(metric=row.metric, old=row.value + 2, new=row.value, points=-2.0)
+                for row in result.rows
+                if row.value is not None
+            ),
+            old_counts=result.counts,
+            new_counts=result.counts,
+            old_speed=result.speed,
+            new_speed=result.speed,
+        )
+        for result in whole.dataset_results
+    )
+    return msgspec.structs.replace(whole, comparison=Comparison(base="0123456789ab", new="f" * 32, changes=changes))
 
 
 def ended(conclusion: Conclusion, sentence: str = "A sentence.", detail: str = "") -> Outcome:

@@ -11,46 +11,47 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests import golden_files
 from tests.unit.report.comment_samples import (
-    BEFORE,
     FOREIGN,
-    KEY,
     LINKS,
     REFUSED,
     TAGS,
+    against_baseline,
     ended,
     foreign_report,
     large_report,
 )
-from tests.unit.report.fixed_report import many, single
+from tests.unit.report.fixed_report import many, problem_result, row, single
 from tests.unit.report.rendered import UNSEEN, live, render
 
 from model_accuracy_eval.benchmarks.dataset_table import TASKS
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
-from model_accuracy_eval.records import Conclusion, Counts, FigureBounds, GroupMean, Report, Shard, TaskGroup
-from model_accuracy_eval.report import comment, comment_figures, endings, markdown, page, terminal
+from model_accuracy_eval.records import (
+    Conclusion,
+    Counts,
+    DatasetResult,
+    FigureBounds,
+    GroupMean,
+    Interval,
+    Report,
+    Shard,
+    TaskGroup,
+    VerdictReason,
+)
+from model_accuracy_eval.report import comment, endings, markdown, page, terminal
 from model_accuracy_eval.report.comment import Links
 
 
 @pytest.mark.parametrize("name", ["many", "single"])
 def test_the_comment_looks_as_it_did(name: str) -> None:
-    """With old figures beside the new ones, and without."""
-    whole, before = {"many": (many(), BEFORE), "single": (single(), None)}[name]
-    body = comment.as_comment(whole, key=KEY, commit="89abcdef0123", links=LINKS, before=before)
-    assert comment_figures.is_ours(body, KEY)
-    golden_files.check(f"{name}/comment.md", body.partition("\n")[2])
+    """With a baseline's figures beside the new ones, and without."""
+    whole = {"many": against_baseline(many()), "single": single()}[name]
+    golden_files.check(f"{name}/comment.md", comment.as_comment(whole, commit="89abcdef0123", links=LINKS))
 
 
 def test_a_refusal_looks_as_it_did() -> None:
     """There is no report; there is a comment all the same, which says who can start it."""
-    body = comment.as_comment(endings.error_outcome(REFUSED), key=KEY, links=Links(run=LINKS.run))
+    body = comment.as_comment(endings.error_outcome(REFUSED), links=Links(run=LINKS.run))
     golden_files.check("refused/comment.md", body)
-
-
-def test_the_summary_is_the_comment_without_its_marker() -> None:
-    """Whoever has no right to comment loses nothing."""
-    body = comment.as_comment(many(), key=KEY, commit="89abcdef0123", links=LINKS, before=BEFORE)
-    summary = comment.as_summary(many(), commit="89abcdef0123", links=LINKS, before=BEFORE)
-    assert body.partition("\n")[2] == summary
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_what_is_no_fault_of_the_infrastructure_is_not_called_so(code: int) -> N
 def test_a_run_without_a_gate_says_what_it_came_to(change: Callable[[Report], Report], words: str) -> None:
     """The same words in the check's title, the comment and the terminal; nowhere that it passed."""
     report = change(replace(single(), dataset_results=single().dataset_results[:1]))
-    shown = (comment.as_check(report).title, comment.as_comment(report, key=KEY), terminal.as_text(report))
+    shown = (comment.as_check(report).title, comment.as_comment(report), terminal.as_text(report))
     assert all(words in text and "passed" not in text.lower() for text in shown)
     assert f'<h1 id="verdict-title">{words}</h1>' in page.as_html(report, {}).decode()
 
@@ -169,10 +170,10 @@ def test_titles_are_cut() -> None:
 @example("mailto")
 def test_text_from_outside_is_only_text(words: str) -> None:
     """No tag, no comment, no link, no mention, no reference; and tables keep their columns."""
-    body = comment.as_comment(foreign_report(words), key=KEY, commit=words, links=LINKS, before=BEFORE)
+    body = comment.as_comment(against_baseline(foreign_report(words)), commit=words, links=LINKS)
     shown = render(body)
     assert set(shown.tags) <= TAGS
-    assert len(shown.comments) == 1
+    assert not shown.comments
     assert shown.links == list(msgspec.to_builtins(LINKS).values())
     assert live(shown) == []
     assert {len(cells) for cells in shown.rows} == {8}
@@ -198,9 +199,9 @@ def test_a_gate_can_be_copied() -> None:
 @example(1, "ok", 100_000)
 def test_everything_fits_and_the_verdict_is_never_lost(dataset_results: int, words: str, detail: int) -> None:
     """The comment in characters, the check in bytes; the first rows stand in both."""
-    whole = large_report(dataset_results, words, detail)
-    body = comment.as_comment(whole, key=KEY, links=LINKS, before=BEFORE)
-    check = comment.as_check(whole, links=LINKS, before=BEFORE)
+    whole = against_baseline(large_report(dataset_results, words, detail))
+    body = comment.as_comment(whole, links=LINKS)
+    check = comment.as_check(whole, links=LINKS)
     assert len(body.encode("utf-16-le")) // 2 <= 65_536
     assert len(check.summary.encode()) <= 65_535
     for text in (body, check.summary):
@@ -227,21 +228,18 @@ def test_sixty_datasets_fit_whole_and_what_was_lost_is_seen() -> None:
     ]  # fmt: skip
     results[-1] = msgspec.structs.replace(results[-1], counts=Counts(planned=10, answered=7, failed=3))
     whole = msgspec.structs.replace(whole, dataset_results=tuple(results), gates=tuple(reversed(whole.gates)) * 30)
-    figures = comment_figures.of_report(whole, "0123456789ab")
-    assert figures is not None
-    before = msgspec.structs.replace(figures, rows=figures.rows[::-1])
-    body = comment.as_comment(whole, key=KEY, links=LINKS, before=before)
-    summary = comment.as_summary(whole, links=LINKS, before=before)
-    check = comment.as_check(whole, links=LINKS, before=before).summary
+    whole = against_baseline(whole)
+    body = comment.as_comment(whole, links=LINKS)
+    summary = comment.as_summary(whole, links=LINKS)
+    check = comment.as_check(whole, links=LINKS).summary
     assert markdown.characters(body) <= 65_536
     assert len(check.encode()) <= 65_535
-    assert (comment_figures.read(body) or before).rows == figures.rows
     for text in (body, summary, check):
         assert "do not fit here" not in text
         seen = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
         places = [
             seen.index(words)
-            for words in ("Model accuracy: Failed", "| dataset |", "Against the run before", "❌ demo", "7 of 10 samples answered", LINKS.artifact)
+            for words in ("Model accuracy: Failed", "| dataset |", "Against the baseline", "❌ demo", "7 of 10 samples answered", LINKS.artifact)
         ]  # fmt: skip
         assert places == sorted(places)
 
@@ -249,7 +247,7 @@ def test_sixty_datasets_fit_whole_and_what_was_lost_is_seen() -> None:
 def test_what_does_not_fit_is_counted() -> None:
     """The end of a log is worth more than its beginning."""
     whole = msgspec.structs.replace(many(), outcome=ended("broken", "It died.", "early\n" * 50_000 + "the reason"))
-    body = comment.as_comment(whole, key=KEY)
+    body = comment.as_comment(whole)
     assert "the reason\n</pre>" in body
     assert "of 50001 lines do not fit here; see the artifact._" in body
     assert markdown.characters(body) > 60_000
@@ -260,3 +258,51 @@ def test_only_web_addresses_are_links(url: str) -> None:
     """Anything else is its words."""
     assert markdown.link("Check", url) == "Check"
     assert render(markdown.link("Check", "https://x.test/a b>)|<script>")).tags == ["p", "a"]
+
+
+def test_what_changed_is_told_where_it_is_known() -> None:
+    """Beside figures that the baseline has, with its interval; one line counts them; half of a run is compared with
+    nothing."""
+    whole = against_baseline(many())
+    (change, *others) = whole.comparison.changes if whole.comparison else ()
+    first, second, third, _ = change.differences
+    differences = (
+        msgspec.structs.replace(first, interval=Interval(low=-3, high=-1)),
+        msgspec.structs.replace(second, points=4.0),
+        msgspec.structs.replace(third, bounds=FigureBounds(low=-50, high=None, samples=2)),
+    )
+    changes = (msgspec.structs.replace(change, differences=differences), *others)
+    whole = msgspec.structs.replace(whole, comparison=msgspec.structs.replace(whole.comparison, changes=changes))
+    body = comment.as_comment(whole)
+    told = [cells[6:] for cells in render(body).rows if cells[0] == "demo_gsm8k"]
+    assert told == [["7.60", "-2.00 (-3.00 .. -1.00)"], ["7.60", "+4.00"], ["26.00", ">= -50.00"], ["-", "-"]]
+    assert "1 of 2 figures rose and 1 fell, most of all demo\\_gsm8k avg@5: +4.00." in body
+    broken = msgspec.structs.replace(whole, outcome=ended("broken"))
+    assert "| change |" not in comment.as_comment(broken)
+
+
+def test_markers_tell_comments_apart() -> None:
+    """Two workflows, or two labels of one, do not overwrite each other."""
+    assert len({comment.marker("a", "bc"), comment.marker("ab", "c"), comment.marker("abc"), comment.marker("a")}) == 4
+
+
+def test_the_three_lowest_parts_of_all_datasets() -> None:
+    """With their problems and intervals; names of parts come from data, so they are text."""
+
+    def part(name: str, dataset: str, *why: VerdictReason) -> DatasetResult:
+        problems = tuple(
+            msgspec.structs.replace(problem_result(number, (each,), (None,)), category=category)
+            for number, (each, category) in enumerate([*((one, name) for one in why), ("right", "other")])
+        )
+        return DatasetResult(
+            dataset=dataset, version="0ba9da", rows=(row("accuracy", 50.0),), problem_results=problems, counts=Counts()
+        )
+
+    lowest = comment.lowest_parts(
+        [part("@octocat | <b>", "a", "wrong", "wrong"), part("half", "b", "right", "wrong"), part("good", "c", "right")]
+    )
+    shown = render("\n".join(lowest.lines))
+    assert live(shown) == []
+    assert set(shown.tags) == {"ul", "li", "strong"}
+    assert [line.split("**")[1] for line in lowest.lines] == ["0.00", "50.00", "100.00"]
+    assert lowest.lines[0].endswith("2 problems")

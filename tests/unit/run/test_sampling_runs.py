@@ -10,7 +10,7 @@ from tests.unit.run.test_pipeline import ROWS, plan, right
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, SamplingSetting, Service, Shard
-from model_accuracy_eval.report import comment, comment_figures, history, terminal
+from model_accuracy_eval.report import comment, history, terminal
 from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run import pipeline, previous_run
 from model_accuracy_eval.run.previous_run import PreviousRun
@@ -185,16 +185,3 @@ def test_history_keeps_samplings_apart() -> None:
     assert [point.change for point in server.points] == [None, 0.0]
     assert [point.change for point in plain.points] == [None]
     assert (server.sampling["service"], plain.sampling["neutral"]) == (LLAMA_CPP.own, NEUTRAL.neutral)
-
-
-def test_a_comment_shows_no_change_from_a_run_with_other_sampling() -> None:
-    """The earlier comment's figures carry their setting; the new one says why no change is shown."""
-    server, _, _ = evaluate(sampled("server"), LLAMA_CPP)
-    plain, _, _ = evaluate(sampled("plain"), NEUTRAL)
-    key = comment_figures.key_of("k")
-    before = comment_figures.read(comment.as_comment(server, key=key))
-    assert before is not None
-    assert "| change |" in comment.as_comment(server, key=key, before=before)
-    text = comment.as_comment(plain, key=key, before=before)
-    assert "| change |" not in text
-    assert "The earlier run had --sampling server, and this one has --sampling plain" in text
