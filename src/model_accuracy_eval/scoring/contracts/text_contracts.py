@@ -138,14 +138,6 @@ _GENERAL = (
     text_contract(
         "calculator_notes", "share of the notes whose result the calculator confirms",
         ("<<3*4=12>>12 and <<1+1=3>>3", "15", 0.5), ("<<nonsense=3>>", "3", 0.0)),
-    text_contract(
-        "iou", "intersection over union of two boxes", ("[0, 0, 2, 2]", "[1, 1, 3, 3]", 1 / 7),
-        ("[0, 0, 1, 1]", "[2, 2, 3, 3]", 0.0)),
-    text_contract(
-        "iou_at", "1 from the threshold on", ("0 0 2 1", "0 0 1 1", 1.0), ("no box", "0 0 1 1", 0.0)),
-    text_contract(
-        "json_equal", "the same data, whatever its blanks and order",
-        ('{"b": [1], "a": 2}', '{"a":2,"b":[1]}', 1.0), ("not JSON", "neither", 0.0)),
 )
 _OF_READING = (
     text_contract(

@@ -1,4 +1,4 @@
-"""Metrics of exam answers: letters of options, points, boxes in pictures, JSON, the arithmetic of a worked solution."""
+"""Metrics of exam answers: letters of options, points, grids, values in pictures, a worked solution."""
 
 import json
 import re
@@ -13,9 +13,6 @@ from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers.exam_answers import plain
 from model_accuracy_eval.scoring.answers.tools import calculate, split_notes
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
-
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom."""
 
 
 def qa_match(answer: str, problem: Problem) -> float:
@@ -56,53 +53,6 @@ def gaokaobench_match(answer: str, problem: Problem) -> float:
     letters = first if not separator or len(first) == len(right) else second[: len(right)]
     matches = sum(letter == other for letter, other in zip(letters, right, strict=False))
     return matches / len(right) if right else 0.0
-
-
-def iou(answer: str, problem: Problem, *, form: str = "xyxy") -> float:
-    """Intersection over union of two boxes; a box is the last four numbers of a text."""
-    answered = _box(answer, form)
-    boxes = [right for reference in problem.references if (right := _box(reference, form))]
-    return max((_intersection_over_union(answered, right) for right in boxes), default=0.0) if answered else 0.0
-
-
-def iou_at(answer: str, problem: Problem, *, threshold: float = 0.5, form: str = "xyxy") -> float:
-    """1 if intersection over union reaches the threshold."""
-    return float(iou(answer, problem, form=form) >= threshold)
-
-
-def _box(text: str, form: str) -> Box | None:
-    """`xywh` has width and height in the last two places. None without four numbers."""
-    numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)][-4:]
-    if len(numbers) < 4:
-        return None
-    x, y, right, bottom = numbers
-    if form == "xywh":
-        right, bottom = x + right, y + bottom
-    return min(x, right), min(y, bottom), max(x, right), max(y, bottom)
-
-
-def _intersection_over_union(box: Box, other: Box) -> float:
-    width = min(box[2], other[2]) - max(box[0], other[0])
-    height = min(box[3], other[3]) - max(box[1], other[1])
-    shared = max(width, 0.0) * max(height, 0.0)
-    union = _area(box) + _area(other) - shared
-    return shared / union if union else float(box == other)
-
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
-
-
-def json_equal(answer: str, problem: Problem) -> float:
-    """1 if the answer is the same JSON data as a reference, whatever its blanks and the order of its keys."""
-    return float(any(_json(answer) == _json(reference) is not None for reference in problem.references))
-
-
-def _json(text: str) -> Mapping[str, object] | Sequence[object] | str | float | None:
-    try:
-        return json.loads(text)  # type: ignore[no-any-return]
-    except ValueError:
-        return None
 
 
 def exam_points(answer: str, references: Sequence[str]) -> float:
@@ -170,9 +120,6 @@ EXAM_METRICS = {
     "math_within": Metric(score=math_within, reads="answers in their problem", yes_or_no=True),
     "qa_match": Metric(score=qa_match, reads="answers in their problem", yes_or_no=True),
     "gaokaobench_match": Metric(score=gaokaobench_match, reads="answers in their problem"),
-    "iou": Metric(score=iou, reads="answers in their problem"),
-    "iou_at": Metric(score=iou_at, reads="answers in their problem", yes_or_no=True),
-    "json_equal": Metric(score=json_equal, reads="answers in their problem", yes_or_no=True),
     "exam_points": Metric(score=exam_points),
     "scoring_rate": Metric(
         score=scoring_rate, reads="answers in their problem", aggregation="pooled", limits=_points_limits

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric
+from model_accuracy_eval.scoring.metrics.metric_table import metric
 from model_accuracy_eval.scoring.metrics.texts import edit_distance
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=6)
@@ -140,28 +140,3 @@ def test_squad_forgets_case_articles_and_punctuation() -> None:
     assert metric("squad").score("big cat", ("cat",)) == {"em": 0.0, "f1": pytest.approx(2 / 3)}
     assert score("squad_f1", "", "") == 1
     assert score("squad_f1", "something", "") == 0
-
-
-def test_boxes_overlap_by_area() -> None:
-    """Corners or width and height, in whatever words; without four numbers there is no box."""
-    assert marked("iou", "[0, 0, 2, 2]", "[1, 1, 3, 3]") == pytest.approx(1 / 7)
-    assert marked("iou", "The box is (2, 2), (0, 0).", "0 0 2 2") == 1
-    assert METRICS["iou"].score("0 0 2 2", Problem(id=0, messages=(), references=("1 1 1 1",)), form="xywh") == 0.25
-    assert marked("iou", "nothing", "0 0 1 1") == marked("iou", "0 0 1 1", "5 5 6 6") == 0
-    assert marked("iou_at", "0 0 2 1", "0 0 1 1") == 1
-
-
-COORDINATES = st.lists(st.integers(-5, 5), min_size=4, max_size=4)
-
-
-@given(COORDINATES, COORDINATES)
-def test_boxes_overlap_by_the_squares_that_they_cover(one: list[int], other: list[int]) -> None:
-    """Against counting unit squares."""
-
-    def squares(box: list[int]) -> set[tuple[int, int]]:
-        (left, right), (top, bottom) = sorted(box[::2]), sorted(box[1::2])
-        return {(x, y) for x in range(left, right) for y in range(top, bottom)}
-
-    shared, together = squares(one) & squares(other), squares(one) | squares(other)
-    if together:
-        assert marked("iou", str(one), str(other)) == pytest.approx(len(shared) / len(together))
