@@ -23,15 +23,9 @@ from numpy.typing import NDArray
 from model_accuracy_eval.records import Gate
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.verdicts import gates
-from model_accuracy_eval.scoring.verdicts.following import (
-    FollowedFigure,
-    FollowedGate,
-    Following,
-    PrefixReader,
-    stop_lines,
-)
+from model_accuracy_eval.scoring.verdicts.following import FollowedFigure, FollowedGate, Following, PrefixReader
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
-from model_accuracy_eval.scoring.verdicts.sequential import reliability
+from model_accuracy_eval.scoring.verdicts.sequential import reliability, stop_lines
 from verdict import figure
 
 N = 5

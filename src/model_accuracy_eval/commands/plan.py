@@ -18,9 +18,9 @@ from model_accuracy_eval.run import engines, inputs, plan_parts, preflight
 from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
 from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
-from model_accuracy_eval.scoring.verdicts import gates, planned_sizes
+from model_accuracy_eval.scoring.verdicts import gates, sequential
 from model_accuracy_eval.scoring.verdicts.following import followed_figures
-from model_accuracy_eval.scoring.verdicts.planned_sizes import PlannedSize
+from model_accuracy_eval.scoring.verdicts.sequential import PlannedSize
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.tasks import preparation, rows
 
@@ -111,7 +111,7 @@ def _can_show(plan: RunPlan, prepared: PreparedDataset, gate: Gate, size: Planne
     if figure is None:
         return "is about a figure that is no plain mean: what it can show is known when it is."
     rule = gates.rule(plan)
-    return planned_sizes.can_show(gate, size, rule, of_samples=figure.is_mean_of_samples, drawn=figure.drawn)
+    return sequential.can_show(gate, size, rule, of_samples=figure.is_mean_of_samples, drawn=figure.drawn)
 
 
 def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -
         name, here = prepared.task.name, len(prepared.problems)
         own = requests * here // problems
         least = _least(plan, name)
-        sizes = [*planned_sizes.alternatives(own, here, least)]
+        sizes = [*sequential.alternatives(own, here, least)]
         if not sizes:
             raise BadValue(
                 f"{requests:,} requests leave {own:,} for {name}, whose figures need {least:,} samples of a problem. "
@@ -131,7 +131,7 @@ def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -
         share = (share or _UNKNOWN_SHARE) / 100
         yield f"{own:,} requests for {name} are best spent on {sizes[0]}: --limit {sizes[0].problems} -n {sizes[0].n}"
         for size in sizes:
-            points = planned_sizes.margin(size, here, min(share, 0.99))
+            points = sequential.margin(size, here, min(share, 0.99))
             yield f"  {size}: within {points:.2f} points of the true figure of all problems"
     yield "(95 %, where the samples of one problem correlate by .5)"
 

@@ -38,10 +38,10 @@ from model_accuracy_eval.scoring.verdicts.following import (
     SampleEnds,
     baseline_figure,
     followed_figures,
-    stop_lines,
     values_before,
 )
 from model_accuracy_eval.scoring.verdicts.gate_lines import figure_named
+from model_accuracy_eval.scoring.verdicts.sequential import stop_lines
 
 _UNKNOWN = (0.0, 1.0)
 

@@ -10,47 +10,37 @@ from dataclasses import dataclass
 from functools import partial
 from heapq import heapify, heapreplace
 from math import fsum, isnan, log, sqrt
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy
+from numpy.typing import NDArray
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.scoring.figures import groups, intervals
+from model_accuracy_eval.scoring.figures.intervals import Floats, Places
 from model_accuracy_eval.scoring.metrics import translation, user_functions
 from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue, fill, finite, mixes_infinities
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from model_accuracy_eval.scoring.figures.intervals import Floats, Places
-
-
 # F1 and Matthews' correlation of (right, chosen) labels, and their limits where some chosen labels are unknown.
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from model_accuracy_eval.scoring.figures.intervals import Floats
-
-    Labels = NDArray[numpy.int64]
-    """(right, chosen) labels as numbers: draws x problems x 2."""
+Labels = NDArray[numpy.int64]
+"""(right, chosen) labels as numbers: draws x problems x 2."""
 
 
-def label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> "Labels":
+def label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> Labels:
     """(right, chosen) labels as small numbers: 0 and 1 stay, any others follow."""
     codes: dict[Hashable, int] = {0: 0, 1: 1}
     return numpy.array([[codes.setdefault(label, len(codes)) for label in pair] for pair in pairs])
 
 
-def _label_counts(labels: "Labels", size: int) -> "Labels":
+def _label_counts(labels: Labels, size: int) -> Labels:
     """How often each of the first `size` codes occurs in each draw."""
     draws = len(labels)
     places = labels + size * numpy.arange(draws)[:, None]
     return numpy.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
 
 
-def f1(pairs: "Labels") -> "Floats":
+def f1(pairs: Labels) -> Floats:
     """F1 of label 1 if all labels are 0 or 1, else the mean of the F1 of every label."""
     gold, chosen = pairs[..., 0], pairs[..., 1]
     size = max(2, int(pairs.max()) + 1)
@@ -62,7 +52,7 @@ def f1(pairs: "Labels") -> "Floats":
     return numpy.where(binary, scores[:, 1], scores.sum(axis=1) / (named > 0).sum(axis=1))
 
 
-def matthews(pairs: "Labels") -> "Floats":
+def matthews(pairs: Labels) -> Floats:
     """Correlation of right and chosen labels, however many there are; 0 where one of the two never varies."""
     gold, chosen = pairs[..., 0], pairs[..., 1]
     size, labels = pairs.shape[1], int(pairs.max()) + 1
@@ -229,9 +219,9 @@ class WholeGroups(Aggregation):
 class Bootstrapped(Aggregation, Generic[Number]):
     """A figure whose standard error is found by drawing problems again, each with all its runs."""
 
-    prepare: "Callable[[Sequence[Any]], NDArray[Number]]"
+    prepare: Callable[[Sequence[Any]], NDArray[Number]]
     """The values of one run as an array, made once, however often problems are drawn."""
-    figures: "Callable[[NDArray[Number]], Floats]"
+    figures: Callable[[NDArray[Number]], Floats]
     draws: int
     stands_alone: Callable[[Any], bool] = lambda value: True
     """Whether a value is prepared in the same way whatever the other problems' values are."""
@@ -241,7 +231,7 @@ class Bootstrapped(Aggregation, Generic[Number]):
         runs = [self.prepare(run) for run in _runs(problems)]
         return intervals.bootstrap(partial(self.figures_of, runs), len(runs[0]), self.draws) if runs else None
 
-    def figures_of(self, runs: "Sequence[NDArray[Number]]", drawn: "Places") -> "Floats":
+    def figures_of(self, runs: Sequence[NDArray[Number]], drawn: Places) -> Floats:
         """The mean of the runs' figures, for every draw of problems."""
         return _nanmean(numpy.stack([self.figures(run[drawn]) for run in runs], axis=1))
 
@@ -253,7 +243,7 @@ class Bootstrapped(Aggregation, Generic[Number]):
             return None
         return tuple(tuple(numpy.ravel(row).tolist()) for row in rows)
 
-    def arrays(self, problems: Sequence[Statistics]) -> "list[NDArray[Number]] | None":
+    def arrays(self, problems: Sequence[Statistics]) -> list[NDArray[Number]] | None:
         """The values of every run, from the statistics of all problems; None if these do not belong together."""
         shapes = {tuple(map(len, problem)) for problem in problems}
         if len(shapes) != 1:
@@ -268,19 +258,15 @@ def _runs(problems: Problems) -> list[tuple[Any, ...]]:
     return list(zip(*(values for values in problems if None not in values), strict=True))
 
 
-def _floats(values: Sequence[Any]) -> "Floats":
+def _floats(values: Sequence[Any]) -> Floats:
     return numpy.asarray(values, dtype=float)
 
 
 def _bootstrapped(
-    figures: "Callable[[NDArray[Number]], Floats]",
-    prepare: "Callable[[Sequence[Any]], NDArray[Number]]",
+    figures: Callable[[NDArray[Number]], Floats],
+    prepare: Callable[[Sequence[Any]], NDArray[Number]],
     draws: int = 1000,
-    *,
-    rises: bool | None = None,
-    limits: Callable[[Sequence[Any]], Ends] | None = None,
-    stands_alone: Callable[[Any], bool] = lambda value: True,
-    whole_numbers: bool = False,
+    **more: Any,
 ) -> Bootstrapped[Number]:
     def figure(values: Sequence[Any]) -> float | None:
         if not values:
@@ -288,56 +274,47 @@ def _bootstrapped(
         (result,) = figures(prepare(values)[None]).tolist()
         return None if isnan(result) else result
 
-    return Bootstrapped(
-        figure=figure,
-        rises=rises,
-        limits=limits,
-        prepare=prepare,
-        figures=figures,
-        draws=draws,
-        stands_alone=stands_alone,
-        whole_numbers=whole_numbers,
-    )
+    return Bootstrapped(figure=figure, prepare=prepare, figures=figures, draws=draws, **more)
 
 
-def _divide(dividend: "Floats", divisor: "Floats") -> "Floats":
+def _divide(dividend: Floats, divisor: Floats) -> Floats:
     """The quotients; NaN where the divisor is 0."""
     quotients: Floats = numpy.full(dividend.shape, numpy.nan)
     numpy.divide(dividend, divisor, out=quotients, where=divisor != 0)
     return quotients
 
 
-def _exp(powers: "Floats") -> "Floats":
+def _exp(powers: Floats) -> Floats:
     """The exponentials; NaN where they do not fit into a float."""
     exponentials: Floats = numpy.full(powers.shape, numpy.nan)
     numpy.exp(powers, out=exponentials, where=powers < 700)
     return exponentials
 
 
-def _nanmean(values: "Floats") -> "Floats":
+def _nanmean(values: Floats) -> Floats:
     """The mean of what is a number; NaN where nothing is."""
     numbers = ~numpy.isnan(values)
     return _divide(numpy.where(numbers, values, 0.0).sum(axis=1), numbers.sum(axis=1))
 
 
-def _median(values: "Floats") -> "Floats":
+def _median(values: Floats) -> Floats:
     """The upper one of the two middle values, if there are two."""
     middle = values.shape[1] // 2
     return numpy.partition(values, middle, axis=1)[:, middle]
 
 
-def _perplexity(values: "Floats") -> "Floats":
+def _perplexity(values: Floats) -> Floats:
     """The exponential of the mean negative log-likelihood."""
     return _exp(-values.mean(axis=1))
 
 
-def _nats_per_unit(values: "Floats") -> "Floats":
+def _nats_per_unit(values: Floats) -> Floats:
     """Negative log-likelihood of all texts together, divided by their words or bytes."""
     loglikelihoods, units = values.sum(axis=1).T
     return _divide(-loglikelihoods, units)
 
 
-def _pooled(values: "Floats") -> "Floats":
+def _pooled(values: Floats) -> Floats:
     """Share of the hits in all items of all problems together; a problem has (hits, items)."""
     hits, items = values.sum(axis=1).T
     return _divide(hits, items)
@@ -352,7 +329,7 @@ def _corpus(kind: str) -> Aggregation:
     )
 
 
-def _labels(figures: "Callable[[Labels], Floats]", limits: Callable[[Sequence[Any]], Ends]) -> Aggregation:
+def _labels(figures: Callable[[Labels], Floats], limits: Callable[[Sequence[Any]], Ends]) -> Aggregation:
     """Labels that are 0 or 1 stay what they are; codes of others depend on all problems of a run."""
     return _bootstrapped(
         figures,

@@ -27,19 +27,16 @@ class Cell(NamedTuple):
     """How the value varies from draw to draw: lost samples at their worst, and at their best; None: it is not known."""
 
     @property
-    def lost_values(self) -> tuple[LostValue, ...]:
-        if self.lost is None:
-            return ()
-        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
-        return tuple(value for value in entries if isinstance(value, LostValue))
+    def runs(self) -> tuple[SampleValue, ...]:
+        """`lost` of every run; empty if none is lost."""
+        return () if self.lost is None else self.lost if isinstance(self.lost, tuple) else (self.lost,)
 
     @property
-    def is_silent(self) -> bool:
-        """Whether no sample of the problem has a verdict."""
-        if self.lost is None:
-            return False
-        entries = self.lost if isinstance(self.lost, tuple) else (self.lost,)
-        return all(isinstance(value, LostValue) and value.alone for value in entries)
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the greatest value of a problem that has a value by itself."""
+        if self.lost is not None:
+            return self.lost.low, self.lost.high
+        return None if self.value is None else (self.value, self.value)
 
 
 @dataclass(slots=True)
@@ -61,15 +58,12 @@ class Column:
 
     @property
     def is_drawn(self) -> bool:
+        """Whether the same service would give other values if it were asked again."""
         return self.metric.reads != "likelihoods"
 
     @property
     def scale(self) -> float:
         return 100.0 if self.metric.share else 1.0
-
-    @property
-    def higher_is_better(self) -> bool:
-        return higher_is_better(self.metric, self.use)
 
     def of_parts(self, names: Container[str]) -> "Column":
         """The same column for these parts alone."""
@@ -112,26 +106,26 @@ class Column:
     def interval(self) -> Interval | None:
         """Wilson's interval; only means of shares have one. With lost samples, from that of the worst case to that of
         the best."""
-        if not (self.metric.share and self.is_mean and self._known()):
+        if not self._is_mean_of_shares():
             return None
-        worst, best = (
-            interval([ends[end] for cell in self.cells if (ends := _ends(cell)) is not None], self.samples)
-            for end in (0, 1)
-        )
+        worst, best = (interval(values, self.samples) for values in self._worst_and_best())
         return Interval(low=worst.low, high=best.high) if worst and best else None
+
+    def _is_mean_of_shares(self) -> bool:
+        return self.metric.share and self.is_mean and bool(self._known())
+
+    def _worst_and_best(self) -> tuple[list[float], list[float]]:
+        known = [ends for cell in self.cells if (ends := cell.ends) is not None]
+        return [low for low, _ in known], [high for _, high in known]
 
     def certainty(self) -> Certainty | None:
         """What limits of the figure follow from; only means of shares have it."""
-        if not (self.metric.share and self.is_mean and self._known()):
+        if not self._is_mean_of_shares():
             return None
-        noises = [cell.noise or _UNKNOWN for cell in self.cells if _ends(cell) is not None]
+        noises = [cell.noise or _UNKNOWN for cell in self.cells if cell.ends is not None]
         worst, best = (
-            case(
-                [ends[end] for cell in self.cells if (ends := _ends(cell)) is not None],
-                [both[end] for both in noises],
-                self.samples,
-            )
-            for end in (0, 1)
+            case(values, [both[end] for both in noises], self.samples)
+            for end, values in enumerate(self._worst_and_best())
         )
         return Certainty(
             problems=len(noises),
@@ -143,7 +137,7 @@ class Column:
 
     def bounds(self) -> FigureBounds | None:
         """The limits of the figure, if samples are lost and not all of them."""
-        samples = sum(value.samples for cell in self.cells for value in cell.lost_values)
+        samples = sum(value.samples for cell in self.cells for value in cell.runs if isinstance(value, LostValue))
         if not samples or not self._known():
             return None
         possible = [cell.value if cell.lost is None else cell.lost for cell in self.cells]
@@ -156,14 +150,17 @@ class Column:
 
     @property
     def aggregation_name(self) -> str:
-        return _aggregation_name(self.metric, self.use)
+        return self.metric.aggregation_of(self.use)
 
     def _aggregation(self) -> Aggregation:
         return aggregation(self.aggregation_name)
 
     def _known(self) -> list[SampleValue]:
         """Nothing is known if no problem has a single sample with a verdict."""
-        if self.unavailable or all(cell.is_silent for cell in self.cells):
+        silent = (
+            cell.runs and all(isinstance(run, LostValue) and run.alone for run in cell.runs) for cell in self.cells
+        )
+        if self.unavailable or all(silent):
             return []
         return [cell.value for cell in self.cells if cell.value is not None]
 
@@ -179,18 +176,8 @@ def higher_is_better(metric: Metric, use: MetricUse) -> bool:
     return metric.higher_is_better if use.higher_is_better is None else use.higher_is_better
 
 
-def _ends(cell: Cell) -> tuple[float, float] | None:
-    if cell.lost is not None:
-        return cell.lost.low, cell.lost.high
-    return None if cell.value is None else (cell.value, cell.value)
-
-
 def _runs(values: Sequence[SampleValue]) -> list[tuple[SampleValue | None, ...]]:
     return [value if isinstance(value, tuple) else (value,) for value in values]
-
-
-def _aggregation_name(metric: Metric, use: MetricUse) -> str:
-    return use.aggregation or metric.aggregation
 
 
 def reduced(
@@ -282,7 +269,7 @@ def _is_of_runs(
     if any(value is not None for value in known):
         return not all(is_number(value) for value in known if value is not None)
     lost = any(isinstance(value, LostValue) and isinstance(value.low, tuple) for value in values)
-    return lost or aggregation(_aggregation_name(row, use)).limits is not None
+    return lost or aggregation(row.aggregation_of(use)).limits is not None
 
 
 def _lost_cells(name: str, values: Sequence[SampleValue | None], sizes: Sequence[int]) -> dict[str, LostValue]:

@@ -2,20 +2,19 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import comb, sqrt
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.records import (
     DatasetResult,
     FigureBounds,
     GroupMean,
-    Interval,
     Pipeline,
     Problem,
     SummaryRow,
@@ -64,27 +63,20 @@ def centred(task: TaskSpec, row: SummaryRow) -> Iterator[SummaryRow]:
     if not 0 <= base < 1:
         raise BadValue(f"{task.name}: the baseline is a share from 0 up to below 1, not {base:g}.")
 
-    def from_base(value: float) -> float:
-        return (value - 100 * base) / (1 - base)
+    def from_base(value: Any) -> Any:
+        return None if value is None else (value - 100 * base) / (1 - base)
 
-    interval = row.interval
-    yield msgspec.structs.replace(
+    interval, bounds, certainty = row.interval, row.bounds, row.certainty
+    yield replace(
         row,
         metric=_centred_name(row.metric),
-        value=None if row.value is None else from_base(row.value),
-        bounds=None if row.bounds is None else _map_bounds(row.bounds, from_base),
-        chance=None if row.chance is None else from_base(row.chance),
-        interval=None if interval is None else Interval(low=from_base(interval.low), high=from_base(interval.high)),
+        value=from_base(row.value),
+        bounds=bounds and replace(bounds, low=from_base(bounds.low), high=from_base(bounds.high)),
+        chance=from_base(row.chance),
+        interval=interval and replace(interval, low=from_base(interval.low), high=from_base(interval.high)),
         stderr=None if row.stderr is None else row.stderr / (1 - base),
-        certainty=None
-        if row.certainty is None
-        else msgspec.structs.replace(row.certainty, factor=100 / (1 - base), offset=from_base(0.0)),
+        certainty=certainty and replace(certainty, factor=100 / (1 - base), offset=from_base(0.0)),
     )
-
-
-def _map_bounds(bounds: FigureBounds, change: Callable[[float], float]) -> FigureBounds:
-    low, high = (None if end is None else change(end) for end in (bounds.low, bounds.high))
-    return FigureBounds(low=low, high=high, samples=bounds.samples)
 
 
 def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
@@ -108,11 +100,11 @@ def rows_of_parts(
     if task.grouping is None:
         return
     for name, row in (*areas.items(), *parts.items()):
-        yield msgspec.structs.replace(row, metric=f"{total.metric}[{name}]")
+        yield replace(row, metric=f"{total.metric}[{name}]")
     if not task.grouping.weight_by_size:
         figures = [row.value for row in parts.values()]
         errors = [row.stderr for row in parts.values()]
-        yield msgspec.structs.replace(
+        yield replace(
             total,
             metric=_mean_name(task, total.metric),
             value=weighted(figures, [1] * len(figures)),
@@ -224,11 +216,11 @@ def _group_rows(name: str, mean: GroupMean, results: Sequence[DatasetResult | No
         figures = [row.value if row and not row.estimated else None for row in members]
         errors = [row.stderr if row else None for row in members]
         weights = sizes if mean.weight_by_size else [1] * len(sizes)
-        yield msgspec.structs.replace(
+        yield replace(
             next(row for row in members if row),
             dataset=name,
             estimated=False,
-            version=_version([result.version for result in known]),
+            version=hashlib.sha256("\n".join(result.version for result in known).encode()).hexdigest()[:6],
             value=weighted(figures, weights),
             interval=None,
             bounds=weighted_bounds(members, weights),
@@ -252,11 +244,6 @@ def _find(dataset_result: DatasetResult | None, metric: str) -> SummaryRow | Non
     """A dataset without a baseline counts from 0 in any case, so its plain row is its centred one."""
     rows = {row.metric: row for row in dataset_result.rows} if dataset_result else {}
     return rows.get(metric) or rows.get(metric.removeprefix("centred "))
-
-
-def _version(versions: Sequence[str]) -> str:
-    """Six hex digits over the versions of the datasets."""
-    return hashlib.sha256("\n".join(versions).encode()).hexdigest()[:6]
 
 
 # Figures of groups of rows that count only if all of them are right: the rotations of one question, for example.
@@ -316,13 +303,9 @@ def chance_of_right(problem: Problem, pipeline: Pipeline, samples: int) -> float
         return None
     if problem.gold:
         return len({place for place in problem.gold if 0 <= place < options}) / options
-    return 1 / options if _names_one_option(problem) else None
-
-
-def _names_one_option(problem: Problem) -> bool:
-    letters = ascii_uppercase[: len(problem.choices)]
     right = problem.references[0].strip().strip("().") if problem.references else ""
-    return problem.references[0] in problem.choices or (len(right) == 1 and right.upper() in letters)
+    is_letter = len(right) == 1 and right.upper() in ascii_uppercase[:options]
+    return 1 / options if is_letter or problem.references[0] in problem.choices else None
 
 
 @lru_cache(maxsize=4096)

@@ -1,15 +1,21 @@
-"""The beta distribution and Student's t distribution, and the limits of a share that follow from them."""
+"""Means over problems, and how certain they are.
+
+Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import ceil, exp, floor, fsum, isclose, lgamma, log, log1p, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy
+from numpy.typing import NDArray
 
 from model_accuracy_eval.records import CaseCertainty, Certainty, Interval
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+
+# The beta distribution and Student's t distribution, and the limits of a share that follow from them.
 
 _TINY = 1e-300
 _STEPS = 500
@@ -62,7 +68,16 @@ def beta_quantile(share: float, a: float, b: float) -> float:
     >>> round(beta_quantile(0.6875, 2, 3), 6)
     0.5
     """
-    return _inverse(lambda x: beta_cdf(x, a, b), share, 0.0, 1.0)
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if beta_cdf(middle, a, b) < share:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
 
 
 @lru_cache(maxsize=4096)
@@ -77,19 +92,6 @@ def t_quantile(share: float, freedom: float) -> float:
     # t² / (t² + freedom) is beta distributed.
     square = beta_quantile(2 * share - 1, 0.5, freedom / 2)
     return sqrt(freedom * square / (1.0 - square)) if square < 1.0 else normal_quantile(share)
-
-
-def _inverse(function: Callable[[float], float], value: float, low: float, high: float) -> float:
-    """Where a rising function has the value, by halving."""
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if function(middle) < value:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
 
 
 def share_limits(right: float, draws: float, confidence: float) -> tuple[float, float]:
@@ -109,17 +111,8 @@ def share_limits(right: float, draws: float, confidence: float) -> tuple[float, 
     return low, high
 
 
-# Means over problems, and how certain they are.
-#
-# Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations.
-
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[numpy.float64]
-    Places = NDArray[numpy.intp]
-
+Floats = NDArray[numpy.float64]
+Places = NDArray[numpy.intp]
 Z95 = 1.959963984540054
 
 _MAX_DRAWN = 5_000_000
@@ -144,7 +137,7 @@ def stderr(values: Sequence[float]) -> float | None:
     return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
 
 
-def bootstrap(figures: "Callable[[Places], Floats]", problems: int, draws: int) -> float | None:
+def bootstrap(figures: Callable[[Places], Floats], problems: int, draws: int) -> float | None:
     """Standard error of any figure: how it varies when the problems are drawn again, with replacement.
 
     `figures` takes the places of the drawn problems, one row for each draw, and returns one figure a row. Figures
@@ -158,7 +151,7 @@ def bootstrap(figures: "Callable[[Places], Floats]", problems: int, draws: int) 
     return float(numpy.std(known, ddof=1)) if len(known) > 1 else None
 
 
-def _draw(problems: int, draws: int) -> Iterator["Places"]:
+def _draw(problems: int, draws: int) -> Iterator[Places]:
     """lm-eval's draws, so that equal values give equal errors: every thousand draws are `random.Random(number)`'s.
 
     Seeded with a list, `RandomState` gives the same random numbers as `random.Random`, but as arrays.
@@ -183,7 +176,11 @@ def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval 
     if len(values) < 2:
         return None
     p = min(max(fsum(values) / len(values), 0.0), 1.0)
-    low, high = wilson(p, coin_flips(values, samples_per_problem), t95(len(values)))
+    return _interval(p, coin_flips(values, samples_per_problem), len(values))
+
+
+def _interval(p: float, flips: float, problems: int) -> Interval:
+    low, high = wilson(p, flips, t95(problems))
     return Interval(low=100 * low, high=100 * high)
 
 
@@ -196,19 +193,12 @@ def interval_of_samples(problems: Sequence[Sequence[float]]) -> Interval | None:
     p = min(max(fsum(map(fsum, problems)) / samples, 0.0), 1.0)
     variance = fsum(fsum(value - p for value in values) ** 2 for values in problems) / samples**2
     varied = 0.0 < p < 1.0 and variance > 0
-    flips = min(_without_bias(len(problems)) * p * (1 - p) / variance, samples) if varied else len(problems) - 1.0
-    low, high = wilson(p, flips, t95(len(problems)))
-    return Interval(low=100 * low, high=100 * high)
+    return _interval(p, _flips(p, variance, len(problems), samples) if varied else len(problems) - 1.0, len(problems))
 
 
 def t95(problems: int) -> float:
     """How many standard errors a two-sided 95 % interval reaches, where these are estimated from so many problems."""
     return t_quantile(0.975, problems - 1)
-
-
-def _without_bias(problems: int) -> float:
-    """A variance around the mean of the same values is too small by so much."""
-    return (problems - 1) / problems
 
 
 def coin_flips(values: Sequence[float], samples_per_problem: int = 1) -> float:
@@ -222,7 +212,8 @@ def coin_flips(values: Sequence[float], samples_per_problem: int = 1) -> float:
 
 
 def _flips(p: float, variance_of_mean: float, problems: int, samples: int) -> float:
-    return min(_without_bias(problems) * p * (1 - p) / variance_of_mean, samples) if variance_of_mean > 0 else samples
+    """A variance around the mean of the same values is too small by (problems - 1) / problems."""
+    return min((problems - 1) / problems * p * (1 - p) / variance_of_mean, samples) if variance_of_mean > 0 else samples
 
 
 def interval_of_sums(problems: int, total: float, squares: float, samples_per_problem: int = 1) -> Interval | None:
@@ -234,8 +225,7 @@ def interval_of_sums(problems: int, total: float, squares: float, samples_per_pr
     if 0.0 < p < 1.0:
         variance_of_mean = max(squares / problems - p * p, 0.0) / problems
         flips = _flips(p, variance_of_mean, problems, problems * samples_per_problem)
-    low, high = wilson(p, flips, t95(problems))
-    return Interval(low=100 * low, high=100 * high)
+    return _interval(p, flips, problems)
 
 
 def wilson(p: float, n: float, z: float) -> tuple[float, float]:
@@ -287,20 +277,13 @@ def noise(reduction: str, key: str, values: Sequence[float]) -> Noise:
     """Of the value `key` that a reduction makes of these samples."""
     n = len(values)
     if reduction in {"runs", "mean", "avg@n"} and (not key or key.startswith("avg@")):
-        return Noise(_variance_of_mean(values), n - 1, n)
+        centre = fsum(values) / n
+        return Noise(fsum((value - centre) ** 2 for value in values) / (n * (n - 1)) if n > 1 else None, n - 1, n)
     kind, _, size = key.partition("@")
     # Which reductions give such keys, they all count right and wrong.
     if kind in _ESTIMATORS and int(size) < n:
         return Noise(_jackknife(kind, n, int(sum(values)), int(size)), n - 1, 1)
     return Noise(None, 0, 1)
-
-
-def _variance_of_mean(values: Sequence[float]) -> float | None:
-    n = len(values)
-    if n < 2:
-        return None
-    centre = fsum(values) / n
-    return fsum((value - centre) ** 2 for value in values) / (n * (n - 1))
 
 
 @lru_cache(maxsize=4096)

@@ -374,14 +374,10 @@ def _likelihood_value(use: MetricUse, sample: Attempt | None, problem: Problem) 
 
 
 def _likelihood_verdict(sample: Attempt | None, value: SampleValue | None, problem: Problem) -> Verdict:
+    """Its answer is the text of the most likely option."""
     lost = _lost(sample) or (None if value is not None else "not found")
     if sample is None or lost:
         return Verdict(value=None, why=lost or "missing")
-    number = headline(value)
-    return Verdict(value=number, answer=_chosen_option(sample, problem), why=_right_or_wrong(number))
-
-
-def _chosen_option(sample: Attempt, problem: Problem) -> str | None:
-    """The text of the most likely option, for people to read."""
-    options = metric_table.option_loglikelihoods(sample, problem)
-    return problem.choices[argmax(logprobs(options, problem))] if options and problem.choices else None
+    number, options = headline(value), metric_table.option_loglikelihoods(sample, problem)
+    chosen = problem.choices[argmax(logprobs(options, problem))] if options and problem.choices else None
+    return Verdict(value=number, answer=chosen, why=_right_or_wrong(number))

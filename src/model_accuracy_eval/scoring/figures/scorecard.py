@@ -126,18 +126,17 @@ class Scorecard:
                 for name in metric_names(self._task, self._n, self._k)
             )
         rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
-        columns = list(self._columns.values())
-        of_parts = [row for row, column in zip(rows, columns, strict=True) if self._has_parts(column)]
+        # Parts have rows of the first figure, and of those that the task names.
+        named = self._task.grouping.figures if self._task.grouping else ()
+        columns = self._columns.values()
+        of_parts = [
+            row for row, column in zip(rows, columns, strict=True) if row is rows[0] or column.use.label in named
+        ]
         return (
             *rows,
             *groups.centred(self._task, rows[0]),
             *(part for row in of_parts for part in self._rows_of_parts(row, version, mode)),
         )
-
-    def _has_parts(self, column: Column) -> bool:
-        """Whether the parts have rows of this figure: the first one, and those that the task names."""
-        named = self._task.grouping.figures if self._task.grouping else ()
-        return column is next(iter(self._columns.values())) or column.use.label in named
 
     def _rows_of_parts(self, total: SummaryRow, version: str, mode: str) -> Iterator[SummaryRow]:
         column = self._columns[total.metric]
@@ -160,7 +159,7 @@ class Scorecard:
             value=column.figure(),
             interval=column.interval(),
             stderr=column.stderr(),
-            higher_is_better=column.higher_is_better,
+            higher_is_better=higher_is_better(column.metric, column.use),
             share=column.metric.share,
             bounds=column.bounds(),
             chance=column.chance(),

@@ -129,9 +129,13 @@ class Metric:
     needs: tuple[str, ...] = ()
     """Optional libraries that have to be installed for it."""
 
+    def aggregation_of(self, use: MetricUse) -> str:
+        """As the task says, else as is natural for the metric."""
+        return use.aggregation or self.aggregation
+
     def is_mean_share(self, use: MetricUse) -> bool:
         """Whether a sample without a value counts as 0."""
-        return self.share and (use.aggregation or self.aggregation) == "mean"
+        return self.share and self.aggregation_of(use) == "mean"
 
     def lost_value(self, problem: Problem, counted: SampleValue | None = None) -> LostValue | None:
         """The value of a sample that is lost; None if no sample of the problem has a value."""

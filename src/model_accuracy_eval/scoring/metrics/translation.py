@@ -5,15 +5,13 @@ The statistics add up, so a bootstrap draws them again instead of counting n-gra
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
 from model_accuracy_eval import extras
+from model_accuracy_eval.scoring.figures.intervals import Floats
 from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue, Metric
-
-if TYPE_CHECKING:
-    from model_accuracy_eval.scoring.figures.intervals import Floats
 
 Sentence = tuple[tuple[str, ...], str, str]
 """Right answers, answer, and the tokeniser for both."""
@@ -36,7 +34,7 @@ def _measure(kind: str, tokenizer: str) -> Any:
     return measures[kind]()
 
 
-def statistics(kind: str, sentences: Sequence[Sentence]) -> "Floats":
+def statistics(kind: str, sentences: Sequence[Sentence]) -> Floats:
     """Counts of every sentence, one row each; sentences may have different numbers of right answers."""
     width = max(len(references) for references, _, _ in sentences)
     columns = [[right[place] if place < len(right) else None for right, _, _ in sentences] for place in range(width)]
@@ -46,7 +44,7 @@ def statistics(kind: str, sentences: Sequence[Sentence]) -> "Floats":
     return numpy.array(measure._extract_corpus_statistics(answers, columns), dtype=float)  # noqa: SLF001
 
 
-def figures(kind: str, counts: "Floats") -> "Floats":
+def figures(kind: str, counts: Floats) -> Floats:
     """One figure for each draw, 0..100, or more for TER. `counts`: draws x sentences x numbers."""
     measure = _measure(kind, "")
     return numpy.array([measure._compute_score_from_stats(total.tolist()).score for total in counts.sum(axis=1)])  # noqa: SLF001
@@ -78,7 +76,7 @@ def ends(kind: str, sentences: Sequence[Sentence | LostValue]) -> Ends:
     return 0.0, float(figures(kind, total[None, None])[0]) if used.all() else 100.0
 
 
-def _counts(kind: str, sentences: Sequence[Sentence]) -> "list[Floats]":
+def _counts(kind: str, sentences: Sequence[Sentence]) -> list[Floats]:
     return [statistics(kind, sentences)] if sentences else []
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from math import exp, fsum, inf, lgamma, log, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy
@@ -22,13 +22,9 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import Bootstrapped, Statistics, aggregation
-from model_accuracy_eval.scoring.figures.intervals import Z95, mean, t_quantile
+from model_accuracy_eval.scoring.figures.intervals import Z95, Floats, Places, mean, t_quantile
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.verdicts.gate_lines import of_part
-
-if TYPE_CHECKING:
-    from model_accuracy_eval.scoring.figures.intervals import Floats, Places
-
 
 _ESTIMATORS = {"pass": pass_at_k, "cons": cons_at_k}
 
@@ -182,7 +178,7 @@ def corpus_change(name: str, scale: float, old: Sequence[Statistics], new: Seque
     if None in sides:
         return None
 
-    def differences(drawn: "Places") -> "Floats":
+    def differences(drawn: Places) -> Floats:
         before, after = (found.figures_of(arrays, drawn) for arrays in sides if arrays is not None)
         return after - before
 
@@ -203,7 +199,8 @@ Pairs = Sequence[tuple[ProblemOutcome, ProblemOutcome]]
 def compare(old: DatasetOutcome, new: DatasetOutcome) -> DatasetChange:
     """Figures and differences over the problems of both runs; different versions are not subtracted."""
     same = old.version == new.version
-    pairs = _pairs(old.problems, new.problems) if same else []
+    by_id = {problem.id: problem for problem in old.problems} if same else {}
+    pairs = [(by_id[problem.id], problem) for problem in new.problems if problem.id in by_id]
     metrics = dict.fromkeys([*old.figures, *new.figures])
     return DatasetChange(
         dataset=new.dataset,
@@ -218,11 +215,6 @@ def compare(old: DatasetOutcome, new: DatasetOutcome) -> DatasetChange:
         new_speed=new.speed,
         notes=tuple(_notes(old, new, len(pairs))),
     )
-
-
-def _pairs(old: Sequence[ProblemOutcome], new: Sequence[ProblemOutcome]) -> Pairs:
-    by_id = {problem.id: problem for problem in old}
-    return [(by_id[problem.id], problem) for problem in new if problem.id in by_id]
 
 
 def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs, *, same: bool) -> Difference:
@@ -240,6 +232,7 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
     worst, best, samples = _extreme_changes(metric, pairs)
     interval = Interval(low=100 * paired_interval(worst)[0], high=100 * paired_interval(best)[1])
     bounds = FigureBounds(low=100 * (mean(worst) or 0.0), high=100 * (mean(best) or 0.0), samples=samples)
+    (low, low_error), (high, high_error) = _centre_and_error(worst), _centre_and_error(best)
     return Difference(
         metric=metric,
         old=before,
@@ -247,7 +240,13 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
         points=after - before,
         interval=interval,
         bounds=bounds if samples else None,
-        certainty=_certainty(worst, best),
+        certainty=ChangeCertainty(
+            problems=len(worst) + 2,
+            worst=100 * low,
+            worst_stderr=100 * low_error,
+            best=100 * high,
+            best_stderr=100 * high_error,
+        ),
     )
 
 
@@ -280,17 +279,6 @@ def _corpus_change(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs:
 
 def _is_near(figure: float, other: float | None) -> bool:
     return other is not None and abs(figure - other) <= 1e-6 * max(1.0, abs(figure))
-
-
-def _certainty(worst: Sequence[float], best: Sequence[float]) -> ChangeCertainty:
-    (low, low_error), (high, high_error) = _centre_and_error(worst), _centre_and_error(best)
-    return ChangeCertainty(
-        problems=len(worst) + 2,
-        worst=100 * low,
-        worst_stderr=100 * low_error,
-        best=100 * high,
-        best_stderr=100 * high_error,
-    )
 
 
 def change_limits(certainty: ChangeCertainty, confidence: float) -> Interval:
@@ -411,7 +399,8 @@ def _notes(old: DatasetOutcome, new: DatasetOutcome, both: int) -> Iterable[str]
             f"{both} problems are judged in both runs (of {len(old.problems)} then and {len(new.problems)} now); "
             "the figures are those of these problems."
         )
-    lost = [_without_verdict(outcome.counts) for outcome in (old, new)]
+    each = [outcome.counts for outcome in (old, new)]
+    lost = [counts.rejected + counts.failed + counts.missing + counts.unjudged for counts in each]
     if any(lost):
         yield (
             f"{lost[0]} samples then and {lost[1]} now have no verdict: points are given from the worst case to the "
@@ -421,7 +410,3 @@ def _notes(old: DatasetOutcome, new: DatasetOutcome, both: int) -> Iterable[str]
     if both and samples[0] != samples[1]:
         shown = [" or ".join(map(str, sorted(sizes))) for sizes in samples]
         yield f"{shown[0]} samples of every problem then and {shown[1]} now: only metrics of both are subtracted."
-
-
-def _without_verdict(counts: Counts) -> int:
-    return counts.rejected + counts.failed + counts.missing + counts.unjudged

@@ -31,9 +31,6 @@ from model_accuracy_eval.scoring.figures import groups, intervals
 from model_accuracy_eval.scoring.figures.intervals import Over, normal_quantile
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import change_limits
 
-# Whose samples have no verdict, as a gate that they leave open says it.
-
-
 _NAMED = 5
 """Datasets that are named; the others are counted."""
 
@@ -58,13 +55,11 @@ class WithoutVerdict(NamedTuple):
         limits = (
             f"from {low} to {high}" if low and high else f"from {low} up" if low else f"up to {high}" if high else ""
         )
-        has = "1 sample{} has" if bounds.samples == 1 else f"{bounds.samples:,} samples{{}} have"
-        return f", or anything{f' {limits}' if limits else ''}, because {has.format(self._whose(bounds))} no verdict"
-
-    def _whose(self, bounds: FigureBounds) -> str:
+        whose = f" ({by_dataset(self.samples)})" if self.samples else ""
         if [*self.samples.values()] == [bounds.samples]:
-            return f" of {next(iter(self.samples))}"
-        return f" ({by_dataset(self.samples)})" if self.samples else ""
+            whose = f" of {next(iter(self.samples))}"
+        has = f"1 sample{whose} has" if bounds.samples == 1 else f"{bounds.samples:,} samples{whose} have"
+        return f", or anything{f' {limits}' if limits else ''}, because {has} no verdict"
 
     @property
     def next_step(self) -> str:
@@ -91,38 +86,40 @@ def without_verdict(plan: RunPlan, gate: Gate, rows: Sequence[SummaryRow]) -> Wi
 # What a run of a size can show, and which size would show more.
 
 
-_ON_THE_LINE = "a figure on the line itself no size decides."
 _FEW = 0.005
 """Points: a figure so near to its line is as good as on it."""
 
 
 def advice(certainty: Certainty, value: float, limits: Interval, threshold: float, over: Over) -> str:
     """Which difference the run can show, and how many samples or problems would decide about the one that it has."""
-    distance = abs(value - threshold)
-    margin = limits.high - value if value < threshold else value - limits.low
-    shows = f"A run of this size shows differences of {margin:.2f} points and more"
-    if distance < _FEW:
-        return f"{shows}; {_ON_THE_LINE}"
-    # A margin shrinks with the square root of the number of draws.
-    times = (margin / distance) ** 2
+    shows, times = _shows("A run of this size shows", value, limits, threshold)
+    if times is None:
+        return shows
     if over == "reruns" and certainty.draws > certainty.problems:
         samples = ceil(certainty.samples * times)
         size = f"{certainty.problems:,} problems × {samples:,} samples"
     else:
         problems = ceil(certainty.problems * times)
         size = f"{problems:,} problems × {certainty.samples:,} {'sample' if certainty.samples == 1 else 'samples'}"
-    return f"{shows}; one of {distance:.2f} takes about {size}."
+    return f"{shows} takes about {size}."
+
+
+def _shows(what: str, value: float, limits: Interval, threshold: float) -> tuple[str, float | None]:
+    """The words, and how many times as many draws would decide; None: on the line itself, none do."""
+    distance = abs(value - threshold)
+    margin = limits.high - value if value < threshold else value - limits.low
+    shows = f"{what} differences of {margin:.2f} points and more"
+    if distance < _FEW:
+        return f"{shows}; a figure on the line itself no size decides.", None
+    # A margin shrinks with the square root of the number of draws.
+    return f"{shows}; one of {distance:.2f}", (margin / distance) ** 2
 
 
 def advice_on_change(problems: int, points: float, limits: Interval, threshold: float) -> str:
     """The same of a change against a baseline. Only problems help in every case: how far problems vary, samples do not
     make less."""
-    distance = abs(points - threshold)
-    margin = limits.high - points if points < threshold else points - limits.low
-    shows = f"Two runs of this size show differences of {margin:.2f} points and more"
-    if distance < _FEW:
-        return f"{shows}; {_ON_THE_LINE}"
-    return f"{shows}; one of {distance:.2f} takes about {ceil(problems * (margin / distance) ** 2):,} problems in both."
+    shows, times = _shows("Two runs of this size show", points, limits, threshold)
+    return shows if times is None else f"{shows} takes about {ceil(problems * times):,} problems in both."
 
 
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
@@ -216,11 +213,12 @@ def result(
     difference = comparison.find(gate.dataset, gate.metric) if comparison and gate.from_baseline else None
     known = _Known.of_change(gate, difference, row, rule) if gate.from_baseline else _Known.of_figure(gate, row, rule)
     decision = _decide(gate, known)
-    figure = "no figure"
+    figure = "no figure" if known.value is None else _shown(gate, known.value)
     if difference is not None:
-        figure = _shown_change(gate, difference)
-    elif known.value is not None:
-        figure = _shown(gate, known.value)
+        old, new, points = difference.old, difference.new, difference.points
+        figure = "not comparable with the baseline's"
+        if points is not None and old is not None and new is not None:
+            figure = f"{new:.2f} and was {old:.2f}: {'+' if points >= 0 else ''}{_shown(gate, points)} points"
     sentence = f"{gate} {decision}: {gate.metric} is {figure}{known.shown(gate, decision, rule, lost)}."
     return GateResult(
         gate=gate,
@@ -343,11 +341,3 @@ def _shown(gate: Gate, value: float) -> str:
     """Two decimals as in the table, or as many as are needed to see on which side of the threshold the figure is."""
     texts = [f"{value:.{digits}f}" for digits in range(2, 10)]
     return next((text for text in texts if holds(gate, float(text)) == holds(gate, value)), texts[-1])
-
-
-def _shown_change(gate: Gate, difference: Difference) -> str:
-    if difference.points is None or difference.old is None or difference.new is None:
-        return "not comparable with the baseline's"
-    points = _shown(gate, difference.points)
-    sign = "+" if difference.points >= 0 else ""
-    return f"{difference.new:.2f} and was {difference.old:.2f}: {sign}{points} points"

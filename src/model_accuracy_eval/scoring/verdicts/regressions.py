@@ -8,22 +8,14 @@ and of the reference, grows only then, and its limit is one that 60 quiet runs s
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from math import comb, fsum, log, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy
+from numpy.typing import NDArray
 
 from model_accuracy_eval.records import Interval
-from model_accuracy_eval.scoring.figures.intervals import Z95
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[numpy.float64]
+from model_accuracy_eval.scoring.figures.intervals import Z95, Floats
 
 ALLOWANCE, LIMIT = 0.5, 4.5
 """The k and the h of a CUSUM of one series: both in standard errors."""
@@ -88,7 +80,7 @@ class Trend(NamedTuple):
     """The first run of the level that the newest run belongs to."""
 
 
-def paired_change(before: "Floats", after: "Floats") -> PairedChange:
+def paired_change(before: Floats, after: Floats) -> PairedChange:
     """Of values of the same problems, 0..1, as if two more had been asked, one gained and one lost: like the intervals
     of `compare`, it is no certainty where nothing changed. Problems that one side lacks (NaN) are left out."""
     changes = after - before
@@ -99,7 +91,7 @@ def paired_change(before: "Floats", after: "Floats") -> PairedChange:
     return PairedChange(mean, sqrt(max(variance, 0.0) / problems))
 
 
-def trend(runs: "Sequence[Floats]", limit: float = LIMIT) -> Trend:
+def trend(runs: Sequence[Floats], limit: float = LIMIT) -> Trend:
     """`runs` are the problems' values in each run, higher is better, the oldest run first.
 
     After a fall the runs from its first on are a level of their own. While a regression stands, a second sum looks for
@@ -114,7 +106,7 @@ def trend(runs: "Sequence[Floats]", limit: float = LIMIT) -> Trend:
 class _Watch:
     """The state of the rule between one run and the next."""
 
-    def __init__(self, runs: "Sequence[Floats]", limit: float) -> None:
+    def __init__(self, runs: Sequence[Floats], limit: float) -> None:
         self._runs = runs
         self._limit = limit
         self.sums: list[float | None] = []
@@ -177,13 +169,13 @@ class _Sum:
         return max(newest)[1]
 
 
-def _reference(runs: "Sequence[Floats]", start: int, place: int) -> "Sequence[Floats]":
+def _reference(runs: Sequence[Floats], start: int, place: int) -> Sequence[Floats]:
     """The runs that the one at `place` is compared with."""
     first = max(start, place - _LONGEST_REFERENCE)
     return runs[first : max(start + FIRST_RUNS, place - _LAG)]
 
 
-def _mean(runs: "Sequence[Floats]") -> "Floats":
+def _mean(runs: Sequence[Floats]) -> Floats:
     values = numpy.asarray(runs)
     known = numpy.isfinite(values)
     counts = known.sum(axis=0)
@@ -191,13 +183,13 @@ def _mean(runs: "Sequence[Floats]") -> "Floats":
     return mean
 
 
-def _regression(runs: "Sequence[Floats]", start: int, after: int, noticed: int) -> Regression:
+def _regression(runs: Sequence[Floats], start: int, after: int, noticed: int) -> Regression:
     since = max(start, after + 1 - _LONGEST_REFERENCE)
     change = paired_change(_mean(runs[since : after + 1]), _mean(runs[after + 1 : noticed + 1]))
     return Regression(after=after, noticed=noticed, since=since, points=100 * change.mean, interval=change.interval)
 
 
-def _mended(runs: "Sequence[Floats]", regression: Regression, start: int, place: int) -> Regression:
+def _mended(runs: Sequence[Floats], regression: Regression, start: int, place: int) -> Regression:
     """It is, if the runs from `start` on can no longer be told from those before the fall."""
     before = _mean(runs[regression.since : regression.after + 1])
     is_back = regression.mended is None and paired_change(before, _mean(runs[start : place + 1])).z > -Z95
@@ -224,7 +216,7 @@ class Flaky(NamedTuple):
     """How often a run's verdict on it differs from that of the run before."""
 
 
-def fallen(before: "Sequence[Floats]", after: "Sequence[Floats]") -> list[int]:
+def fallen(before: Sequence[Floats], after: Sequence[Floats]) -> list[int]:
     """Places of the problems that the runs `after` solve less often, surely; 1 is solved, 0 is not, NaN unknown."""
     solved, asked = _counts(before)
     solved_after, asked_after = _counts(after)
@@ -243,7 +235,7 @@ def fallen(before: "Sequence[Floats]", after: "Sequence[Floats]") -> list[int]:
     return sorted(place for _, place in chances[:named])
 
 
-def flaky(runs: "Sequence[Floats]", without: Collection[int] = ()) -> list[Flaky]:
+def flaky(runs: Sequence[Floats], without: Collection[int] = ()) -> list[Flaky]:
     """Problems that go and come back, the most unsteady first; `without` those that are named elsewhere."""
     if not runs:
         return []
@@ -259,7 +251,7 @@ def flaky(runs: "Sequence[Floats]", without: Collection[int] = ()) -> list[Flaky
     return sorted(found, key=lambda each: (-each.flips, each.place))
 
 
-def _counts(runs: "Sequence[Floats]") -> "tuple[NDArray[numpy.int64], NDArray[numpy.int64]]":
+def _counts(runs: Sequence[Floats]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
     values = numpy.asarray(runs)
     return numpy.nansum(values, axis=0).astype(int), numpy.isfinite(values).sum(axis=0).astype(int)
 
@@ -292,7 +284,7 @@ class RunConsistency(NamedTuple):
     """Share of the problems that at least one run solved, 0..100: the figure of the best run for each problem."""
 
 
-def consistency(runs: "Sequence[Floats]") -> RunConsistency:
+def consistency(runs: Sequence[Floats]) -> RunConsistency:
     """`runs` have 1 for a solved problem, 0 for another, NaN where that is not known."""
     values = numpy.asarray(runs)
     known = numpy.isfinite(values).all(axis=0)

@@ -1,4 +1,5 @@
-"""Whether the mean of a finite number of values reaches a line, decided while the values are read one by one.
+"""Whether the mean of a finite number of values reaches a line, decided while the values are read one by one; which
+line that is for a gate; and what a run of a size can show.
 
 The values stand in an order drawn uniformly at random, and are read in that order. A bet on each value can, in the
 long run, only lose as long as the mean lies below the line; so once the stake has grown by 1/error, the mean is proven
@@ -7,8 +8,13 @@ without replacement after Waudby-Smith and Ramdas 2020, and Stark's ALPHA). Only
 values may depend on each other in any way.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp, fsum, log, log1p, sqrt
+from typing import NamedTuple
+
+from model_accuracy_eval.records import Decision, Gate
+from model_accuracy_eval.scoring.figures.intervals import normal_quantile, share_limits, t_quantile
+from model_accuracy_eval.scoring.verdicts.gates import GateRule, holds
 
 _STAKES = (1.0, 2.5)
 """Of a careful and of a bold bettor; half of the stake is on each."""
@@ -62,15 +68,13 @@ class MeanAtLeast:
         self._bet(value)
         self._read += 1
         self._sum += value
-        self.is_proven = self.is_proven or self._is_certain() or self._has_won()
+        top = max(self._logs)
+        has_won = top + log(sum(exp(one - top) for one in self._logs) / len(self._logs)) >= self._needed
+        self.is_proven = self.is_proven or self._is_certain() or has_won
         return self.is_proven
 
     def _is_certain(self) -> bool:
         return self._units * self._line - self._sum <= _EXACT
-
-    def _has_won(self) -> bool:
-        top = max(self._logs)
-        return top + log(sum(exp(one - top) for one in self._logs) / len(self._logs)) >= self._needed
 
     def _bet(self, value: float) -> None:
         left = self._units - self._read
@@ -79,7 +83,10 @@ class MeanAtLeast:
         out_of_reach = mean_left > 1
         mean_left = min(max(mean_left, _TINY), 1 - _TINY)
         slope, variance = self._slope_and_variance()
-        before, expected = self._covariate_next(left)
+        before = expected = 0.0
+        """The next unit's covariate, and its mean over all units that are left."""
+        if self._covariate is not None:
+            before, expected = self._covariate.values[self._read], self._left_of_covariate / left
         spread = self._line * (1 - self._line) if self._binary else variance
         ahead = sqrt(max(0.0, 2 * spread * self._needed / self._units)) * self._units / left
         gain = value - slope * (before - expected) - mean_left
@@ -89,7 +96,15 @@ class MeanAtLeast:
             share = distance / (mean_left * (1 - mean_left) if self._binary else variance + distance * distance)
             if not out_of_reach:
                 self._logs[place] += log1p(min(share, cap) * gain)
-        self._note(value, before, left)
+        x = value - self._line
+        self._x += x
+        self._xx += x * x
+        if self._covariate is not None:
+            b = before - self._covariate.mean
+            self._b += b
+            self._bb += b * b
+            self._xb += x * b
+            self._left_of_covariate -= before
 
     def _slope_and_variance(self) -> tuple[float, float]:
         """How values follow the covariate, and how they vary beside it, in what was read."""
@@ -105,23 +120,6 @@ class MeanAtLeast:
         slope = min(max(both / own, 0.0), _LARGEST_SLOPE) if own > _EXACT else 0.0
         variance = (squares + _PRIOR * min(prior, known)) / count - 2 * slope * both + slope * slope * own
         return slope, max(variance, _LEAST_VARIANCE)
-
-    def _covariate_next(self, left: int) -> tuple[float, float]:
-        """The next unit's covariate, and its mean over all units that are left."""
-        if self._covariate is None:
-            return 0.0, 0.0
-        return self._covariate.values[self._read], self._left_of_covariate / left
-
-    def _note(self, value: float, before: float, left: int) -> None:
-        x = value - self._line
-        self._x += x
-        self._xx += x * x
-        if self._covariate is not None:
-            b = before - self._covariate.mean
-            self._b += b
-            self._bb += b * b
-            self._xb += x * b
-            self._left_of_covariate -= before
 
 
 class MeanDecider:
@@ -170,3 +168,174 @@ def reliability(shares: Iterable[float], samples: int) -> float:
     variance = fsum((share - centre) ** 2 for share in known) / len(known)
     drawn = fsum(share * (1 - share) for share in known) / len(known) / (samples - 1)
     return min(max(1.0 - drawn / variance, 0.0), 1.0) if variance > _EXACT else 0.5
+
+
+# Which figure of the whole run would pass a gate, and which would fail it: what a run that stops early has to prove.
+#
+# Half of the error that a gate may make is spent on the proof, the other half on the noise of the whole run: so a gate
+# that is decided early is wrong no more often than one that is decided at the end.
+
+
+class BaselineFigure(NamedTuple):
+    """A baseline's figure, 0..1, lost samples at their worst and at their best, and how far reruns move it."""
+
+    low: float
+    high: float
+    variance: float | None
+    """Of the figure, if the same problems were asked again; None: its samples do not say."""
+    freedom: float
+    is_drawn_alike: bool
+    """Whether its samples were drawn as this run's are, so that they say how this run's vary."""
+
+
+class StopLines(NamedTuple):
+    """The gate is decided as `above` says once the figure is at least `upper`, and as `below` says at most `lower`."""
+
+    lower: float
+    upper: float
+    below: Decision
+    above: Decision
+    errors: tuple[float, float]
+    """Of a proof that the figure is at most the lower line, and at least the upper one."""
+
+
+def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: BaselineFigure | None) -> StopLines | None:
+    """Lines in 0..1; None for a gate that needs the whole run. `draws`: right-or-wrong draws that the figure is the
+    mean of. `drawn`: asked again, the service would give other values."""
+    if gate.comparison == "==" or rule.over == "problems" or (gate.from_baseline and base is None):
+        return None
+    rises = gate.comparison in {">=", ">"}
+    passing, failing = 1 - rule.confidence, 1 - rule.sure_of_failure
+    error_above, error_below = (passing, failing) if rises else (failing, passing)
+    noisy = drawn and rule.over == "reruns"
+    if noisy:
+        error_above, error_below = error_above / 2, error_below / 2
+    if gate.from_baseline and base is not None:
+        lower, upper = _lines_of_change(gate, draws, base, (error_below, error_above), noisy=noisy)
+    else:
+        lower, upper = _lines_of_figure(gate, draws, base, (error_below, error_above), noisy=noisy)
+    above: Decision = "passed" if rises else "failed"
+    below: Decision = "failed" if rises else "passed"
+    return StopLines(lower, upper, below, above, (error_below, error_above))
+
+
+def whole_lines(gate: Gate, draws: int, rule: GateRule) -> tuple[float, float]:
+    """Up to which figure of a whole run, and from which, its gate is decided, if nothing but its draws is known."""
+    passing, failing = 1 - rule.confidence, 1 - rule.sure_of_failure
+    errors = (failing, passing) if gate.comparison in {">=", ">"} else (passing, failing)
+    return _lines_of_figure(gate, draws, None, errors, noisy=True)
+
+
+def _lines_of_figure(
+    gate: Gate, draws: int, base: BaselineFigure | None, errors: tuple[float, float], *, noisy: bool
+) -> tuple[float, float]:
+    """The least and the greatest whole number of right draws whose limits clear the threshold."""
+    sure = [1 - error for error in errors]
+    rises = gate.comparison in {">=", ">"}
+
+    def low_end_holds(right: int) -> bool:
+        low = share_limits(right, draws, sure[1])[0] if noisy else right / draws
+        return holds(gate, 100 * low)
+
+    def high_end_holds(right: int) -> bool:
+        high = share_limits(right, draws, sure[0])[1] if noisy else right / draws
+        return holds(gate, 100 * high)
+
+    upper = _first(draws, (low_end_holds if rises else lambda right: not low_end_holds(right))) / draws
+    lower = (_first(draws, (high_end_holds if rises else lambda right: not high_end_holds(right))) - 1) / draws
+    if noisy and base is not None and base.is_drawn_alike and base.variance:
+        threshold = gate.threshold / 100
+        halves = [t_quantile(each, base.freedom) * sqrt(base.variance) + 0.5 / draws for each in sure]
+        lower, upper = max(lower, threshold - halves[0]), min(upper, threshold + halves[1])
+    return lower, upper
+
+
+def _first(draws: int, is_so: Callable[[int], bool]) -> int:
+    """The first number of 0..draws for which it is so, `draws + 1` if there is none; it is so for all after it."""
+    low, high = 0, draws + 1
+    while low < high:
+        middle = (low + high) // 2
+        if is_so(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _lines_of_change(
+    gate: Gate, draws: int, base: BaselineFigure, errors: tuple[float, float], *, noisy: bool
+) -> tuple[float, float]:
+    """Both runs have noise. The baseline's lost samples help neither side."""
+    upper, lower = base.high + gate.threshold / 100, base.low + gate.threshold / 100
+    if not noisy:
+        # `>= baseline` holds for the baseline's figure itself, and `> baseline` does not.
+        step = 0.5 / draws
+        return (lower - step, upper) if gate.comparison in {">=", "<"} else (lower, upper + step)
+    centre = (base.low + base.high) / 2
+    coins = (centre * draws + 1) / (draws + 2)
+    alone = base.variance if base.is_drawn_alike and base.variance else coins * (1 - coins) / draws
+    halves = [normal_quantile(1 - error) * sqrt(2 * alone) + 0.5 / draws for error in errors]
+    return lower - halves[0], upper + halves[1]
+
+
+# What a run of a size can show about its gates, and which size a number of requests is best spent on.
+
+_CORRELATION = 0.5
+"""Of the samples of one problem, where nothing is known of the service: maths and code benchmarks have about that."""
+_TWO_SIDED_95 = 0.975
+_COMPARED = (1, 2, 5, 10)
+
+
+class PlannedSize(NamedTuple):
+    """How much is asked of a dataset."""
+
+    problems: int
+    n: int
+
+    @property
+    def requests(self) -> int:
+        return self.problems * self.n
+
+    def __str__(self) -> str:
+        samples = "1 sample" if self.n == 1 else f"{self.n:,} samples"
+        return f"{self.problems:,} problems × {samples}"
+
+
+def can_show(gate: Gate, size: PlannedSize, rule: GateRule, *, of_samples: bool, drawn: bool) -> str:
+    """What the gate will say of which figures. `of_samples`: its figure is a mean of samples; else of problems."""
+    draws = size.requests if of_samples else size.problems
+    noisy = drawn and rule.over != "point"
+    if not noisy or gate.comparison == "==":
+        return "is decided by the figure itself, whatever the size."
+    if rule.over == "problems":
+        return "is about other problems of the kind: what it can show depends on how unlike these are."
+    sure = f"({100 * rule.confidence:g} %)"
+    if gate.from_baseline:
+        points = 100 * normal_quantile(rule.confidence) * sqrt(2 * 0.25 / draws)
+        return f"shows changes of {points:.2f} points and more where answers change by chance alone {sure}."
+    lower, upper = whole_lines(gate, draws, rule)
+    above, below = ("passes", "fails") if gate.comparison in {">=", ">"} else ("fails", "passes")
+    highest = f"from {100 * upper:.2f}" if upper <= 1 else "for no figure, because the size is too small"
+    lowest = f"up to {100 * lower:.2f}" if lower >= 0 else "for none"
+    at_most = " at the latest" if of_samples else ""
+    return f"{above} {highest}, {below} {lowest}{at_most} {sure}; between them it stays undecided."
+
+
+def margin(size: PlannedSize, problems: int, share: float) -> float:
+    """Points by which the figure will miss that of the whole dataset, at most, in 95 of 100 runs."""
+    of_problems = _CORRELATION / size.problems * (1 - size.problems / problems)
+    of_samples = (1 - _CORRELATION) / size.requests
+    return 100 * normal_quantile(_TWO_SIDED_95) * sqrt(share * (1 - share) * (of_problems + of_samples))
+
+
+def alternatives(requests: int, problems: int, least: int) -> Iterator[PlannedSize]:
+    """Sizes that cost no more, the one that misses least first; none if not one problem can be asked.
+
+    That is one of two: all problems, or as many as can be, with as few samples as their figures need; or a sample more
+    of fewer problems, where the first would leave many requests unused.
+    """
+    whole = max(least, requests // problems)
+    sizes = [PlannedSize(min(problems, requests // n), n) for n in {least, whole, whole + 1} if n <= requests]
+    first = sorted(sizes, key=lambda size: margin(size, problems, 0.5))[:1]
+    others = [PlannedSize(min(problems, requests // n), n) for n in _COMPARED if least <= n <= requests]
+    yield from dict.fromkeys(first + others)

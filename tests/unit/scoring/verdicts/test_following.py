@@ -14,9 +14,9 @@ from model_accuracy_eval.scoring.verdicts.following import (
     Following,
     PrefixReader,
     followed_figures,
-    stop_lines,
 )
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
+from model_accuracy_eval.scoring.verdicts.sequential import stop_lines
 
 N = 5
 FIGURES = followed_figures(demo.WORD_PROBLEMS, N, (N,))

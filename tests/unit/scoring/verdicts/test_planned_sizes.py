@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Gate
-from model_accuracy_eval.scoring.verdicts import planned_sizes
+from model_accuracy_eval.scoring.verdicts import sequential
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
-from model_accuracy_eval.scoring.verdicts.planned_sizes import PlannedSize
+from model_accuracy_eval.scoring.verdicts.sequential import PlannedSize
 
 
 def gate(comparison: str = ">=", *, from_baseline: bool = False) -> Gate:
@@ -35,24 +35,24 @@ def gate(comparison: str = ">=", *, from_baseline: bool = False) -> Gate:
 )
 def test_each_gate_has_its_sentence(asked: Gate, rule: GateRule, *, drawn: bool, sentence: str) -> None:
     """A hundred samples, by what the gate allows for."""
-    assert sentence in planned_sizes.can_show(asked, PlannedSize(20, 5), rule, of_samples=True, drawn=drawn)
+    assert sentence in sequential.can_show(asked, PlannedSize(20, 5), rule, of_samples=True, drawn=drawn)
 
 
 def test_a_size_that_cannot_pass_says_so() -> None:
     """Not even all right answers of five problems show 70 %."""
-    shown = planned_sizes.can_show(gate(), PlannedSize(5, 1), GateRule(), of_samples=True, drawn=True)
+    shown = sequential.can_show(gate(), PlannedSize(5, 1), GateRule(), of_samples=True, drawn=True)
     assert "passes for no figure, because the size is too small" in shown
 
 
 @given(requests=st.integers(1, 20_000), problems=st.integers(1, 3000), least=st.integers(1, 10))
 def test_the_best_size_costs_no_more_and_misses_least(requests: int, problems: int, least: int) -> None:
     """No other size for the same requests has a smaller margin."""
-    sizes = [*planned_sizes.alternatives(requests, problems, least)]
+    sizes = [*sequential.alternatives(requests, problems, least)]
     if requests < least:
         assert not sizes
         return
     assert all(1 <= size.problems <= problems and size.requests <= requests and size.n >= least for size in sizes)
-    margins = [planned_sizes.margin(size, problems, 0.7) for size in sizes]
+    margins = [sequential.margin(size, problems, 0.7) for size in sizes]
     assert margins[0] <= min(margins) * 1.001
 
 
@@ -65,6 +65,6 @@ def test_the_margin_is_what_simulated_services_show(problems: int, n: int, error
         chances = random.beta(0.7, 0.3, 1319)
         asked = random.choice(chances, problems, replace=False)
         misses.append(random.binomial(n, asked).mean() / n - chances.mean())
-    margin = planned_sizes.margin(PlannedSize(problems, n), 1319, 0.7)
+    margin = sequential.margin(PlannedSize(problems, n), 1319, 0.7)
     assert margin / 1.96 == pytest.approx(100 * float(np.std(misses)), rel=0.06)
     assert margin / 1.96 == pytest.approx(error, rel=0.03)

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.records import CaseCertainty, Certainty, Gate, SummaryRow
 from model_accuracy_eval.scoring.verdicts import gates
-from model_accuracy_eval.scoring.verdicts.following import BaselineFigure, StopLines, stop_lines
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
+from model_accuracy_eval.scoring.verdicts.sequential import BaselineFigure, StopLines, stop_lines
 
 Over = Literal["reruns", "problems", "point"]
 
@@ -63,14 +63,14 @@ def test_errors_are_halved_where_the_other_half_is_the_noise_of_reruns() -> None
     """Two gates at 95 %: a pass may err in 5 %, a failure in 2.5 %, half of it each in the proof."""
     lines = stop_lines(gate(">=", 70), 200, GateRule("reruns", 0.95, 2), drawn=True, base=None)
     assert lines is not None
-    assert lines.error_above == pytest.approx(0.025)
-    assert lines.error_below == pytest.approx(0.0125)
+    assert lines.errors[1] == pytest.approx(0.025)
+    assert lines.errors[0] == pytest.approx(0.0125)
     lines = stop_lines(gate("<=", 70), 200, GateRule("reruns", 0.95, 2), drawn=True, base=None)
     assert lines is not None
-    assert lines.error_below == pytest.approx(0.025)
+    assert lines.errors[0] == pytest.approx(0.025)
     computed = stop_lines(gate(">=", 70), 200, GateRule("reruns", 0.95, 1), drawn=False, base=None)
     assert computed is not None
-    assert computed.error_above == pytest.approx(0.05)
+    assert computed.errors[1] == pytest.approx(0.05)
     assert computed.upper == pytest.approx(0.7)
 
 
