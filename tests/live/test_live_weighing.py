@@ -15,8 +15,8 @@ from tests.servers.asking import LIMITS
 
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.client.chat import connect
-from model_accuracy_eval.client.loglikelihood.option_letters import TopLogprobsClient
-from model_accuracy_eval.client.loglikelihood.service_requests import JsonRequests
+from model_accuracy_eval.client.option_letters import TopLogprobsClient
+from model_accuracy_eval.client.prompt_logprobs import JsonRequests
 from model_accuracy_eval.records import (
     Candidate,
     ClientLimits,

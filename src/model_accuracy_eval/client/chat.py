@@ -8,7 +8,7 @@ import msgspec
 
 from model_accuracy_eval.client import wire_format
 from model_accuracy_eval.client.dialects import NEUTRAL_SAMPLERS, SAMPLERS_OF_SERVERS
-from model_accuracy_eval.client.loglikelihood.method_detection import detect_method
+from model_accuracy_eval.client.method_detection import detect_method
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.client.stream_parser import ParsedStream, StreamParser
 from model_accuracy_eval.ports import LoglikelihoodClient

@@ -14,9 +14,8 @@ Without a sink, the body is in the response when it is complete.
 
 import asyncio
 import asyncio.selector_events
-import contextlib
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
@@ -24,7 +23,6 @@ import httpx
 
 from model_accuracy_eval.client.connection import (
     ENOUGH,
-    GRACE,
     BodySink,
     BufferedConnection,
     Connection,
@@ -177,19 +175,15 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
         self._free: list[httpx.AsyncHTTPTransport] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        limits = request.extensions.get("timeout") or {}
+        limits, sink = request.extensions.get("timeout") or {}, request.extensions.get("sink")
         read = max((limits[name] for name in ("read", "first", "idle") if limits.get(name)), default=None)
-        plain = httpx.Request(
-            request.method,
-            request.url,
-            headers=request.headers,
-            content=await request.aread(),
-            extensions={"timeout": {"connect": limits.get("connect"), "read": read}},
-        )
-        transport = self._free.pop() if self._free else self._new_transport()
+        request.extensions = {"timeout": {"connect": limits.get("connect"), "read": read}}
+        if not self._free:
+            self._free.append(httpx.AsyncHTTPTransport(proxy=self._proxy, verify=self._tls, trust_env=False))
+            self._transports.append(self._free[-1])
+        transport = self._free.pop()
         try:
-            exchange = _exchange(transport, plain, request.extensions.get("sink"))
-            return await asyncio.wait_for(exchange, limits.get("total"))
+            return await asyncio.wait_for(_exchange(transport, request, sink), limits.get("total"))
         except (asyncio.TimeoutError, TimeoutError) as error:
             raise httpx.ReadTimeout(f"no complete answer within {limits.get('total'):g} s") from error
         finally:
@@ -198,10 +192,6 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         for transport in self._transports:
             await transport.aclose()
-
-    def _new_transport(self) -> httpx.AsyncHTTPTransport:
-        self._transports.append(httpx.AsyncHTTPTransport(proxy=self._proxy, verify=self._tls, trust_env=False))
-        return self._transports[-1]
 
 
 async def _exchange(
@@ -213,18 +203,10 @@ async def _exchange(
     if sink is None or not response.is_success:
         await response.aread()
         return response
-    pieces = response.aiter_bytes()
     try:
-        async for data in pieces:
+        async for data in response.aiter_bytes():
             if sink(data, perf_counter()) == ENOUGH:
-                with contextlib.suppress(asyncio.TimeoutError, TimeoutError, httpx.TransportError):
-                    await asyncio.wait_for(_drain(pieces), GRACE)
-                break
+                break  # the connection is not used again
     finally:
         await response.aclose()
     return response
-
-
-async def _drain(pieces: AsyncIterator[bytes]) -> None:
-    async for _ in pieces:
-        pass

@@ -17,47 +17,40 @@ from typing import Any
 from model_accuracy_eval import extras
 from model_accuracy_eval.errors import AdapterFailed, Refused, UsageError
 
-# Whether the head node of a Ray cluster answers.
-#
-# Without it, Ray ends this process after a minute, in the middle of whatever it does, and many of Ray's functions wait
-# for that minute. Who notices earlier can say what has happened, and leave a report.
-
-
 _BETWEEN = 1.0
-_HEAD_ANSWER_SECONDS = 5.0
+_ANSWER_SECONDS = 5.0
 
 
 class HeadWatch:
-    """Looks from a thread of its own. `address`: HOST:PORT."""
+    """Looks from a thread of its own whether the head node answers. Without it, Ray ends this process after a minute,
+    and many of Ray's functions wait for that minute; who notices earlier can leave a report."""
 
     def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
         self.address = address
-        self._place = host.strip("[]"), int(port)
-        self._silent_since: float | None = None
+        self.silent_since: float | None = None
         threading.Thread(target=self._look, name="head-watch", daemon=True).start()
-
-    @property
-    def silent_for(self) -> float:
-        """Seconds; 0 while it answers."""
-        since = self._silent_since
-        return 0.0 if since is None else time.monotonic() - since
 
     def _look(self) -> None:
         while True:
             asked = time.monotonic()
-            try:
-                socket.create_connection(self._place, timeout=_HEAD_ANSWER_SECONDS).close()
-                self._silent_since = None
-            except OSError:
-                self._silent_since = self._silent_since or asked
+            silent = _silence(self.address) is not None
+            self.silent_since = (self.silent_since or asked) if silent else None
             time.sleep(_BETWEEN)
+
+
+def _silence(address: str) -> OSError | None:
+    """Why nobody answers at HOST:PORT."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_SECONDS).close()
+    except OSError as error:
+        return error
+    return None
 
 
 _OWN_OPTIONS = {"CPU": "num_cpus", "GPU": "num_gpus", "memory": "memory"}
 """Resources for which Ray has options of their own."""
 _OF_THIS_MACHINE = "/tmp/ray/ray_current_cluster"  # noqa: S108 - Ray's own, by which it finds a cluster
-_ANSWER_SECONDS = 10.0
 _HEAD_SECONDS = 40.0
 """For which the head node may be silent: it may be starting again. After 60, Ray ends this process."""
 _ACTOR: dict[str, Any] = {
@@ -92,11 +85,12 @@ class RayConnection:
     @property
     def hears_head(self) -> bool:
         """Without it, what asks for nodes waits for a minute, and then for ever."""
-        return self._head is None or not self._head.silent_for
+        return self._head is None or self._head.silent_since is None
 
     def check_head(self) -> None:
         """Raises when the head node has been gone for so long that Ray gives up."""
-        if self._head is not None and self._head.silent_for > _HEAD_SECONDS:
+        since = self._head.silent_since if self._head else None
+        if self._head is not None and since is not None and time.monotonic() - since > _HEAD_SECONDS:
             raise AdapterFailed(
                 f"The Ray cluster is lost: its head node {self._head.address} has not answered for "
                 f"{_HEAD_SECONDS:g} s. Start it again; what was answered is kept.",
@@ -112,7 +106,13 @@ class RayConnection:
                 "in on a node of it: run the command there, or as a job (docs/how-to/ray.md), or set HOST:PORT.",
                 next_step="export RAY_ADDRESS=HEAD-NODE:6379",
             )
-        self._refuse_silence()
+        address = self._address
+        if not address:
+            with contextlib.suppress(OSError):
+                address = Path(_OF_THIS_MACHINE).read_text(encoding="utf-8").strip()
+        # Ray itself would try for ever to reach a head node that does not answer.
+        if address.rpartition(":")[2].isdigit() and (error := _silence(address)):
+            raise self._unreachable(OSError(f"{address}: {error}")) from error
         in_main_thread = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
@@ -123,19 +123,6 @@ class RayConnection:
             # Ray takes over the signal, and would exit where a run still has things to end.
             if in_main_thread:
                 signal.signal(signal.SIGTERM, before)
-
-    def _refuse_silence(self) -> None:
-        """Ray itself would try for ever to reach a head node that does not answer."""
-        address = self._address
-        if not address:
-            with contextlib.suppress(OSError):
-                address = Path(_OF_THIS_MACHINE).read_text(encoding="utf-8").strip()
-        host, _, port = address.rpartition(":")
-        if host and port.isdigit():
-            try:
-                socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
-            except OSError as error:
-                raise self._unreachable(OSError(f"{address}: {error}")) from error
 
     def _unreachable(self, error: Exception) -> Refused:
         where = f"at RAY_ADDRESS={self._address}" if self._address else "here, and RAY_ADDRESS is not set"
@@ -225,7 +212,6 @@ class RayConnection:
             raise ActorLost(_said(error)) from error
 
     def cancel(self, reference: Any) -> None:
-        """A call that nobody waits for any more, and that may not have begun."""
         self._ray.cancel(reference)
 
     def kill(self, actor: Any) -> None:

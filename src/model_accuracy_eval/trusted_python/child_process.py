@@ -1,8 +1,8 @@
 """The process of a task's Python: how it is started, and the messages that it gets and sends.
 
 It starts in an empty folder, and of our environment it has only PATH. It gets anything that can be pickled, and what it
-sends is read without ever calling anything: numbers, texts, and tuples, lists and mappings of them. Any other value that
-a function returns stays sealed: only the process that made it opens it again.
+sends is read without ever calling anything: numbers, texts, and tuples, lists and mappings of them. Any other value
+that a function returns stays sealed: only the process that made it opens it again.
 """
 
 import io

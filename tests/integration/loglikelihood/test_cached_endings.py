@@ -12,7 +12,7 @@ from tests.servers.hash_model import HashModel
 from tests.servers.likelihood_server import VLLM, LikelihoodServer, Style
 from tests.servers.loops import run
 
-from model_accuracy_eval.client.loglikelihood.given_texts import CachedEndings
+from model_accuracy_eval.client.given_texts import CachedEndings
 from model_accuracy_eval.records import Candidate, Fault, Loglikelihood, LoglikelihoodRequest, Reply
 
 BARE = (("", " Paris"), ("", " Rome"))

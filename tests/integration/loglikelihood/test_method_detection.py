@@ -25,12 +25,8 @@ from tests.servers.likelihood_server import (
 from tests.servers.replay import ReplayServer, capture
 
 from model_accuracy_eval.client.dialects import Completion, CompletionChoice
-from model_accuracy_eval.client.loglikelihood.option_letters import TopLogprob, letter_loglikelihoods
-from model_accuracy_eval.client.loglikelihood.prompt_logprobs import (
-    echo_tokens,
-    prompt_logprobs_tokens,
-    sum_logprobs,
-)
+from model_accuracy_eval.client.option_letters import TopLogprob, letter_loglikelihoods
+from model_accuracy_eval.client.prompt_logprobs import echo_tokens, position_token, sum_logprobs
 from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import ClientLimits, Loglikelihood
 
@@ -228,7 +224,8 @@ def test_l40_real_echo_is_read_as_it_was_sent() -> None:
     choice: CompletionChoice = msgspec.json.decode(shown.body, type=Completion).choices[0]
     assert choice.logprobs is not None
     assert choice.prompt_logprobs is not None
-    legacy, numbered = echo_tokens(choice.logprobs), prompt_logprobs_tokens(choice.prompt_logprobs, None)
+    legacy = echo_tokens(choice.logprobs)
+    numbered = [position_token(one, None) for one in choice.prompt_logprobs]
     assert [token.text for token in legacy] == ["1", " +", " 1", " ", "="]
     assert [token.key for token in numbered[1:]] == [324, 259, 223, 31]
     assert [token.logprob for token in legacy] == [token.logprob for token in numbered]

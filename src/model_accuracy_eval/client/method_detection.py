@@ -8,21 +8,24 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from model_accuracy_eval.client.dialects import CHOICE_CONSTRAINTS, TOP_LOGPROBS, PromptLogprobsMethod
-from model_accuracy_eval.client.loglikelihood.ending_methods import EndingsByIds, EndingsByText
-from model_accuracy_eval.client.loglikelihood.given_texts import CachedEndings, EndingMethod, GivenTextsClient
-from model_accuracy_eval.client.loglikelihood.option_letters import (
-    ConstrainedClient,
-    ExtractedClient,
-    TopLogprobsClient,
+from model_accuracy_eval.client.given_texts import (
+    CachedEndings,
+    EndingMethod,
+    EndingsByIds,
+    EndingsByText,
+    GivenTextsClient,
 )
-from model_accuracy_eval.client.loglikelihood.prompt_logprobs import (
+from model_accuracy_eval.client.option_letters import ConstrainedClient, ExtractedClient, TopLogprobsClient
+from model_accuracy_eval.client.prompt_logprobs import (
+    SAMPLE,
+    JsonRequests,
     PromptReader,
     TextSpan,
     Token,
     echo_tokens,
+    find_tokenizer,
     first_token_after,
 )
-from model_accuracy_eval.client.loglikelihood.service_requests import SAMPLE, JsonRequests, find_tokenizer
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.records import (

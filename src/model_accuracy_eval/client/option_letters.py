@@ -7,7 +7,7 @@ from functools import reduce
 import msgspec
 
 from model_accuracy_eval.client.dialects import CHOICE_CONSTRAINTS, LOWEST_LOGPROB, MAX_TOKENS
-from model_accuracy_eval.client.loglikelihood.service_requests import JsonRequests
+from model_accuracy_eval.client.prompt_logprobs import JsonRequests
 from model_accuracy_eval.records import (
     Choice,
     Fault,
