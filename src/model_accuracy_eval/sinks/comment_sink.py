@@ -30,7 +30,7 @@ class CommentSink:
             return published
         marker = comment.marker(context.label, context.adapter_repository)
         head = self._head(context.pull.number)
-        body = comment.as_comment(result, commit=context.commit, head=head, links=page_links(context, published))
+        body = comment.as_comment(result, commit=context.commit, head=head, links=self._parts.links(published))
         try:
             address = self._parts.github.upsert_comment(context.repository, context.pull.number, marker, body)
         except (PublishFailed, Refused) as failure:
