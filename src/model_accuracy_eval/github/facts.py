@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-import requests
 import yaml
 from github import GithubException
 from github.ContentFile import ContentFile
@@ -138,7 +137,7 @@ def hardware(requester: GitHubRequester, repository: str) -> Hardware:
     for source, read, none in _SOURCES:
         try:
             types = _types(read(requester.repository(repository)))
-        except (GithubException, requests.RequestException, yaml.YAMLError, *FOREIGN) as error:
+        except (GithubException, OSError, yaml.YAMLError, *FOREIGN) as error:
             notes.append(f"{source}: {_why(error, source)}")
             continue
         if types:
@@ -182,7 +181,7 @@ def _types(value: Any) -> tuple[str, ...]:
 
 def _why(error: Exception, source: str) -> str:
     """Why a source could not be read."""
-    if isinstance(error, requests.RequestException):
+    if isinstance(error, OSError):
         return cause(error)
     if not isinstance(error, GithubException):
         return "what is there cannot be read"

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import requests
 from github import BadAttributeException, GithubException
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
@@ -37,7 +36,7 @@ class Purpose:
             raise self.error(refusal(error, self), detail=_detail(error)) from error
         except GivenUp as error:
             raise self.error(str(error)) from error
-        except requests.RequestException as error:
+        except OSError as error:  # requests' own errors, and a file of certificates that is not there
             raise self.error(f"GitHub could not be asked {place}: {cause(error)}.") from error
         except FOREIGN as error:
             raise self.error(

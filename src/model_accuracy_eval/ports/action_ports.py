@@ -149,7 +149,7 @@ class CheckUpdater(Protocol):
     def start(self, check: OpenCheck) -> None: ...
 
     def stop(self) -> None:
-        """Ends the updates: when it returns, none is under way."""
+        """Ends the updates, and waits a little for one that is under way."""
 
 
 class RunnerStep(Protocol):
