@@ -22,9 +22,6 @@ from model_accuracy_eval.scoring.code.code_syntax import called_function
 # Pictures, sounds and videos of rows in the messages that show them.
 
 
-LARGEST = 50_000_000
-"""Bytes of one: more than any service is known to take in a request."""
-
 _PLACEHOLDER = re.compile(r"<(?:image|audio|video) (\d+)>")
 """Where a text of MMMU and its like wants its first, second, … picture."""
 _NEXT = "<image>"
@@ -55,8 +52,6 @@ def _check(media: Media, where: str) -> None:
             f"{where}: a {noun}{f' ({media.name})' if media.name else ''} of {media.size:,} bytes is in none of the "
             f"formats that are known by how they begin: {KNOWN_FORMATS}."
         )
-    if (media.size or 0) > LARGEST:
-        raise BadData(f"{where}: a {noun} has {media.size:,} bytes; at most {LARGEST:,} are sent.")
 
 
 def in_order(text: str, media: Sequence[Any]) -> str:

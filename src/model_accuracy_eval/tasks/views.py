@@ -21,10 +21,6 @@ from model_accuracy_eval.tasks.row_formats import last_replies
 
 T = TypeVar("T")
 
-_MBPP = ("text", "code", "task_id", "test_setup_code", "test_list", "challenge_test_list")
-_HUMAN_EVAL = ("prompt", "test", "entry_point")
-"""Columns by which rows of code benchmarks are known."""
-
 
 def only(rows: list[DataRow], *, field: str, values: Sequence[Any]) -> list[DataRow]:
     """The rows whose field has one of the values."""
@@ -106,18 +102,13 @@ def side_by_side(rows: list[DataRow], *, key: str, role: str, column: str) -> li
 
 def programs(rows: list[DataRow]) -> list[DataRow]:
     """The rows of HumanEval or MBPP with `program_head` and `program_tests`, for running UltraEval's programs."""
-    return [{**row, **_program(row)} for row in rows]
-
-
-def _program(row: DataRow) -> DataRow:
-    if row.keys() >= set(_MBPP):
-        return {"program_head": "", "program_tests": "\n".join(row["test_list"])}
-    if row.keys() >= set(_HUMAN_EVAL):
-        return {"program_head": row["prompt"], "program_tests": f"{row['test']}\ncheck({row['entry_point']})"}
-    raise BadData(
-        f"Programs are tested with rows that have {', '.join(_HUMAN_EVAL)} (HumanEval) or {', '.join(_MBPP)} (MBPP), "
-        f"but there is a row that has: {', '.join(row)}."
-    )
+    found = []
+    for row in rows:
+        head, tests = "", row.get("test_list")
+        if tests is None:
+            head, tests = row["prompt"], [row["test"], f"check({row['entry_point']})"]
+        found.append({**row, "program_head": head, "program_tests": "\n".join(tests)})
+    return found
 
 
 VIEWS: dict[str, View] = {

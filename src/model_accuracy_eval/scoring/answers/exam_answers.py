@@ -141,17 +141,6 @@ def _strictly(paper: str, blocks: list[str], questions: int) -> str:
     return last if len(last) == questions else ""
 
 
-EXAM_EXTRACTORS = {
-    "bbh_answer": bbh_answer,
-    "mmlu_pro_answer": mmlu_pro_answer,
-    "gaokao_answer": gaokao_answer,
-    "gaokao_single_choice": gaokao_single_choice,
-    "gaokao_multi_question_choice": gaokao_multi_question_choice,
-    "gaokao_multi_choice": gaokao_multi_choice,
-    "gaokao_five_out_of_seven": gaokao_five_out_of_seven,
-}
-
-
 # A reply → a short answer in it: yes or no, some words, or that there is none.
 
 
@@ -190,9 +179,6 @@ def unanswerable(text: str, problem: Problem) -> str | None:
     return "unanswerable" if _NONE.search(text) else text
 
 
-SHORT_ANSWER_EXTRACTORS = {"yes_or_no": yes_or_no, "short_answer": short_answer, "unanswerable": unanswerable}
-
-
 # Replies with a grid: house → attribute → value, as JSON.
 
 
@@ -229,4 +215,16 @@ def plain(value: Any) -> str:
     return str(first).strip().lower()
 
 
-GRID_EXTRACTORS = {"solution_grid": solution_grid}
+EXAM_EXTRACTORS = {
+    "bbh_answer": bbh_answer,
+    "mmlu_pro_answer": mmlu_pro_answer,
+    "gaokao_answer": gaokao_answer,
+    "gaokao_single_choice": gaokao_single_choice,
+    "gaokao_multi_question_choice": gaokao_multi_question_choice,
+    "gaokao_multi_choice": gaokao_multi_choice,
+    "gaokao_five_out_of_seven": gaokao_five_out_of_seven,
+    "yes_or_no": yes_or_no,
+    "short_answer": short_answer,
+    "unanswerable": unanswerable,
+    "solution_grid": solution_grid,
+}

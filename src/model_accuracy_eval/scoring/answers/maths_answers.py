@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
-
-import msgspec
+from typing import NamedTuple
 
 from model_accuracy_eval.records import MetricUse, Problem, Step
 from model_accuracy_eval.scoring import maths
@@ -152,44 +151,22 @@ def as_number(text: str) -> Decimal | None:
 # How replies are read and judged where nobody has said so: the right answers themselves decide.
 
 
-class AnswerKind(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerKind(NamedTuple):
     name: str
-    noun: str
-    """What each right answer is."""
     reading: str
     """What of a reply counts."""
     filter: Step
     metric: MetricUse
 
 
-_NUMBERS = AnswerKind(
-    name="number",
-    noun="a number",
-    reading="the number",
-    filter=Step(name="number_answer"),
-    metric=MetricUse(name="number", label="accuracy"),
-)
+_EXACT = MetricUse(name="exact", label="accuracy")
+_TEXT = MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
+_NUMBERS = AnswerKind("number", "the number", Step(name="number_answer"), MetricUse(name="number", label="accuracy"))
 _FORMULAS = AnswerKind(
-    name="formula",
-    noun="a formula",
-    reading="the formula",
-    filter=Step(name="maths_answer"),
-    metric=MetricUse(name="math_equal", label="accuracy"),
+    "formula", "the formula", Step(name="maths_answer"), MetricUse(name="math_equal", label="accuracy")
 )
-_TEXTS = AnswerKind(
-    name="text",
-    noun="a text",
-    reading="the whole text",
-    filter=Step(name="stripped"),
-    metric=MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True}),
-)
-LETTERS = AnswerKind(
-    name="letter",
-    noun="a letter",
-    reading="the letter",
-    filter=Step(name="choice_letter"),
-    metric=MetricUse(name="exact", label="accuracy"),
-)
+_TEXTS = AnswerKind("text", "the whole text", Step(name="stripped"), _TEXT)
+LETTERS = AnswerKind("letter", "the letter", Step(name="choice_letter"), _EXACT)
 KINDS = {kind.name: kind for kind in (_NUMBERS, _FORMULAS, _TEXTS, LETTERS)}
 
 _LATEX = re.compile(r"\\[A-Za-z]|\w\s*\^|^-?\d+/\d+$")

@@ -31,44 +31,38 @@ _INSTRUCTIONS = problem(
 )
 
 
-def _corpus_case(name: str, sentences: Sentences, expected: float) -> Case:
-    def run() -> float | None:
-        row = metric(name)
-        return aggregation(row.aggregation).over_runs([(row.score(answer, (right,)),) for answer, right in sentences])
+def _corpus(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
+    def case(sentences: Sentences, expected: float) -> Case:
+        def run() -> float | None:
+            row = metric(name)
+            scores = [(row.score(answer, (right,)),) for answer, right in sentences]
+            return aggregation(row.aggregation).over_runs(scores)
 
-    return Case(input=f"{len(sentences)} sentences", run=run, expected=expected)
+        return Case(f"{len(sentences)} sentences", run, expected)
+
+    return Contract(f"metric {name}", rule, case(*example), case(*falsification))
 
 
-def _instruction_case(name: str, answer: str, expected: Any, loose: bool = False) -> Case:
-    text = f"{answer!r} for {_INSTRUCTIONS.references[0]}"
-    return Case(input=text, run=lambda: metric(name).score(answer, _INSTRUCTIONS, loose=loose), expected=expected)
+def _instructions(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
+    def case(answer: str, expected: Any, loose: bool = False) -> Case:
+        text = f"{answer!r} for {_INSTRUCTIONS.references[0]}"
+        return Case(text, lambda: metric(name).score(answer, _INSTRUCTIONS, loose=loose), expected)
+
+    return Contract(f"metric {name}", rule, case(*example), case(*falsification))
 
 
-def _result_case(name: str, result: AskResult | tuple[AskResult, ...], expected: Any) -> Case:
-    results = result if isinstance(result, tuple) else (result,)
+def _asked(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
+    def case(result: AskResult | tuple[AskResult, ...], expected: Any) -> Case:
+        results = result if isinstance(result, tuple) else (result,)
+        text = ", ".join(found.text if isinstance(found, Opinion) else found.verdict for found in results)
+        return Case(f"the finding {text!r}", lambda: metric(name).score(*results, problem=problem("right")), expected)
 
-    def run() -> Any:
-        return metric(name).score(*results, problem=problem("right"))
-
-    text = ", ".join(found.text if isinstance(found, Opinion) else found.verdict for found in results)
-    return Case(input=f"the finding {text!r}", run=run, expected=expected)
+    return Contract(f"metric {name}", rule, case(*example), case(*falsification))
 
 
 def _ended(verdict: ExecutionVerdict, *cases: ExecutionVerdict, all_cases: int = 0) -> Execution:
     results = tuple(CaseResult(verdict=case) for case in cases)
     return Execution(verdict=verdict, isolation="none", integrity="split", cases=results, all_cases=all_cases)
-
-
-def _corpus(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
-    return Contract(f"metric {name}", rule, _corpus_case(name, *example), _corpus_case(name, *falsification))
-
-
-def _instructions(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
-    return Contract(f"metric {name}", rule, _instruction_case(name, *example), _instruction_case(name, *falsification))
-
-
-def _asked(name: str, rule: str, example: CaseValues, falsification: CaseValues) -> Contract:
-    return Contract(f"metric {name}", rule, _result_case(name, *example), _result_case(name, *falsification))
 
 
 _CORRECT, _VAGUE = Opinion(text="It holds the name. So: A"), Opinion(text="C")

@@ -10,7 +10,7 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Step
-from model_accuracy_eval.scoring.answers.exam_answers import EXAM_EXTRACTORS, GRID_EXTRACTORS, SHORT_ANSWER_EXTRACTORS
+from model_accuracy_eval.scoring.answers.exam_answers import EXAM_EXTRACTORS
 from model_accuracy_eval.scoring.answers.maths_answers import KINDS, last_number, maths_answer, number_answer
 from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
@@ -124,8 +124,6 @@ EXTRACTORS: dict[str, Extractor] = {
     "map": mapped,
     "noop": noop,
     **EXAM_EXTRACTORS,
-    **GRID_EXTRACTORS,
-    **SHORT_ANSWER_EXTRACTORS,
     **ULTRAEVAL_EXTRACTORS,
     **CODE_EXTRACTORS,
 }

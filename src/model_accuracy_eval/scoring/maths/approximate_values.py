@@ -97,12 +97,10 @@ def _value(node: Node, point: int) -> Approximation:
             total = combine(total, operand)
         return total
     if node.name not in _FUNCTIONS:
-        return _SPECIAL[node.name](*operands) if node.name in _SPECIAL else _undefined()
+        if node.name not in _SPECIAL:
+            raise UndefinedError
+        return _SPECIAL[node.name](*operands)
     return _apply(_FUNCTIONS[node.name], operands[0])
-
-
-def _undefined() -> Approximation:
-    raise UndefinedError
 
 
 def _sum(left: Approximation, right: Approximation) -> Approximation:
@@ -222,14 +220,6 @@ def _binomial(over: Approximation, under: Approximation) -> Approximation:
     return _product(_gamma(over), _apply(_FUNCTIONS["inverse"], below))
 
 
-def _floor(operand: Approximation) -> Approximation:
-    return _whole(operand, math.floor)
-
-
-def _ceiling(operand: Approximation) -> Approximation:
-    return _whole(operand, math.ceil)
-
-
 def _whole(operand: Approximation, rounding: Callable[[float], int]) -> Approximation:
     number, margin = operand.value.real, _SLACK * operand.error
     if abs(operand.value.imag) > margin or rounding(number - margin) != rounding(number + margin):
@@ -240,6 +230,6 @@ def _whole(operand: Approximation, rounding: Callable[[float], int]) -> Approxim
 _SPECIAL: dict[str, Callable[..., Approximation]] = {
     "factorial": _gamma,
     "binomial": _binomial,
-    "floor": _floor,
-    "ceiling": _ceiling,
+    "floor": lambda operand: _whole(operand, math.floor),
+    "ceiling": lambda operand: _whole(operand, math.ceil),
 }

@@ -1,11 +1,10 @@
 """Tokens → trees, by recursive descent: lists of relations of sums of products of factors."""
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
-from model_accuracy_eval.scoring.maths import maths_text
 from model_accuracy_eval.scoring.maths import maths_text as words
 from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, plain
 from model_accuracy_eval.scoring.maths.maths_tokens import MathsToken, TokenCursor, tokens
@@ -28,16 +27,15 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     sum_of,
 )
 
-# The factors of products: numbers, symbols, brackets, functions, roots, matrices, with their exponents and marks.
-
-
 _CLOSING = {")": ")", "]": "]", "[": ")"}
 """]0, 1[ is (0, 1)."""
 _MARKS = {"!": "factorial", "°": "degrees", "%": "per cent"}
 _MOST_MARKS = 20
 
 
-class FactorParser(TokenCursor, ABC):
+class Parser(TokenCursor):
+    """`answer` reads whatever may stand between brackets; the methods below it are in the order of descent."""
+
     def __init__(self, stream: list[MathsToken]) -> None:
         super().__init__(stream)
         self._bars = 0
@@ -58,14 +56,105 @@ class FactorParser(TokenCursor, ABC):
             "[": lambda: self._bracket("["),
             "]": lambda: self._bracket("("),
             "{": self._group,
-            **{name: self._symbol_of(name) for name in words.NAMES},
-            **{name: self._accent_of(name) for name in words.ACCENTS | words.PREFIXES},
-            **{name: self._function_of(function) for name, function in words.FUNCTIONS.items()},
+            **{name: partial(Symbol, name) for name in words.NAMES},
+            **{name: partial(self._accented, name) for name in words.ACCENTS | words.PREFIXES},
+            **{name: partial(self._function, function) for name, function in words.FUNCTIONS.items()},
         }
 
-    @abstractmethod
     def answer(self, *, in_set: bool = False) -> Node:
-        """Whatever may stand between brackets."""
+        """Items with commas, semicolons, "and" or "or" between them; one item stands for itself."""
+        self._enter()
+        items = [self._relation(in_set=in_set)]
+        while self._separator():
+            items.append(self._relation(in_set=in_set))
+        self._leave()
+        return items[0] if len(items) == 1 else Sequence(tuple(items))
+
+    def _separator(self) -> bool:
+        """Takes ",", ";", "and", and the ", and" before a last item."""
+        start = self._place
+        while self._at(",", ";"):
+            self._take()
+        return self._place > start
+
+    def _relation(self, *, in_set: bool) -> Node:
+        sides, signs = [self._sets(in_set=in_set)], []
+        while self.next and self.next.kind in {"sign", "command"} and self.next.text in words.RELATIONS:
+            signs.append(self._take().text)
+            sides.append(self._sets(in_set=in_set))
+        return Statement(tuple(signs), tuple(sides)) if signs else sides[0]
+
+    def _sets(self, *, in_set: bool) -> Node:
+        value = self._ratio(in_set=in_set)
+        while self.next and self.next.text in words.SET_OPERATIONS:
+            name = words.SET_OPERATIONS[self._take().text]
+            earlier = value.operands if isinstance(value, Operation) and value.name == name else (value,)
+            value = Operation(name, (*earlier, self._ratio(in_set=in_set)))
+        return value
+
+    def _ratio(self, *, in_set: bool) -> Node:
+        parts = [self._quantity()]
+        while not in_set and self._took(":"):
+            parts.append(self._quantity())
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts), ratio=True)
+
+    def _quantity(self) -> Node:
+        """A sum, and the unit behind or the currency before it."""
+        outer, self._currency = self._currency, ""
+        value = self._sum()
+        unit, self._currency = self._currency, outer
+        if self._kind() == "words":
+            unit = self._unit()
+        elif self._kind() == "currency":
+            unit = self._take().text
+        return Quantity(value, unit) if unit else value
+
+    def _unit(self) -> str:
+        """All that follows a value in words, with powers and slashes: cm^2, miles per hour, m/s."""
+        parts: list[str] = []
+        while self._kind() == "words" or (parts and (self._at("^", "/") or self._kind() == "number")):
+            token = self._take()
+            parts.append(token.text)
+            if token.text == "^" and self._at("{"):
+                parts.append(self._letters())
+        text = " ".join(parts).replace("^ ", "^")
+        return words.canonical(text) or text
+
+    def _sum(self) -> Node:
+        terms: list[Node] = []
+        sign = self._take().text if self._at("+", "-", r"\pm", r"\mp") else "+"
+        while True:
+            term = self._product()
+            if sign in {r"\pm", r"\mp"}:
+                term = Operation(sign, (term,))
+            terms.append(negative(term) if sign == "-" else term)
+            if not self._at("+", "-", r"\pm", r"\mp"):
+                return terms[0] if len(terms) == 1 else sum_of(*terms)
+            sign = self._take().text
+
+    def _product(self) -> Node:
+        factors = [self._factor()]
+        while True:
+            if self._took("*"):
+                factors.append(self._signed_factor())
+            elif self._took("/"):
+                factors.append(inverse(self._signed_factor()))
+            elif self._begins_factor() or self._number_after_power(factors[-1]):
+                factors.append(self._factor())
+            else:
+                return factors[0] if len(factors) == 1 else product_of(*factors)
+
+    def _number_after_power(self, last: Node) -> bool:
+        """2^3 3^2 is a product, 3 4 is none."""
+        spaced = self.next is not None and self.next.kind == "number" and self.next.spaced
+        return spaced and isinstance(last, Operation) and last.name == "power"
+
+    def _signed_factor(self) -> Node:
+        """A factor after a sign, which may have a sign of its own: 2 · -3."""
+        if self._took("-"):
+            return negative(self._factor())
+        self._took("+")
+        return self._factor()
 
     def _begins_factor(self) -> bool:
         """Whether a factor follows without a sign between: 2x, 3(x + 1), but not 3 4."""
@@ -159,15 +248,8 @@ class FactorParser(TokenCursor, ABC):
             return Operation("value of function", (Symbol(token.text), self._primary()))
         return Symbol(token.text)
 
-    @staticmethod
-    def _symbol_of(name: str) -> Callable[[], Node]:
-        return lambda: Symbol(name)
-
-    def _accent_of(self, name: str) -> Callable[[], Node]:
-        return lambda: Symbol(name + self._letters())
-
-    def _function_of(self, name: str) -> Callable[[], Node]:
-        return lambda: self._function(name)
+    def _accented(self, name: str) -> Node:
+        return Symbol(name + self._letters())
 
     def _function(self, name: str) -> Node:
         exponent = base = None
@@ -298,100 +380,3 @@ def read_value(text: str) -> Node:
         if not _NAME.fullmatch(name):
             raise
         return read(value)
-
-
-class Parser(FactorParser):
-    def answer(self, *, in_set: bool = False) -> Node:
-        """Items with commas, semicolons, "and" or "or" between them; one item stands for itself."""
-        self._enter()
-        items = [self._relation(in_set=in_set)]
-        while self._separator():
-            items.append(self._relation(in_set=in_set))
-        self._leave()
-        return items[0] if len(items) == 1 else Sequence(tuple(items))
-
-    def _separator(self) -> bool:
-        """Takes ",", ";", "and", and the ", and" before a last item."""
-        start = self._place
-        while self._at(",", ";"):
-            self._take()
-        return self._place > start
-
-    def _relation(self, *, in_set: bool) -> Node:
-        sides, signs = [self._sets(in_set=in_set)], []
-        while self.next and self.next.kind in {"sign", "command"} and self.next.text in words.RELATIONS:
-            signs.append(self._take().text)
-            sides.append(self._sets(in_set=in_set))
-        return Statement(tuple(signs), tuple(sides)) if signs else sides[0]
-
-    def _sets(self, *, in_set: bool) -> Node:
-        value = self._ratio(in_set=in_set)
-        while self.next and self.next.text in words.SET_OPERATIONS:
-            name = words.SET_OPERATIONS[self._take().text]
-            earlier = value.operands if isinstance(value, Operation) and value.name == name else (value,)
-            value = Operation(name, (*earlier, self._ratio(in_set=in_set)))
-        return value
-
-    def _ratio(self, *, in_set: bool) -> Node:
-        parts = [self._quantity()]
-        while not in_set and self._took(":"):
-            parts.append(self._quantity())
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts), ratio=True)
-
-    def _quantity(self) -> Node:
-        """A sum, and the unit behind or the currency before it."""
-        outer, self._currency = self._currency, ""
-        value = self._sum()
-        unit, self._currency = self._currency, outer
-        if self._kind() == "words":
-            unit = self._unit()
-        elif self._kind() == "currency":
-            unit = self._take().text
-        return Quantity(value, unit) if unit else value
-
-    def _unit(self) -> str:
-        """All that follows a value in words, with powers and slashes: cm^2, miles per hour, m/s."""
-        parts: list[str] = []
-        while self._kind() == "words" or (parts and (self._at("^", "/") or self._kind() == "number")):
-            token = self._take()
-            parts.append(token.text)
-            if token.text == "^" and self._at("{"):
-                parts.append(self._letters())
-        text = " ".join(parts).replace("^ ", "^")
-        return maths_text.canonical(text) or text
-
-    def _sum(self) -> Node:
-        terms: list[Node] = []
-        sign = self._take().text if self._at("+", "-", r"\pm", r"\mp") else "+"
-        while True:
-            term = self._product()
-            if sign in {r"\pm", r"\mp"}:
-                term = Operation(sign, (term,))
-            terms.append(negative(term) if sign == "-" else term)
-            if not self._at("+", "-", r"\pm", r"\mp"):
-                return terms[0] if len(terms) == 1 else sum_of(*terms)
-            sign = self._take().text
-
-    def _product(self) -> Node:
-        factors = [self._factor()]
-        while True:
-            if self._took("*"):
-                factors.append(self._signed_factor())
-            elif self._took("/"):
-                factors.append(inverse(self._signed_factor()))
-            elif self._begins_factor() or self._number_after_power(factors[-1]):
-                factors.append(self._factor())
-            else:
-                return factors[0] if len(factors) == 1 else product_of(*factors)
-
-    def _number_after_power(self, last: Node) -> bool:
-        """2^3 3^2 is a product, 3 4 is none."""
-        spaced = self.next is not None and self.next.kind == "number" and self.next.spaced
-        return spaced and isinstance(last, Operation) and last.name == "power"
-
-    def _signed_factor(self) -> Node:
-        """A factor after a sign, which may have a sign of its own: 2 · -3."""
-        if self._took("-"):
-            return negative(self._factor())
-        self._took("+")
-        return self._factor()

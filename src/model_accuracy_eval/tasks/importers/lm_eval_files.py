@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
@@ -47,19 +46,13 @@ class PythonReference(msgspec.Struct, frozen=True):
         return f"!function {self.name}"
 
 
-@cache
-def _loader() -> Any:
-    """The class is made when the first file is read, as few runs read one and PyYAML takes long to load."""
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        folder = ""
-
-    Loader.add_constructor("!function", _function)
-    return Loader
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    folder = ""
 
 
-def _function(loader: Any, node: Any) -> PythonReference:
-    return PythonReference(str(loader.construct_scalar(node)), loader.folder)
+_Loader.add_constructor(
+    "!function", lambda loader, node: PythonReference(str(loader.construct_scalar(node)), loader.folder)
+)
 
 
 def load(files: TaskFileReader, path: str, inside: tuple[str, ...] = ()) -> TaskFields:
@@ -86,7 +79,7 @@ def _runner(files: TaskFileReader, fields: TaskFields) -> str:
 
 
 def parse(path: str, data: bytes) -> TaskFields:
-    loader = _loader()(data)
+    loader = _Loader(data)
     loader.folder = str(PurePath(path).parent)
     try:
         value = loader.get_single_data()

@@ -50,19 +50,13 @@ _NOT_SAMPLING = {"batch_size", "request_id", "prompt_logprobs"}
 _TASK_FIELDS = ("temperature", "top_p", "max_tokens")
 """Parameters for which a TaskSpec has a field."""
 _REPEATS = "sampling_num"
-_NUMBERS = {
-    "temperature": "a number from 0 on",
-    "top_p": "a number from 0 on",
-    "max_tokens": "a whole number from 1 on",
-    _REPEATS: "a whole number from 1 on",
-}
 
 
 def sampling_params(entry: str | Params, root: str | None, files: TaskFileReader, findings: ImportFindings) -> Params:
     """The parameters, which `generate.params` holds or names a file of."""
     if not entry:
         return {}
-    return _checked(_read(entry, root, files, findings) if isinstance(entry, str) else entry, findings)
+    return _read(entry, root, files, findings) if isinstance(entry, str) else entry
 
 
 def _read(name: str, root: str | None, files: TaskFileReader, findings: ImportFindings) -> Params:
@@ -78,20 +72,6 @@ def _read(name: str, root: str | None, files: TaskFileReader, findings: ImportFi
         findings.refuse(f"its file of parameters '{name}' is missing, or holds no parameters")
         return {}
     return content
-
-
-def _checked(entries: Params, findings: ImportFindings) -> Params:
-    """The parameters without those that have to be numbers and are not."""
-    wrong = {name: value for name, value in entries.items() if name in _NUMBERS and not _is_number(name, value)}
-    for name, value in wrong.items():
-        findings.refuse(f"its parameter {name} is {value!r}, but has to be {_NUMBERS[name]}")
-    return {name: value for name, value in entries.items() if name not in wrong}
-
-
-def _is_number(name: str, value: Any) -> bool:
-    if name in _TASK_FIELDS[:2]:
-        return value is None or (isinstance(value, int | float) and value >= 0)
-    return value is None or (isinstance(value, int) and value > 0)
 
 
 def repeats(params: Params) -> int | None:

@@ -252,14 +252,6 @@ def test_u19_values_of_one_instance_become_one(
             {"generate": {"method": "generate", "params": "nowhere.json"}},
             "its file of parameters 'nowhere.json' is missing",
         ),
-        (
-            {"generate": {"method": "generate", "params": {"temperature": "hot"}}},
-            "its parameter temperature is 'hot', but has to be a number from 0 on",
-        ),
-        (
-            {"generate": {"method": "generate", "params": {"sampling_num": 0}}},
-            "its parameter sampling_num is 0, but has to be a whole number from 1 on",
-        ),
         ({"postprocess": "own_post"}, "its postprocess 'own_post' reads no replies"),
         ({"postprocess": "general_torch_ppl"}, "its postprocess 'general_torch_ppl' reads no replies"),
         (WEIGHED | {"postprocess": "bbh_post"}, "its postprocess 'bbh_post' reads no likelihoods of options"),
