@@ -18,7 +18,7 @@ from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import preparation
 
 SIZES = {
-    "gsm8k_nanochat": 1319, "mgsm": 2750, "svamp": 1000, "mmlu": 14042, "mmlu_choice_5shot": 14042,
+    "gsm8k": 1319, "gsm8k_4shot": 1319, "gsm8k_nanochat": 1319, "mgsm": 2750, "svamp": 1000, "mmlu": 14042, "mmlu_choice_5shot": 14042,
     "mmlu_nanochat": 14042, "mmlu_pro": 12032, "arc_easy": 2376, "arc_challenge": 1172, "arc_easy_choice": 2376,
     "arc_challenge_nanochat": 1172, "bbh": 6511, "gaokao_bench": 1781, "truthfulqa": 790, "truthfulqa_choice": 790,
     "truthfulqa_mc1": 790, "truthfulqa_mc2": 790, "tydiqa_tiny": 4, "spelling_bee": 256, "simple_spelling": 256,

@@ -1,18 +1,123 @@
-"""The fields of a task of UltraEval → a TaskSpec, or all reasons against it."""
+"""UltraEval's JSON: what is a task file, what its tasks are called, and what is wrong with it."""
 
 from typing import Any
 
 import msgspec
 import pytest
 from tests.fake_ports import MemoryTaskFiles
-from tests.unit.tasks.importers.ultraeval.test_config_files import FIELDS
 
-from model_accuracy_eval.errors import Unsupported
-from model_accuracy_eval.records import MetricUse, PreparedDataset, Sampling, Step, TaskSpec, Transform
+from model_accuracy_eval.errors import BadData, UnknownName, Unsupported
+from model_accuracy_eval.records import (
+    GroupMean,
+    MetricUse,
+    PreparedDataset,
+    Sampling,
+    Step,
+    TaskGroup,
+    TaskSpec,
+    Transform,
+)
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.importers import ultraeval_replies
+from model_accuracy_eval.tasks.importers import ultraeval_replies, ultraeval_tasks
 from model_accuracy_eval.tasks.importers.lm_eval_tasks import ImportedTask
 from model_accuracy_eval.tasks.importers.ultraeval_tasks import convert
+from model_accuracy_eval.tasks.library import Library
+
+FIELDS: dict[str, Any] = {
+    "task_name": "tydiqa",
+    "path": "datasets/tydiqa/data/tydiqa.jsonl",
+    "description": "",
+    "transform": "datasets/tydiqa/transform_gen_v0.py",
+    "fewshot": 0,
+    "generate": {"method": "generate", "params": ""},
+    "postprocess": "exact_match_post",
+    "metric": {
+        "f1_score": {"evaluation": {"type": "f1_score"}},
+        "accuracy": {"evaluation": {"type": "exact_match"}},
+    },
+}
+
+
+def parse(file: str, *entries: Any) -> list[ultraeval_replies.Config]:
+    return ultraeval_replies.parse(file, msgspec.json.encode(entries[0] if len(entries) == 1 else entries))
+
+
+def test_u1_one_task_or_a_list_of_them() -> None:
+    """The example of UltraEval's documentation has two metrics, no aggregation and no parameters."""
+    (one,) = parse("datasets/tydiqa/config/tydiqa_gen.json", FIELDS)
+    assert list(one.fields.metric) == ["f1_score", "accuracy"]
+    assert [metric.aggregation for metric in one.fields.metric.values()] == [None, None]
+    assert one.fields.generate.params == ""
+    assert len(parse("run.json", FIELDS, FIELDS)) == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "task", "path", "method", "name", "dataset"),
+    [
+        (
+            "u/datasets/ARC-c/config/arc_gen.json",
+            "arc_c",
+            "d/ARC-c/data/x.jsonl",
+            "generate",
+            "arc-c_arc-c_gen",
+            "arc-c",
+        ),
+        ("datasets/mmlu/config/x_ppl.json", "law", "", "loglikelihood", "mmlu_law_ppl", "mmlu"),
+        ("run.json", "mmlu_law_ppl", "datasets/other/data/x.jsonl", "loglikelihood", "mmlu_law_ppl", "mmlu"),
+        ("run.json", "law", "datasets/MMLU/data/law.jsonl", "generate", "mmlu_law_gen", "mmlu"),
+        ("run.json", "law", "law.jsonl", "generate", "law_law_gen", "law"),
+        ("run.json", "a b/c", "law.jsonl", "generate", "a_b_c_a_b_c_gen", "a b/c"),
+    ],
+)
+def test_u2_names_are_made_of_dataset_task_and_method(
+    file: str, task: str, path: str, method: str, name: str, dataset: str
+) -> None:
+    """A name that has all three is kept, and a report can always be a file of that name."""
+    (one,) = parse(file, FIELDS | {"task_name": task, "path": path, "generate": {"method": method}})
+    assert (one.name, one.dataset) == (name, dataset)
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (msgspec.json.encode(FIELDS), True),
+        (msgspec.json.encode([FIELDS, {"task_name": "x", "metric": {}}]), True),
+        (b'[{"question": "1+1?", "answer": "2"}]', False),
+        (b"[]", False),
+        (b"{", False),
+        (b"7", False),
+    ],
+)
+def test_task_files_are_told_from_data_files(data: bytes, found: bool) -> None:
+    """Rows of questions in a .json file are no tasks."""
+    assert ultraeval_replies.is_config(data) is found
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        (
+            {"transfrom": "x"},
+            UnknownName,
+            "There is no field called 'transfrom' in run.json, task 1; did you mean transform",
+        ),
+        ({"generate": {"metod": "x"}}, UnknownName, "There is no field called 'metod'"),
+        ({"fewshot": "five"}, BadData, "run.json, task 1: expected 'int', got 'str', in $.fewshot."),
+        ({"metric": {"a": {}}}, BadData, "object missing required field 'evaluation'"),
+    ],
+)
+def test_a_field_that_cannot_be_meant_is_named(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    """With the file, the number of the task in it, and the nearest known field."""
+    with pytest.raises(error) as raised:
+        parse("run.json", FIELDS | change)
+    assert sentence in str(raised.value)
+
+
+def test_what_is_no_json_is_said_with_its_file() -> None:
+    """And with what is wrong."""
+    with pytest.raises(BadData, match=r"run.json is no JSON that could be read: .+"):
+        ultraeval_replies.parse("run.json", b"{")
+
 
 FILE = "ultra/datasets/tydiqa/config/tydiqa_gen.json"
 WEIGHED: dict[str, Any] = {
@@ -294,3 +399,92 @@ def test_u4_python_is_run_only_with_trust() -> None:
         "its rows are made by Python (datasets/tydiqa/transform_gen_v0.py), which is run only with --trust-python",
         "its postprocess 'own_post' reads no replies",
     )
+
+
+ACCURACY = {"accuracy": {"evaluation": {"type": "exact_match"}}}
+MEAN = (GroupMean(metric="accuracy", weight_by_size=False),)
+
+
+def config(task: str, **change: Any) -> dict[str, Any]:
+    return (
+        FIELDS
+        | {"task_name": task, "path": f"datasets/law/data/{task}.jsonl", "transform": "t.py", "metric": ACCURACY}
+        | change
+    )
+
+
+LIST = msgspec.json.encode([config("law_a_gen"), config("law_b_gen"), config("sea_c_gen")])
+FILES = MemoryTaskFiles(
+    {
+        "u/t.py": b"",
+        "u/run.json": LIST,
+        "u/datasets/Law/config/a_gen.json": msgspec.json.encode(config("a")),
+        "u/datasets/Law/config/b_c_gen.json": msgspec.json.encode(config("b_c")),
+        "u/datasets/Law/config/a_ppl.json": msgspec.json.encode(config("a", **WEIGHED)),
+        "u/datasets/Law/data/a.json": b"rows",
+    }
+)
+LIBRARY = Library(FILES.read, FILES, ("u",), trusted=True)
+
+
+def names(tasks: list[ImportedTask]) -> list[str]:
+    return [one.task.name for one in tasks]
+
+
+def test_u2_a_list_is_a_run_with_a_mean_for_every_dataset_of_several_tasks() -> None:
+    """Each task weighs the same in it, however many rows it has."""
+    found = ultraeval_tasks.from_file(FILES, "u/run.json", LIST, trusted=True)
+    assert names(found.tasks) == ["law_a_gen", "law_b_gen", "sea_c_gen"]
+    assert found.groups == [TaskGroup(name="law", members=("law_a_gen", "law_b_gen"), means=MEAN)]
+
+
+def test_u19_the_mean_of_pass_k_is_of_every_k() -> None:
+    """By the names that the report has for them."""
+    metric = {"pass_k": {"evaluation": {"type": "function_execution"}, "aggregation": {"type": "pass_k"}}}
+    both = [
+        config(name, metric=metric, generate={"method": "generate", "params": {"sampling_num": 2}})
+        for name in ("a", "b")
+    ]
+    (group,) = ultraeval_tasks.from_file(FILES, "u/run.json", msgspec.json.encode(both), trusted=True).groups
+    assert [mean.metric for mean in group.means] == ["pass@1(pass_k)", "pass@2(pass_k)"]
+
+
+def test_one_bad_task_of_a_list_hides_no_other() -> None:
+    """All refusals stand in one sentence, each with its task."""
+    data = msgspec.json.encode([config("a", fewshot=-1), config("b"), config("c", postprocess="own")])
+    with pytest.raises(Unsupported) as raised:
+        ultraeval_tasks.from_file(FILES, "u/run.json", data, trusted=True)
+    assert "The task 'run' cannot be imported" in raised.value.sentence
+    assert [reason.split("'")[1] for reason in raised.value.reasons] == ["law_a_gen", "law_c_gen"]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("law_a_gen", ["law_a_gen"]),
+        ("law_b-c_gen", ["law_b-c_gen"]),
+        ("law_a_ppl", ["law_a_ppl"]),
+        ("law", ["law_a_gen", "law_b-c_gen"]),
+        ("law_gen", ["law_a_gen", "law_b-c_gen"]),
+        ("law_ppl", ["law_a_ppl"]),
+    ],
+)
+def test_u2_tasks_and_datasets_of_a_folder_have_names(name: str, found: list[str]) -> None:
+    """A dataset's name alone means its generating tasks, as in UltraEval."""
+    collection = ultraeval_tasks.from_name(FILES, ("u",), name, trusted=True)
+    assert collection is not None
+    assert names(collection.tasks) == found
+
+
+def test_a_name_that_no_folder_knows_is_left_to_others() -> None:
+    """Nothing is found, and nothing but the dataset's own folder was read."""
+    assert ultraeval_tasks.from_name(FILES, ("u",), "sea_c_gen") is None
+    assert ultraeval_tasks.from_name(FILES, ("u",), "law_z_gen") is None
+
+
+def test_a_library_knows_files_names_and_groups() -> None:
+    """Task files are told from data files by what is in them."""
+    assert [task.name for task in LIBRARY.find("u/run.json").tasks] == ["law_a_gen", "law_b_gen", "sea_c_gen"]
+    whole = LIBRARY.find_all(["law", "law_ppl"])
+    assert [task.name for task in whole.tasks] == ["law_a_gen", "law_b-c_gen", "law_a_ppl"]
+    assert [group.name for group in whole.groups] == ["law"]
