@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue, MissingData
 from model_accuracy_eval.records import DataFile, DataRow, TableFile, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import dataset_names, option_formats, task_file
+from model_accuracy_eval.tasks import addresses, option_formats, task_file
 from model_accuracy_eval.tasks.importers import (
     lm_eval_files,
     lm_eval_tasks,
@@ -67,7 +67,7 @@ class Library:
         """Everything that the names stand for, without repetitions."""
         names = tuple(dict.fromkeys(names))
         if self.columns and not any(
-            dataset_names.is_address(name) or own_questions.looks_like_file(name) for name in names
+            addresses.is_address(name) or own_questions.looks_like_file(name) for name in names
         ):
             raise BadValue(
                 f"--columns says what the columns of own questions are, but {', '.join(names)} "
@@ -89,7 +89,7 @@ class Library:
         """What the name stands for; `name@prompt` asks it in other words, `name@format` in that format, and
         `name@from..to` takes the rows of a time."""
         base, _, form = name.rpartition("@")
-        if base and (window := dataset_names.parse(form)):
+        if base and (window := addresses.parse(form)):
             match = self._find(base)
             tasks_of_time = tuple(window.of(task) for task in match.in_their_forms().tasks)
             return NamedTasks(tasks_of_time, (), match.ignored)
@@ -105,7 +105,7 @@ class Library:
     def _find(self, name: str) -> NamedTasks:
         if is_task_file(name):
             return self._task_file(name)
-        if dataset_names.is_address(name) and self.read_split:
+        if addresses.is_address(name) and self.read_split:
             return self._hub_dataset(name, self.read_split)
         if own_questions.looks_like_file(name):
             return self._data_file(name)
@@ -179,7 +179,7 @@ class Library:
 
     def _hub_dataset(self, name: str, read_split: ReadSplit) -> NamedTasks:
         """Rows of a hub are read as own questions are."""
-        called, file = dataset_names.data_file(name)
+        called, file = addresses.data_file(name)
         places, found = read_split(file)
         task = own_questions.from_rows(called, file, found, self.columns)
         more = f" and {len(places) - 1} more files" if len(places) > 1 else ""

@@ -14,7 +14,7 @@ from model_accuracy_eval.sandbox.inside.case_data import read
 from model_accuracy_eval.scoring.code import contest_programs
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
-from model_accuracy_eval.tasks import dataset_names, task_file
+from model_accuracy_eval.tasks import addresses, task_file
 from model_accuracy_eval.tasks.views import VIEWS
 
 PROBLEM = Problem(id=0, messages=(), references=("right",), extras={"cases": [{"input": "1", "output": "2"}], "n": "7"})
@@ -114,17 +114,17 @@ def test_a_time_is_written_from_day_to_day() -> None:
     """Either side may be open."""
     task = find("livecodebench_v3")
     for text, kept in [("2024-02-01..", ["b", "c"]), ("..2024-02-01", ["a", "b"]), ("2024-02-01..2024-02-01", ["b"])]:
-        window = dataset_names.parse(text)
+        window = addresses.parse(text)
         assert window
         (step,) = window.of(task).views
         rows = [{"name": "a", "contest_date": "2024-01-31T23:00:00"}, {"name": "b", "contest_date": "2024-02-01T12:00:00"},
                 {"name": "c", "contest_date": "2024-02-02"}]  # fmt: skip
         assert [row["name"] for row in VIEWS["dated"](rows, **step.args)] == kept
-    assert dataset_names.parse("mcqa") is dataset_names.parse("..") is None
+    assert addresses.parse("mcqa") is addresses.parse("..") is None
     for wrong in ("2024-13-01..", "2024-02-01..2024-01-01"):
         with pytest.raises(BadValue, match="time"):
-            dataset_names.parse(wrong)
-    window = dataset_names.parse("2024-01-01..")
+            addresses.parse(wrong)
+    window = addresses.parse("2024-01-01..")
     assert window
     with pytest.raises(BadValue, match="have no date"):
         window.of(find("humaneval"))
