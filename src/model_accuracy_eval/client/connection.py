@@ -5,7 +5,6 @@ One state machine between three callers (the exchange, the event loop and the pa
 
 import asyncio
 import contextlib
-import zlib
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Protocol, cast
@@ -13,7 +12,7 @@ from typing import Protocol, cast
 import httptools
 import httpx
 
-# Sinks, which take the bytes of a response body as they arrive; and bodies that were compressed.
+# Sinks, which take the bytes of a response body as they arrive.
 
 
 BodySink = Callable[[bytes, float], int]
@@ -32,21 +31,6 @@ CONTENT_LIMIT = 64 * 1024 * 1024
 """Bytes of another body that are kept if the request brings no sink."""
 GRACE = 0.2
 """Seconds in which the body of a complete answer may end, which makes its connection reusable."""
-
-
-def decompressor(encoding: str) -> Callable[[bytes], bytes]:
-    """Unpacks a body that was compressed although the request did not allow it."""
-    gunzip = zlib.decompressobj(wbits=31).decompress if encoding in ("gzip", "x-gzip") else None
-
-    def decompress(data: bytes) -> bytes:
-        if gunzip is None:
-            raise httpx.DecodingError(f"the body is compressed ({encoding}), which nobody asked for")
-        try:
-            return gunzip(data)
-        except zlib.error as error:
-            raise httpx.DecodingError(f"the body is no {encoding}: {error}") from error
-
-    return decompress
 
 
 _FOREVER = float("inf")
@@ -120,7 +104,6 @@ class Connection(asyncio.Protocol):
         self._head_done = self._complete = self._reusable = False
         self._own_pieces = 0
         """How many body pieces belong to this response, if a read holds more than that."""
-        self._decompress: Callable[[bytes], bytes] | None = None
         self._content: bytearray | None = None
         self._response: asyncio.Future[httpx.Response] = asyncio.get_running_loop().create_future()
         self._sink: BodySink | None = self._collect(CONTENT_LIMIT) if sink is None else sink
@@ -234,7 +217,7 @@ class Connection(asyncio.Protocol):
         if self._sink is None:
             return
         try:
-            state = self._sink(data if self._decompress is None else self._decompress(data), now)
+            state = self._sink(data, now)
         except Exception as error:  # noqa: BLE001 – any exception of the sink is the outcome of its stream
             self._finish(error)
             return
@@ -261,7 +244,6 @@ class Connection(asyncio.Protocol):
         self._head_done = True
         if not 200 <= status < 300:
             self._sink = self._collect(ERROR_BODY_LIMIT)
-        self._decompress = self._decompressor()
 
     def on_message_complete(self) -> None:
         if self._status < 200:  # 100 Continue, 103 Early Hints: the answer is still to come
@@ -286,13 +268,6 @@ class Connection(asyncio.Protocol):
         """Whether the body has a length or chunks. Without them, a complete and a broken body look the same."""
         names = {name.lower() for name, _ in self._headers}
         return b"content-length" in names or b"transfer-encoding" in names or self._status == 204
-
-    def _decompressor(self) -> Callable[[bytes], bytes] | None:
-        """Requests allow no compression, but some proxies compress anyway."""
-        for name, value in self._headers:
-            if len(name) == 16 and name.lower() == b"content-encoding" and value.lower() != b"identity":
-                return decompressor(value.decode("ascii", "replace").lower())
-        return None
 
 
 class BufferedConnection(Connection, asyncio.BufferedProtocol):

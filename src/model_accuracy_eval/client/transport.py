@@ -46,11 +46,9 @@ class StreamTransport(httpx.AsyncBaseTransport):
         self.buffer = memoryview(bytearray(_BUFFER))
         self._interval = _CHECK_INTERVAL
         self._timer: asyncio.TimerHandle | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         payload = _payload(request, await request.aread())
-        self._use_loop(asyncio.get_running_loop())
         url = request.url
         origin = url.scheme, url.host, url.port
         idle = self._idle.setdefault(origin, [])
@@ -67,7 +65,6 @@ class StreamTransport(httpx.AsyncBaseTransport):
         return await connection.exchange(payload, sink, limits)
 
     async def aclose(self) -> None:
-        self._use_loop(asyncio.get_running_loop())
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -75,14 +72,6 @@ class StreamTransport(httpx.AsyncBaseTransport):
             connection.abort()
         for _ in range(8):  # sockets close, and report it, within the next turns of the loop
             await asyncio.sleep(0)
-
-    def _use_loop(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Forgets all connections when the event loop is another one: they ended with their loop."""
-        if loop is not self._loop:
-            self._loop, self._timer = loop, None
-            self.open.clear()
-            self.busy.clear()
-            self._idle.clear()
 
     async def _connect(self, origin: Origin, idle: list[Connection], limit: float | None) -> Connection:
         scheme, host, port = origin
@@ -177,13 +166,19 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         limits, sink = request.extensions.get("timeout") or {}, request.extensions.get("sink")
         read = max((limits[name] for name in ("read", "first", "idle") if limits.get(name)), default=None)
-        request.extensions = {"timeout": {"connect": limits.get("connect"), "read": read}}
+        plain = httpx.Request(
+            request.method,
+            request.url,
+            headers=request.headers,
+            content=await request.aread(),
+            extensions={"timeout": {"connect": limits.get("connect"), "read": read}},
+        )
         if not self._free:
             self._free.append(httpx.AsyncHTTPTransport(proxy=self._proxy, verify=self._tls, trust_env=False))
             self._transports.append(self._free[-1])
         transport = self._free.pop()
         try:
-            return await asyncio.wait_for(_exchange(transport, request, sink), limits.get("total"))
+            return await asyncio.wait_for(_exchange(transport, plain, sink), limits.get("total"))
         except (asyncio.TimeoutError, TimeoutError) as error:
             raise httpx.ReadTimeout(f"no complete answer within {limits.get('total'):g} s") from error
         finally:

@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha1, sha256
@@ -11,9 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from tests.servers.file_host import FileHost
-from tests.waiting import HANGING
 
-from model_accuracy_eval.errors import BadData, Refused, Stopped
+from model_accuracy_eval.errors import BadData, Refused
 from model_accuracy_eval.hubs.data_fetch import DATA, DataFetch
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataBytes, DataFile
@@ -104,52 +102,6 @@ def test_a_damaged_copy_is_fetched_again(host: FileHost, tmp_path: Path) -> None
     assert hub(host, tmp_path).read(PINNED, None).content == ROWS
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
-def test_a_download_that_breaks_off_goes_on(host: FileHost, tmp_path: Path, *, chunked: bool) -> None:
-    """Where it was: no byte is sent twice, however often it breaks, as long as each time brings something."""
-    host.cut, host.chunked = {PATH: [100_000, 20_000, 30_000, 1, 5]}, chunked
-    assert hub(host, tmp_path).read(PINNED, None).content == ROWS
-    assert (host.sent[PATH], len(host.requests)) == (len(ROWS), 6)
-
-
-def test_a_host_without_ranges_sends_it_from_the_beginning(host: FileHost, tmp_path: Path) -> None:
-    """The first part is not joined to a whole file."""
-    host.cut, host.ranges = {PATH: [100_000]}, False
-    assert hub(host, tmp_path).read(PINNED, None).content == ROWS
-
-
-def test_a_busy_host_is_asked_again(host: FileHost, tmp_path: Path) -> None:
-    """A few times; then it is named, with the way around it."""
-    host.statuses = [503, 429]
-    assert hub(host, tmp_path / "a").read(PINNED, None).content == ROWS
-    host.statuses = [503] * 3
-    with pytest.raises(Refused) as error:
-        hub(host, tmp_path / "b").read(PINNED, None)
-    assert error.value.sentence == (
-        f"The rows of 'sums/test.jsonl' cannot be fetched: {host.url} answers with HTTP 503 (3 tries). On a machine "
-        "without a network, put the file under --data-dir as sums/test.jsonl."
-    )
-
-
-def test_a_stop_keeps_what_has_arrived(host: FileHost, tmp_path: Path) -> None:
-    """The next run takes it up; damage to it in between costs one more download, not the run."""
-    host.hold.clear()
-
-    def check() -> None:
-        if (tmp_path / PARTIAL).is_file() and (tmp_path / PARTIAL).stat().st_size:
-            raise Stopped(2, "SIGINT")
-
-    with pytest.raises(Stopped):
-        hub(host, tmp_path, check=check).read(PINNED, None)
-    half = kept(tmp_path)
-    assert half == {PARTIAL: ROWS[: len(half[PARTIAL])]}
-    host.hold.set()
-    said: list[str] = []
-    assert hub(host, tmp_path, say=said.append).read(PINNED, None).content == ROWS
-    assert said == ["Fetching sums/test.jsonl from github:owner/name@0a1b2c where it broke off."]
-    assert host.requests[-1].headers["range"] == f"bytes={len(half[PARTIAL])}-"
-
-
 @pytest.mark.parametrize("left", [b"x" * 1000, ROWS, ROWS + b"more"], ids=["damaged", "whole", "longer"])
 def test_what_an_earlier_run_left_cannot_spoil_the_file(host: FileHost, tmp_path: Path, left: bytes) -> None:
     """Whatever it is, the file is right in the end."""
@@ -200,30 +152,6 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, host: FileHost) 
         hub(host, tmp_path).read(PINNED, None)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "variable", "address"),
-    [
-        ("hf", "HF_ENDPOINT", "/datasets/owner/name/resolve/0a1b2c/data/test.jsonl"),
-        ("ms", "MODELSCOPE_ENDPOINT", "/api/v1/datasets/owner/name/repo?Revision=0a1b2c&FilePath=data/test.jsonl"),
-    ],
-)
-def test_a_hub_that_sends_one_to_its_storage(
-    host: FileHost, tmp_path: Path, scheme: str, variable: str, address: str
-) -> None:
-    """Each part is asked for at the hub, and comes from where it points; the hub's token stays at the hub."""
-    with FileHost({}) as front:
-        front.moved[address] = f"{host.url}{PATH}"
-        host.cut = {PATH: [100_000]}
-        environment = {"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path), variable: front.url, "HF_TOKEN": "MARKER"}
-        file = DataFile(name="sums/test.jsonl", hub=f"{scheme}:owner/name@0a1b2c/data/test.jsonl", sha256=HASH)
-        assert FileHub(environment, fetch=DataFetch(environment, retry=QUICK)).read(file, None).content == ROWS
-    assert front.asked == [address, address]
-    assert host.requests[-1].headers["range"] == "bytes=100000-"
-    told = [request.headers.get("authorization") for request in front.requests]
-    assert told == ["Bearer MARKER" if scheme == "hf" else None] * 2
-    assert not [request for request in host.requests if "authorization" in request.headers]
-
-
 def test_a_source_without_a_pin_is_refused(host: FileHost, tmp_path: Path) -> None:
     """Nobody could tell whether the right rows came, and two of one name would share a place."""
     file = DataFile(name="sums/test.jsonl", hub=PINNED.hub)
@@ -239,26 +167,3 @@ def test_a_dataset_that_is_closed_by_now_is_told(host: FileHost, tmp_path: Path)
     file = DataFile(name="sums/test.jsonl", hub="hf:owner/name@0a1b2c/data/test.jsonl", sha256=HASH)
     with pytest.raises(Refused, match=r"is private or does not exist at http.*: no token was given \(HF_TOKEN\)"):
         FileHub(environment, fetch=DataFetch(environment, retry=QUICK)).read(file, None)
-
-
-def test_two_at_once_fetch_once(host: FileHost, tmp_path: Path) -> None:
-    """One fetches, the other says that it waits, and both have the file."""
-    host.hold.clear()
-    waiting, found = threading.Event(), []
-
-    def say(sentence: str) -> None:
-        if sentence == "Another run is fetching sums/test.jsonl; waiting for it.":
-            waiting.set()
-
-    threads = [
-        threading.Thread(target=lambda: found.append(hub(host, tmp_path, say=say).read(PINNED, None).content))
-        for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    assert waiting.wait(HANGING)
-    host.hold.set()
-    for thread in threads:
-        thread.join()
-    assert found == [ROWS, ROWS]
-    assert host.sent[PATH] == len(ROWS)

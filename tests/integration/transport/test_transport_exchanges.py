@@ -1,9 +1,8 @@
 """The transport against a real server: exchanges that work, and what they leave behind."""
 
 import asyncio
-import gzip
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -12,7 +11,6 @@ import trustme
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.client import connection
 from model_accuracy_eval.client.connection import ENOUGH, ERROR_BODY_LIMIT, FLOWING, Connection
 from model_accuracy_eval.client.transport import StreamTransport, proxy_for
 
@@ -87,23 +85,6 @@ def test_a_body_larger_than_any_buffer_is_whole_in_the_response(loop: str) -> No
     assert session(big, talk, loop).connections == 1
 
 
-def test_a_body_without_a_sink_is_kept_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An endless one is cut there, and its connection is given up."""
-    monkeypatch.setattr(connection, "CONTENT_LIMIT", 1000)
-
-    async def endless(exchange: Exchange) -> None:
-        exchange.head()
-        exchange.send(b"x" * 1500)
-        await exchange.stall()
-
-    async def talk(transport: StreamTransport, url: str) -> None:
-        for _ in range(2):
-            response = await httpx.AsyncClient(transport=transport, timeout=2.0).get(url)
-            assert response.content == b"x" * 1000
-
-    assert session(endless, talk).connections == 2
-
-
 def test_trailers_are_no_headers() -> None:
     """What comes after the body says nothing about it."""
 
@@ -118,21 +99,6 @@ def test_trailers_are_no_headers() -> None:
             assert "x-late" not in response.headers
 
     assert session(trailing, talk).connections == 1
-
-
-def test_a_request_body_from_an_iterator_is_sent_with_its_length() -> None:
-    """Request bodies are small, so they always go out in one piece that says how long it is."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        yield b"ab"
-        yield b"cd"
-
-    async def talk(transport: StreamTransport, url: str) -> None:
-        await httpx.AsyncClient(transport=transport).post(url, content=pieces())
-
-    server = session(hello, talk)
-    assert server.requests[0].body == b"abcd"
-    assert "transfer-encoding" not in server.requests[0].headers
 
 
 def test_a_header_with_a_line_break_is_not_sent() -> None:
@@ -292,41 +258,6 @@ def test_connection_close_is_obeyed() -> None:
     assert session(closing, talk).connections == 3
 
 
-def test_unrequested_compression_is_undone() -> None:
-    """gzip is decoded as it streams, for sinks, for plain clients and in error bodies."""
-
-    async def zipping(exchange: Exchange) -> None:
-        status = 200 if exchange.number < 2 else 400
-        data = gzip.compress(b"hello " * 1000)
-        exchange.head(status, {"Content-Encoding": "gzip"})
-        for start in range(0, len(data), 7):
-            exchange.send(data[start : start + 7])
-        exchange.end()
-
-    async def talk(transport: StreamTransport, url: str) -> None:
-        seen: list[bytes] = []
-        await transport.handle_async_request(post(url, ending_at(b"?", seen)))
-        assert b"".join(seen) == b"hello " * 1000
-        assert (await httpx.AsyncClient(transport=transport).get(url)).content == b"hello " * 1000
-        assert (await transport.handle_async_request(post(url, ending_at(b"?", [])))).content == b"hello " * 1000
-
-    session(zipping, talk)
-
-
-@pytest.mark.parametrize("encoding", ["br", "gzip"])
-def test_compression_that_cannot_be_undone_is_one_clear_error(encoding: str) -> None:
-    """An unknown encoding, or a known one that is a lie, ends the request."""
-
-    async def zipping(exchange: Exchange) -> None:
-        exchange.reply(200, b"\x1b\x03garbage", {"content-encoding": encoding})
-
-    async def talk(transport: StreamTransport, url: str) -> None:
-        with pytest.raises(httpx.DecodingError, match=encoding):
-            await transport.handle_async_request(post(url, ending_at(b"?", [])))
-
-    session(zipping, talk)
-
-
 @pytest.mark.parametrize("loop", LOOPS)
 def test_tls_is_spoken_and_certificates_are_checked(loop: str) -> None:
     """https works with a trusted certificate and is refused with any other."""
@@ -353,20 +284,6 @@ def test_tls_is_spoken_and_certificates_are_checked(loop: str) -> None:
             run(conversation(server.url, None), loop)
         assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
         assert len(server.requests) == 2
-
-
-def test_two_event_loops_one_after_the_other_can_share_a_transport() -> None:
-    """Connections of a closed loop are forgotten, not used."""
-    transport = StreamTransport()
-
-    async def once(url: str) -> None:
-        await transport.handle_async_request(post(url, ending_at(b"?", [])))
-        await transport.aclose()
-
-    with HttpServer(hello) as server:
-        run(once(server.url))
-        run(once(server.url))
-        assert server.connections == 2
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import httpx
 import pytest
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
-from tests.waiting import HANGING
 
-from model_accuracy_eval.client.connection import ENOUGH, FLOWING, GRACE, WAITING, Connection
+from model_accuracy_eval.client.connection import ENOUGH, FLOWING, GRACE, WAITING
 from model_accuracy_eval.client.transport import StreamTransport
 
 pytestmark = pytest.mark.parametrize("loop", LOOPS)
@@ -138,16 +137,6 @@ def test_a_connection_that_is_not_made_in_time(loop: str) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         run(conversation(silent.getsockname()[1]), loop)
-
-
-def test_only_http_is_spoken(loop: str) -> None:
-    """Other schemes are turned away with their name."""
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        with pytest.raises(httpx.UnsupportedProtocol, match="ftp"):
-            await transport.handle_async_request(post("ftp://127.0.0.1"))
-
-    session(no_word, talk, loop)
 
 
 def test_a_dead_idle_connection_is_replaced_silently(loop: str) -> None:
@@ -392,21 +381,3 @@ def test_a_late_cancellation_does_not_break_another_request(loop: str) -> None:
             await first
 
     assert session(short, talk, loop).connections == 1
-
-
-def test_a_response_that_cannot_be_made_is_an_error(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As when memory ends: an event loop swallows what its callbacks raise, and the caller would wait for ever."""
-
-    def full(_: Connection) -> httpx.Response:
-        raise MemoryError
-
-    monkeypatch.setattr(Connection, "_make_response", full)
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        with pytest.raises(MemoryError):
-            await asyncio.wait_for(transport.handle_async_request(post(server.url)), HANGING)
-
-    async def answer(exchange: Exchange) -> None:
-        exchange.reply(200, {})
-
-    session(answer, talk, loop)

@@ -122,18 +122,6 @@ def test_the_right_token_opens(hub: FakeHub, name: str) -> None:
     assert measured(hub, name, TOKEN).total == 1
 
 
-@pytest.mark.parametrize(
-    ("status", "headers"),
-    [(429, {"retry-after": "0"}), (429, {"ratelimit": '"api";r=0;t=0'}), (500, {}), (503, {}), (502, {})],
-)
-def test_passing_troubles_are_waited_for(hub: FakeHub, status: int, headers: dict[str, str]) -> None:
-    """429 and 5xx are tried again; a hub that goes on refusing is a sentence with the tries."""
-    hub.trouble = lambda exchange: (status, headers) if exchange.number < 2 else None
-    assert measured(hub, f"hf:{NAME}").total == sum(blob.length for blob in FILES.values())
-    hub.trouble = lambda _: (status, headers)
-    assert refusal(hub, f"hf:{NAME}") == f"HUB answers with HTTP {status} (4 tries)."
-
-
 def test_the_hub_says_how_long_to_wait(hub: FakeHub) -> None:
     """A pause that the hub asks for stands in the place of our own, which would be ten minutes here."""
     hub.trouble = lambda exchange: (429, {"retry-after": "0"}) if exchange.number == 0 else None

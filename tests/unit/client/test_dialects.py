@@ -26,30 +26,6 @@ def chunk(finish_reason: str | None = None, **delta: Any) -> Any:
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]}
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        dialects.REASONING_TOKENS,
-        dialects.FAILED_FINISH_REASONS,
-        dialects.ERROR_MESSAGE_FIELDS,
-        dialects.ERROR_STATUS_FIELDS,
-        dialects.FLAT_ERROR_FIELDS,
-        dialects.TOP_LOGPROBS,
-    ],
-)
-def test_every_row_names_its_servers(table: dict[Any, str]) -> None:
-    """So that a row can be judged again when a server changes."""
-    assert table
-    assert all(servers.strip() for servers in table.values())
-
-
-@pytest.mark.parametrize("rows", [dialects.TOKENIZE, tuple(dialects.CHOICE_CONSTRAINTS.values())])
-def test_every_request_dialect_names_its_servers(rows: tuple[Any, ...]) -> None:
-    """Those of `/tokenize` and of constrained answers."""
-    assert rows
-    assert all(row.servers.strip() for row in rows)
-
-
 @pytest.mark.parametrize("name", dialects.REASONING_FIELDS)
 def test_reasoning_is_read_from_every_field(name: str) -> None:
     """By full decoding, by the decoding of odd events, and by fast decoding."""

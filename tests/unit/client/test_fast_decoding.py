@@ -101,17 +101,3 @@ def test_events_of_a_completion_differ_in_their_text_only() -> None:
     assert later.startswith(decoder.before)
     assert later.endswith(decoder.after)
     assert decode_text(later[len(decoder.before) : -len(decoder.after)]) == ' "é" \\ 中'
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        completion(""),
-        completion("x", finish_reason="stop"),
-        completion("x", message={"content": "y"}),
-        completion("x", usage={"a": 1}),
-    ],
-)
-def test_an_event_with_more_than_a_text_gives_no_fast_decoder(odd: bytes) -> None:
-    """Its finish reason, second text or usage would be lost or repeated."""
-    assert fast_decoder(odd, wire_format.decode_chunk(odd)) is None

@@ -78,12 +78,6 @@ def test_any_split_of_the_bytes_gives_the_same_events(body: bytes, cuts: list[in
 
 
 @given(body=bodies)
-def test_byte_by_byte_gives_the_same_events(body: bytes) -> None:
-    """One byte a read is the hardest split of all."""
-    assert events(*(body[i : i + 1] for i in range(len(body)))) == events(body)
-
-
-@given(body=bodies)
 def test_the_events_are_those_of_a_plain_reading_of_the_standard(body: bytes) -> None:
     """The fast path agrees with a slow, obvious parser."""
     text = body.removeprefix(sse.BOM).replace(b"\r\n", b"\n").replace(b"\r", b"\n")

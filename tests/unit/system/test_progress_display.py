@@ -290,19 +290,6 @@ def test_close_restores_the_cursor(watch: Watch, terminal: Terminal) -> None:
     assert raw.count(HIDE) == raw.count(SHOW) == 2
 
 
-def test_update_costs_little(watch: Watch, terminal: Terminal) -> None:
-    """A reply costs microseconds, on a terminal and in a log."""
-    counts = Counts(planned=100_000, answered=1)
-    for shown in (TerminalProgress(terminal.stream, time.monotonic), PlainProgress(io.StringIO(), time.monotonic)):
-        shown.begin("sums", counts)
-        began = time.process_time()
-        for _ in range(20_000):
-            shown.update("sums", counts)
-        assert (time.process_time() - began) / 20_000 < 5e-6
-        shown.close()
-    terminal.read()
-
-
 def test_choice(terminal: Terminal, tmp_path: Path, watch: Watch) -> None:
     """Bars are for a terminal that can draw them, outside of CI."""
     able = {"TERM": "xterm"}
