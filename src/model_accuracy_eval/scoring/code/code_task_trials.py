@@ -215,14 +215,13 @@ def probes(prepared: PreparedDataset) -> list[Program]:
         return []
     card, first = Scorecard(_tests_alone(prepared.task), 1, (1,)), prepared.problems[0]
     solved = [ask for ask in card.asks(first, [_reference(first)]) if isinstance(ask, Program)]
-    if not first.references[0]:
-        solved = [_empty_probe(ask) for ask in solved[:1]]
-    return [*_libraries(prepared), *solved]
-
-
-def _empty_probe(program: Program) -> Program:
-    language, code = _EMPTY[program.language]
-    return CaseProgram(code=code, tests=_ONE_CASE, language=language, limits=program.limits)
+    if not first.references[0] and solved:
+        language, code = _EMPTY[solved[0].language]
+        solved = [CaseProgram(code=code, tests=_ONE_CASE, language=language, limits=solved[0].limits)]
+    names = {name for problem in prepared.problems for name in _listed(problem.extras.get("libs", []))}
+    tests = "assert missing() == [], 'the image lacks ' + ', '.join(missing())\n"
+    libraries = Program(code=_LIBRARIES.format(names=sorted(names)), tests=tests, entry_points=("missing",))
+    return [libraries, *solved] if names else solved
 
 
 def _tests_alone(task: TaskSpec) -> TaskSpec:
@@ -238,13 +237,6 @@ def _tests_alone(task: TaskSpec) -> TaskSpec:
 
 def _reference(first: Problem) -> Attempt:
     return judging.constant_sample(first, first.references[0] or _NOTHING)
-
-
-def _libraries(prepared: PreparedDataset) -> list[Program]:
-    names = {name for problem in prepared.problems for name in _listed(problem.extras.get("libs", []))}
-    tests = "assert missing() == [], 'the image lacks ' + ', '.join(missing())\n"
-    code = _LIBRARIES.format(names=sorted(names))
-    return [Program(code=code, tests=tests, entry_points=("missing",))] if names else []
 
 
 def _listed(source: str | list[str]) -> list[str]:

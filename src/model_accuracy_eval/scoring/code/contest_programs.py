@@ -14,7 +14,7 @@ import msgspec
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import JSONObject, Problem
-from model_accuracy_eval.records.code import CaseKind, CaseProgram, Limits, Program, TextRule, ValueRule
+from model_accuracy_eval.records.code import CaseProgram, Limits, Program, TextRule, ValueRule
 from model_accuracy_eval.scoring.code.code_syntax import call_arguments, parse, restore_types
 from model_accuracy_eval.scoring.code.solutions import after_head
 from model_accuracy_eval.scoring.metrics.metric_type import fill_template
@@ -66,7 +66,7 @@ def livecodebench(code: str, row: JSONObject) -> CaseProgram:
         tests=_tests(
             [row["public_test_cases"], row["private_test_cases"]], "equal" if function else "livecodebench", function
         ),
-        kind=_kind(function),
+        kind="calls" if function else "stdin",
         limits=_LIVECODEBENCH_LIMITS,
     )
 
@@ -78,7 +78,7 @@ def apps(code: str, row: JSONObject) -> CaseProgram:
     return CaseProgram(
         code=after_head(_APPS, code),
         tests=_tests([row["input_output"]], "apps", function),
-        kind=_kind(function),
+        kind="calls" if function else "stdin",
         all_cases=True,
         limits=_APPS_LIMITS,
     )
@@ -97,10 +97,6 @@ def codecontests(code: str, row: JSONObject, *, language: str = "python") -> Cas
 
 def _tests(cases: list[Any], checker: str, function: str = "") -> str:
     return msgspec.json.encode({"cases": cases, "checker": checker, "function": function, "compared": True}).decode()
-
-
-def _kind(function: str) -> CaseKind:
-    return "calls" if function else "stdin"
 
 
 # The cases of a task file: written there, or in a column of the rows.
@@ -125,9 +121,9 @@ def case_program(
     program: Program, cases: WrittenCases | str, rules: CaseRules, problem: Problem, row: Mapping[str, str]
 ) -> CaseProgram:
     """The program with the problem's cases in place of tests; `row` has its columns as texts."""
-    data: dict[str, Any] = {"cases": [_cases(cases, problem, row)], "function": rules.function, "compared": True}
-    data["tolerance"] = rules.tolerance
-    fields = {**msgspec.structs.asdict(program), "tests": json.dumps({**data, **_checker(rules)})}
+    data = {"cases": [_cases(cases, problem, row)], "function": rules.function, "compared": True}
+    tests = json.dumps({**data, "tolerance": rules.tolerance, **_checker(rules)})
+    fields = {**msgspec.structs.asdict(program), "tests": tests}
     return CaseProgram(**fields, kind="calls" if rules.function else "stdin", all_cases=rules.all_cases)
 
 
@@ -188,7 +184,12 @@ def output_program(program: Program, row: JSONObject) -> Program | None:
     is its own: its outputs are known from there.
     """
     if isinstance(program, CaseProgram):
-        return program if program.all_cases else _on_inputs(program, row)
+        if program.all_cases:
+            return program
+        data = json.loads(program.tests)
+        shown = [row[column] for column in ("public_test_cases", "public_tests") if _has_cases(row.get(column))]
+        tests = json.dumps({**data, "cases": shown or data["cases"], "compared": False})
+        return msgspec.structs.replace(program, tests=tests, reference="")
     if program.language != "python" or not program.entry_points or program.mode == "shared":
         return None
     name = program.entry_points[0]
@@ -197,16 +198,9 @@ def output_program(program: Program, row: JSONObject) -> Program | None:
     )
     if not expressions:
         return None
-    tests = {"expressions": expressions, "setup": setup, "function": name}
-    fields = {**msgspec.structs.asdict(program), "tests": json.dumps(tests), "mode": "split", "reference": ""}
+    calls = json.dumps({"expressions": expressions, "setup": setup, "function": name})
+    fields = {**msgspec.structs.asdict(program), "tests": calls, "mode": "split", "reference": ""}
     return CaseProgram(**fields, kind="calls")
-
-
-def _on_inputs(program: CaseProgram, row: JSONObject) -> Program:
-    data = json.loads(program.tests)
-    shown = [row[column] for column in ("public_test_cases", "public_tests") if _has_cases(row.get(column))]
-    tests = json.dumps({**data, "cases": shown or data["cases"], "compared": False})
-    return msgspec.structs.replace(program, tests=tests, reference="")
 
 
 def _has_cases(written: object) -> bool:

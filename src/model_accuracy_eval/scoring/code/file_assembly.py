@@ -5,7 +5,7 @@ mains and tests. Imports are gathered in one place.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from model_accuracy_eval.records import JSONObject
@@ -103,19 +103,14 @@ def _closing_braces(blanked: str) -> dict[int, int]:
 
 def _body(blanked: str, closing: dict[int, int], start: int, limit: int) -> int | None:
     """The brace that opens the body. Braces that close in the middle of a line belong to a type or an argument."""
-    for place in _opening_braces(blanked, start, limit):
+    place = blanked.find("{", start, limit)
+    while place >= 0:
         after = closing.get(place, len(blanked) - 1) + 1
         line = blanked[after : after + 80].partition("\n")[0]
         if not line.strip(" \t;})") and ";" not in blanked[start:place]:
             return place
-    return None
-
-
-def _opening_braces(blanked: str, start: int, limit: int) -> Iterator[int]:
-    place = blanked.find("{", start, limit)
-    while place >= 0:
-        yield place
         place = blanked.find("{", place + 1, limit)
+    return None
 
 
 _HEADERS = ("algorithm", "climits", "cstring", "iostream", "math.h", "stdio.h", "stdlib.h", "string", "vector")
@@ -267,8 +262,12 @@ def _go(known: Language, above: str, source: str, row: JSONObject) -> str:
     """In Go a missing import is an error, and so is an unused one."""
     imports, rest = _split_go_imports(_joined(known, above, source))
     needed = {**_split_go_imports(str(row["prompt"]))[0], **imports, **_split_go_imports(str(row["test_setup"]))[0]}
-    block = _go_import_block(needed, blank_out(f"{rest}\n{row['test']}", known.hidden))
-    return f"package main\n\n{block}\n{rest}\n"
+    standard = {_go_name(path): f'"{path}"' for path in _GO_STANDARD}
+    # What `_` and `.` import is kept, because its use cannot be seen.
+    blanked = blank_out(f"{rest}\n{row['test']}", known.hidden)
+    used = set(re.findall(r"(?<![.\w])(\w+)\s*\.", blanked)) | {"_", "."}
+    lines = [f"\t{line}\n" for name, line in sorted({**standard, **needed}.items()) if name in used]
+    return f"package main\n\nimport (\n{''.join(lines)})\n\n{rest}\n"
 
 
 def _split_go_imports(source: str) -> tuple[dict[str, str], str]:
@@ -277,13 +276,6 @@ def _split_go_imports(source: str) -> tuple[dict[str, str], str]:
     matches = [_GO_IMPORTED.match(line.strip()) for line in lines]
     imports = {(match[1] or _go_name(match[2])): match[0] for match in matches if match}
     return imports, _GO_PACKAGE.sub("", _GO_IMPORT.sub("", source))
-
-
-def _go_import_block(imports: dict[str, str], blanked: str) -> str:
-    """The imports that the source uses; `_` and `.` are kept, because their use cannot be seen."""
-    known = {_go_name(path): f'"{path}"' for path in _GO_STANDARD} | imports
-    used = set(re.findall(r"(?<![.\w])(\w+)\s*\.", blanked)) | {"_", "."}
-    return "import (\n" + "".join(f"\t{line}\n" for name, line in sorted(known.items()) if name in used) + ")\n"
 
 
 def _go_name(path: str) -> str:

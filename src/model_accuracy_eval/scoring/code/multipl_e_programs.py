@@ -38,19 +38,17 @@ def multipl_e_code(text: str, problem: Problem, *, language: str, continues: boo
     source = defining[-1] if defining else max(blocks, key=len) if blocks else text
     if not source.strip():
         return None
-    return _whole(language, source, row) if _defines(language, source, name) else _continued(source, row)
+    if not _defines(language, source, name):
+        return _continued(source, row)
+    return _WHOLE.get(language, _assembled)(language, source, row)
 
 
 def _continued(text: str, row: JSONObject) -> str:
     """The prompt with the text as far as it goes on with it, closed where the tests would close it."""
     ends = [place for stop in row["stop_tokens"] if (place := text.find(stop)) >= 0]
     completed = f"{row['prompt']}{text[: min(ends, default=len(text))]}"
-    return f"{completed}\n{_closing(row)}"
-
-
-def _closing(row: JSONObject) -> str:
-    """The brace with which the tests close the function that the prompt has opened; empty where completions do."""
-    return "}" if str(row["tests"]).lstrip().startswith("}") else ""
+    # With a brace, the tests close the function that the prompt has opened; without one, completions do.
+    return f"{completed}\n{'}' if str(row['tests']).lstrip().startswith('}') else ''}"
 
 
 def _tests_alone(row: JSONObject) -> str:
@@ -76,19 +74,11 @@ def _defines(language: str, source: str, name: str) -> bool:
     return re.search(_DEFINITION[language].format(name=re.escape(name)), source, re.MULTILINE) is not None
 
 
-def _whole(language: str, source: str, row: JSONObject) -> str:
-    return _WHOLE.get(language, _assembled)(language, source, row)
-
-
 def _assembled(language: str, source: str, row: JSONObject) -> str:
     """As the files of HumanEval-X, whose columns are these."""
     prompt = str(row["prompt"])
     columns = {"prompt": prompt, "declaration": prompt, "test": _tests_alone(row), "test_setup": ""}
     return complete_file(language, source, columns)
-
-
-def _script(_language: str, source: str, _row: JSONObject) -> str:
-    return source
 
 
 def _java(language: str, source: str, row: JSONObject) -> str:
@@ -103,18 +93,18 @@ def _java(language: str, source: str, row: JSONObject) -> str:
     beside = "\n".join(rest[one.start : one.end] for one in types if one not in around)
     beside = re.sub(r"^public\s+(?=(?:\w+\s+)?(?:class|interface|enum|record)\b)", "", beside, flags=re.MULTILINE)
     members = rest[around[0].body + 1 : around[0].end - 1] if around else rest
-    members = _without_main(known, members if around else members.replace(beside, ""))
+    members = members if around else members.replace(beside, "")
+    for main in [one for one in functions(known, members) if one.name == "main"][::-1]:
+        members = members[: main.start] + members[main.end :]
     imports = "\n".join(dict.fromkeys([*given, *more]))
     return f"{imports}\n{beside}\nclass Problem {{\n{members}\n"
 
 
-def _without_main(known: Language, members: str) -> str:
-    for main in [one for one in functions(known, members) if one.name == "main"][::-1]:
-        members = members[: main.start] + members[main.end :]
-    return members
-
-
-_WHOLE: dict[str, Callable[[str, str, JSONObject], str]] = {"java": _java, "bash": _script, "perl": _script}
+_WHOLE: dict[str, Callable[[str, str, JSONObject], str]] = {
+    "java": _java,
+    "bash": lambda language, source, row: source,
+    "perl": lambda language, source, row: source,
+}
 _RECIPES = {"go": "go_test", "java": "java_problem"}
 """Language → the sandbox's name for how its files are run, if that is another one."""
 

@@ -76,7 +76,8 @@ def solution(text: str, entry_point: str, prompt: str = "") -> str | None:
     blocks = [block.text for block in fenced_blocks(text) if block.language in _PYTHON][-_BLOCKS:]
     program = _defining(blocks, entry_point) or _defining([before(text), text], entry_point)
     candidates = blocks or [before(text)]
-    body = _longest_body(prompt, candidates, entry_point) if prompt else None
+    bodies = [_body(prompt, candidate, entry_point) for candidate in candidates if prompt]
+    body = max((body for body in bodies if body), key=lambda body: len(body.source), default=None)
     if program is not None and not (body and _only_assigns(program, entry_point) and body.returns):
         return after_head(prompt, program.source)
     if prompt:
@@ -143,11 +144,6 @@ class _Body(NamedTuple):
     returns: bool
 
 
-def _longest_body(prompt: str, candidates: list[str], entry_point: str) -> _Body | None:
-    bodies = [body for body in (_body(prompt, candidate, entry_point) for candidate in candidates) if body]
-    return max(bodies, key=lambda body: len(body.source), default=None)
-
-
 def _body(prompt: str, completion: str, entry_point: str) -> _Body | None:
     """The prompt and the body that continues it; None if the text is no such body."""
     stub = _function(longest_prefix(prompt), entry_point)
@@ -156,8 +152,16 @@ def _body(prompt: str, completion: str, entry_point: str) -> _Body | None:
         code = longest_prefix(prompt.rstrip("\n") + "\n" + body)
         function = _function(code, entry_point)
         if function and len(function.body) > statements:
-            return _Body(_without_the_rest(code, function).source, any(map(returns, function.body)))
+            # A base model goes on after the function: helpers stay, anything else and another use of the name end it.
+            following = code.tree.body[code.tree.body.index(function) + 1 :]
+            end = next((node for node in following if not _helps(node, entry_point)), None)
+            whole = code.upto(end) if end is not None else code
+            return _Body(whole.source, any(map(returns, function.body)))
     return None
+
+
+def _helps(node: ast.stmt, entry_point: str) -> bool:
+    return is_declaration(node) and not is_talk(node) and entry_point not in names_of(node)
 
 
 def _function(code: Code, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
@@ -192,17 +196,6 @@ def _lost_its_first_indentation(body: str, indent: str) -> bool:
         depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
         opens = opens or line.rstrip().endswith(":")
     return False
-
-
-def _without_the_rest(code: Code, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Code:
-    """A base model goes on after the function: helpers are kept, anything else and another use of the name end it."""
-    following = code.tree.body[code.tree.body.index(function) + 1 :]
-    end = next((node for node in following if not _helps(node) or function.name in names_of(node)), None)
-    return code.upto(end) if end is not None else code
-
-
-def _helps(node: ast.stmt) -> bool:
-    return is_declaration(node) and not is_talk(node)
 
 
 def after_head(prompt: str, source: str) -> str:

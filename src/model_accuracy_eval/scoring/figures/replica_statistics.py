@@ -102,16 +102,14 @@ def _changes(names: Sequence[str], strata: Sequence[Stratum]) -> tuple[dict[str,
         now = {name: change for name in left if (change := _change(name, there, comparisons))}
         changes |= now
         worst = min(left, key=lambda name: (-round(abs(now[name].z), 9), now[name].points) if name in now else (0, 0))
-        if worst not in now or not _is_sure(now[worst], comparisons):
+        if worst not in now:
+            break
+        p, interval = 2 * NormalDist().cdf(-abs(now[worst].z)) * comparisons, now[worst].interval
+        if p >= 1 - CONFIDENCE or interval.low <= 0 <= interval.high:
             break
         different.append(worst)
         left.remove(worst)
     return changes, different
-
-
-def _is_sure(change: _Change, comparisons: int) -> bool:
-    p = 2 * NormalDist().cdf(-abs(change.z)) * comparisons
-    return p < 1 - CONFIDENCE and not change.interval.low <= 0 <= change.interval.high
 
 
 def _change(name: str, strata: Iterable[Stratum], comparisons: int) -> _Change | None:
@@ -155,13 +153,15 @@ class PaceRecorder:
         size = max(-(-len(self._gaps) // BLOCKS), 4 * len(names))
         blocks = [self._gaps[at : at + size] for at in range(0, len(self._gaps), size)] if names else []
         return tuple(
-            ReplicaPace(replica=name, gaps=tuple(_gap([gap for own, gap in block if own == name]) for block in blocks))
+            ReplicaPace(
+                replica=name,
+                gaps=tuple(
+                    median(own) if (own := [gap for replica, gap in block if replica == name]) else None
+                    for block in blocks
+                ),
+            )
             for name in names
         )
-
-
-def _gap(gaps: Sequence[float]) -> float | None:
-    return median(gaps) if gaps else None
 
 
 def _paces(dataset_results: Iterable[DatasetResult]) -> dict[str, list[float | None]]:

@@ -128,11 +128,6 @@ def whole_group(answer: str, problem: Problem, *, group: str = "group") -> Group
     return GroupedValue(exact(answer, problem.references), str(found["name"]), int(found["rows"]))
 
 
-GROUPED_METRICS = {
-    "whole_group": Metric(score=whole_group, reads="answers in their problem", aggregation="whole_groups")
-}
-
-
 # (answer, problem) → whether it is right in the way in which answers of its row's kind are compared.
 
 
@@ -153,3 +148,6 @@ def equal_in_kind(answer: str, problem: Problem, *, contains: bool = False, roun
 
 
 MIXED_METRICS = {"equal_in_kind": Metric(score=equal_in_kind, reads="answers in their problem", yes_or_no=True)}
+GROUPED_METRICS = {
+    "whole_group": Metric(score=whole_group, reads="answers in their problem", aggregation="whole_groups")
+}

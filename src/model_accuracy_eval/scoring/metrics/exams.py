@@ -12,6 +12,7 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers.exam_answers import plain
 from model_accuracy_eval.scoring.answers.tools import calculate, split_notes
+from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
 
@@ -70,11 +71,6 @@ def scoring_rate(answer: str, problem: Problem) -> tuple[float, float]:
     return possible * exam_points(answer, problem.references), possible
 
 
-def _points_limits(problem: Problem) -> tuple[tuple[float, float], tuple[float, float]]:
-    possible = _possible_points(problem)
-    return (0.0, possible), (possible, possible)
-
-
 def _possible_points(problem: Problem) -> float:
     score = problem.extras.get("score")
     if not isinstance(score, int | float):
@@ -122,7 +118,10 @@ EXAM_METRICS = {
     "gaokaobench_match": Metric(score=gaokaobench_match, reads="answers in their problem"),
     "exam_points": Metric(score=exam_points),
     "scoring_rate": Metric(
-        score=scoring_rate, reads="answers in their problem", aggregation="pooled", limits=_points_limits
+        score=scoring_rate,
+        reads="answers in their problem",
+        aggregation="pooled",
+        limits=lambda problem: metric_type.none_to_all(_possible_points(problem)),
     ),
     "calculator_notes": Metric(score=calculator_notes),
 }
@@ -169,19 +168,12 @@ def _same(answer: str, right: str) -> bool:
     if letter := _LETTER.fullmatch(right):
         return letter[1] == answer
     return (
-        _same_number(answer, right)
+        _as_float(answer) == _as_float(right) is not None
         or answer.replace("'", "") == right.replace("'", "")
         or f"[{right}]" == answer
         or f"[{answer}]" == right
         or (answer.endswith("?") and answer[:-1] == right)
     )
-
-
-def _same_number(answer: str, right: str) -> bool:
-    try:
-        return float(answer) == float(right)
-    except ValueError:
-        return False
 
 
 BBEH_METRICS = {"bbeh_match": Metric(score=bbeh_match, yes_or_no=True)}
@@ -234,14 +226,14 @@ def _given(answer: str) -> Grid:
     }
 
 
-def _cell_limits(problem: Problem) -> tuple[tuple[int, int], tuple[int, int]]:
-    cells = len(_right(problem))
-    return (0, cells), (cells, cells)
-
-
 GRID_METRICS = {
     "grid_solved": Metric(score=grid_solved, reads="answers in their problem", yes_or_no=True),
-    "grid_cells": Metric(score=grid_cells, reads="answers in their problem", aggregation="pooled", limits=_cell_limits),
+    "grid_cells": Metric(
+        score=grid_cells,
+        reads="answers in their problem",
+        aggregation="pooled",
+        limits=lambda problem: metric_type.none_to_all(len(_right(problem))),
+    ),
 }
 
 
@@ -284,6 +276,13 @@ def relaxed_number(answer: str, references: Sequence[str]) -> float:
     return float(any(_is_near(answer.strip(), right.strip()) for right in references))
 
 
+def _as_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def _is_near(answer: str, right: str) -> bool:
     value, wanted = _value(answer), _value(right)
     if value is None or not wanted:
@@ -293,10 +292,8 @@ def _is_near(answer: str, right: str) -> bool:
 
 def _value(text: str) -> float | None:
     """`12 %` is 0.12, as in ChartQA's script."""
-    try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        return None
+    value = _as_float(text.removesuffix("%"))
+    return value / 100 if value is not None and text.endswith("%") else value
 
 
 def vqa_accuracy(answer: str, references: Sequence[str]) -> float:

@@ -1,14 +1,14 @@
 """(answer, problem) → which of its problem's instructions an answer follows, as IFEval counts them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Problem
 from model_accuracy_eval.scoring.answers.tools import FunctionCall, NoCalls, function_calls, native_name
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import followed
-from model_accuracy_eval.scoring.metrics.metric_type import Metric
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, none_to_all
 
 Edition = Literal["ifeval", "multi_if"]
 """Multi-IF counts words and sentences as the reply's language does."""
@@ -35,17 +35,16 @@ def _instructions(problem: Problem) -> Sequence[JSONObject]:
     return instructions
 
 
-def _each_limits(problem: Problem) -> tuple[tuple[int, int], tuple[int, int]]:
-    number = len(_instructions(problem))
-    return (0, number), (number, number)
-
-
 _NEEDS = ("emoji", "langdetect", "nltk", "punkt")
 
 INSTRUCTION_METRICS = {
     "every_instruction": Metric(score=every, reads="answers in their problem", yes_or_no=True, needs=_NEEDS),
     "each_instruction": Metric(
-        score=each, reads="answers in their problem", aggregation="pooled", needs=_NEEDS, limits=_each_limits
+        score=each,
+        reads="answers in their problem",
+        aggregation="pooled",
+        needs=_NEEDS,
+        limits=lambda problem: none_to_all(len(_instructions(problem))),
     ),
 }
 
@@ -134,8 +133,10 @@ def _is_allowed(value: Any, details: JSONObject, allowed: list[Any]) -> bool:
     if type(value) is not kind or _type_of(allowed) not in {kind, None}:
         return value in allowed
     if kind is list:
-        equal: Callable[[Any, Any], bool] = _equal_lists_of_dicts if inner is dict else _equal_lists
-        return any(equal(value, one) for one in allowed)
+        if inner is dict:
+            return any(len(value) == len(one) and all(map(_equal_dicts, value, one)) for one in allowed)
+        # A list may be empty where it may be left out.
+        return any([_plain(item) for item in value] == [_plain(item) for item in one] for one in allowed)
     if kind is dict:
         return any(_equal_dicts(value, one) for one in allowed if one != _LEFT_OUT)
     return _plain(value) in [_plain(one) for one in allowed]
@@ -166,15 +167,6 @@ def _equal_dicts(value: Any, allowed: Any) -> bool:
         and all(key in allowed and _plain(one) in [_plain(item) for item in allowed[key]] for key, one in value.items())
         and all(key in value or _LEFT_OUT in values for key, values in allowed.items())
     )
-
-
-def _equal_lists(value: list[Any], allowed: Any) -> bool:
-    """A list may be empty where it may be left out."""
-    return [_plain(item) for item in value] == [_plain(item) for item in allowed]
-
-
-def _equal_lists_of_dicts(value: list[Any], allowed: Any) -> bool:
-    return len(value) == len(allowed) and all(map(_equal_dicts, value, allowed))
 
 
 FUNCTION_CALL_METRICS = {

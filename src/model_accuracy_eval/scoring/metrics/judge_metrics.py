@@ -7,10 +7,11 @@ sample is counted as unjudged, never as wrong.
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Message, Opinion, Problem, Question
-from model_accuracy_eval.scoring.metrics.metric_type import Metric, SampleValue, fill_template
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, fill_template
 
 CONSISTENT = (
     "Here are a reference answer and an answer to be marked.\n\nReference answer: {reference}\n\n"
@@ -140,14 +141,10 @@ def compared(
 
 def _preferred(text: str, pattern: str) -> float | None:
     """1 for the first answer, 0 for the second, a half for a tie: the last such word, or the pattern's."""
-    found = _matched(text, pattern) if pattern else _last_place(text)
+    places = _PLACE.findall(text)
+    found = _matched(text, pattern) if pattern else "".join(places[-1]) if places else ""
     word = (found or "").strip().strip("[]").lower()
     return {"a": 1.0, "first": 1.0, "b": 0.0, "second": 0.0, "c": 0.5, "tie": 0.5}.get(word)
-
-
-def _last_place(text: str) -> str | None:
-    places = _PLACE.findall(text)
-    return "".join(places[-1]) if places else None
 
 
 def _matched(text: str, pattern: str) -> str | None:
@@ -213,38 +210,25 @@ def f_score(opinion: Opinion, problem: Problem, **ask_settings: object) -> tuple
     return None if given is None else (2 * int(given == "A"), 1 + int(given != "C"))
 
 
-def _between(low: SampleValue, high: SampleValue, problem: Problem) -> tuple[SampleValue, SampleValue]:
-    return low, high
+def _of_counts(score: Callable[..., object], unanswered: tuple[int, int], high: tuple[int, int]) -> Metric:
+    return Metric(
+        score=score,
+        asks=ask_judge,
+        reads="findings",
+        aggregation="pooled",
+        unanswered=unanswered,
+        limits=lambda problem: ((0, high[1]), high),
+    )
+
+
+def _of_letter(letter: str, **more: Any) -> Metric:
+    return Metric(score=partial(is_graded, letter=letter), asks=ask_judge, reads="findings", **more)
 
 
 FACT_METRICS = {
-    "fact_correct": Metric(
-        score=partial(is_graded, letter="A"), asks=ask_judge, reads="findings", yes_or_no=True
-    ),
-    "fact_incorrect": Metric(
-        score=partial(is_graded, letter="B"), asks=ask_judge, reads="findings", higher_is_better=False
-    ),
-    "fact_not_attempted": Metric(
-        score=partial(is_graded, letter="C"),
-        asks=ask_judge,
-        reads="findings",
-        higher_is_better=False,
-        unanswered=1.0,
-    ),
-    "fact_correct_of_attempted": Metric(
-        score=correct_of_attempted,
-        asks=ask_judge,
-        reads="findings",
-        aggregation="pooled",
-        unanswered=(0, 0),
-        limits=partial(_between, (0, 1), (1, 1)),
-    ),
-    "fact_f_score": Metric(
-        score=f_score,
-        asks=ask_judge,
-        reads="findings",
-        aggregation="pooled",
-        unanswered=(0, 1),
-        limits=partial(_between, (0, 2), (2, 2)),
-    ),
-}  # fmt: skip
+    "fact_correct": _of_letter("A", yes_or_no=True),
+    "fact_incorrect": _of_letter("B", higher_is_better=False),
+    "fact_not_attempted": _of_letter("C", higher_is_better=False, unanswered=1.0),
+    "fact_correct_of_attempted": _of_counts(correct_of_attempted, (0, 0), (1, 1)),
+    "fact_f_score": _of_counts(f_score, (0, 1), (2, 2)),
+}

@@ -1,8 +1,10 @@
 """(log-likelihoods of a problem's candidates, problem) → how well the model predicts a text."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import exp, fsum, inf, log
+from typing import Any
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Loglikelihood, Problem
@@ -16,6 +18,7 @@ from model_accuracy_eval.scoring.metrics.metric_type import Metric, ValueLimits
 
 
 OptionLikelihoods = Sequence[Loglikelihood]
+"""Of the options, or of the only text."""
 
 
 def logprobs(options: OptionLikelihoods, problem: Problem) -> list[float]:
@@ -32,9 +35,8 @@ def _right(values: Sequence[float], problem: Problem) -> float:
     return float(argmax(values) in problem.gold)
 
 
-def _per(length: Callable[[str], int], options: OptionLikelihoods, problem: Problem) -> list[float]:
-    """Log-likelihoods divided by the length of the option's text; an option without text is the least likely."""
-    sizes = map(length, problem.choices)
+def _per(sizes: Iterable[int], options: OptionLikelihoods, problem: Problem) -> list[float]:
+    """Log-likelihoods divided by the sizes of the options; an option without text is the least likely."""
     return [value / size if size else -inf for value, size in zip(logprobs(options, problem), sizes, strict=True)]
 
 
@@ -48,12 +50,6 @@ def continuation_bytes(problem: Problem, place: int) -> int:
     return _bytes(sent or (problem.choices or problem.references)[place])
 
 
-def _shares_per_byte(options: OptionLikelihoods, problem: Problem) -> list[float]:
-    sizes = [continuation_bytes(problem, place) for place in range(len(problem.choices))]
-    values = zip(logprobs(options, problem), sizes, strict=True)
-    return _shares([value / size if size else -inf for value, size in values])
-
-
 def acc(options: OptionLikelihoods, problem: Problem) -> float | None:
     """1 if a right option is the most likely; without options, if greedy decoding would give the right answer."""
     if not problem.choices:
@@ -64,12 +60,12 @@ def acc(options: OptionLikelihoods, problem: Problem) -> float | None:
 
 def acc_norm(options: OptionLikelihoods, problem: Problem) -> float:
     """1 if a right option is the most likely per character of its text."""
-    return _right(_per(len, options, problem), problem)
+    return _right(_per(map(len, problem.choices), options, problem), problem)
 
 
 def acc_bytes(options: OptionLikelihoods, problem: Problem) -> float:
     """1 if a right option is the most likely per byte of its text."""
-    return _right(_per(_bytes, options, problem), problem)
+    return _right(_per(map(_bytes, problem.choices), options, problem), problem)
 
 
 def acc_tokens(options: OptionLikelihoods, problem: Problem) -> float | None:
@@ -136,7 +132,8 @@ def choice_prob(options: OptionLikelihoods, problem: Problem) -> float:
 
 def choice_prob_norm(options: OptionLikelihoods, problem: Problem) -> float:
     """The same, per byte of the option as it was sent."""
-    return _gold_share(_shares_per_byte(options, problem), problem)
+    sizes = [continuation_bytes(problem, place) for place in range(len(problem.choices))]
+    return _gold_share(_shares(_per(sizes, options, problem)), problem)
 
 
 def choice_logprob(options: OptionLikelihoods, problem: Problem) -> float | None:
@@ -149,51 +146,23 @@ def choice_logprob_norm(options: OptionLikelihoods, problem: Problem) -> float |
     return _log(choice_prob_norm(options, problem))
 
 
-OPTION_METRICS = {
-    "acc": Metric(score=acc, reads="likelihoods", yes_or_no=True),
-    "acc_norm": Metric(score=acc_norm, reads="likelihoods", yes_or_no=True),
-    "acc_bytes": Metric(score=acc_bytes, reads="likelihoods", yes_or_no=True),
-    "acc_tokens": Metric(score=acc_tokens, reads="likelihoods", yes_or_no=True),
-    "acc_mutual_info": Metric(score=acc_mutual_info, reads="likelihoods", yes_or_no=True),
-    "exact_match_mc": Metric(score=exact_match_mc, reads="likelihoods", yes_or_no=True),
-    "f1": Metric(score=gold_and_chosen, reads="likelihoods", aggregation="f1", limits=metric_type.labels),
-    "mcc": Metric(
-        score=gold_and_chosen,
-        reads="likelihoods",
-        aggregation="matthews_corrcoef",
-        share=False,
-        limits=metric_type.labels,
-    ),
-    "brier_score": Metric(
-        score=brier_score, reads="likelihoods", share=False, higher_is_better=False, limits=metric_type.brier
-    ),
-    "choice_prob": Metric(score=choice_prob, reads="likelihoods"),
-    "choice_prob_norm": Metric(score=choice_prob_norm, reads="likelihoods"),
-    "choice_logprob": Metric(score=choice_logprob, reads="likelihoods", share=False, limits=metric_type.nats),
-    "choice_logprob_norm": Metric(score=choice_logprob_norm, reads="likelihoods", share=False, limits=metric_type.nats),
-}
-
-
-TextLikelihoods = Sequence[Loglikelihood]
-
-
-def _gold(texts: TextLikelihoods, problem: Problem) -> int:
+def _gold(texts: OptionLikelihoods, problem: Problem) -> int:
     """The most likely of the right options; without options, the only text."""
     places = [place for place in problem.gold if 0 <= place < len(texts)]
     return max(places, key=lambda place: texts[place].logprob, default=0)
 
 
-def logprob(texts: TextLikelihoods, problem: Problem) -> float:
+def logprob(texts: OptionLikelihoods, problem: Problem) -> float:
     """Natural logarithm of the right answer's likelihood."""
     return texts[_gold(texts, problem)].logprob
 
 
-def likelihood(texts: TextLikelihoods, problem: Problem) -> float:
+def likelihood(texts: OptionLikelihoods, problem: Problem) -> float:
     """The right answer's likelihood."""
     return exp(logprob(texts, problem))
 
 
-def bits_of_gold(texts: TextLikelihoods, problem: Problem) -> float | None:
+def bits_of_gold(texts: OptionLikelihoods, problem: Problem) -> float | None:
     """Bits of the right option per byte of its text as it was sent."""
     place = _gold(texts, problem)
     size = continuation_bytes(problem, place)
@@ -204,12 +173,12 @@ def _text(problem: Problem) -> str:
     return problem.candidates[0].continuation if problem.candidates else problem.text
 
 
-def by_words(texts: TextLikelihoods, problem: Problem) -> tuple[float, int]:
+def by_words(texts: OptionLikelihoods, problem: Problem) -> tuple[float, int]:
     """Log-likelihood of the whole text, and its number of words between blanks."""
     return texts[0].logprob, len(re.split(r"\s+", _text(problem)))
 
 
-def by_bytes(texts: TextLikelihoods, problem: Problem) -> tuple[float, int]:
+def by_bytes(texts: OptionLikelihoods, problem: Problem) -> tuple[float, int]:
     """Log-likelihood of the whole text, and its number of bytes."""
     return texts[0].logprob, len(_text(problem).encode())
 
@@ -222,7 +191,7 @@ def _option_scores(problem: Problem) -> list[float]:
     return [float(place in problem.gold) for place in range(len(problem.choices))]
 
 
-def _values(texts: TextLikelihoods, problem: Problem, per: str) -> list[float]:
+def _values(texts: OptionLikelihoods, problem: Problem, per: str) -> list[float]:
     options = texts[: len(problem.choices) or None]
     if per == "answer":
         return [option.logprob for option in options]
@@ -231,13 +200,13 @@ def _values(texts: TextLikelihoods, problem: Problem, per: str) -> list[float]:
     return [option.logprob / (option.tokens or 1) for option in options]
 
 
-def log_prob(texts: TextLikelihoods, problem: Problem, *, per: str = "answer") -> float:
+def log_prob(texts: OptionLikelihoods, problem: Problem, *, per: str = "answer") -> float:
     """The score of the most likely option."""
     values = _values(texts, problem, per)
     return _option_scores(problem)[argmax(values)] if max(values) > -inf else 0.0
 
 
-def log_prob_mc2(texts: TextLikelihoods, problem: Problem, *, per: str = "answer") -> float:
+def log_prob_mc2(texts: OptionLikelihoods, problem: Problem, *, per: str = "answer") -> float:
     """Share of the probability that the options before the first one with score 0 have."""
     values = _values(texts, problem, per)
     scores = _option_scores(problem)
@@ -247,14 +216,12 @@ def log_prob_mc2(texts: TextLikelihoods, problem: Problem, *, per: str = "answer
     return fsum(weights[:right]) / fsum(weights) if any(weights) else 0.0
 
 
-def _words_limits(problem: Problem) -> tuple[tuple[float, int], tuple[float, int]]:
-    _, words = by_words((Loglikelihood(logprob=0.0),), problem)
-    return (-inf, words), (0.0, words)
+def _unit_limits(count: Callable[..., tuple[float, int]], problem: Problem) -> ValueLimits:
+    _, units = count((Loglikelihood(logprob=0.0),), problem)
+    return (-inf, units), (0.0, units)
 
 
-def _bytes_limits(problem: Problem) -> tuple[tuple[float, int], tuple[float, int]]:
-    _, size = by_bytes((Loglikelihood(logprob=0.0),), problem)
-    return (-inf, size), (0.0, size)
+_WORDS, _BYTES = partial(_unit_limits, by_words), partial(_unit_limits, by_bytes)
 
 
 def _bits_limits(problem: Problem) -> tuple[float, float] | None:
@@ -268,27 +235,40 @@ def _score_limits(problem: Problem) -> tuple[float, float]:
     return min(scores, default=0.0), max(scores, default=1.0)
 
 
-def _lower_is_better(
-    score: Callable[..., object], aggregation: str, limits_of: Callable[[Problem], ValueLimits | None]
-) -> Metric:
-    return Metric(
-        score=score,
-        reads="likelihoods",
-        aggregation=aggregation,
-        share=False,
-        higher_is_better=False,
-        limits=limits_of,
-    )
+def _likelihoods(score: Callable[..., object], **more: Any) -> Metric:
+    return Metric(score=score, reads="likelihoods", **more)
 
+
+def _number(score: Callable[..., object], limits: Callable[[Problem], ValueLimits | None], **more: Any) -> Metric:
+    return _likelihoods(score, limits=limits, share=False, **more)
+
+
+_lower_is_better = partial(_number, higher_is_better=False)
+
+OPTION_METRICS = {
+    "acc": _likelihoods(acc, yes_or_no=True),
+    "acc_norm": _likelihoods(acc_norm, yes_or_no=True),
+    "acc_bytes": _likelihoods(acc_bytes, yes_or_no=True),
+    "acc_tokens": _likelihoods(acc_tokens, yes_or_no=True),
+    "acc_mutual_info": _likelihoods(acc_mutual_info, yes_or_no=True),
+    "exact_match_mc": _likelihoods(exact_match_mc, yes_or_no=True),
+    "f1": _likelihoods(gold_and_chosen, aggregation="f1", limits=metric_type.labels),
+    "mcc": _number(gold_and_chosen, metric_type.labels, aggregation="matthews_corrcoef"),
+    "brier_score": _lower_is_better(brier_score, metric_type.brier),
+    "choice_prob": _likelihoods(choice_prob),
+    "choice_prob_norm": _likelihoods(choice_prob_norm),
+    "choice_logprob": _number(choice_logprob, metric_type.nats),
+    "choice_logprob_norm": _number(choice_logprob_norm, metric_type.nats),
+}
 
 LIKELIHOOD_METRICS = {
-    "perplexity": _lower_is_better(logprob, "perplexity", metric_type.nats),
-    "word_perplexity": _lower_is_better(by_words, "weighted_perplexity", _words_limits),
-    "byte_perplexity": _lower_is_better(by_bytes, "weighted_perplexity", _bytes_limits),
-    "bits_per_byte": _lower_is_better(by_bytes, "bits_per_byte", _bytes_limits),
-    "bpb": _lower_is_better(bits_of_gold, "mean", _bits_limits),
-    "logprob": Metric(score=logprob, reads="likelihoods", share=False, limits=metric_type.nats),
-    "likelihood": Metric(score=likelihood, reads="likelihoods"),
-    "log_prob": Metric(score=log_prob, reads="likelihoods", limits=_score_limits),
-    "log_prob_mc2": Metric(score=log_prob_mc2, reads="likelihoods"),
+    "perplexity": _lower_is_better(logprob, metric_type.nats, aggregation="perplexity"),
+    "word_perplexity": _lower_is_better(by_words, _WORDS, aggregation="weighted_perplexity"),
+    "byte_perplexity": _lower_is_better(by_bytes, _BYTES, aggregation="weighted_perplexity"),
+    "bits_per_byte": _lower_is_better(by_bytes, _BYTES, aggregation="bits_per_byte"),
+    "bpb": _lower_is_better(bits_of_gold, _bits_limits),
+    "logprob": _number(logprob, metric_type.nats),
+    "likelihood": _likelihoods(likelihood),
+    "log_prob": _likelihoods(log_prob, limits=_score_limits),
+    "log_prob_mc2": _likelihoods(log_prob_mc2),
 }

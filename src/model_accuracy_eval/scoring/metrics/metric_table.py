@@ -1,9 +1,8 @@
 """The table of metrics: the name of each, what it reads, and what its figures mean."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -232,49 +231,32 @@ def needs_judge(task: TaskSpec) -> bool:
 # for each, as lm-eval's tasks do (`strict-match`, `flexible-extract`), and a report says how often they differ.
 
 
-_Relation = Literal["equal", "more", "fewer", "different"]
-
-
 class ReadingCounter(msgspec.Struct):
     """Counts the replies of one dataset that one of its other pipelines reads otherwise."""
 
     pipeline: str
     metric: str
     answers: int = 0
-    relations: Counter[_Relation] = msgspec.field(default_factory=Counter)
+    more: int = 0
+    fewer: int = 0
+    different: int = 0
 
     def add(self, first: Sequence[Verdict], other: Sequence[Verdict]) -> None:
-        for verdict, second in zip(first, other, strict=True):
-            self.answers += verdict.answer is not None
-            self.relations[_relation(verdict.answer, second.answer)] += 1
+        for one, two in zip(first, other, strict=True):
+            self.answers += one.answer is not None
+            self.more += one.answer is None and two.answer is not None
+            self.fewer += one.answer is not None and two.answer is None
+            self.different += None not in {one.answer, two.answer} and one.answer != two.answer
 
     def reading(self) -> Reading:
-        return Reading(
-            pipeline=self.pipeline,
-            answers=self.answers,
-            more=self.relations["more"],
-            fewer=self.relations["fewer"],
-            different=self.relations["different"],
-            metric=self.metric,
-        )
-
-
-def _relation(first: str | None, other: str | None) -> _Relation:
-    if first == other:
-        return "equal"
-    if first is None:
-        return "more"
-    return "fewer" if other is None else "different"
+        return Reading(**msgspec.structs.asdict(self))
 
 
 def reads_otherwise(first: Pipeline, other: Pipeline) -> bool:
     """Whether the filters that read single replies differ; filters that choose among samples read nothing, and other
     turns are other replies."""
-    return first.turn == other.turn and _reading_filters(first) != _reading_filters(other)
-
-
-def _reading_filters(pipeline: Pipeline) -> list[object]:
-    return [step for step in pipeline.filters if not filters.choose([step])]
+    reading = [[step for step in pipeline.filters if not filters.choose([step])] for pipeline in (first, other)]
+    return first.turn == other.turn and reading[0] != reading[1]
 
 
 def reading_notes(readings: Sequence[Reading], rows: Sequence[SummaryRow]) -> Iterator[str]:

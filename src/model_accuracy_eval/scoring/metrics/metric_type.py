@@ -163,6 +163,11 @@ def from_zero(problem: Problem) -> tuple[float, float]:
     return 0.0, inf
 
 
+def none_to_all(items: float) -> ValueLimits:
+    """Of (hits, items)."""
+    return (0, items), (items, items)
+
+
 def brier(problem: Problem) -> tuple[float, float]:
     """Of a squared distance: the greatest if a wrong option has all the probability."""
     return 0.0, 1.0 + len(problem.gold)

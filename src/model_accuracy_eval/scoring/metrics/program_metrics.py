@@ -5,6 +5,8 @@ sample is counted as unjudged, never as wrong.
 """
 
 import hashlib
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from model_accuracy_eval.records import Problem
@@ -14,7 +16,7 @@ from model_accuracy_eval.scoring.code.code_syntax import called_function
 from model_accuracy_eval.scoring.code.contest_programs import CaseRules, WrittenCases, case_program, output_program
 from model_accuracy_eval.scoring.figures.reductions import ALONE, NO_VOTE, vote
 from model_accuracy_eval.scoring.metrics.judge_metrics import columns
-from model_accuracy_eval.scoring.metrics.metric_type import Metric, ValueLimits, fill_template
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, fill_template
 
 _CODE_EVAL_SECONDS = 3.0
 
@@ -76,15 +78,14 @@ def ask_tests_twice(answer: str, problem: Problem, *, suite: str, **settings: ob
 
 def ask_tests_and_outputs(answer: str, problem: Problem, *, suite: str, **settings: object) -> tuple[Program, ...]:
     """The tests, and what the program puts out for the task's inputs."""
-    return _with_outputs(ask_tests(answer, problem, suite=suite, **settings), problem)
+    tested = ask_tests(answer, problem, suite=suite, **settings)
+    observed = output_program(tested, problem.extras)
+    return (tested,) if observed is None else (tested, observed)
 
 
 def ask_sandbox_and_outputs(answer: str, problem: Problem, **settings: Any) -> tuple[Program, ...]:
     """The same for a task of one's own."""
-    return _with_outputs(ask_sandbox(answer, problem, **settings), problem)
-
-
-def _with_outputs(tested: Program, problem: Problem) -> tuple[Program, ...]:
+    tested = ask_sandbox(answer, problem, **settings)
     observed = output_program(tested, problem.extras)
     return (tested,) if observed is None else (tested, observed)
 
@@ -143,23 +144,21 @@ _GROUP_DIGITS = 12
 """Of a hash: 48 bits, so that a float holds it beside the verdict."""
 
 
-def _vote_limits(_problem: Problem) -> ValueLimits:
-    return 0.0, vote(1.0, 1 << 4 * _GROUP_DIGITS)
+def _findings(score: Callable[..., float | None], asks: Callable[..., Any], **more: Any) -> Metric:
+    return Metric(score=score, asks=asks, reads="findings", **more)
 
+
+_voting = partial(
+    _findings, passed_and_vote, limits=lambda problem: (0.0, vote(1.0, 1 << 4 * _GROUP_DIGITS)), of_several=True
+)
 
 PROGRAM_METRICS = {
-    "code": Metric(score=passed, asks=ask_sandbox, reads="findings", yes_or_no=True),
-    "code_eval": Metric(score=passed, asks=ask_code_eval, reads="findings", yes_or_no=True),
-    "tests": Metric(score=passed, asks=ask_tests, reads="findings", yes_or_no=True),
-    "code_cases": Metric(score=cases_passed, asks=ask_sandbox, reads="findings"),
-    "tests_cases": Metric(score=cases_passed, asks=ask_tests, reads="findings"),
-    "tests_majority": Metric(
-        score=passed_and_vote, asks=ask_tests_and_outputs, reads="findings", limits=_vote_limits, of_several=True
-    ),
-    "code_majority": Metric(
-        score=passed_and_vote, asks=ask_sandbox_and_outputs, reads="findings", limits=_vote_limits, of_several=True
-    ),
-    "best_of_n": Metric(
-        score=passed_and_shown, asks=ask_tests_twice, reads="findings", limits=lambda problem: (0.0, 3.0)
-    ),
+    "code": _findings(passed, ask_sandbox, yes_or_no=True),
+    "code_eval": _findings(passed, ask_code_eval, yes_or_no=True),
+    "tests": _findings(passed, ask_tests, yes_or_no=True),
+    "code_cases": _findings(cases_passed, ask_sandbox),
+    "tests_cases": _findings(cases_passed, ask_tests),
+    "tests_majority": _voting(ask_tests_and_outputs),
+    "code_majority": _voting(ask_sandbox_and_outputs),
+    "best_of_n": _findings(passed_and_shown, ask_tests_twice, limits=lambda problem: (0.0, 3.0)),
 }

@@ -115,13 +115,6 @@ def is_name(name: str) -> bool:
     return name.startswith(tuple(_KINDS))
 
 
-def lm_eval_metric(name: str) -> Metric:
-    """The metric with one of these prefixes."""
-    kind, _, path = name.partition(":")
-    score, reads = _KINDS[f"{kind}:"]
-    return Metric(score=partial(score, load(path)), reads=reads, share=False)
-
-
 def _text(function: LmEvalFunction, answer: str, references: Sequence[str], **args: Any) -> SampleValue:
     """Of several right answers one is enough; the value is then 0 or 1."""
     values = [_compare(function, answer, right, args) for right in references]
@@ -194,7 +187,9 @@ def user_metric(path: str) -> Metric:
 def _load(loader: object, path: str) -> Metric:
     """`loader` is part of the cache's key: the same path means another function in another process."""
     if is_name(path):
-        return lm_eval_metric(path)
+        kind, _, place = path.partition(":")
+        score, reads = _KINDS[f"{kind}:"]
+        return Metric(score=partial(score, load(place)), reads=reads, share=False)
     loaded = load(path)
     if isinstance(loaded, dict):  # a Metric that lives in another process
         return Metric(**loaded)
