@@ -83,6 +83,10 @@ ONE_AT_A_TIME = {
     "integration/image": "engine",
     "integration/container": "engine",
     "e2e/ray/": "ray",
+    "integration/test_page_in_browser.py": "browser",
+    "integration/test_history_in_browser.py": "browser",
+    "integration/artifact/": "artifact",
+    "example_adapter/": "example adapter",
 }
 """Tests that use all cores, share what takes long to build or start, or want port 8000; and the group that one worker runs."""
 
@@ -114,13 +118,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
-    """Hands each test to the next free worker, and the tests of a group to one. (`--dist loadgroup` of pytest-xdist
-    3.8 has no effect under pytest 9.2.)"""
+    """Hands the tests of a file to one worker, since they share what is read and started, and so the tests of a group;
+    those of the long suites one by one. (`--dist loadgroup` of pytest-xdist 3.8 has no effect under pytest 9.2.)"""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.removeprefix(f"{HERE.name}/")
-        group = next((group for start, group in ONE_AT_A_TIME.items() if path.startswith(start)), nodeid)
-        return "containers" if IN_CONTAINERS.search(path) else group
+        if IN_CONTAINERS.search(path):
+            return "containers"
+        alone = nodeid if path.startswith(tuple(LONG_SUITES)) else path.partition("::")[0]
+        return next((group for start, group in ONE_AT_A_TIME.items() if path.startswith(start)), alone)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling:
