@@ -52,9 +52,10 @@ def text_of(where: str, column: str, value: Any) -> str:
         return _as_decimal(value)
     if isinstance(value, int):
         return str(value)
+    noun = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "bytes"
     raise BadData(
-        f"{where}: '{column}' holds {_noun(value)} where a text is needed: {short(value)}. Name what holds the text "
-        f"with --columns, as in --columns question={column}.{_first_text(value)}."
+        f"{where}: '{column}' holds {noun} where a text is needed: {short(value)}. Name what holds the text "
+        f"with --columns, as in --columns question={column}.text."
     )
 
 
@@ -63,19 +64,10 @@ def _as_decimal(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{Decimal(str(value)):f}"
 
 
-def _noun(value: Any) -> str:
-    return "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "bytes"
-
-
 def short(value: Any) -> str:
     """A value as messages show it."""
     source = repr(value)
     return source if len(source) <= 80 else f"{source[:77]}…"
-
-
-def _first_text(value: Any) -> str:
-    held = value.items() if isinstance(value, dict) else ()
-    return next((str(key) for key, entry in held if isinstance(entry, str)), "text")
 
 
 def entries(value: Any) -> list[Any] | None:
