@@ -21,7 +21,7 @@ from model_accuracy_eval.records.github import CheckConclusion
 from model_accuracy_eval.records.report import is_verdict
 from model_accuracy_eval.report import advice, comparison, figures, markdown, page_charts
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title, words
-from model_accuracy_eval.report.figures import VALUE, Column
+from model_accuracy_eval.report.figures import VALUE, TableColumn
 from model_accuracy_eval.report.markdown import MarkdownPart, MeasureText
 from model_accuracy_eval.report.remarks import service_notes
 
@@ -168,7 +168,7 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(column: Column, row: SummaryRow) -> str:
+def _cell(column: TableColumn, row: SummaryRow) -> str:
     cell = column.text(row)
     if column.longest and cell != "-":
         return markdown.text(cell, column.longest)

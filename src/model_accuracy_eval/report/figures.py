@@ -67,7 +67,7 @@ def range_of(bounds: FigureBounds | None, number: Callable[[float], str] = numbe
 Place = Literal["summary", "terminal", "comment", "page", "export"]
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """One figure of each line."""
 
     name: str
@@ -81,19 +81,19 @@ class Column(NamedTuple):
 
 VALUE = "value"
 COLUMNS = (
-    Column("dataset", attrgetter("dataset"), ("summary", "terminal", "comment", "page"), longest=100),
-    Column("version", attrgetter("version"), ("summary", "comment", "page"), longest=20),
-    Column("metric", attrgetter("metric"), ("summary", "terminal", "comment", "page"), longest=60),
-    Column("mode", attrgetter("mode"), ("summary", "comment", "page"), ("terminal",), longest=60),
-    Column(VALUE, shown, ("summary", "terminal", "comment", "page")),
+    TableColumn("dataset", attrgetter("dataset"), ("summary", "terminal", "comment", "page"), longest=100),
+    TableColumn("version", attrgetter("version"), ("summary", "comment", "page"), longest=20),
+    TableColumn("metric", attrgetter("metric"), ("summary", "terminal", "comment", "page"), longest=60),
+    TableColumn("mode", attrgetter("mode"), ("summary", "comment", "page"), ("terminal",), longest=60),
+    TableColumn(VALUE, shown, ("summary", "terminal", "comment", "page")),
     # Samples have no verdict. AISBench has no such column, and page and comment show it below the value.
-    Column("least .. greatest", lambda row: range_of(row.bounds), (), ("summary", "terminal")),
-    Column("95 % interval", lambda row: span(row.interval), ("terminal", "comment", "page", "export")),
-    Column("if asked again", if_asked_again, ("terminal",)),
+    TableColumn("least .. greatest", lambda row: range_of(row.bounds), (), ("summary", "terminal")),
+    TableColumn("95 % interval", lambda row: span(row.interval), ("terminal", "comment", "page", "export")),
+    TableColumn("if asked again", if_asked_again, ("terminal",)),
 )
 
 
-def columns(rows: Sequence[SummaryRow], place: Place) -> list[Column]:
+def columns(rows: Sequence[SummaryRow], place: Place) -> list[TableColumn]:
     """Those that a place shows of these lines."""
     telling = (column for column in COLUMNS if place in column.where_telling)
     said = [column for column in telling if any(column.text(row) not in {"-", "gen"} for row in rows)]
@@ -119,14 +119,14 @@ def _blank(result: DatasetResult) -> SummaryRow:
 
 # The figures of a dataset.
 
-Unit = Literal["samples", "answered samples", "seconds", "tokens"]
+FigureUnit = Literal["samples", "answered samples", "seconds", "tokens"]
 Where = Literal["page", "remarks", "comparison"]
 
 
 class Figure(NamedTuple):
     """One figure of each dataset, a field of its `Counts` or its `Speed`."""
 
-    unit: Unit
+    unit: FigureUnit
     field: str
     name: str
     """As sentences have it: 3 failed."""
@@ -163,7 +163,7 @@ FIGURES = (
 )
 
 
-def of_units(where: Where, *units: Unit) -> list[Figure]:
+def of_units(where: Where, *units: FigureUnit) -> list[Figure]:
     return [figure for figure in FIGURES if where in figure.shown and figure.unit in units]
 
 

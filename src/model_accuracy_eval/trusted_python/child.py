@@ -22,10 +22,10 @@ from model_accuracy_eval.trusted_python.child_process import (
     Describe,
     Failed,
     FunctionSignature,
-    MakeRows,
     MissingFile,
     RecordMembers,
     RowsMade,
+    RowsWanted,
     pack_reply,
     plain,
     returned,
@@ -50,17 +50,17 @@ def main() -> None:
         replies.flush()
 
 
-def _install(folder: str, request: MakeRows | Describe | Call) -> None:
+def _install(folder: str, request: RowsWanted | Describe | Call) -> None:
     """What is installed among this process's imports reaches nobody else."""
-    if isinstance(request, MakeRows):
+    if isinstance(request, RowsWanted):
         task_imports.install(folder, request.stand_ins, load_dataset=DatasetLoader(request.files))
     else:
         task_imports.install(folder)
 
 
-def _reply(request: MakeRows | Describe | Call) -> ChildReply:
+def _reply(request: RowsWanted | Describe | Call) -> ChildReply:
     try:
-        if isinstance(request, MakeRows):
+        if isinstance(request, RowsWanted):
             return _make_rows(request)
         return _describe(request.path) if isinstance(request, Describe) else _call(request)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, the other side raises it
@@ -126,7 +126,7 @@ def _load_name(place: str, name: str) -> Any:
         return stand_ins.REGISTERED[name]
 
 
-def _make_rows(job: MakeRows) -> ChildReply:
+def _make_rows(job: RowsWanted) -> ChildReply:
     try:
         rows = _changed_rows(_source_rows(job), job.recipe)
         made = rows_to_json(_with_columns(rows, job.recipe))
@@ -136,7 +136,7 @@ def _make_rows(job: MakeRows) -> ChildReply:
     return RowsMade(made)
 
 
-def _source_rows(job: MakeRows) -> Iterable[JSONObject]:
+def _source_rows(job: RowsWanted) -> Iterable[JSONObject]:
     """The rows of the file, or those that a function of the task returns."""
     recipe = job.recipe
     if not recipe.loader:

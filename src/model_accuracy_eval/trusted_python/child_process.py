@@ -72,7 +72,7 @@ def _plain_data(value: object) -> object:
     raise TypeError(f"a row holds {value!r}, which is no plain data")
 
 
-class MakeRows(msgspec.Struct, frozen=True, kw_only=True):
+class RowsWanted(msgspec.Struct, frozen=True, kw_only=True):
     """To a process of its own: make the rows of this recipe."""
 
     recipe: Recipe

@@ -25,11 +25,11 @@ from model_accuracy_eval.trusted_python.child_process import (
     Describe,
     Failed,
     FunctionSignature,
-    MakeRows,
     MissingFile,
     PlainValue,
     RecordMembers,
     RowsMade,
+    RowsWanted,
 )
 
 _SECONDS = 900.0
@@ -134,7 +134,7 @@ class _Child:
             env=child_process.child_environment(environment, self._home.name),
         )
 
-    def ask(self, path: str, request: MakeRows | Describe | Call, seconds: float) -> ChildReply:
+    def ask(self, path: str, request: RowsWanted | Describe | Call, seconds: float) -> ChildReply:
         assert self._process.stdin
         try:
             self._process.stdin.write(child_process.pack(request))
@@ -212,7 +212,7 @@ class TrustedRows:
         place = f"in {recipe.folder}"
         child = _Child(recipe.folder, self._environment)
         try:
-            job = MakeRows(recipe=recipe, rows=rows, files=files, stand_ins=self._stand_ins)
+            job = RowsWanted(recipe=recipe, rows=rows, files=files, stand_ins=self._stand_ins)
             reply = child.ask(place, job, self._seconds)
         finally:
             child.close()
