@@ -36,7 +36,7 @@ USAGE = {
     ),
     "rows that must be fetched first": ([*ENDPOINT, "--datasets", "gsm8k", "--offline"], "tasks prepare"),
     "a dataset in the adapter's place": (["gsm8k"], "is a dataset, and the adapter's folder is to stand there: run ADAPTER"),
-    "reuse of what is no run": (["--reuse", "docs"], "'docs' is not a run that could be reused"),
+    "reuse of what is no run": (["--reuse", "docs"], "'docs' is not the folder of a run"),
     "configuration file that is not there": (["--config", "no.yaml"], "The configuration file no.yaml cannot be read"),
     "judging without a run": (["--mode", "eval", "--datasets", "demo_gsm8k"], "name that run with --reuse"),
     "endpoint without a host": (["--endpoint", "http://", "--datasets", "demo_gsm8k"], "must be an http"),

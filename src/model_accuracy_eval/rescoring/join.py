@@ -112,7 +112,7 @@ def _options(problem: Problem) -> Sequence[str]:
 _SEPARATORS = re.compile(r"[\s/_:-]+")
 _NUMBER = re.compile(r"\d+$")
 
-Places = Sequence[Problem | None]
+RowPlaces = Sequence[Problem | None]
 """For each problem of the file, that of the dataset."""
 
 
@@ -121,7 +121,7 @@ class Way:
     """One way to find a problem's row."""
 
     title: str
-    places: Places
+    places: RowPlaces
 
     @property
     def missing(self) -> int:

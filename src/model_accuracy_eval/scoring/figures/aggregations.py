@@ -23,24 +23,24 @@ from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue, fil
 
 # F1 and Matthews' correlation of (right, chosen) labels, and their limits where some chosen labels are unknown.
 
-Labels = NDArray[numpy.int64]
+LabelCodes = NDArray[numpy.int64]
 """(right, chosen) labels as numbers: draws x problems x 2."""
 
 
-def label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> Labels:
+def label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> LabelCodes:
     """(right, chosen) labels as small numbers: 0 and 1 stay, any others follow."""
     codes: dict[Hashable, int] = {0: 0, 1: 1}
     return numpy.array([[codes.setdefault(label, len(codes)) for label in pair] for pair in pairs])
 
 
-def _label_counts(labels: Labels, size: int) -> Labels:
+def _label_counts(labels: LabelCodes, size: int) -> LabelCodes:
     """How often each of the first `size` codes occurs in each draw."""
     draws = len(labels)
     places = labels + size * numpy.arange(draws)[:, None]
     return numpy.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
 
 
-def f1(pairs: Labels) -> Floats:
+def f1(pairs: LabelCodes) -> Floats:
     """F1 of label 1 if all labels are 0 or 1, else the mean of the F1 of every label."""
     gold, chosen = pairs[..., 0], pairs[..., 1]
     size = max(2, int(pairs.max()) + 1)
@@ -52,7 +52,7 @@ def f1(pairs: Labels) -> Floats:
     return numpy.where(binary, scores[:, 1], scores.sum(axis=1) / (named > 0).sum(axis=1))
 
 
-def matthews(pairs: Labels) -> Floats:
+def matthews(pairs: LabelCodes) -> Floats:
     """Correlation of right and chosen labels, however many there are; 0 where one of the two never varies."""
     gold, chosen = pairs[..., 0], pairs[..., 1]
     size, labels = pairs.shape[1], int(pairs.max()) + 1
@@ -329,7 +329,7 @@ def _corpus(kind: str) -> Aggregation:
     )
 
 
-def _labels(figures: Callable[[Labels], Floats], limits: Callable[[Sequence[Any]], Ends]) -> Aggregation:
+def _labels(figures: Callable[[LabelCodes], Floats], limits: Callable[[Sequence[Any]], Ends]) -> Aggregation:
     """Labels that are 0 or 1 stay what they are; codes of others depend on all problems of a run."""
     return _bootstrapped(
         figures,
