@@ -20,7 +20,7 @@ from tests.waiting import free_port  # noqa: E402
 
 from model_accuracy_eval import evaluate  # noqa: E402
 from model_accuracy_eval.records import Report  # noqa: E402
-from model_accuracy_eval.report import comment, comment_figures  # noqa: E402
+from model_accuracy_eval.report import comment  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 WEIGHTS = Path("example-adapter/weights")
@@ -101,7 +101,7 @@ def main() -> None:
         take(tab, f"{page}#{DATASET}/{PROBLEM}/0", "page-reply.png", ready=panel, height=800)
 
         worse = run(folder / "worse", with_a_mistake(folder), base.outcome.folder)
-        body = comment.as_comment(worse, key=comment_figures.key_of("pictures"), commit="2f0c7d91ab34")
+        body = comment.as_comment(worse, commit="2f0c7d91ab34")
         (folder / "comment.html").write_text(as_github_shows(body))
         take(
             tab,

@@ -215,6 +215,12 @@ class ActionStep:
             self.step.notice(f"The container {name} was left behind and is removed.")
 
 
+def _block(text: str) -> dict[str, Any]:
+    """The settings in the input of that name. What has an input of its own and is given there, too, is that."""
+    source = "the action's input `settings`"
+    return {str(name).replace("_", "-"): value for name, value in inputs.yaml_values(text, source).items()}
+
+
 class _Evaluation:
     """The parts of one evaluation. Those of the run depend on the plan, and the plan on the adapter's folder, so they
     are made later."""
@@ -226,7 +232,7 @@ class _Evaluation:
         self._requester = requester
         self._folder = folder
         self._inputs = own
-        self._values = step.inputs(setting.field for setting in table())
+        self._values = {**_block(own.settings), **step.inputs(setting.field for setting in table())}
         self._artifact_name = ""
         # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
         early: dict[str, Any] = {name: self._values[name] for name in ("label", "endpoint") if name in self._values}

@@ -57,6 +57,13 @@ class ActionInputs(Record, frozen=True, kw_only=True):
             "finds what it had."
         ),
     ] = ""
+    settings: Annotated[
+        str,
+        about(
+            "Any other setting by its name, as lines of YAML, such as `judge-model: gpt-4` or "
+            "`stop-when-decided: true`; docs/reference/settings.md has all."
+        ),
+    ] = ""
     max_shards: Annotated[
         Annotated[int, Meta(ge=1, le=256)], about("With `mode: plan`, how many shards there may be.")
     ] = 4

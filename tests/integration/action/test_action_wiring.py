@@ -52,6 +52,21 @@ def test_one_label_names_report_check_and_comment() -> None:
         assert wired(hub, "")[0].label == "vllm-api-stream-chat"
 
 
+def test_a_block_of_settings_has_every_other_setting() -> None:
+    """As lines of YAML in the workflow; an input of its own goes before it, and unknown names are refused."""
+    block = "stop-when-decided: true\ngate: 'demo_gsm8k: avg@5 >= 60'\nlabel: nightly\nlimit: 7\ntemperature: 0.25\n"
+    with FakeGitHub() as hub:
+        job, site = wired(hub, "", settings=block, limit="3", **SERVICE)
+        settings = site.plan(None).settings
+        assert (job.label, settings.label, settings.limit, settings.temperature) == ("nightly", "nightly", 3, 0.25)
+        assert settings.stop_when_decided
+        assert settings.gate == ("demo_gsm8k: avg@5 >= 60",)
+        with pytest.raises(UnknownName, match="temprature"):
+            wired(hub, "", settings="temprature: 0.25", **SERVICE)[1].plan(None)
+        with pytest.raises(BadValue, match="the action's input `settings` must hold settings as"):
+            wired(hub, "", settings="temperature 0.25", **SERVICE)
+
+
 def test_a_service_that_runs_needs_no_adapter() -> None:
     """Nothing is checked out for it."""
     with FakeGitHub() as hub:
