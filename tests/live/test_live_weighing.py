@@ -15,7 +15,7 @@ from tests.servers.asking import LIMITS
 
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.client.chat import connect
-from model_accuracy_eval.client.option_letters import TopLogprobsClient
+from model_accuracy_eval.client.method_detection import TopLogprobsClient
 from model_accuracy_eval.client.prompt_logprobs import JsonRequests
 from model_accuracy_eval.records import (
     Candidate,

@@ -17,7 +17,7 @@ from model_accuracy_eval.commands import doctor_service
 from model_accuracy_eval.commands.doctor_service import Finding
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.hubs.file_hub import cache_folder
-from model_accuracy_eval.hubs.sources import PLACES
+from model_accuracy_eval.hubs.split_resolver import PLACES
 from model_accuracy_eval.run.build import ApiKeys
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.scoring.contracts import CONTRACTS

@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadData, Refused, Unfetched
-from model_accuracy_eval.hubs import sources
+from model_accuracy_eval.hubs import split_resolver
 from model_accuracy_eval.hubs.data_lock import LockedSplit
 from model_accuracy_eval.hubs.download import Download, disk_refusal, locked, run_checking, tenths
 from model_accuracy_eval.hubs.file_hub import hash_name, is_pinned
-from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, new_client
-from model_accuracy_eval.hubs.sources import RawHost, Source
-from model_accuracy_eval.hubs.split_resolver import SplitResolver
-from model_accuracy_eval.hubs.weights_listing import ModelReference, free_bytes, hash_of_bytes, known_hash
+from model_accuracy_eval.hubs.hub_requests import HubRequests, NotThere, Unreachable, new_client
+from model_accuracy_eval.hubs.split_resolver import RawHost, Source, SplitResolver
+from model_accuracy_eval.hubs.weights_listing import free_bytes, hash_of_bytes, known_hash
 from model_accuracy_eval.records import DataFile, HubSplit
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.process_environment import Secret
@@ -51,7 +50,7 @@ class DataFetch:
 
     def __call__(self, file: DataFile, target: Path) -> None:
         """Leaves the file at the target, or raises one sentence with what else can be done."""
-        place = sources.source(file.hub or "", self._environment)
+        place = split_resolver.source(file.hub or "", self._environment)
         if known_hash(file) is None:
             raise BadData(f"'{file.name}' is to be fetched from {file.hub}, but has no sha256 that says what it is.")
         try:
@@ -69,12 +68,8 @@ class DataFetch:
 
         async def work() -> LockedSplit:
             async with new_client() as client:
-
-                def new_requests(hub: Hub, reference: ModelReference, token: Secret) -> HubRequests:
-                    return HubRequests(client=client, hub=hub, reference=reference, token=token, retry=self._retry)
-
                 resolver = SplitResolver(
-                    environment=self._environment, new_requests=new_requests, folder=folder, say=self._say
+                    environment=self._environment, client=client, retry=self._retry, folder=folder, say=self._say
                 )
                 return await run_checking(resolver.resolve(split), self._check)
 
@@ -107,7 +102,7 @@ class DataFetch:
     async def _attempt(self, file: DataFile, place: Source, partial: Path, target: Path) -> str | None:
         """Says what is wrong with a whole file that arrived."""
         async with new_client() as client:
-            known = sources.dataset_hub(place.reference.source, self._environment)
+            known = split_resolver.dataset_hub(place.reference.source, self._environment)
             hub, token = known or (RawHost(place.endpoint), _NO_TOKEN)
             requests = HubRequests(client=client, hub=hub, reference=place.reference, token=token, retry=self._retry)
             download = Download(requests, place.url, partial)

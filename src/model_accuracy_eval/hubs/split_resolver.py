@@ -6,20 +6,23 @@ MODEL_ACCURACY_EVAL_HUB=ms it is the other way round.
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
+import httpx
 import msgspec
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData, BadValue, Refused
-from model_accuracy_eval.hubs import sources, split_layout
+from model_accuracy_eval.hubs import split_layout
 from model_accuracy_eval.hubs.data_lock import LockedFile, LockedSplit
 from model_accuracy_eval.hubs.download import Download
 from model_accuracy_eval.hubs.file_hub import cached_place, hash_of
 from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, WeightsHub
-from model_accuracy_eval.hubs.sources import RawHost
+from model_accuracy_eval.hubs.hugging_face import HuggingFace
+from model_accuracy_eval.hubs.model_scope import ModelScope
 from model_accuracy_eval.hubs.split_layout import ChosenSplit
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
@@ -29,19 +32,91 @@ from model_accuracy_eval.hubs.weights_listing import (
     is_commit,
     known_hash,
 )
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.records import DataFile, HubSplit, Record
 from model_accuracy_eval.system.process_environment import Secret
+from model_accuracy_eval.system.retry import RetryPolicy
+
+# Where a data file comes from: `github:owner/name@commit/path`, `hf:…` or `ms:…`, and its address there.
+
+
+_SOURCE = re.compile(r"^(?P<scheme>\w+):(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>.+)$")
+
+PLACES = {
+    "github": ("GITHUB_RAW_ENDPOINT", "https://raw.githubusercontent.com", "{repository}/{revision}/{path}"),
+    "hf": ("HF_ENDPOINT", "https://huggingface.co", "datasets/{repository}/resolve/{revision}/{path}"),
+    "ms": (
+        "MODELSCOPE_ENDPOINT",
+        "https://www.modelscope.cn",
+        "api/v1/datasets/{repository}/repo?Revision={revision}&FilePath={path}",
+    ),
+}
+"""Scheme → the variable that names a mirror, the usual host, and the path of a file on it."""
+
+
+class Source(Record, frozen=True, kw_only=True):
+    """One file of one commit at a host."""
+
+    reference: ModelReference
+    endpoint: str
+    url: str
+
+
+class RawHost:
+    """Implements `Hub` for hosts that are asked for public files alone."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+
+    def credentials(self, token: Secret) -> dict[str, str]:
+        raise AssertionError(f"{token.name} is not for {self.endpoint}")
+
+
+def source(text: str, environment: Mapping[str, str]) -> Source:
+    """What the text names; environment variables name mirrors."""
+    if text.startswith(("http://", "https://")):
+        host = "/".join(text.split("/")[:3])
+        return Source(reference=ModelReference(source="url", name=text, kind="dataset"), endpoint=host, url=text)
+    parts = _SOURCE.match(text)
+    if parts is None or parts["scheme"] not in PLACES:
+        raise BadData(
+            f"'{text}' is not a source of a file: write scheme:owner/name@revision/path with {', '.join(PLACES)}."
+        )
+    endpoint, path = _endpoint(parts["scheme"], environment), PLACES[parts["scheme"]][2]
+    return Source(
+        reference=ModelReference(
+            source=parts["scheme"],  # type: ignore[arg-type]  # it is a key of PLACES
+            name=parts["repository"],
+            revision=parts["revision"],
+            kind="dataset",
+        ),
+        endpoint=endpoint,
+        url=f"{endpoint}/{path.format(**{**parts.groupdict(), 'path': quote(parts['path'])})}",
+    )
+
+
+def dataset_hub(scheme: str, environment: Mapping[str, str]) -> tuple[WeightsHub, Secret] | None:
+    """The hub of datasets, and the token of the variable that its own tools read; None for other hosts."""
+    if scheme == "hf":
+        return HuggingFace(environment), Secret(environment.get("HF_TOKEN", ""), "HF_TOKEN")
+    if scheme == "ms":
+        return ModelScope(environment), Secret(environment.get("MODELSCOPE_API_TOKEN", ""), "MODELSCOPE_API_TOKEN")
+    return None
+
+
+def _endpoint(scheme: str, environment: Mapping[str, str]) -> str:
+    variable, host, _ = PLACES[scheme]
+    return (environment.get(variable) or host).rstrip("/")
+
 
 _CONVERTED = "refs/convert/parquet"
 """The branch where Hugging Face keeps every dataset as Parquet files, those made by scripts, too."""
 _CARD = "README.md"
 
-NewRequests = Callable[[Hub, ModelReference, Secret], HubRequests]
-
 
 class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
-    new_requests: NewRequests
+    client: httpx.AsyncClient
+    retry: RetryPolicy
     folder: Path
     """Where files whose bytes only the hub's git knows are kept, by their SHA-256."""
     say: Callable[[str], object]
@@ -62,8 +137,8 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
 
     async def _address(self, url: str) -> LockedSplit:
         """One file, whose hash nobody knows before it is here."""
-        place = sources.source(url, self.environment)
-        requests = self.new_requests(RawHost(place.endpoint), place.reference, Secret("", ""))
+        place = source(url, self.environment)
+        requests = self._requests(RawHost(place.endpoint), place.reference, Secret("", ""))
         name = Path(unquote(urlsplit(url).path)).name
         arriving = self.folder / "arriving" / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{os.getpid()}"
         try:
@@ -75,6 +150,9 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         finally:
             arriving.unlink(missing_ok=True)
         return LockedSplit(source=url, config="", split="", files=(LockedFile(path=name, sha256=digest),))
+
+    def _requests(self, hub: Hub, reference: ModelReference, token: Secret) -> HubRequests:
+        return HubRequests(client=self.client, hub=hub, reference=reference, token=token, retry=self.retry)
 
     def _references(self, split: HubSplit) -> list[ModelReference]:
         both = [
@@ -94,11 +172,11 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         return sorted(named, key=lambda reference: reference.source != first)
 
     async def _resolve(self, reference: ModelReference, split: HubSplit) -> LockedSplit:
-        found = sources.dataset_hub(reference.source, self.environment)
+        found = dataset_hub(reference.source, self.environment)
         if found is None:
             raise BadData(f"{reference} is not on a hub of datasets.")
         hub, token = found
-        requests = self.new_requests(hub, reference, token)
+        requests = self._requests(hub, reference, token)
         listing = await hub.listing(reference, requests)
         if listing.reference.name != reference.name:
             self.say(f"{reference} is called {listing.reference.name} at {hub.endpoint} now.")

@@ -25,7 +25,7 @@ from tests.servers.likelihood_server import (
 from tests.servers.replay import ReplayServer, capture
 
 from model_accuracy_eval.client.dialects import Completion, CompletionChoice
-from model_accuracy_eval.client.option_letters import TopLogprob, letter_loglikelihoods
+from model_accuracy_eval.client.method_detection import TopLogprob, letter_loglikelihoods
 from model_accuracy_eval.client.prompt_logprobs import echo_tokens, position_token, sum_logprobs
 from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import ClientLimits, Loglikelihood
