@@ -18,7 +18,6 @@ from model_accuracy_eval.commands.report import with_gates
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, DatasetResult, Report
 from model_accuracy_eval.report import comparison, comparison_page, page_replies, terminal
-from model_accuracy_eval.report.page_charts import Timeline
 from model_accuracy_eval.report.page_replies import PackedReplies, ProblemDocument
 from model_accuracy_eval.run_folder import journal, kept_report, predictions
 from model_accuracy_eval.run_folder.run_archive import open_archive
@@ -79,7 +78,7 @@ def _side_by_side(old: Iterator[ProblemDocument], new: Iterator[ProblemDocument]
 
 def _documents(archive: Archive, report: Report, result: DatasetResult) -> Iterator[ProblemDocument]:
     answers, failures, found, pictures = _lines(archive, report, result.dataset)
-    documents = page_replies.documents(result, answers, failures, found, Timeline())
+    documents = page_replies.documents(result, answers, failures, found)
     return page_replies.illustrated(documents, predictions.addresses(pictures))
 
 

@@ -46,7 +46,6 @@ def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedRe
         else "",
         "chunks": [each.chunks for each in _in_order(report, replies)] if fits else [],
         "elsewhere": "" if fits else REPLIES_PAGE,
-        "over_time": page_charts.over_time([each.timeline for each in _in_order(report, replies)]),
     }
     return render("page.html.j2", data)
 
@@ -136,7 +135,6 @@ def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, obje
         "sent": remarks.sent(report.plan),
         "by_part": page_charts.parts(report.dataset_results),
         "over_k": page_charts.over_k(report.dataset_results),
-        "over_time": [],
         "baseline_values": {
             (change.dataset, difference.metric): difference.old
             for change in (report.comparison.changes if report.comparison else ())

@@ -14,7 +14,6 @@ import msgspec
 from model_accuracy_eval.records import DatasetResult, Opinion, ProblemResult, VerdictReason
 from model_accuracy_eval.records.code import Execution
 from model_accuracy_eval.report.markdown import valid_unicode
-from model_accuracy_eval.report.page_charts import Timeline
 from model_accuracy_eval.run_folder import journal, predictions
 from model_accuracy_eval.run_folder.journal import AnswerLine, FailureLine, Turn
 from model_accuracy_eval.run_folder.predictions import FindingLine
@@ -162,7 +161,6 @@ class PackedReplies(msgspec.Struct, frozen=True):
     """Base64 of compressed JSON lists of `ProblemDocument`."""
     places: dict[int, int] = {}
     """Problem → its chunk."""
-    timeline: Timeline = msgspec.field(default_factory=Timeline)
 
     @property
     def size(self) -> int:
@@ -182,9 +180,8 @@ def pack(
     pictures: Iterable[bytes] = (),
 ) -> PackedReplies:
     """The replies to one dataset, from the lines of its files. Problems without a result are left out."""
-    timeline = Timeline()
-    read = documents(result, answers, failures, findings, timeline)
-    return pack_documents(illustrated(read, predictions.addresses(pictures)), timeline)
+    read = documents(result, answers, failures, findings)
+    return pack_documents(illustrated(read, predictions.addresses(pictures)))
 
 
 def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, str]) -> Iterator[ProblemDocument]:
@@ -195,7 +192,7 @@ def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, st
         yield document
 
 
-def pack_documents(documents: Iterable[ProblemDocument], timeline: Timeline | None = None) -> PackedReplies:
+def pack_documents(documents: Iterable[ProblemDocument]) -> PackedReplies:
     """The same of problems whose texts are there already."""
     chunks: list[str] = []
     places: dict[int, int] = {}
@@ -208,7 +205,7 @@ def pack_documents(documents: Iterable[ProblemDocument], timeline: Timeline | No
             pending = []
     if pending:
         chunks.append(packed(pending))
-    return PackedReplies(chunks, places, timeline or Timeline())
+    return PackedReplies(chunks, places)
 
 
 def packed(parts: Sequence[bytes]) -> str:
@@ -223,18 +220,15 @@ def documents(
     answers: Iterable[bytes],
     failures: Iterable[bytes],
     findings: Iterable[bytes],
-    timeline: Timeline,
 ) -> Iterator[ProblemDocument]:
-    """Each problem as soon as all its samples were read; `timeline` gets the times of all."""
+    """Each problem as soon as all its samples were read."""
     waiting = {problem.problem: problem for problem in result.problem_results}
     found = read(findings)
     failed: dict[int, dict[int, FailureLine]] = defaultdict(dict)
     for failure in map(journal.failure_of, failures):
         failed[failure.id][failure.index] = failure
-        timeline.lose(failure.at)
     answered: dict[int, dict[int, AnswerLine]] = defaultdict(dict)
     for answer in map(journal.answer_of, answers):
-        timeline.add(answer)
         if answer.id not in waiting:
             continue
         samples = answered[answer.id]

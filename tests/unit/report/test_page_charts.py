@@ -1,31 +1,10 @@
 """The figures behind the page's charts, beside those of the tables."""
 
-from math import nan
-
 import msgspec
 import pytest
 from tests.unit.report.test_page import MIXED, Page, dataset_result, problem_result, report, weighed
 
 from model_accuracy_eval.report import page, page_charts
-from model_accuracy_eval.report.page_charts import Timeline
-from model_accuracy_eval.report.page_replies import PackedReplies
-
-
-def timeline(*samples: tuple[float, float, float], failed: tuple[float, ...] = ()) -> Timeline:
-    """Samples as (at, whole reply, tokens)."""
-    made = Timeline()
-    for at, e2e, tokens in samples:
-        for column, value in (
-            (made.at, at),
-            (made.ttft, e2e / 2),
-            (made.e2e, e2e),
-            (made.gap, nan),
-            (made.per_token, e2e / 100),
-            (made.tokens, tokens),
-        ):
-            column.append(value)
-    made.failed_at.extend(failed)
-    return made
 
 
 def test_over_k_ends_at_the_figures_of_the_table() -> None:
@@ -88,44 +67,7 @@ def test_many_parts_are_folded_and_none_is_lost() -> None:
     assert len({part.name for part in [*chart.shown, *chart.folded]}) == 40
 
 
-def test_over_time_counts_every_sample_and_token_once() -> None:
-    """Rates times the length of a span give what was asked, over all datasets together; failures have their own line."""
-    first = timeline(*((1000 + at, 1.0, 5.0) for at in range(100)), failed=(1010.0, 1099.0))
-    second = timeline(*((1100 + at, 2.0, 7.0) for at in range(101)))
-    charts = {chart.title: chart for chart in page_charts.over_time([first, second])}
-    span = 200 / len(charts["Samples"].places)
-    answered, failed = charts["Samples"].curves
-    assert sum(value or 0 for value in answered.values) * span == pytest.approx(201)
-    assert sum(value or 0 for value in failed.values) * span == pytest.approx(2)
-    (rates,) = charts["Throughput"].curves
-    assert sum(value or 0 for value in rates.values) * span == pytest.approx(100 * 5 + 101 * 7)
-    median = charts["Whole reply"].curves[0].values
-    assert (median[0], median[-1]) == (1.0, 2.0)
-    assert "Gap between chunks" not in charts
-
-
-def test_a_pause_is_a_gap_in_the_line() -> None:
-    """A run that was continued a day later has no latency in between, and nobody draws one."""
-    early = [(1000.0 + at, 1.0, nan) for at in range(50)]
-    late = [(90_000.0 + at, 1.0, nan) for at in range(50)]
-    charts = {chart.title: chart for chart in page_charts.over_time([timeline(*early, *late)])}
-    (median, _) = charts["Whole reply"].curves
-    assert None in median.values
-    assert len(list(charts["Whole reply"].lines(median, 300, 96))) == 2
-    assert "Throughput" not in charts
-
-
-def test_journals_without_times_have_no_chart_over_time() -> None:
-    """Runs of older versions do not say when a sample was there."""
-    assert page_charts.over_time([timeline((nan, 1.0, 5.0), (nan, 2.0, 5.0))]) == []
-    assert page_charts.over_time([]) == []
-    assert page_charts.over_time([timeline((5.0, 1.0, 5.0))]) == []
-
-
 def test_charts_are_tables_too() -> None:
     """Whoever does not see the drawing reads the numbers."""
-    made = timeline(*((1000 + at, 1.0, 5.0) for at in range(100)))
-    found = Page(page.as_html(report(dataset_result(MIXED)), {}, {"sums": PackedReplies(timeline=made)}))
-    assert found.text.count("As a table") == 1 + 6
-    assert "until median p90" in found.text
+    found = Page(page.as_html(report(dataset_result(MIXED)), {}))
     assert "k pass@k cons@k 1 37.50 37.50 2 50.00 25.00" in found.text

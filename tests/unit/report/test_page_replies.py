@@ -3,7 +3,6 @@
 import random
 import tracemalloc
 from collections.abc import Iterator
-from math import isnan
 from typing import Any
 
 import msgspec
@@ -143,25 +142,11 @@ def test_everything_that_was_said() -> None:
 
 
 def test_tokens_of_one_request_are_said_to_be_shared() -> None:
-    """The service counts the tokens of a request, not of each of its samples; they are added up once."""
+    """The service counts the tokens of a request, not of each of its samples."""
     usage = Usage(prompt_tokens=5, completion_tokens=70)
     lines = [answer(0, index, "18", request="abc", usage=usage) for index in range(2)]
     packed = page_replies.pack(result(judged(0, "right", "right")), lines, [], [])
     assert [one["shared"] for one in documents(packed)[0]["samples"]] == [True, True]
-    assert sum(packed.timeline.tokens) == 70
-    assert all(map(isnan, packed.timeline.per_token))
-
-
-def test_time_per_token_is_of_the_tokens_after_the_first() -> None:
-    """1.25 s after the first text for 5 further tokens; one token alone has none."""
-    lines = [
-        answer(0, index, "18", request=str(index), usage=Usage(prompt_tokens=5, completion_tokens=tokens))
-        for index, tokens in enumerate((6, 1))
-    ]
-    packed = page_replies.pack(result(judged(0, "right", "right")), lines, [], [])
-    first, second = packed.timeline.per_token
-    assert first == pytest.approx(0.25)
-    assert isnan(second)
 
 
 def test_program_stands_with_every_sample_that_has_it() -> None:
