@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
-from pathlib import Path
 
 import jinja2
 import markupsafe
@@ -31,7 +30,6 @@ LARGEST = 19 * 1024 * 1024
 """Bytes of compressed replies in the page; more go to a page of their own, so that this one stays below 20 MB."""
 
 _SCRIPTS = ("elements.js", "packed.js", "problem_list.js", "problem_panel.js", "run_list.js", "page.js")
-_COMPILED = Path(__file__).parent / "templates" / "__pycache__"
 
 
 def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedReplies] | None = None) -> bytes:
@@ -85,8 +83,6 @@ def render(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # Any store with `get` and `set` will do as the client.
-        bytecode_cache=jinja2.MemcachedBytecodeCache(CompiledTemplates(), prefix=""),
     )
     # One function around them all, so that no name of theirs is a name of the page's.
     parts = "\n".join(map(_asset, scripts))
@@ -143,28 +139,6 @@ def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, obje
         },
         "versions": {result.dataset: result.version for result in report.dataset_results},
     }
-
-
-class CompiledTemplates:
-    """A folder of compiled templates beside the templates, since compiling them takes longer than filling them.
-
-    Jinja checks version and source before it uses one, and does without when an error is raised here: where the folder
-    cannot be written, every run compiles them.
-    """
-
-    def get(self, key: str) -> bytes:
-        return self._file(key).read_bytes()
-
-    def set(self, key: str, value: bytes, timeout: int | None = None) -> None:
-        _COMPILED.mkdir(exist_ok=True)
-        # Written to another name first, because another run may be reading. Two writers write the same.
-        temporary = self._file(key).with_suffix(".new")
-        temporary.write_bytes(value)
-        temporary.replace(self._file(key))
-
-    @staticmethod
-    def _file(key: str) -> Path:
-        return _COMPILED / f"{key}.jinja"
 
 
 # The page over a folder of runs: what each one was and reached, and two of them to compare.

@@ -1,12 +1,10 @@
 from html.parser import HTMLParser
 from itertools import cycle, islice
-from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 import pytest
 from tests.packed_page import data_elements, index_of
-from tests.unit.report.fixed_report import many
 
 from model_accuracy_eval.records import (
     Attempt,
@@ -352,18 +350,6 @@ def test_speed_and_service() -> None:
     assert "time to first text 4.2 ms 200 ms 2.50 s 2 min 10 s 60 min 00 s" in text
     assert "1,234 prompt tokens, – completion tokens" in text
     assert "/models/m" in text
-
-
-def test_compiled_templates_are_used_again_and_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page is the same when they are new, when they are there, and where none can be written."""
-    folder = tmp_path / "compiled"
-    monkeypatch.setattr(page, "_COMPILED", folder)
-    first = page.as_html(many(), {})
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert page.as_html(many(), {}) == first
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before != {}
-    monkeypatch.setattr(page, "_COMPILED", tmp_path / "missing" / "folder")
-    assert page.as_html(many(), {}) == first
 
 
 def packed(*chunks: str) -> dict[str, PackedReplies]:
