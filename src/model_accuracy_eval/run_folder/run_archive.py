@@ -43,7 +43,7 @@ class FolderArchive:
 
     @contextlib.contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """A file that is not there has nothing in it."""
+        """A file that is not there has nothing in it: a shard may have no question of a dataset, and so no replies."""
         try:
             yield
         except (FileNotFoundError, NotADirectoryError):

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadReuse, BadValue, NoHonestScore, PublishFailed
-from model_accuracy_eval.run_folder.run_archive import check_is_there
-from model_accuracy_eval.system import local_files
+from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
 
 _RUN_FILE = "run.json"
 
@@ -56,11 +55,12 @@ class LineChain:
         return NoHonestScore(sentence, stage="score")
 
 
-class RunFolder:
+class RunFolder(FolderArchive):
     """Implements `ports.Store`. The folder is locked while it is open: two runs must not write one journal."""
 
     def __init__(self, root: str, *, private: bool = False) -> None:
         self._root = Path(root).absolute()
+        super().__init__(str(self._root))
         try:
             self._root.mkdir(parents=True, exist_ok=True)
             if private:
@@ -76,10 +76,6 @@ class RunFolder:
             raise BadReuse(f"The run {self._root} is under way in another process; wait for it or stop it.") from error
         self._appending: dict[str, int] = {}
         self._chains: dict[str, LineChain] = {}
-
-    @property
-    def root(self) -> str:
-        return str(self._root)
 
     def path(self, name: str) -> str:
         target = self._root / name
@@ -140,15 +136,6 @@ class RunFolder:
         except OSError as error:
             raise PublishFailed(f"{self._root / name} cannot be read: {error.strerror or error}.") from error
 
-    def read(self, name: str) -> bytes | None:
-        with self._reading(name):
-            return (self._root / name).read_bytes()
-        return None
-
-    def parts(self, name: str) -> Iterator[bytes]:
-        with self._reading(name):
-            yield from local_files.parts(self._root / name)
-
     def lines_at(self, name: str, places: Iterable[int]) -> Iterator[bytes]:
         with self._reading(name), (self._root / name).open("rb") as file:
             for place in places:
@@ -156,25 +143,13 @@ class RunFolder:
                 yield file.readline()
 
     def lines(self, name: str) -> Iterator[bytes]:
-        chain = self._chains.get(name)
-        if chain is None:
-            yield from self._lines(name)
-        else:
-            yield from chain.checked(self._lines(name))
-
-    def _lines(self, name: str) -> Iterator[bytes]:
-        with self._reading(name), (self._root / name).open("rb") as file:
-            yield from (line for line in file if line.endswith(b"\n"))
+        chain, lines = self._chains.get(name), super().lines(name)
+        yield from chain.checked(lines) if chain else lines
 
     def remove(self, name: str) -> None:
         with self._writing(name):
             self._close(name)
             (self._root / name).unlink(missing_ok=True)
-
-    def names(self) -> list[str]:
-        with self._reading("."):
-            return sorted(str(path.relative_to(self._root)) for path in self._root.rglob("*") if path.is_file())
-        return []
 
     def close(self) -> None:
         for name in list(self._appending):
@@ -220,7 +195,7 @@ LATEST = "latest"
 
 
 def point_to(folder: str) -> None:
-    """Makes `latest` beside the folder a link to it; where there are no links, a file with its name.
+    """Makes `latest` beside the folder a link to it.
 
     A run does not fail for it, and what somebody else called `latest` stays.
     """
@@ -231,18 +206,11 @@ def point_to(folder: str) -> None:
     temporary = target.with_name(f".{LATEST}.{os.getpid()}")
     with contextlib.suppress(OSError):
         try:
-            _name(temporary, target.name)
+            temporary.symlink_to(target.name, target_is_directory=True)
             # In one step: a run that begins at the same moment finds a whole link, its own or this one.
             temporary.replace(link)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-def _name(temporary: Path, target: str) -> None:
-    try:
-        temporary.symlink_to(target, target_is_directory=True)
-    except OSError:
-        temporary.write_text(f"{target}\n", encoding="utf-8")
 
 
 # Finds the runs below a folder, their zips included.

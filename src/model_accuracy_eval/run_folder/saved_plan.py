@@ -45,7 +45,7 @@ def load(source: str, where: str) -> RunPlan:
             for node in ast.parse(source).body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-        return _converted({**values["plan"], "settings": _as_now(values["settings"])}, where)
+        return _converted({**values["plan"], "settings": values["settings"]}, where)
     except (SyntaxError, ValueError, TypeError, KeyError, IndexError, msgspec.ValidationError) as error:
         raise BadReuse(f"{where} cannot be read as the plan of a run: {error}.") from error
 
@@ -77,14 +77,6 @@ def _owner(values: JSONObject, path: str) -> JSONObject:
         found = found[key] if key else found[int(place)]
     owner: JSONObject = found
     return owner
-
-
-def _as_now(settings: JSONObject) -> JSONObject:
-    """Settings as older versions wrote them: a run had one endpoint."""
-    endpoint = settings.get("endpoint", ())
-    if isinstance(endpoint, tuple | list):
-        return settings
-    return {**settings, "endpoint": [endpoint] if endpoint else []}
 
 
 def check_same_questions(old: RunPlan, new: RunPlan) -> None:

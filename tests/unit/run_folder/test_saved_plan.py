@@ -199,16 +199,6 @@ def test_nothing_differs_from_itself(value: Any) -> None:
     assert saved_plan.differences(value, value) == []
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"), [("'http://x'", ("http://x",)), ("None", ()), ("('http://x',)", ("http://x",))]
-)
-def test_the_one_endpoint_of_older_versions_is_read(written: str, meant: tuple[str, ...]) -> None:
-    """Their runs can be gone on with."""
-    text = saved_plan.dump(PLAN)
-    assert "'endpoint': ()" in text
-    assert saved_plan.load(text.replace("'endpoint': ()", f"'endpoint': {written}"), "here").settings.endpoint == meant
-
-
 def written(**more: Any) -> str:
     """A plan as another version wrote it: with other settings, and other fields of its task."""
     source = saved_plan.dump(PLAN)
