@@ -33,6 +33,7 @@ LONG_SUITES = {
     "integration/sandbox/test_sandbox_faults.py": "kills workers under a thousand programs",
     "integration/container/": "starts containers of adapters",
     "e2e/test_benchmark_runs.py": "runs the command for every benchmark",
+    "e2e/test_code_bigcodebench.py": "runs solutions of BigCodeBench",
     "e2e/test_code_references.py": "runs the solutions of all code datasets",
     "e2e/test_code_multipl_e.py": "runs compilers and interpreters of nine languages",
     "e2e/test_code_humaneval_x.py": "runs compilers of five languages",

@@ -6,11 +6,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from tests.e2e import command
-from tests.servers.fault_server import FaultServer, Style
-from tests.waiting import free_port, until
+from tests.servers.fault_server import FaultServer, default_answer
+from tests.waiting import HANGING, free_port, until
 
 
 def test_a_disk_that_takes_no_more_is_exit_code_6(tmp_path: Path) -> None:
@@ -77,11 +79,19 @@ def test_a_full_disk_costs_nothing_that_was_answered(tmp_path: Path) -> None:
 
 def test_a_run_folder_in_use_is_refused(tmp_path: Path) -> None:
     """Two processes never answer into one journal."""
-    with FaultServer(style=Style(delay=0.01, ignore_n=True)) as server:
+    refused = Event()
+
+    def answer(request: dict[str, Any]) -> list[str]:
+        if len(server.requests) > 20:
+            refused.wait(HANGING)
+        return default_answer(request)
+
+    with FaultServer(answer) as server:
         asked = ["--datasets", "demo_gsm8k", "--concurrency", 1]
         first = command.start("run", "--endpoint", server.url, "--out", tmp_path, *asked)
         until(lambda: list(tmp_path.glob("[0-9a-f]*/predictions/*/*.jsonl")), "the first run is asking")
         second = command.run("run", "--reuse", command.only_run(tmp_path))
+        refused.set()
         done = command.finish(first)
     assert second.code == 2
     assert "is under way in another process" in second.err

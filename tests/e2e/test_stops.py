@@ -9,14 +9,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from tests.e2e import command
-from tests.servers.fault_server import FaultServer, Style
+from tests.servers.fault_server import FaultServer, Style, default_answer
 from tests.servers.http import Exchange, HttpServer
-from tests.waiting import until
+from tests.waiting import HANGING, until
 
-MOMENTS = 20
+MOMENTS = 6
 
 
 def handles_stops(process: "subprocess.Popen[str]") -> bool:
@@ -36,7 +38,7 @@ def stopped(process: "subprocess.Popen[str]", number: signal.Signals = signal.SI
     return done
 
 
-def test_twenty_moments_of_a_start(tmp_path: Path) -> None:
+def test_some_moments_of_a_start(tmp_path: Path) -> None:
     """Before the handlers of a run, while it is planned, probing and asking: always 130 or 143."""
     chance = random.Random(20261122)
     with FaultServer(style=Style(delay=0.01)) as server:
@@ -92,14 +94,23 @@ def test_a_service_that_never_answers_the_probe(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [[], ["nohup"]], ids=["alone", "nohup"])
 def test_a_terminal_that_is_closed(words: list[str], tmp_path: Path) -> None:
     """As when a connection breaks off: the run ends with a report, and goes on with --reuse. Under nohup it stays."""
-    out = tmp_path / "out"
-    with FaultServer(style=Style(delay=0.05)) as server:
+    out, goes_on = tmp_path / "out", Event()
+
+    def answer(request: dict[str, Any]) -> list[str]:
+        if len(server.requests) > 12:
+            goes_on.wait(HANGING)
+        return default_answer(request)
+
+    with FaultServer(answer) as server:
         asked = ["--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", str(out), "--concurrency", "4"]
         process, terminal = in_terminal([*words, sys.executable, "-m", "model_accuracy_eval", "run", *asked], tmp_path)
         until(lambda: any(path.stat().st_size for path in out.glob("*/predictions/*/*.jsonl")), "some answers")
         os.close(terminal)
+        if words:
+            goes_on.set()
         with process:
             code = process.wait()
+        goes_on.set()
         folder = command.only_run(out)
         assert (code, command.facts(folder)["status"]) == ((0, "complete") if words else (129, "stopped"))
         assert (folder / "report.html").is_file()
