@@ -4,6 +4,7 @@ import asyncio
 import random
 import string
 
+import pytest
 from tests.integration.sandbox.conftest import opened
 from tests.integration.sandbox.test_sandbox_faults import OWN, RIGHT, taken
 
@@ -40,6 +41,7 @@ def together(kind: str, programs: list[Program]) -> list[Execution]:
     return run(story())
 
 
+@pytest.mark.parametrize("kind", ["bwrap", pytest.param("docker", marks=pytest.mark.slow)])
 def test_the_next_program_is_untouched_when_its_worker_is_replaced(kind: str) -> None:
     """It runs on the new worker, and that is no second attempt; a program that fits in no pipe does, too."""
     done = together(kind, [TALKS, RIGHT, TALKS, TALKS, LARGE, RIGHT])
