@@ -272,6 +272,7 @@ def test_what_changed_is_told_where_it_is_known() -> None:
         msgspec.structs.replace(third, bounds=FigureBounds(low=-50, high=None, samples=2)),
     )
     changes = (msgspec.structs.replace(change, differences=differences), *others)
+    assert whole.comparison is not None
     whole = msgspec.structs.replace(whole, comparison=msgspec.structs.replace(whole.comparison, changes=changes))
     body = comment.as_comment(whole)
     told = [cells[6:] for cells in render(body).rows if cells[0] == "demo_gsm8k"]

@@ -101,7 +101,7 @@ def test_names_from_elsewhere_are_harmless_in_markdown() -> None:
 
 def test_the_comment_shows_the_baseline_and_not_the_last_comment() -> None:
     """Old figure, change, and its paired interval; a change without one stands alone."""
-    text = comment.as_comment(against(), key="0" * 16)
+    text = comment.as_comment(against())
     assert "| baseline (`aaaaaaaaaaaa`) | change |" in text
     assert "| 8.00 | -2.40 (-6.12 .. +1.38) |" in text
     assert "23 fewer (sign test: p = 1.9e-05)" in text

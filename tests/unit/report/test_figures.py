@@ -25,7 +25,7 @@ def test_a_count_is_told_wherever_its_row_says(figure: Figure) -> None:
     whole = with_count(figure.field, 77)
     texts = [
         terminal.as_text(whole),
-        comment.as_comment(whole, key="0" * 16),
+        comment.as_comment(whole),
         b"".join(content for _, content in exports.junit(ExportedRun(whole, lambda _: []))).decode(),
     ]
     assert [f"77 {figure.name}" in text for text in texts] == ["remarks" in figure.shown] * 3

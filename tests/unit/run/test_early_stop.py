@@ -102,7 +102,7 @@ def test_a_gate_far_from_the_figure_is_decided_early() -> None:
     assert figures["avg@5"].estimated
     assert figures["pass@5"].value is None
     shown = f"≈ {report.gates[0].value:.2f}"
-    assert f"**{shown}**" in comment.as_comment(report, key="k")
+    assert f"**{shown}**" in comment.as_comment(report)
     assert f"avg@5,gen,{shown}" in (store.read(f"summary/summary_{report.plan.stamp}.csv") or b"").decode()
 
 
