@@ -1,17 +1,16 @@
 """Sentences about the service that concern all datasets of a run, so that a report says each of them once."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from model_accuracy_eval.records import (
     ReplicaFigure,
     Report,
     RunPlan,
     Samplers,
-    Sampling,
     Service,
 )
-from model_accuracy_eval.run_folder.runfile import SamplingFacts
+from model_accuracy_eval.run_folder.sampling_facts import listed, own_samplers
 
 # What a report says of the replicas of a service: who answered how much and how well, and which one differs.
 
@@ -97,19 +96,6 @@ def _plain(plan: RunPlan, samplers: Samplers) -> Iterator[str]:
         yield f"The service refused {names}; where it has such samplers, they are its own{effect}."
 
 
-def own_samplers(samplers: Samplers, without: Mapping[str, object]) -> str:
-    """What the service is known to apply by itself, but for fields that requests have; empty if nothing is known."""
-    own = {name: value for name, value in samplers.own.items() if name not in without}
-    server = samplers.server or "it"
-    parts = [f"{server} says that it applies {listed(own)}"] if own else []
-    return "; ".join([*parts, *([f"{server} {samplers.remark}"] if samplers.remark else [])])
-
-
-def listed(values: Mapping[str, float]) -> str:
-    """`top_k 40, min_p 0.05`."""
-    return ", ".join(f"{name} {value:g}" for name, value in values.items())
-
-
 def tail(report: Report) -> Iterator[str]:
     """How much of the asking the last answers took, while no other question was left."""
     asked, seconds = report.seconds.get("infer", 0.0), report.tail_seconds
@@ -150,49 +136,3 @@ def _text(value: float | None) -> str:
 def _listed(names: list[str]) -> str:
     more = len(names) - _DATASETS_NAMED
     return ", ".join(names[:_DATASETS_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-# Whether two runs drew their samples in the same way: figures of different samplers answer different questions.
-
-
-def sampling_facts(plan: RunPlan, service: Service | None) -> SamplingFacts:
-    return SamplingFacts(plan.settings.sampling, service.samplers if service else None)
-
-
-def sampling_change(old: SamplingFacts, new: SamplingFacts) -> str:
-    """A sentence on the difference; empty if there is none, or none that is known."""
-    if old.setting == new.setting and (
-        old.samplers is None or new.samplers is None or _values(old.samplers) == _values(new.samplers)
-    ):
-        return ""
-    return f"Samples were drawn differently: before with {_shown_sampling(old)}, now with {_shown_sampling(new)}."
-
-
-def setting_changes(old: Sampling | None, new: Sampling | None) -> Iterator[str]:
-    """A sentence on temperature, number of samples and the like, if these differ and are known."""
-    if old is None or new is None:
-        return
-    names = ("n", "temperature", "top_p", "max_tokens")
-    pairs = [(name, _set(getattr(old, name)), _set(getattr(new, name))) for name in names]
-    fields = {**old.extra, **new.extra}
-    pairs += [(name, str(old.extra.get(name, "not sent")), str(new.extra.get(name, "not sent"))) for name in fields]
-    changed = [f"{name} {was} then, {now} now" for name, was, now in pairs if was != now]
-    if changed:
-        yield f"The runs were asked in different ways: {'; '.join(changed)}."
-
-
-def _set(value: float | None) -> str:
-    return "as each dataset says" if value is None else f"{value:g}"
-
-
-def _values(samplers: Samplers) -> tuple[dict[str, float], dict[str, float]]:
-    """What requests had, and what is known to have come on top."""
-    return samplers.neutral, {name: value for name, value in samplers.own.items() if name not in samplers.neutral}
-
-
-def _shown_sampling(facts: SamplingFacts) -> str:
-    samplers = facts.samplers or Samplers()
-    if facts.setting == "plain":
-        return f"neutral values (--sampling plain: {listed(samplers.neutral) or 'none was accepted'})"
-    additions = own_samplers(samplers, without={})
-    return f"the service's own samplers (--sampling server{f': {additions}' if additions else ''})"

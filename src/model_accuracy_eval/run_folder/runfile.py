@@ -1,6 +1,6 @@
 """`run.json`: what other programs read. It is also written at the start, so that a killed run says what it was."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
@@ -29,18 +29,12 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.report import is_verdict
 from model_accuracy_eval.run_folder.results import bounds_of, chances_of, decode, estimates_of
+from model_accuracy_eval.run_folder.sampling_facts import SamplingFacts
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
 
 RUN_FILE = "run.json"
-
-
-class SamplingFacts(NamedTuple):
-    """The sampling setting of a run, and what was found out about its service's samplers; None: nothing."""
-
-    setting: SamplingSetting
-    samplers: Samplers | None
 
 
 class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
