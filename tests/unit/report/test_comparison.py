@@ -99,7 +99,7 @@ def test_names_from_elsewhere_are_harmless_in_markdown() -> None:
     assert "[x](" not in text.split("\n\n")[-1]
 
 
-def test_the_comment_shows_the_baseline_and_not_the_last_comment() -> None:
+def test_the_comment_shows_the_baseline() -> None:
     """Old figure, change, and its paired interval; a change without one stands alone."""
     text = comment.as_comment(against())
     assert "| baseline (`aaaaaaaaaaaa`) | change |" in text
