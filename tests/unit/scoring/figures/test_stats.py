@@ -1,16 +1,17 @@
 """Means over problems and their intervals: honest at the edges, and true to their 95 %."""
 
-from itertools import pairwise
 from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.stats import sem
 from scipy.stats import t as student
 
 from model_accuracy_eval.records import Interval
+from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.intervals import interval, mean, quantile
 
 
@@ -63,20 +64,6 @@ def test_more_problems_make_it_narrower(values: list[float], times: int) -> None
     assert width(values * times, 5) < width(values, 5)
 
 
-@given(shares(5))
-def test_samples_of_one_problem_do_not_count_as_independent(values: list[float]) -> None:
-    """At least as wide as if all samples were coin flips of their own."""
-    low, high = wilson(sum(values) / len(values), 5 * len(values), t95(len(values)))
-    assert width(values, 5) >= min(high, 100.0) - max(low, 0.0) - 1e-9
-
-
-@given(shares(5))
-def test_averages_are_surer_than_single_samples(values: list[float]) -> None:
-    """At most as wide as one right-or-wrong sample of every problem would be."""
-    low, high = wilson(sum(values) / len(values), len(values) - 1, t95(len(values)))
-    assert width(values, 5) <= high - low + 1e-9
-
-
 @given(
     st.lists(st.integers(0, 5).map(lambda c: c / 5), min_size=2, max_size=60).filter(lambda each: len(set(each)) > 1)
 )
@@ -95,19 +82,6 @@ def test_all_right_or_all_wrong_is_no_certainty(value: float, problems: int, n: 
     found = of([value] * problems, n)
     assert found.high - found.low > 0.1
     assert value * 100 in (pytest.approx(found.low, abs=1e-9), pytest.approx(found.high, abs=1e-9))
-
-
-@given(shares(5))
-def test_the_order_of_problems_says_nothing(values: list[float]) -> None:
-    """Sorting the problems changes no figure."""
-    assert of(sorted(values), 5).low == pytest.approx(of(values, 5).low, abs=1e-6)
-
-
-@given(shares(5))
-def test_right_and_wrong_are_mirror_images(values: list[float]) -> None:
-    """The interval of the error rate is that of the accuracy, seen from the other end."""
-    mirrored = of([1 - value for value in values], 5)
-    assert mirrored.low == pytest.approx(100 - of(values, 5).high, abs=1e-6)
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [1.0], [0.4]])
@@ -154,11 +128,34 @@ def test_quantiles_are_those_of_numpy(values: list[float], share: float) -> None
     assert quantile(sorted(values), share) == pytest.approx(float(np.quantile(values, share)), rel=1e-9, abs=1e-6)
 
 
-@given(st.lists(st.floats(0, 1e3), min_size=1, max_size=40))
-def test_quantiles_rise(values: list[float]) -> None:
-    """p50 ≤ p90 ≤ p99 ≤ the largest."""
-    assume(values)
-    ordered = sorted(values)
-    marks = [quantile(ordered, share) for share in (0.5, 0.9, 0.99, 1.0)]
-    assert all(below <= above + 1e-9 for below, above in pairwise(marks))
-    assert marks[-1] == ordered[-1]
+PARAMETERS = st.floats(0.5, 20_000)
+
+
+@given(st.floats(0, 1), PARAMETERS, PARAMETERS)
+def test_the_beta_distribution(x: float, a: float, b: float) -> None:
+    assert intervals.beta_cdf(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), abs=1e-9)
+
+
+@given(st.floats(0.001, 0.999), st.floats(1, 20_000), st.floats(1, 20_000))
+def test_quantiles_of_the_beta_distribution(share: float, a: float, b: float) -> None:
+    assert intervals.beta_quantile(share, a, b) == pytest.approx(stats.beta.ppf(share, a, b), abs=1e-9)
+
+
+@given(st.floats(0.5, 0.9999), st.floats(0.9, 1e7))
+def test_quantiles_of_students_distribution(share: float, freedom: float) -> None:
+    expected = stats.t.ppf(share, freedom)
+    assert intervals.t_quantile(share, freedom) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+@given(st.integers(1, 20_000), st.floats(0, 1), st.sampled_from([0.9, 0.95, 0.975, 0.999]))
+def test_the_limits_of_a_share_are_clopper_and_pearsons(draws: int, share: float, confidence: float) -> None:
+    """The exact binomial test's, both one-sided; where right samples are counted in parts, those of the whole numbers
+    around them."""
+    right = round(share * draws)
+    low, high = intervals.share_limits(right, draws, confidence)
+    test = stats.binomtest(right, draws)
+    expected = test.proportion_ci(2 * confidence - 1, method="exact")
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    inner = intervals.share_limits(min(right + 0.5, draws), draws, confidence)
+    assert inner[0] == pytest.approx(low, abs=1e-9)
+    assert inner[1] >= high - 1e-9
