@@ -87,17 +87,6 @@ def test_lost_samples_stand_beside_the_figures_wherever_they_go(tmp_path: Path) 
             ] * 2
 
 
-def test_the_summary_of_a_later_run_shows_the_figures_before(tmp_path: Path) -> None:
-    """What the comment said before the run reaches the summary too, also when the new comment is refused."""
-    with FakeGitHub() as hub, whole_stage(hub, tmp_path) as stage:
-        stage.run()
-        Path(stage.environment["GITHUB_STEP_SUMMARY"]).unlink()
-        stage.answer = lambda _request, _choice: "#### 2"
-        hub.fault("PATCH", "/issues/comments/", status=403, body={"message": "no"})
-        assert stage.run() == 6
-        assert "before" in summary(stage)
-
-
 def test_the_summary_says_what_could_not_be_published(tmp_path: Path) -> None:
     """The comment is refused; its sentence stands in the summary, and its output is empty."""
     grants = frozenset({"checks: write", "statuses: write"})

@@ -55,6 +55,7 @@ OTHERS = {
     "reuse": "outputs/x",
     "columns": "question=q,answer=a",
     "endpoint": "",
+    "settings": "temperature: 0.5",
 }
 NEEDED = {"datasets": "No dataset was chosen", "model": "deploy.sh needs weights", "runtime": "give adapter-image"}
 """Without these no run can be, and the beginning or end of the sentence that says so."""

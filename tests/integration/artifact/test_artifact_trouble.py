@@ -18,12 +18,11 @@ FAULTS = [(429, {}), (500, {"msg": "x"}), (502, "<html>"), (503, ""), (504, ""),
 @pytest.mark.parametrize("call", ["CreateArtifact", "block", "blocklist", "FinalizeArtifact"])
 @pytest.mark.parametrize("faults", [FAULTS[:4], FAULTS[2:]])
 def test_passing_trouble(client: Client, report: Path, call: str, faults: list[tuple[int, object]]) -> None:
-    """What may pass is tried again: 3 s later, then after 3·1.5ⁿ to 3·1.5ⁿ⁺¹ s; the artifact is whole all the same."""
+    """What may pass is tried again, after waits whose bound doubles from 6 s; the artifact is whole all the same."""
     with ArtifactServer() as server:
         server.faults[call] = list(faults)
         client.of(server).upload("report", str(report))
-    assert client.waits[0] == 3.0
-    assert all(4.5 * 1.5**number <= wait <= 6.75 * 1.5**number for number, wait in enumerate(client.waits[1:]))
+    assert all(0 <= wait <= 6.0 * 2.0**number for number, wait in enumerate(client.waits))
     assert len(client.waits) == 4
     assert unzipped(server.artifacts["report"].data) == tree(report)
 
@@ -74,8 +73,8 @@ def test_a_service_that_never_answers_is_given_up_after_half_a_minute(
         address = server.url if listens else f"http://127.0.0.1:{free_port()}"
         service = client.of(server, ACTIONS_RESULTS_URL=address)
         assert "got no answer from http://127.0.0.1:" in refused(lambda: service.upload("report", str(report)))
-    assert 13 < sum(client.waits) < 30
-    assert len(client.waits) in (3, 4)
+    assert sum(client.waits) < 30
+    assert 1 <= len(client.waits) <= 4
 
 
 @pytest.mark.parametrize(
