@@ -65,6 +65,12 @@ def f(x): return Point(x)
             "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(1), 2)",
             "split",
         ),
+        (
+            "def f(x): return int(x)",
+            "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertRaises(ValueError, f, 'a')\n"
+            "        self.assertEqual(f('2'), 2)",
+            "split",
+        ),
     ],
 )
 def test_the_mode_comes_from_the_reference_solution(

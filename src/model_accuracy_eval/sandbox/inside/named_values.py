@@ -14,9 +14,7 @@ _STEERING = frozenset({"unittest", "doctest", "pytest", "_pytest"})
 """Packages whose exceptions say how tests end."""
 
 
-_LOOKED_AT = frozenset(
-    {"__doc__", "__name__", "__annotations__", "__wrapped__", "__code__", "__defaults__", "__self__"}
-)
+_LOOKED_AT = frozenset({"__annotations__", "__wrapped__", "__code__", "__defaults__", "__self__"})
 """Names with double underscores that tests look at; Python and libraries look for many others by themselves."""
 
 
@@ -24,18 +22,18 @@ class ProgramFunction:
     """A function of the program, or whatever else it lets be called under a name: the tests know no more of it."""
 
     def __init__(self, name: str, call: Callable[..., Any]) -> None:
-        self.__dict__["of_program"] = name, call
+        self.__name__ = name  # which unittest and threading look at
+        self._call = call
 
     def __call__(self, /, *args: object, **kwargs: object) -> Any:
-        name, call = self.__dict__["of_program"]
-        return call(name, args, kwargs)
+        return self._call(self.__name__, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in _LOOKED_AT:
             raise AttributeError(name)
-        raise NotData(f"an attribute of the function {self.__dict__['of_program'][0]}")
+        raise NotData(f"an attribute of the function {self.__name__}")
 
-    __doc__ = property(lambda self: self.__getattr__("__doc__"))
+    __doc__ = property(lambda self: self.documentation)  # as for any other attribute that it does not have
 
 
 class NamesForTests:
@@ -44,7 +42,7 @@ class NamesForTests:
     def encode(self, value: object) -> Json:
         """None for what has no name."""
         if isinstance(value, ProgramFunction):
-            return ["program's", value.__dict__["of_program"][0]]
+            return ["program's", value.__name__]
         is_known = isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) and _has_name(value)
         return ["named", value.__module__, value.__qualname__] if is_known else None  # type: ignore[attr-defined]
 
