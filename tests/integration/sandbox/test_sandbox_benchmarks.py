@@ -67,8 +67,7 @@ def f(x): return Point(x)
         ),
         (
             "def f(x): return int(x)",
-            "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertRaises(ValueError, f, 'a')\n"
-            "        self.assertEqual(f('2'), 2)",
+            "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertRaises(ValueError, f, 'a') or self.assertEqual(f('2'), 2)",
             "split",
         ),
     ],
