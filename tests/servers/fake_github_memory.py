@@ -265,7 +265,8 @@ class Memory:
         if identifier not in self.comments:
             return 404, NOT_FOUND, {}
         self.reactions.setdefault(identifier, []).append(body["content"])
-        return 201, {"id": next(self._numbers), "user": user(self.login), "content": body["content"]}, {}
+        told = user(self.login) | {"url": f"{self.url}/users/{self.login}"}
+        return 201, {"id": next(self._numbers), "user": told, "content": body["content"]}, {}
 
     def _post_check_runs(self, _: JSON, body: JSON, __: Any) -> Reply:
         if body["head_sha"] == NO_SHA:
