@@ -71,10 +71,12 @@ def test_after_a_cancellation(scene: Scene, adapter_image: str) -> None:
 def test_after_a_kill(scene: Scene, adapter_image: str) -> None:
     """The runner's machine ran out of memory: the post step removes the check-out and the adapter's container."""
 
+    killed: list[str] = []
+
     def kill(log: Log) -> bool:
-        if any("20,000 samples" in line for line in log.lines):
-            for name in containers(scene.runner.label):
-                docker("kill", "--signal", "KILL", name)
+        if not killed and any("20,000 samples" in line for line in log.lines):
+            killed.extend(containers(scene.runner.label))
+            docker("kill", "--signal", "KILL", *killed)
         return False
 
     inputs = {**scene.sibling(adapter_image), "num_return_sequences": "200", "concurrency": "1"}
