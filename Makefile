@@ -56,7 +56,7 @@ references: $(READY)  ## every code dataset's solutions in the sandbox, right on
 	REFERENCES=all $(PYTEST) --timeout 1200 -m references
 
 oldest: $(OLDEST)/.ready  ## the client, the command and the report with the oldest libraries that are allowed
-	$(OLDEST)/bin/python -m pytest -n auto tests/unit/client tests/unit/system tests/unit/run/test_pipeline.py tests/integration/streams tests/e2e/test_endpoint.py
+	E2E=processes $(OLDEST)/bin/python -m pytest -n auto tests/unit/client tests/unit/system tests/unit/run/test_pipeline.py tests/integration/streams tests/e2e/test_endpoint.py
 
 bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
 	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
