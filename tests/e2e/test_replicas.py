@@ -111,7 +111,12 @@ def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(
 
     with FaultServer(answer) as living, FaultServer(answer, plan=hangs) as hanging:
         endpoints = f"{living.url},{hanging.url}"
-        values = {"endpoint": endpoints, "datasets": str(questions), "n": 4, "out": str(tmp_path / "out")}
+        values = {
+            "endpoint": endpoints,
+            "datasets": str(questions),
+            "num_return_sequences": 4,
+            "out": str(tmp_path / "out"),
+        }
         plan = plan_parts.plan(values, {})
         plan = replace(plan, client_limits=replace(plan.client_limits, first_token_timeout=2.0))
         report = pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
