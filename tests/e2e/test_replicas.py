@@ -1,6 +1,7 @@
 """One run on several servers: evenly, none lost when one dies, and the one that answers worse is named."""
 
 import hashlib
+import io
 import json
 import shutil
 from collections import Counter
@@ -101,9 +102,7 @@ def test_what_a_dead_replica_was_asked_the_others_answer(tmp_path: Path, questio
     assert told(folder) == told(single)
 
 
-def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(
-    tmp_path: Path, questions: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(tmp_path: Path, questions: Path) -> None:
     """It takes requests and says nothing: none is sent to it again, and after few it is asked no more."""
 
     def hangs(number: int, _request: JSON) -> str | None:
@@ -119,10 +118,10 @@ def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(
         }
         plan = plan_parts.plan(values, {})
         plan = replace(plan, client_limits=replace(plan.client_limits, first_token_timeout=2.0))
-        report = pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+        report = pipeline.run(plan, engines.ports(plan, {}, SignalClock(), shown := io.StringIO()))
         asked = [json.dumps(request, sort_keys=True) for request in hanging.chats]
     assert report.outcome.exit_code == 0
-    assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in capsys.readouterr().err
+    assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in shown.getvalue()
     assert len(command.journal(command.only_run(tmp_path / "out"), "lengths")) == 480
     assert len(asked) == len({*asked})
 
