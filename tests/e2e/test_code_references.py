@@ -76,7 +76,7 @@ def looked_at(numbers: list[int]) -> list[int]:
         ("mbpp_plus", [], [119]),
         # Two functions name what they never reach, and nobody defines.
         ("cruxeval_output", [], [288, 424]),
-        # One asks for a function, which is no data.
+        # Two ask for a function, which is no data.
         ("cruxeval_input", [], [288, 344, 364, 424]),
     ],
 )
