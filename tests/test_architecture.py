@@ -30,7 +30,6 @@ INTRODUCE = {"run/build.py", "run/engines.py", "run/plan_parts.py"}
 """What builds their parts for a run; a verb's file in `commands` may do so, too."""
 
 NEIGHBOURS = {
-    ("run_folder", "report"): "results.json and run.json have sentences and figures as the report words them",
     ("system", "report"): "bars and lines show the pace that a check shows",
     ("records", "settings"): "a plan holds its settings",
 }
