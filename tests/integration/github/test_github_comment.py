@@ -124,7 +124,7 @@ def carry_out(hub: FakeGitHub, github: Any, kind: str, text: str) -> str | None:
         return text
     if kind == "stranger":
         hub.comment("eve" if len(text) % 2 else None, text)
-    elif kind == "lost":
+    elif kind == "lost" and not hub.faults:  # more of them in a row than there are tries are a failure, told elsewhere
         how = {"how": "reset"} if text == "reset" else {"status": 502}
         hub.fault("POST", COMMENTS, carried_out=text == "carried_out", **how)
         hub.fault("PATCH", "/comments/", 502, carried_out=text != "not")
