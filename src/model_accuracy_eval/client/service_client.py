@@ -8,7 +8,6 @@ import asyncio
 import dataclasses
 import errno
 import itertools
-import random
 import re
 import secrets
 import socket
@@ -26,7 +25,7 @@ from model_accuracy_eval.client.transport import ProxiedTransport, StreamTranspo
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import ClientLimits, Fault, Service
 from model_accuracy_eval.system import process_environment
-from model_accuracy_eval.system.retry import SERVICE, Failure, Liveness, Retries, retry_after
+from model_accuracy_eval.system.retry import SERVICE, Failure, Liveness, Retries, draw, retry_after
 
 T = TypeVar("T")
 
@@ -52,7 +51,7 @@ class ServiceClient:
         proxy: str | None = None,
         tls: ssl.SSLContext | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        chance: Callable[[], float] = random.random,
+        chance: Callable[[], float] = draw,
     ) -> None:
         self.base = _base(service.base_url)
         self.model = service.model

@@ -8,7 +8,6 @@ import base64
 import hashlib
 import json
 import os
-import random
 import re
 import time
 import urllib.parse
@@ -23,7 +22,7 @@ import httpx
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.run_folder import zipping
 from model_accuracy_eval.system.process_environment import is_untrusted, with_cure
-from model_accuracy_eval.system.retry import ARTIFACTS, Failure, Retries
+from model_accuracy_eval.system.retry import ARTIFACTS, Failure, Retries, draw
 
 ANSWER_SECONDS, _CONNECT_SECONDS = 30.0, 10.0
 _ROUTE = "/twirp/github.actions.results.api.v1.ArtifactService/"
@@ -96,7 +95,7 @@ class ArtifactRequests:
         without progress after which an attempt has failed."""
         timeout = httpx.Timeout(silence or ANSWER_SECONDS, connect=_CONNECT_SECONDS)
         request = self._client.build_request(method, url, headers=headers, timeout=timeout, **content)
-        retries, spent = Retries(ARTIFACTS, random.random), 0.0
+        retries, spent = Retries(ARTIFACTS, draw), 0.0
         while True:
             started = time.monotonic()
             response = self._attempt(what, request, parse=parse)

@@ -5,7 +5,6 @@ faster, its version is read and added to.
 """
 
 import base64
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github import refusals
 from model_accuracy_eval.github.refusals import Purpose
 from model_accuracy_eval.github.requester import GitHubRequester
+from model_accuracy_eval.system.retry import draw
 
 _TRIES = 8
 _PAUSE, _LONGEST_PAUSE = 0.5, 8.0
@@ -55,7 +55,7 @@ def append(
         with purpose.explained():
             if file.take(before, whole, message):
                 return whole
-        requester.patience.wait(min(_PAUSE * 2.0**number, _LONGEST_PAUSE) * random.random())  # noqa: S311
+        requester.patience.wait(min(_PAUSE * 2.0**number, _LONGEST_PAUSE) * draw())
     raise PublishFailed(
         f"The branch {branch} of {repository} was changed by others {_TRIES} times while {path} was to be added to; "
         "the run is in the artifact: add it with `model-accuracy-eval history RUN --append FILE`."

@@ -5,6 +5,7 @@ Pure: chance and time are arguments.
 
 import email.utils
 import math
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timezone
@@ -17,6 +18,9 @@ _SERVER_ERRORS = frozenset(range(500, 1000))
 _NOT_NOW = (_SERVER_ERRORS - {501, 505}) | {408, 425, 429, 499}
 """Statuses that blame the moment and not the request; 499 is a gateway that did not want to wait any longer. A server
 that does not implement something (501, 505) will not do so in a minute."""
+
+draw: Callable[[], float] = random.Random().random  # noqa: S311 - no secret
+"""From a generator of its own: a task's function may seed the common one, and all shards would wait alike."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
