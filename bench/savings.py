@@ -6,8 +6,7 @@
 2. The same for a gate on reruns, against the services' true accuracy.
 3. What reading answers in the order of their arrival would do, where wrong ones take three times as long.
 
-1,319 problems with five samples each; chances are beta distributed with mean .7 and correlation .5. A baseline is
-another run of the same service.
+1,319 problems with five samples each; chances are beta distributed with mean .7 and correlation .5.
 """
 
 import heapq
@@ -25,7 +24,7 @@ from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.verdicts import gates
 from model_accuracy_eval.scoring.verdicts.following import FollowedFigure, FollowedGate, Following, PrefixReader
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
-from model_accuracy_eval.scoring.verdicts.sequential import reliability, stop_lines
+from model_accuracy_eval.scoring.verdicts.sequential import stop_lines
 from verdict import figure
 
 N = 5
@@ -39,7 +38,6 @@ ESTIMATES: dict[str, Callable[[int], float]] = {
     "cons@5": lambda right: cons_at_k(N, right, N),
 }
 
-Counts = NDArray[np.int64]
 Samples = NDArray[np.bool_]
 
 
@@ -68,15 +66,13 @@ def per_cent(line: float) -> float:
     return floor(100 * line * 1e6) / 1e6
 
 
-def following(kind: str, line: float, rule: GateRule, before: Counts | None, *, problems: int, seed: int) -> Following:
+def following(kind: str, line: float, rule: GateRule, *, problems: int, seed: int) -> Following:
     gate = Gate(dataset="bench", metric=kind, comparison=">=", threshold=per_cent(line))
     draws = problems * N if kind == "avg@5" else problems
     lines = stop_lines(gate, draws, rule, drawn=True, base=None)
     if lines is None:
         raise ValueError(f"{kind} cannot be followed.")
-    values = () if before is None else tuple(ESTIMATES[kind](int(right)) for right in before)
-    slope = reliability(values, N) if values and kind == "avg@5" else 0.5
-    gated = FollowedGate(gate=gate, lines=lines, before=values, slope=slope)
+    gated = FollowedGate(gate=gate, lines=lines)
     return Following(
         problems=tuple(range(problems)), n=N, figures={kind: followed(kind)}, gates=(gated,), seed=str(seed)
     )
@@ -108,23 +104,20 @@ def main() -> None:
 def print_savings(runs: int) -> None:
     print("| gate | on the line, wrong | +1 | −2 | +5 |\n|---|---|---|---|---|", flush=True)
     for kind in ESTIMATES:
-        for with_baseline in (False, True):
-            cells = list(savings(kind, runs, with_baseline=with_baseline))
-            print(f"| {kind}{', with a baseline' if with_baseline else ''} | {' | '.join(cells)} |", flush=True)
+        print(f"| {kind} | {' | '.join(savings(kind, runs))} |", flush=True)
 
 
-def savings(kind: str, runs: int, *, with_baseline: bool) -> Iterator[str]:
+def savings(kind: str, runs: int) -> Iterator[str]:
     random = np.random.default_rng(2)
     for distance in (0.0, 1.0, -2.0, 5.0):
         asked, wrong = [], 0
         for run in range(runs):
             chance = chances(random, PROBLEMS)
             samples = random.random((PROBLEMS, N)) < chance[:, None]
-            before = random.binomial(N, chance) if with_baseline else None
             whole = float(np.mean([ESTIMATES[kind](int(right)) for right in samples.sum(axis=1)]))
             # On the line itself every other run lies just below it.
             line = whole - distance / 100 + (1e-7 if not distance and run % 2 else 0.0)
-            one = following(kind, line, POINT, before, problems=PROBLEMS, seed=run)
+            one = following(kind, line, POINT, problems=PROBLEMS, seed=run)
             end = ask(one, samples)
             asked.append(end.share)
             wrong += end.decision != ("passed" if 100 * whole >= one.gates[0].gate.threshold else "failed")
@@ -141,7 +134,7 @@ def print_verdicts(runs: int) -> None:
         for run in range(runs):
             chance = chances(random, PROBLEMS)
             samples = random.random((PROBLEMS, N)) < chance[:, None]
-            one = following("avg@5", chance.mean() - distance / 100, RERUNS, None, problems=PROBLEMS, seed=run)
+            one = following("avg@5", chance.mean() - distance / 100, RERUNS, problems=PROBLEMS, seed=run)
             end = ask(one, samples)
             asked.append(end.share)
             ends[end.decision if end.decision != "undecided" else _whole(one.gates[0].gate, samples)] += 1

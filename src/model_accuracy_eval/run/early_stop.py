@@ -28,7 +28,7 @@ from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.intervals import interval_of_samples
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard, figure_units
 from model_accuracy_eval.scoring.metrics.metric_type import AskResults
-from model_accuracy_eval.scoring.verdicts import gates, sequential
+from model_accuracy_eval.scoring.verdicts import gates
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome
 from model_accuracy_eval.scoring.verdicts.following import (
     FollowedFigure,
@@ -38,7 +38,6 @@ from model_accuracy_eval.scoring.verdicts.following import (
     SampleEnds,
     baseline_figure,
     followed_figures,
-    values_before,
 )
 from model_accuracy_eval.scoring.verdicts.gate_lines import figure_named
 from model_accuracy_eval.scoring.verdicts.sequential import stop_lines
@@ -153,10 +152,7 @@ def _followed_gate(plan: RunPlan, gate: Gate, following: Following, before: _Bef
     lines = stop_lines(gate, draws, gates.rule(plan), drawn=figure.drawn, base=base)
     if lines is None:
         return None
-    values = values_before(before.side, gate.metric, following.problems) if before else ()
-    follows = before is not None and figure.is_mean_of_samples
-    slope = sequential.reliability(values, before.side.problems[0].n) if before and follows else 0.5
-    return FollowedGate(gate=gate, lines=lines, before=values, slope=slope)
+    return FollowedGate(gate=gate, lines=lines)
 
 
 class SampleJudge:

@@ -19,7 +19,7 @@ from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric, pipelines_of_runs
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, ProblemOutcome, value_of
-from model_accuracy_eval.scoring.verdicts.sequential import BaselineFigure, Covariate, MeanDecider, StopLines
+from model_accuracy_eval.scoring.verdicts.sequential import BaselineFigure, MeanDecider, StopLines
 
 _MISSING = 0.05
 """The share of the beginning that may be missing."""
@@ -191,10 +191,6 @@ class FollowedGate(Record, frozen=True, kw_only=True):
 
     gate: Gate
     lines: StopLines
-    before: tuple[float, ...] = ()
-    """The baseline's value of each problem; empty: there is none."""
-    slope: float = 0.5
-    """How new values are expected to follow those."""
 
 
 class ReadUnit(NamedTuple):
@@ -250,7 +246,7 @@ class PrefixReader:
         self._order = following.order
         self._told: list[dict[int, SampleEnds]] = [{} for _ in following.problems]
         self._read = 0
-        self._deciders = [_decider(following, gate, self._order) for gate in following.gates]
+        self._deciders = [_decider(following, gate, len(self._order)) for gate in following.gates]
         self._decisions: dict[str, Decision] = {}
         self._first = next(iter(following.figures))
         self.so_far = BeginningMean(
@@ -336,15 +332,13 @@ class PrefixReader:
         return figure.ends(right, sum(low < high for low, high in told) + unasked)
 
 
-def _decider(following: Following, followed: FollowedGate, order: Sequence[ReadUnit]) -> MeanDecider:
+def _decider(following: Following, followed: FollowedGate, units: int) -> MeanDecider:
     figure = following.figures[followed.gate.metric]
-    covariate = Covariate([followed.before[unit.place] for unit in order], followed.slope) if followed.before else None
     return MeanDecider(
-        len(order),
+        units,
         (followed.lines.lower, followed.lines.upper),
         followed.lines.errors,
         binary=figure.yes_or_no if following.by_samples else figure.zero_or_one,
-        covariate=covariate,
     )
 
 
@@ -353,16 +347,6 @@ def _decider(following: Following, followed: FollowedGate, order: Sequence[ReadU
 
 _OF_SIZES = {"pass", "cons"}
 """Figures whose names say of how many samples they are."""
-
-
-def values_before(side: DatasetOutcome, metric: str, problems: Sequence[int]) -> tuple[float, ...]:
-    """The baseline's value of every problem, 0..1, in this order; empty if it has none. Of a problem that it lacks,
-    the mean: whatever stands there, it was there before this run."""
-    known = {problem.id: value for problem in side.problems if (value := value_of(metric, problem)) is not None}
-    if not known:
-        return ()
-    middle = fsum(known.values()) / len(known)
-    return tuple(known.get(problem, middle) for problem in problems)
 
 
 def baseline_figure(side: DatasetOutcome, metric: str, *, is_drawn_alike: bool) -> BaselineFigure | None:

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.scoring.verdicts.sequential import Covariate, MeanAtLeast, MeanDecider, reliability
+from model_accuracy_eval.scoring.verdicts.sequential import MeanAtLeast, MeanDecider
 
 SHARES = st.floats(0, 1).map(lambda value: round(value, 6))
 
 
-def decided(values: Sequence[float], line: float, error: float = 0.05, **parts: object) -> tuple[bool | None, int]:
+def decided(values: Sequence[float], line: float, error: float = 0.05) -> tuple[bool | None, int]:
     """Whether the mean was found to reach the line, and after how many values."""
-    decider = MeanDecider(len(values), (line - 1e-9, line), (error, error), binary=True, **parts)  # type: ignore[arg-type]
+    decider = MeanDecider(len(values), (line - 1e-9, line), (error, error), binary=True)
     for read, value in enumerate(values, 1):
         decider.tell(value, value)
         if decider.is_decided:
@@ -24,44 +24,37 @@ def decided(values: Sequence[float], line: float, error: float = 0.05, **parts: 
     return None, len(values)
 
 
-def drawn(random: np.random.Generator, problems: int, n: int) -> tuple[list[float], list[float]]:
-    """Samples of problems of unlike difficulty in random order, and a baseline's share of each sample's problem."""
+def drawn(random: np.random.Generator, problems: int, n: int) -> list[float]:
+    """Samples of problems of unlike difficulty in random order."""
     chances = random.beta(0.7, 0.3, problems)
     right = random.binomial(n, chances)
     order = random.permutation(problems * n)
-    samples = (np.arange(n)[None, :] < right[:, None]).astype(float).ravel()[order]
-    before = np.repeat(random.binomial(n, chances) / n, n)[order]
-    return samples.tolist(), before.tolist()
+    samples: list[float] = (np.arange(n)[None, :] < right[:, None]).astype(float).ravel()[order].tolist()
+    return samples
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reaches", [True, False])
-@pytest.mark.parametrize("with_baseline", [True, False])
-def test_at_the_line_it_is_wrong_in_one_of_twenty(*, reaches: bool, with_baseline: bool) -> None:
+def test_at_the_line_it_is_wrong_in_one_of_twenty(*, reaches: bool) -> None:
     """A mean that lies exactly on the line, or just below it, is taken for the other in at most 5 % of orders."""
     random, wrong, runs = np.random.default_rng(5), 0, 400
     for _ in range(runs):
-        values, before = drawn(random, 40, 5)
-        covariate = Covariate(before, reliability(before, 5)) if with_baseline else None
+        values = drawn(random, 40, 5)
         line = fsum(values) / len(values) + (0.0 if reaches else 1e-6)
-        is_above, _ = decided(values, line, covariate=covariate)
+        is_above, _ = decided(values, line)
         wrong += is_above is not reaches
     assert wrong / runs < 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
 
 
 def test_what_it_saves_is_what_was_published() -> None:
-    """Five points from the line, 1,319 problems with five samples: some 9 % of the requests, 6 % with a baseline."""
-    random = np.random.default_rng(6)
-    asked: dict[bool, list[float]] = {False: [], True: []}
+    """Five points from the line, 1,319 problems with five samples: some 9 % of the requests."""
+    random, asked = np.random.default_rng(6), []
     for _ in range(25):
-        values, before = drawn(random, 1319, 5)
-        for with_baseline, of_kind in asked.items():
-            covariate = Covariate(before, reliability(before, 5)) if with_baseline else None
-            is_above, read = decided(values, fsum(values) / len(values) - 0.05, covariate=covariate)
-            assert is_above
-            of_kind.append(read / len(values))
-    assert abs(fsum(asked[False]) / 25 - 0.09) < 0.03
-    assert abs(fsum(asked[True]) / 25 - 0.06) < 0.03
+        values = drawn(random, 1319, 5)
+        is_above, read = decided(values, fsum(values) / len(values) - 0.05)
+        assert is_above
+        asked.append(read / len(values))
+    assert abs(fsum(asked) / 25 - 0.09) < 0.03
 
 
 def arrivals(values: Sequence[float], random: np.random.Generator, *, in_flight: int) -> list[float]:
@@ -103,14 +96,13 @@ def test_at_the_end_nothing_is_wrong_that_was_not_decided_before(values: list[fl
     assert reaches or not proof.is_proven or fsum(values) > len(values) * line - 1e-6
 
 
-@given(values=st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=80), line=SHARES, slope=st.floats(0, 1.5))
-def test_any_values_can_be_told(values: list[tuple[float, float]], line: float, slope: float) -> None:
-    """Whatever the values and whatever stood there before, the stake stays positive: a logarithm of it exists."""
-    covariate = Covariate([before for _, before in values], slope)
-    decider = MeanDecider(len(values), (line / 2, line), (0.025, 0.025), binary=False, covariate=covariate)
-    for value, _ in values:
+@given(values=st.lists(SHARES, min_size=1, max_size=80), line=SHARES)
+def test_any_values_can_be_told(values: list[float], line: float) -> None:
+    """Whatever the values, the stake stays positive: a logarithm of it exists."""
+    decider = MeanDecider(len(values), (line / 2, line), (0.025, 0.025), binary=False)
+    for value in values:
         decider.tell(value, value)
-    mean = fsum(value for value, _ in values) / len(values)
+    mean = fsum(values) / len(values)
     assert decider.is_above or mean < line + 1e-6
 
 
