@@ -11,7 +11,8 @@ Needs the extra `text`.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import DataFile, DataRow, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _LANGUAGES = {
     "ar": ("arb_Arab", "Arabic", "13a"),
@@ -68,3 +69,25 @@ def _pair(source: str, target: str) -> TaskSpec:
 
 TASKS = (*(_pair("en", code) for code in _LANGUAGES if code != "en"), _pair("zh", "en"))
 GROUPS = (prompt_parts.plain_mean("flores", TASKS, "chrF++"),)
+
+
+def side_by_side(rows: list[DataRow], *, key: str, role: str, column: str) -> list[DataRow]:
+    """One row of all with the same key, with a column of each one's role that has its `column`.
+
+    The other columns are the first one's. Rows without a partner are refused: a text would be asked for that nobody
+    knows.
+    """
+    roles = list(dict.fromkeys(str(row[role]) for row in rows))
+    together: dict[str, DataRow] = {}
+    for row in rows:
+        own = {str(row[role]): row[column]}
+        together[str(row[key])] = {**row, **together.get(str(row[key]), {}), **own}
+    for name, row in together.items():
+        if lacking := [one for one in roles if one not in row]:
+            raise BadData(f"The row whose {key} is {name} has no {lacking[0]}: the files are of different splits.")
+    if len(together) * len(roles) != len(rows):
+        raise BadData(f"{len(rows):,} rows have {len(together):,} different values of {key}: some occur twice.")
+    return list(together.values())
+
+
+VIEWS = {"side_by_side": side_by_side}

@@ -4,10 +4,15 @@ Folders are those of OpenCompass's data bundle, which AISBench's guides unpack, 
 number is compared: nobody publishes what they are.
 """
 
+import csv
+import io
+from collections.abc import Callable, Mapping
+
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks import agieval, bbh, gaokao, mmlu
-from model_accuracy_eval.records import DataFile
+from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.records import DataFile, DataRow
 
 
 def _joined(files: list[DataFile], total: int) -> DataFile:
@@ -76,3 +81,45 @@ IN_FOLDERS: dict[str, DataFile] = {
 def placed(file: DataFile) -> DataFile:
     """The file, which says where it is in those folders."""
     return structs.replace(file, in_folders=IN_FOLDERS.get(file.name))
+
+
+# Rows as other tools' folders have them → rows as the hubs have them.
+
+
+def headless_options(rows: list[DataRow], place: str) -> list[DataRow]:
+    """MMLU's own CSV files: the question, four options and the letter of the right one, without a header."""
+    (whole,) = rows
+    lines = [cells for cells in csv.reader(io.StringIO(whole["text"], newline="")) if cells]
+    for number, cells in enumerate(lines, start=1):
+        if len(cells) != 6 or cells[5].strip() not in set("ABCD"):
+            raise BadData(
+                f"{place}, row {number}: a question, four options and one of the letters A to D are expected, without "
+                f"a header, but there are {len(cells)} cells, the last of them {cells[-1][:40]!r}."
+            )
+    return [
+        {"question": question, "choices": options, "answer": "ABCD".index(letter.strip())}
+        for question, *options, letter in lines
+    ]
+
+
+def stem_questions(rows: list[DataRow], place: str) -> list[DataRow]:
+    """The Allen Institute's own files: {"question": {"stem": "…", "choices": [{"text": "…", "label": "A"}]}}."""
+    for number, row in enumerate(rows, start=1):
+        question = row.get("question")
+        if not isinstance(question, Mapping) or not {"stem", "choices"} <= question.keys():
+            raise BadData(f"{place}, row {number}: 'question' has no 'stem' and 'choices'.")
+    return [
+        {
+            **row,
+            "question": row["question"]["stem"],
+            "question_stem": row["question"]["stem"],
+            "choices": {name: [one[name] for one in row["question"]["choices"]] for name in ("text", "label")},
+        }
+        for row in rows
+    ]
+
+
+LAYOUTS: dict[str, Callable[[list[DataRow], str], list[DataRow]]] = {
+    "headless_options": headless_options,
+    "stem_questions": stem_questions,
+}

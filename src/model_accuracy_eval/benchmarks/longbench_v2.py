@@ -8,8 +8,10 @@ Judged: the letter. Difficulties and lengths have rows of their own. Texts that 
 rejected by the service and counted so; the authors cut out their middles.
 """
 
+from collections.abc import Sequence
+
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, PublishedScore, Step, TaskSpec
 
 _DIFFICULTIES, _LENGTHS = ("easy", "hard"), ("short", "medium", "long")
 _OPTIONS = prompt_parts.lettered("[choice_A, choice_B, choice_C, choice_D]")
@@ -52,3 +54,11 @@ TASK = TaskSpec(
 )
 
 TASKS = (TASK,)
+
+
+def combined(rows: list[DataRow], *, field: str, of: Sequence[str]) -> list[DataRow]:
+    """With a further column: the values of some others, with blanks between them."""
+    return [{**row, field: " ".join(str(row[name]) for name in of)} for row in rows]
+
+
+VIEWS = {"combined": combined}

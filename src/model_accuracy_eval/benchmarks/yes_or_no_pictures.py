@@ -10,9 +10,22 @@ wants a question right about all of its pictures; and fAcc, which wants all ques
 or picture that a limit leaves without some of its rows does not count. Every category has a row of its own.
 """
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
 import msgspec
 
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataRow,
+    Grouping,
+    HubSplit,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Step,
+    TaskSpec,
+)
 
 _PROMPT = Prompt(question="{{ image }}\n{{ question | trim }}\nAnswer with yes or no.")
 _PIPELINES = (
@@ -76,3 +89,19 @@ POPE = TaskSpec(
 )
 
 TASKS = (HALLUSIONBENCH, POPE)
+
+
+def grouped(rows: list[DataRow], *, columns: Mapping[str, Sequence[str]]) -> list[DataRow]:
+    """With a column for each kind of group, such as the rotations of one question: its name and how many rows it has,
+    as the metric `whole_group` reads them.
+
+    `columns`: the new column → those that are equal in all rows of a group.
+    """
+    for column, of in columns.items():
+        names = ["/".join(str(row[name]) for name in of) for row in rows]
+        sizes = Counter(names)
+        rows = [{**row, column: {"name": name, "rows": sizes[name]}} for row, name in zip(rows, names, strict=True)]
+    return rows
+
+
+VIEWS = {"grouped": grouped}

@@ -80,7 +80,7 @@ class DataFile(Record, frozen=True, kw_only=True):
     as_text: str = ""
     """The column that gets the whole text of the file, which is one row then."""
     layout: str = ""
-    """How its rows become those of other copies: a function of `tasks.row_layouts`."""
+    """How its rows become those of other copies: a function of `benchmarks.folder_places`."""
     bundled: str | None = None
     """File inside the package, for this project's own datasets."""
     more: "tuple[DataFile, ...]" = ()

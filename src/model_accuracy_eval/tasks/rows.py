@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from model_accuracy_eval.benchmarks.folder_places import LAYOUTS
 from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows, RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsPin, RowsSource, RowsStatus, TableFile
@@ -128,7 +129,7 @@ def read(
             raise
         return _read_instead(file, missing, lambda other: read(other, fields, data_dir, hub, make_rows, note=note))
     if file.layout:
-        rows = row_formats.LAYOUTS[file.layout](list(rows), places[0])
+        rows = LAYOUTS[file.layout](list(rows), places[0])
         rows = [_checked(f"{places[0]}, row {number}", row, own) for number, row in enumerate(rows, start=1)]
     note(check(file, rows, own, places, hub.pins, is_known=is_pinned))
     if file.recipe:

@@ -5,8 +5,7 @@ A problem's number is its place in the view, so that slices and limits never ren
 
 import random
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy
@@ -16,7 +15,6 @@ from model_accuracy_eval.benchmarks.dataset_table import View
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import DataRow, Problem, Shard, Step, TaskSpec
 from model_accuracy_eval.tasks.importers.own_rows import own_questions
-from model_accuracy_eval.tasks.long_contexts import long_contexts
 from model_accuracy_eval.tasks.row_formats import last_replies
 
 T = TypeVar("T")
@@ -46,11 +44,6 @@ def dated(rows: list[DataRow], *, field: str, first: str = "", last: str = "") -
     return [row for row in rows if first <= str(row[field])[:10] and (not last or str(row[field])[:10] <= last)]
 
 
-def combined(rows: list[DataRow], *, field: str, of: Sequence[str]) -> list[DataRow]:
-    """With a further column: the values of some others, with blanks between them."""
-    return [{**row, field: " ".join(str(row[name]) for name in of)} for row in rows]
-
-
 def shuffled(rows: Sequence[T], *, seed: int) -> list[T]:
     """In the order in which Python's `random` shuffles them."""
     mixed = list(rows)
@@ -68,38 +61,6 @@ def permuted(rows: list[DataRow], *, seed: int = 42) -> list[DataRow]:
     return [rows[at] for at in numpy.random.default_rng(seed).permutation(len(rows))]
 
 
-def grouped(rows: list[DataRow], *, columns: Mapping[str, Sequence[str]]) -> list[DataRow]:
-    """With a column for each kind of group, such as the rotations of one question: its name and how many rows it has,
-    as the metric `whole_group` reads them.
-
-    `columns`: the new column → those that are equal in all rows of a group.
-    """
-    for column, of in columns.items():
-        names = ["/".join(str(row[name]) for name in of) for row in rows]
-        sizes = Counter(names)
-        rows = [{**row, column: {"name": name, "rows": sizes[name]}} for row, name in zip(rows, names, strict=True)]
-    return rows
-
-
-def side_by_side(rows: list[DataRow], *, key: str, role: str, column: str) -> list[DataRow]:
-    """One row of all with the same key, with a column of each one's role that has its `column`.
-
-    The other columns are the first one's. Rows without a partner are refused: a text would be asked for that nobody
-    knows.
-    """
-    roles = list(dict.fromkeys(str(row[role]) for row in rows))
-    together: dict[str, DataRow] = {}
-    for row in rows:
-        own = {str(row[role]): row[column]}
-        together[str(row[key])] = {**row, **together.get(str(row[key]), {}), **own}
-    for name, row in together.items():
-        if lacking := [one for one in roles if one not in row]:
-            raise BadData(f"The row whose {key} is {name} has no {lacking[0]}: the files are of different splits.")
-    if len(together) * len(roles) != len(rows):
-        raise BadData(f"{len(rows):,} rows have {len(together):,} different values of {key}: some occur twice.")
-    return list(together.values())
-
-
 def programs(rows: list[DataRow]) -> list[DataRow]:
     """The rows of HumanEval or MBPP with `program_head` and `program_tests`, for running UltraEval's programs."""
     found = []
@@ -114,16 +75,12 @@ def programs(rows: list[DataRow]) -> list[DataRow]:
 VIEWS: dict[str, View] = {
     "only": only,
     "without": without,
-    "combined": combined,
     "dated": dated,
     "shuffled": shuffled,
     "permuted": permuted,
-    "long_contexts": long_contexts,
     "last_replies": last_replies,
     "own_questions": own_questions,
     "programs": programs,
-    "grouped": grouped,
-    "side_by_side": side_by_side,
     **dataset_table.VIEWS,
 }
 

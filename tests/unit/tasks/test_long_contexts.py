@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.benchmarks.dataset_table import GROUPS, SECTIONS, find
+from model_accuracy_eval.benchmarks.ruler import KINDS, long_contexts
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Attempt, DataFile, DataRow, Problem
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.long_contexts import KINDS, long_contexts
 from model_accuracy_eval.tasks.rows import parse
 
 SENTENCES = (resources.files("model_accuracy_eval.tasks") / "data" / "everyday_sentences.txt").read_bytes()
