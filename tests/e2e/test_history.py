@@ -155,12 +155,3 @@ def test_help_says_what_places_are() -> None:
     assert "history files (.jsonl)" in " ".join(done.out.split())
     assert isinstance(done, command.Done)
     assert not done.err
-
-
-def test_the_page_is_written_beside_the_text(tmp_path: Path) -> None:
-    """And where it cannot be, that is told."""
-    run(tmp_path / "runs", 1, shares([5, 0]))
-    done = command.run("history", tmp_path / "runs", "--html", tmp_path / "h.html")
-    assert (done.code, "humaneval" in done.out) == (0, True)
-    assert "<bdi>humaneval</bdi>" in (tmp_path / "h.html").read_text()
-    assert "cannot be written" in command.run("history", tmp_path / "runs", "--html", tmp_path).err

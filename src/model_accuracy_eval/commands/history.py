@@ -6,10 +6,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from model_accuracy_eval.commands.options import complete_datasets, complete_figures_of_runs, write
+from model_accuracy_eval.commands.options import complete_datasets, complete_figures_of_runs
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.report import history as trends
-from model_accuracy_eval.report import history_page
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HISTORY_SUFFIX, HistoryFile, HistoryLine, LeftOut, RunHistory
 from model_accuracy_eval.run_folder.run_archive import open_archive
@@ -30,7 +29,6 @@ from model_accuracy_eval.system.local_files import append_lines
 @click.option("--append", metavar="FILE", help="Add the runs to this history file, and show all that it holds.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 while a regression stands.")
 @click.option("--problems", is_flag=True, help="Show instead which problems every run solves, some of them, or none.")
-@click.option("--html", metavar="FILE", help="Also write the trends to this page.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @click.pass_context
 def history(
@@ -45,7 +43,6 @@ def history(
     append: str | None,
     fail_on_regression: bool,
     problems: bool,
-    html: str | None,
     as_json: bool,
 ) -> None:
     """The figures of runs, oldest first, one series for each dataset, metric and model; where one has fallen, between
@@ -65,8 +62,6 @@ def history(
     if not (solved if problems else shown.series or shown.left_out):
         where = ", ".join(f"'{place}'" for place in places)
         raise BadReuse(f"In {where} there is no run with figures to show ({len(lines)} datasets of runs were read).")
-    if html:
-        write(html, history_page.as_html(shown))
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(solved if problems else shown), indent=2).decode())
     else:

@@ -69,14 +69,8 @@ def _in_order(report: Report, replies: Mapping[str, PackedReplies]) -> list[Pack
     return [replies.get(result.dataset, PackedReplies()) for result in report.dataset_results]
 
 
-def render(
-    template: str,
-    values: Mapping[str, object],
-    *,
-    styles: Sequence[str] = ("page.css",),
-    scripts: Sequence[str] = _SCRIPTS,
-) -> bytes:
-    """A page from its template, with these styles and scripts in it."""
+def render(template: str, values: Mapping[str, object]) -> bytes:
+    """A page from its template, with style and scripts in it."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("model_accuracy_eval.report"),
         autoescape=True,
@@ -85,11 +79,11 @@ def render(
         lstrip_blocks=True,
     )
     # One function around them all, so that no name of theirs is a name of the page's.
-    parts = "\n".join(map(_asset, scripts))
+    parts = "\n".join(map(_asset, _SCRIPTS))
     script = f'"use strict";\n(() => {{\n{parts}}})();\n'
     page = environment.get_template(template).render(
         values,
-        style=markupsafe.Markup("".join(map(_asset, styles))),  # noqa: S704 - our own files
+        style=markupsafe.Markup(_asset("page.css")),  # noqa: S704 - our own files
         script=markupsafe.Markup(script),  # noqa: S704 - our own files
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
