@@ -75,18 +75,6 @@ def test_runs_of_another_format_do_not_hide_the_others(tmp_path: Path) -> None:
     assert "foreign/run.json" in done.err
 
 
-def test_a18_history_tells_which_problems_any_run_solves(tmp_path: Path) -> None:
-    """In every run, in some, in none, and what the best run for each problem would bring; a broken run does not count."""
-    run(tmp_path, 1, shares([5, 3, 0, 2]))
-    run(tmp_path, 2, shares([4, 0, 1, 2]))
-    run(tmp_path, 3, shares([0, 0, 5, 5]), status="broken")
-    (one,) = told(tmp_path, "--problems")
-    assert (one["runs"], one["every"], one["sometimes"], one["never"]) == (2, 1, [1], [2, 3])
-    shown = command.run("history", tmp_path, "--problems").out.splitlines()
-    assert shown[1].split() == ["humaneval", "abc123", "/weights", "2", "4", "1", "1", "2", "50.00"]
-    assert command.run("history", tmp_path, "--problems", "--label", "other").code == 2
-
-
 def test_a_regression_fails_where_that_is_asked_for(tmp_path: Path) -> None:
     """Exit code 1 while it stands, 0 without the option, and 0 for a quiet history."""
     for day in range(1, 15):
@@ -100,7 +88,6 @@ def test_a_regression_fails_where_that_is_asked_for(tmp_path: Path) -> None:
     assert "REGRESSED between 00000000 (2026-01-09) and 00000000 (2026-01-10)" in done.out
     assert "these 7 problems: 11, 12, 13, 14, 15, 16, 17" in done.out
     assert command.run("history", tmp_path).code == 0
-    assert command.run("history", tmp_path, "--problems", "--fail-on-regression").code == 1
     assert command.run("history", tmp_path, "--since", "2026-01-10", "--fail-on-regression").code == 0
 
 

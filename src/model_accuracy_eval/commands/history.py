@@ -28,7 +28,6 @@ from model_accuracy_eval.system.local_files import append_lines
 @click.option("--since", metavar="RUN|DATE", help="Begin with this run, or with the first one of this day or later.")
 @click.option("--append", metavar="FILE", help="Add the runs to this history file, and show all that it holds.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 while a regression stands.")
-@click.option("--problems", is_flag=True, help="Show instead which problems every run solves, some of them, or none.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @click.pass_context
 def history(
@@ -42,7 +41,6 @@ def history(
     since: str | None,
     append: str | None,
     fail_on_regression: bool,
-    problems: bool,
     as_json: bool,
 ) -> None:
     """The figures of runs, oldest first, one series for each dataset, metric and model; where one has fallen, between
@@ -58,14 +56,13 @@ def history(
         lines = _told(history_file.decode(content, append))
     choice = trends.HistoryChoice(dataset=dataset, label=label, model=model, metric=metric, since=since)
     shown = trends.history(lines, found.left_out, choice)
-    solved = trends.solved_problems(lines, choice) if problems else []
-    if not (solved if problems else shown.series or shown.left_out):
+    if not (shown.series or shown.left_out):
         where = ", ".join(f"'{place}'" for place in places)
         raise BadReuse(f"In {where} there is no run with figures to show ({len(lines)} datasets of runs were read).")
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(solved if problems else shown), indent=2).decode())
+        click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode())
     else:
-        click.echo(trends.problems_as_text(solved) if problems else trends.as_text(shown))
+        click.echo(trends.as_text(shown))
     if fail_on_regression and shown.regressed:
         context.exit(1)
 

@@ -106,24 +106,6 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
         return next((fall for fall in reversed(self.falls) if fall.mended is None), None)
 
 
-class SolvedProblems(msgspec.Struct, frozen=True, kw_only=True):
-    """Which problems the runs of a series solve, on the problems of which all of them have a verdict."""
-
-    dataset: str
-    version: str
-    model: str | None
-    label: str
-    sampling: dict[str, Any]
-    runs: int
-    problems: int
-    every: int
-    """How many problems every run solved."""
-    sometimes: tuple[int, ...]
-    never: tuple[int, ...]
-    oracle: float | None
-    """Share of the problems that at least one run solved, 0..100."""
-
-
 class History(msgspec.Struct, frozen=True, kw_only=True):
     """All series, and the runs that are in none of them."""
 
@@ -149,11 +131,6 @@ def history(
         series=tuple(_series(runs, limit) for runs in grouped),
         left_out=tuple(sorted(apart.values(), key=lambda each: (each.finished, each.run))),
     )
-
-
-def solved_problems(lines: Iterable[HistoryLine], choice: HistoryChoice | None = None) -> list[SolvedProblems]:
-    """Which problems the runs of each series solve; none of answers that are not right or wrong."""
-    return [_solved(runs) for runs in _grouped(lines, choice or HistoryChoice()) if all(line.right for line, _ in runs)]
 
 
 def _grouped(lines: Iterable[HistoryLine], choice: HistoryChoice) -> list[SeriesRuns]:
@@ -203,24 +180,6 @@ def _key(line: HistoryLine, figure: PastFigure) -> tuple[str, ...]:
 
 def _asked(line: HistoryLine) -> str:
     return sha256(numpy.asarray(line.asked, dtype="<i8").tobytes()).hexdigest()[:8]
-
-
-def _solved(runs: SeriesRuns) -> SolvedProblems:
-    line = runs[-1][0]
-    found = regressions.consistency([_majority(each) for each, _ in runs])
-    return SolvedProblems(
-        dataset=line.dataset,
-        version=line.version,
-        model=line.model,
-        label=line.label,
-        sampling={**line.sampling, "n": line.n},
-        runs=found.runs,
-        problems=found.problems,
-        every=found.every,
-        sometimes=tuple(line.asked[place] for place in found.sometimes),
-        never=tuple(line.asked[place] for place in found.never),
-        oracle=found.oracle,
-    )
 
 
 def _series(runs: SeriesRuns, limit: float) -> Series:
@@ -328,17 +287,6 @@ def as_text(history: History) -> str:
         lines = (f"  {each.finished}  {each.run[:8]}  {markdown.plain(each.reason)}" for each in history.left_out)
         blocks.append("\n".join(["In no series:", *lines]))
     return "\n\n".join(blocks)
-
-
-def problems_as_text(found: Sequence[SolvedProblems]) -> str:
-    """A table: `any` is the share of the problems that at least one run solved."""
-    head = ("dataset", "version", "model", "runs", "problems", "in every run", "in some", "in none", "any")
-    return "\n".join(_aligned([head, *map(_problem_cells, found)]))
-
-
-def _problem_cells(found: SolvedProblems) -> tuple[str, ...]:
-    numbers = (found.runs, found.problems, found.every, len(found.sometimes), len(found.never))
-    return (found.dataset, found.version, found.model or "unknown", *map(str, numbers), figures.number(found.oracle))
 
 
 def title(series: Series) -> str:

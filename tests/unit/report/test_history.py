@@ -213,18 +213,6 @@ def test_runs_figures_and_days_can_be_chosen() -> None:
         told(since="2027-01-01")
 
 
-def test_what_the_runs_solve_is_counted_for_each_series() -> None:
-    """On the problems of which all have a verdict; answers that are not right or wrong have none."""
-    lines = [past(1, [1, 1, 0, 1]), past(2, [1, 0, 0, 0], lost=(3,)), past(3, [1, 0, 0, 0], model="/other")]
-    other, mine = history.solved_problems([*lines, past(4, [1], right=(), dataset="bleu")])
-    assert (mine.model, mine.runs, mine.problems, mine.every, mine.sometimes, mine.never) == (
-        "/weights", 2, 3, 1, (1,), (2,),
-    )  # fmt: skip
-    assert mine.oracle == pytest.approx(200 / 3)
-    assert (other.model, other.runs, other.oracle) == ("/other", 1, 25.0)
-    assert history.problems_as_text([mine]).splitlines()[1].split()[-5:] == ["3", "1", "1", "1", "66.67"]
-
-
 def test_runs_that_are_in_no_series_are_listed_with_their_reasons() -> None:
     """Once, however often they were found."""
     stopped = LeftOut(run="9" * 32, finished="2026-03-02", reason="it was stopped: SIGTERM.")

@@ -1,13 +1,11 @@
 """The rule that notices a fall: quiet histories stay quiet, a fall is noticed and located, what comes back is mended."""
 
-import random
-
 import numpy
 import pytest
 from numpy.typing import NDArray
 
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import paired_interval
-from model_accuracy_eval.scoring.verdicts.regressions import FIRST_RUNS, LIMIT, consistency, paired_change, trend
+from model_accuracy_eval.scoring.verdicts.regressions import FIRST_RUNS, LIMIT, paired_change, trend
 
 Floats = NDArray[numpy.float64]
 
@@ -109,24 +107,3 @@ def test_a_long_history_is_read_in_no_time() -> None:
     """A year of nights of a large benchmark: the reference is thirty runs at most."""
     runs = [numpy.ones(2000)] * 365
     assert trend(runs).sums[-1] == 0.0
-
-
-def test_a18_problems_are_solved_in_every_run_in_some_or_in_none() -> None:
-    """Counted problem by problem in the plainest way; heaps add up, and no run alone is better than the oracle."""
-    chance = random.Random(18)
-    runs = [[chance.choice([0, 0, 1, 1]) for _ in range(60)] for _ in range(3)]
-    one = consistency([numpy.array(run, dtype=float) for run in runs])
-    columns = list(zip(*runs, strict=True))
-    assert one.every == sum(all(column) for column in columns)
-    assert one.never == [place for place, column in enumerate(columns) if not any(column)]
-    assert one.every + len(one.sometimes) + len(one.never) == one.problems == 60
-    assert one.oracle is not None
-    assert one.oracle >= 100 * max(map(sum, runs)) / 60
-
-
-def test_problems_that_one_run_lacks_are_left_out() -> None:
-    """And where nothing is left there is no share: nothing is not 0 %."""
-    lost = numpy.array([numpy.nan, 1.0])
-    one = consistency([numpy.array([1.0, 0.0]), lost])
-    assert (one.runs, one.problems, one.sometimes, one.oracle) == (2, 1, [1], 100.0)
-    assert consistency([numpy.array([numpy.nan])]).oracle is None
