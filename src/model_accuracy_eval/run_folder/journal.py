@@ -60,7 +60,7 @@ class AnswerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     seed: int | None = None
     tries: int = 1
     at: float | None = None
-    """When the line was written, in seconds since the epoch; journals of older versions do not say."""
+    """When the line was written, in seconds since the epoch."""
 
 
 class FailureLine(msgspec.Struct, kw_only=True):

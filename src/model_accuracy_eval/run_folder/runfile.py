@@ -129,7 +129,7 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     answered_before: int | msgspec.UnsetType = msgspec.UNSET  # the time of these is not in `seconds`
     n: int = 0
     drawn: Sampling | None = None
-    """How the samples were drawn; runs of older versions do not say."""
+    """How the samples were drawn."""
     k: tuple[int, ...] = ()
     gates: tuple[GateEntry, ...] = ()
     comparison: Comparison | None = None

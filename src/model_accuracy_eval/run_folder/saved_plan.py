@@ -4,7 +4,6 @@ Also checks that a run that is continued with `--reuse` asks the same as before.
 """
 
 import ast
-import re
 from pprint import pformat
 from typing import Any
 
@@ -14,10 +13,6 @@ from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import JSONObject, RunPlan
 from model_accuracy_eval.records.base import identifies
-
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>\w+)`(?: - at `\$(?P<path>.*)`)?")
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
-_EMPTY: tuple[object, ...] = ("", (), [], {})
 
 
 def dump(plan: RunPlan) -> str:
@@ -45,38 +40,9 @@ def load(source: str, where: str) -> RunPlan:
             for node in ast.parse(source).body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-        return _converted({**values["plan"], "settings": values["settings"]}, where)
+        return msgspec.convert({**values["plan"], "settings": values["settings"]}, RunPlan)
     except (SyntaxError, ValueError, TypeError, KeyError, IndexError, msgspec.ValidationError) as error:
         raise BadReuse(f"{where} cannot be read as the plan of a run: {error}.") from error
-
-
-def _converted(values: JSONObject, where: str) -> RunPlan:
-    """The plan of this or of another version. What has a default may be missing, and a field that this version does not
-    have may say nothing; one that says something may have decided what was asked."""
-    try:
-        return msgspec.convert(values, RunPlan)
-    except msgspec.ValidationError as error:
-        unknown = _UNKNOWN_FIELD.fullmatch(str(error))
-        if unknown is None:
-            raise
-        value = _owner(values, unknown["path"] or "").pop(unknown["name"])
-        if value is not None and value is not False and value not in _EMPTY:
-            name = f"{unknown['path'] or ''}.{unknown['name']}".lstrip(".")
-            raise BadReuse(
-                f"{where} was written by another version of this program: its {name} is {_short(value)}, which this "
-                "version does not know, so it cannot say whether it would ask the same. Use the version that its "
-                "run.json names."
-            ) from error
-    return _converted(values, where)
-
-
-def _owner(values: JSONObject, path: str) -> JSONObject:
-    """The object at a path such as `.tasks[0].prompt`."""
-    found: Any = values
-    for key, place in _STEP.findall(path):
-        found = found[key] if key else found[int(place)]
-    owner: JSONObject = found
-    return owner
 
 
 def check_same_questions(old: RunPlan, new: RunPlan) -> None:
