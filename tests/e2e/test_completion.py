@@ -14,11 +14,6 @@ from tests.e2e import command
         ("run --reuse outp", "file,outp"),
         ("tasks show demo_gs", "plain,demo_gsm8k"),
         ("tas", "plain,tasks"),
-        ("run --datasets gsm8k -n 3 --only avg", "plain,avg@3"),
-        ("run --datasets squad -n 1 --only exact,f", "plain,exact,f1"),
-        ("run --datasets gsm8k,squad --gate sq", "plain,squad:"),
-        ("run --gate 'squad: f", "plain,squad: f1 (5 runs average) >="),
-        ("run --gate 'scenario: bal", "plain,scenario: balanced"),
         ("history --dataset demo_gs", "plain,demo_gsm8k"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from model_accuracy_eval.commands.options import complete_datasets, complete_figures_of_runs
+from model_accuracy_eval.commands.options import complete_datasets
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.report import history as trends
 from model_accuracy_eval.run_folder import history_file
@@ -22,9 +22,7 @@ from model_accuracy_eval.system.local_files import append_lines
 @click.option("--dataset", help="Show this dataset alone.", shell_complete=complete_datasets)
 @click.option("--label", help="Show this label alone.")
 @click.option("--model", help="Show this model alone.")
-@click.option(
-    "--metric", help="Show this figure; default: each dataset's first.", shell_complete=complete_figures_of_runs
-)
+@click.option("--metric", help="Show this figure; default: each dataset's first.")
 @click.option("--since", metavar="RUN|DATE", help="Begin with this run, or with the first one of this day or later.")
 @click.option("--append", metavar="FILE", help="Add the runs to this history file, and show all that it holds.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 while a regression stands.")
