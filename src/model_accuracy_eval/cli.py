@@ -26,7 +26,6 @@ COMMANDS: Mapping[str, str] = {
     "tasks": "What can be evaluated.",
     "doctor": "Check this machine, its connections, a service, or the metrics.",
     "init": "Write the files that evaluate an adapter's repository.",
-    "admit": "Decide whether a run of the action may start.",
     "verify": "Check that a run is what it left.",
     "action": "Main step of the container action.",
 }

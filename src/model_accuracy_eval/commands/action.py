@@ -1,4 +1,4 @@
-"""`action`: the main step of the container action and its post step; `admit` has its decision alone."""
+"""`action`: the main step of the container action, and its post step."""
 
 import contextlib
 import dataclasses
@@ -65,7 +65,7 @@ def action(*, sweep: bool) -> None:
     if sweep:
         ActionStep(os.environ, SignalClock()).sweep()
     else:
-        _leave(run_step(admit_only=False))
+        _leave(_run_step())
 
 
 def _leave(exit_code: int) -> NoReturn:
@@ -77,13 +77,13 @@ def _leave(exit_code: int) -> NoReturn:
     os._exit(exit_code)
 
 
-def run_step(*, admit_only: bool) -> int:
+def _run_step() -> int:
     """Runs the step and returns its exit code."""
     clock = SignalClock()
     with clock.listening():
         step = ActionStep(os.environ, clock)
         try:
-            with step.parts(admit_only=admit_only) as (context, ports):
+            with step.parts() as (context, ports):
                 return act(context, ports)
         except Exception as error:  # noqa: BLE001 - a step that fails says why where its readers look
             failure = error if isinstance(error, EvalError) else Defect.from_exception(error)
@@ -174,7 +174,7 @@ class ActionStep:
                 self.step.mask(token.reveal())
 
     @contextmanager
-    def parts(self, *, admit_only: bool = False) -> Iterator[tuple[ActionContext, ActionPorts]]:
+    def parts(self) -> Iterator[tuple[ActionContext, ActionPorts]]:
         """Yields the context of the step, and everything outside the program that it uses."""
         if self.step.is_set("token") and not self.tokens["token"]:
             raise BadValue(
@@ -183,7 +183,7 @@ class ActionStep:
             )
         own = ActionInputs(**self._typed(_OWN_TABLE))
         with closing(self.requester()) as requester, temporary_folder(self.environment, self.step) as folder:
-            evaluation = _Evaluation(self, requester, folder, own, admit_only=admit_only or own.admit_only)
+            evaluation = _Evaluation(self, requester, folder, own)
             yield evaluation.context, evaluation.ports(self._typed(_SINK_TABLE))
 
     def requester(self, **patience: Any) -> GitHubRequester:
@@ -225,9 +225,7 @@ class _Evaluation:
     """The parts of one evaluation. Those of the run depend on the plan, and the plan on the adapter's folder, so they
     are made later."""
 
-    def __init__(
-        self, step: ActionStep, requester: GitHubRequester, folder: str, own: ActionInputs, *, admit_only: bool
-    ) -> None:
+    def __init__(self, step: ActionStep, requester: GitHubRequester, folder: str, own: ActionInputs) -> None:
         self._step = step
         self._requester = requester
         self._folder = folder
@@ -248,7 +246,6 @@ class _Evaluation:
             step.environment,
             label=first.label,
             model=step.step.input("model"),
-            admit_only=admit_only,
         )
         self._progress = RunProgress(step.clock.elapsed)
 

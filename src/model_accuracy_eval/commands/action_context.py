@@ -93,12 +93,11 @@ def action_context(
     *,
     label: str,
     model: str,
-    admit_only: bool,
 ) -> ActionContext:
     """What is known of the step before anything is checked out."""
     repository = environment.get("GITHUB_REPOSITORY", "")
     if not repository:
-        raise BadValue("GITHUB_REPOSITORY is not set: `action` and `admit` run as a step of a workflow.")
+        raise BadValue("GITHUB_REPOSITORY is not set: `action` runs as a step of a workflow.")
     server = environment.get("GITHUB_SERVER_URL", GITHUB)
     run = environment.get("GITHUB_RUN_ID", "0")
     attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
@@ -116,7 +115,7 @@ def action_context(
         hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
         model=model,
         allowed_models=action_inputs.allowed_models,
-        admit_only=admit_only,
+        admit_only=action_inputs.admit_only,
         label=label,
         key=f"{run}-{attempt}-{environment.get('GITHUB_JOB', '')}-{label}",
         run_url=f"{server}/{repository}/actions/runs/{run}",
