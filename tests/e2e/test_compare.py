@@ -11,8 +11,6 @@ from tests.browser import find_chromium, opened
 from tests.e2e import command
 from tests.waiting import free_port
 
-from model_accuracy_eval.commands import view
-
 RESULTS = f"results/{command.LABEL}/demo_arithmetic.json"
 
 
@@ -80,26 +78,6 @@ def test_the_page_shows_the_changed_problems_side_by_side(runs: tuple[Path, Path
         assert len(verdicts) == 2
         assert verdicts[0] != verdicts[1]
         assert tab.troubles() == []
-
-
-def test_two_runs_are_compared_by_clicks(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """The list of a folder, two marks, a button; and a run's own page with a reply from there."""
-    for run in runs:
-        shutil.copytree(run, tmp_path / "outputs" / run.name)
-    with view.serving(str(tmp_path / "outputs"), 0) as address, opened(find_chromium(), tmp_path) as tab:
-        tab.open(address)
-        tab.wait("document.querySelectorAll('#runs tbody tr').length === 2")
-        tab.click("#run-filter button")
-        tab.wait("location.pathname === '/compare' && !document.getElementById('explorer').hidden")
-        assert "temperature" in tab.get("document.getElementById('differences').innerText")
-        tab.open(address)
-        tab.wait("document.querySelectorAll('#runs tbody tr').length === 2")
-        tab.click("#runs tbody a")
-        tab.wait("location.pathname.endsWith('/report.html') && !document.getElementById('explorer').hidden")
-        tab.click("#explorer tbody a")
-        tab.wait("document.querySelector('dialog').open")
-        assert tab.get("origin") == "null"
-        assert tab.get("document.querySelectorAll('dialog .chosen .verdict-line').length") == 1
 
 
 def test_the_text_and_the_markdown_say_the_same(runs: tuple[Path, Path], tmp_path: Path) -> None:

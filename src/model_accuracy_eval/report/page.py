@@ -11,15 +11,12 @@ from importlib.resources import files
 
 import jinja2
 import markupsafe
-import msgspec
 
 from model_accuracy_eval.records import Report
 from model_accuracy_eval.report import comparison, endings, figures, page_charts, remarks, sections
 from model_accuracy_eval.report.advice import advise, chance_lines
-from model_accuracy_eval.report.endings import CONCLUSIONS
 from model_accuracy_eval.report.page_replies import PackedReplies
 from model_accuracy_eval.report.remarks import service_notes
-from model_accuracy_eval.run_folder.runfile import RunFile
 
 Questions = Mapping[str, Mapping[int, str]]
 """The questions of a run as they were asked: dataset → problem → text."""
@@ -29,7 +26,7 @@ REPLIES_PAGE = "replies.html"
 LARGEST = 19 * 1024 * 1024
 """Bytes of compressed replies in the page; more go to a page of their own, so that this one stays below 20 MB."""
 
-_SCRIPTS = ("elements.js", "packed.js", "problem_list.js", "problem_panel.js", "run_list.js", "page.js")
+_SCRIPTS = ("elements.js", "packed.js", "problem_list.js", "problem_panel.js", "page.js")
 
 
 def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedReplies] | None = None) -> bytes:
@@ -133,46 +130,3 @@ def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, obje
         },
         "versions": {result.dataset: result.version for result in report.dataset_results},
     }
-
-
-# The page over a folder of runs: what each one was and reached, and two of them to compare.
-
-
-class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of the folder. The key is its place in addresses."""
-
-    key: str
-    place: str
-    run: RunFile
-    has_page: bool
-
-    @property
-    def figures(self) -> list[tuple[str, str, str]]:
-        """Dataset, name and value of each dataset's first figure."""
-        first = ((name, entry.metrics) for name, entry in self.run.datasets.items() if entry.metrics)
-        return [(name, *_shown(metrics)) for name, metrics in first]
-
-
-def _shown(metrics: dict[str, float | None]) -> tuple[str, str]:
-    """The average of all samples, where there is one."""
-    name = next((name for name in metrics if name.startswith("avg@")), next(iter(metrics)))
-    return name, figures.number(metrics[name])
-
-
-def list_as_html(folder: str, runs: Sequence[ListedRun], unreadable: Sequence[str] = ()) -> bytes:
-    """The list, the newest run first."""
-    ordered = sorted(runs, key=lambda listed: listed.run.started, reverse=True)
-    verdicts: dict[str, str] = {name: text.words for name, text in CONCLUSIONS.items()}
-    data = {
-        "folder": folder,
-        "runs": ordered,
-        "verdicts": verdicts | {"running": "Running"},
-        "unreadable": unreadable,
-        "form_action": "'self'",
-    }
-    return render("run_list.html.j2", data)
-
-
-def message(title: str, sentence: str) -> bytes:
-    """A page that says why there is no other."""
-    return render("message.html.j2", {"title": title, "sentence": sentence})
