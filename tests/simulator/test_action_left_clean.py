@@ -100,8 +100,8 @@ def defective(scene: Scene, module: str, function: str) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("module", "function"),
     [
-        ("run/inputs.py", "read"),
-        ("run/admission.py", "check"),
+        ("run/resolve.py", "read"),
+        ("commands/action_context.py", "check_admission"),
         ("run/infer.py", "collect"),
         ("report/comment.py", "as_summary"),
     ],

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from model_accuracy_eval.cluster import NodeTrouble
 from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, shown
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Clock
 from model_accuracy_eval.records import WeightsInfo
-from model_accuracy_eval.records.cluster import NodeTrouble
 
 _SAY_AFTER = 5.0
 _LOOK_SECONDS = 5.0

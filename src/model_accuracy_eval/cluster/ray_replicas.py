@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.cluster import node_weights
+from model_accuracy_eval.cluster import NodeFacts, NodeService, NodeTrouble, node_weights
 from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, shown
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import Chat, Clock, Connect, LoglikelihoodClient, ServiceRole
@@ -33,7 +33,6 @@ from model_accuracy_eval.records import (
     Samplers,
     Service,
 )
-from model_accuracy_eval.records.cluster import NodeFacts, NodeService, NodeTrouble
 from model_accuracy_eval.system.media_files import MediaFiles
 
 _NEWS_SECONDS = 0.5

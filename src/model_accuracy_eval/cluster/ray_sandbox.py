@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from model_accuracy_eval.cluster import NodeTrouble, SandboxFacts
 from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Clock
 from model_accuracy_eval.records import RunPlan
-from model_accuracy_eval.records.cluster import NodeTrouble, SandboxFacts
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 
 _TRIES = 2

@@ -13,7 +13,14 @@ from typing import Any, NoReturn
 
 import click
 
-from model_accuracy_eval.commands.action_context import SECRETS, ActionInputs, AdapterCheckout, action_context
+from model_accuracy_eval.commands.action_context import (
+    SECRETS,
+    ActionInputs,
+    AdapterCheckout,
+    action_context,
+    check_admission,
+    lacking_devices,
+)
 from model_accuracy_eval.commands.merge import merged
 from model_accuracy_eval.commands.plan import planned
 from model_accuracy_eval.errors import BadReuse, BadValue, Defect, EvalError, PublishFailed, Refused
@@ -29,7 +36,7 @@ from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, RunPlan, Settings
 from model_accuracy_eval.records.plan import is_artifact
 from model_accuracy_eval.report.endings import error_outcome
-from model_accuracy_eval.run import admission, engines, inputs, pipeline, plan_parts
+from model_accuracy_eval.run import engines, pipeline, plan_parts, resolve
 from model_accuracy_eval.run.build import lacks_npus
 from model_accuracy_eval.run.run_progress import RunProgress
 from model_accuracy_eval.run_folder import shard_folders
@@ -102,7 +109,7 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
     if context.admit_only and _is_admitted(context, ports):
         return 0
     if ports.plan_shards is not None:
-        admission.check(context, ports.github)
+        check_admission(context, ports.github)
         for name, value in ports.plan_shards().items():
             ports.step.output(name, value)
         return 0
@@ -118,7 +125,7 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
 def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
     """Decides alone; a refusal is then published like that of a run."""
     try:
-        admission.check(context, ports.github)
+        check_admission(context, ports.github)
     except EvalError:
         return False
     ports.step.output("conclusion", "admitted")
@@ -132,14 +139,14 @@ def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
 
 def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
     # First and alone: nothing of the adapter or of the workspace is fetched, read or run for somebody who is no admin.
-    admission.check(context, ports.github)
+    check_admission(context, ports.github)
     checked_out = None
     if ports.needs_adapter:
         with ports.step.group("Fetch the adapter"):
             checked_out = ports.check_out()
     plan = ports.plan(checked_out)
     run_ports = ports.run_ports(plan, checked_out)
-    objections = admission.devices(context, plan, ports)
+    objections = lacking_devices(context, plan, ports)
     try:
         return pipeline.evaluate(plan, run_ports, publisher, objections).outcome
     finally:
@@ -197,7 +204,7 @@ class ActionStep:
         }
 
     def _typed(self, rows: Mapping[str, Setting]) -> dict[str, Any]:
-        return inputs.read(self.inputs(rows), _INPUTS, rows)
+        return resolve.read(self.inputs(rows), _INPUTS, rows)
 
     def sweep(self) -> None:
         """Runs the post step: closes and removes what a killed main step left behind."""
@@ -218,7 +225,7 @@ class ActionStep:
 def _block(text: str) -> dict[str, Any]:
     """The settings in the input of that name. What has an input of its own and is given there, too, is that."""
     source = "the action's input `settings`"
-    return {str(name).replace("_", "-"): value for name, value in inputs.yaml_values(text, source).items()}
+    return {str(name).replace("_", "-"): value for name, value in resolve.yaml_values(text, source).items()}
 
 
 class _Evaluation:
@@ -234,7 +241,7 @@ class _Evaluation:
         self._artifact_name = ""
         # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
         early: dict[str, Any] = {name: self._values[name] for name in ("label", "endpoint") if name in self._values}
-        first = inputs.merge(inputs.read(early, _INPUTS))
+        first = resolve.merge(resolve.read(early, _INPUTS))
         self._needs_adapter = not first.endpoint and self._values.get("mode") not in {"merge", "eval"}
         self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock.check)
         event = step.step.event()

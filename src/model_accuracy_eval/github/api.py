@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from model_accuracy_eval.github import branch_file, comments, facts
 from model_accuracy_eval.github.checks import ChecksApi
-from model_accuracy_eval.records.github import Hardware, Permission
+from model_accuracy_eval.records.report import Hardware, Permission
 
 
 class GitHubRest(ChecksApi):

@@ -16,7 +16,7 @@ from model_accuracy_eval.github.artifact_protocols import (
     backend_ids,
     is_absent,
 )
-from model_accuracy_eval.records.github import UploadedArtifact
+from model_accuracy_eval.records.report import UploadedArtifact
 from model_accuracy_eval.run_folder import zipping
 from model_accuracy_eval.system.concurrency import in_background
 

@@ -12,7 +12,7 @@ from github.GithubObject import NotSet
 from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.github.refusals import Purpose
 from model_accuracy_eval.github.requester import GitHubRequester
-from model_accuracy_eval.records.github import Annotation, CheckConclusion, OpenCheck, StatusState
+from model_accuracy_eval.records.report import Annotation, CheckConclusion, OpenCheck, StatusState
 
 TITLE_CHARACTERS = 255
 TEXT_BYTES = 65_535

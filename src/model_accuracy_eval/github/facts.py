@@ -13,7 +13,7 @@ from github.Repository import Repository
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.github.refusals import FOREIGN, Purpose, is_limited, message
 from model_accuracy_eval.github.requester import GitHubRequester, cause
-from model_accuracy_eval.records.github import Actor, Hardware, Permission, PullRequest
+from model_accuracy_eval.records.report import Actor, Hardware, Permission, PullRequest
 
 PROPERTIES = ("hardware", "hardware-type", "hardware_type")
 FILE = "accuracy.yml"

@@ -9,7 +9,7 @@ from typing import Protocol
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.ports.service import Sink
 from model_accuracy_eval.records import Record, RunPlan
-from model_accuracy_eval.records.github import (
+from model_accuracy_eval.records.report import (
     Actor,
     Annotation,
     CheckConclusion,

@@ -25,7 +25,7 @@ from model_accuracy_eval.records import (
     Service,
 )
 from model_accuracy_eval.records.code import Execution, Isolation, Program
-from model_accuracy_eval.records.github import UploadedArtifact
+from model_accuracy_eval.records.report import UploadedArtifact
 
 ServiceRole = Literal["model", "judge"]
 

@@ -2,7 +2,7 @@
 
 inputs → RunPlan → PreflightResult → Service → Attempts → Verdicts → ProblemResults → Report → Outcome
 
-Programs that models wrote are described in `code`, what is said to GitHub in `github`.
+Programs that models wrote are described in `code`, what is said to GitHub in `report`.
 """
 
 from model_accuracy_eval.records.base import JSONObject as JSONObject
@@ -27,9 +27,6 @@ from model_accuracy_eval.records.exchange import ToolName as ToolName
 from model_accuracy_eval.records.exchange import ToolRound as ToolRound
 from model_accuracy_eval.records.exchange import ToolUse as ToolUse
 from model_accuracy_eval.records.exchange import Usage as Usage
-from model_accuracy_eval.records.media import Media as Media
-from model_accuracy_eval.records.media import MediaKind as MediaKind
-from model_accuracy_eval.records.media import MediaPlace as MediaPlace
 from model_accuracy_eval.records.plan import ClientLimits as ClientLimits
 from model_accuracy_eval.records.plan import Gate as Gate
 from model_accuracy_eval.records.plan import PreflightResult as PreflightResult
@@ -42,6 +39,9 @@ from model_accuracy_eval.records.problem import DataBytes as DataBytes
 from model_accuracy_eval.records.problem import DataFile as DataFile
 from model_accuracy_eval.records.problem import DataRow as DataRow
 from model_accuracy_eval.records.problem import HubSplit as HubSplit
+from model_accuracy_eval.records.problem import Media as Media
+from model_accuracy_eval.records.problem import MediaKind as MediaKind
+from model_accuracy_eval.records.problem import MediaPlace as MediaPlace
 from model_accuracy_eval.records.problem import Message as Message
 from model_accuracy_eval.records.problem import Problem as Problem
 from model_accuracy_eval.records.problem import Recipe as Recipe

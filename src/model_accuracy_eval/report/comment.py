@@ -17,8 +17,7 @@ from model_accuracy_eval.records import (
     RunPlan,
     SummaryRow,
 )
-from model_accuracy_eval.records.github import CheckConclusion
-from model_accuracy_eval.records.report import is_verdict
+from model_accuracy_eval.records.report import CheckConclusion, is_verdict
 from model_accuracy_eval.report import advice, comparison, figures, markdown, page_charts
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title, words
 from model_accuracy_eval.report.figures import VALUE, TableColumn

@@ -14,7 +14,7 @@ import msgspec
 
 from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
 from model_accuracy_eval.records import Conclusion, Counts, Outcome, Record, Report, RunPlan, Settings
-from model_accuracy_eval.records.github import CheckConclusion, StatusState
+from model_accuracy_eval.records.report import CheckConclusion, StatusState
 from model_accuracy_eval.report import figures, markdown
 from model_accuracy_eval.scoring.figures import groups
 

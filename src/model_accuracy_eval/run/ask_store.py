@@ -27,7 +27,6 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import outcome
-from model_accuracy_eval.run.cancellable import run_checked, run_workers
 from model_accuracy_eval.run.readiness import PROBE_LIMITS, READINESS_PROBE
 from model_accuracy_eval.run.run_progress import JudgingProgress
 from model_accuracy_eval.run_folder import journal, predictions
@@ -38,6 +37,7 @@ from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, needs_judge
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
+from model_accuracy_eval.system.concurrency import run_checked, run_workers
 
 # The model that judges: what it says to a question.
 #

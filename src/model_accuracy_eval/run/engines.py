@@ -15,7 +15,15 @@ from msgspec.structs import replace
 
 from model_accuracy_eval import __version__, extras
 from model_accuracy_eval.adapter.adapter_files import VISIBLE_NPUS
-from model_accuracy_eval.cluster import node_weights, ray_replicas
+from model_accuracy_eval.cluster import (
+    NodeFacts,
+    NodeNews,
+    NodeService,
+    NodeTrouble,
+    SandboxFacts,
+    node_weights,
+    ray_replicas,
+)
 from model_accuracy_eval.cluster.node_weights import NodeWeights
 from model_accuracy_eval.cluster.ray_connection import RayConnection
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas
@@ -39,7 +47,6 @@ from model_accuracy_eval.records import (
     Samplers,
     WeightsInfo,
 )
-from model_accuracy_eval.records.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble, SandboxFacts
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import deploy
 from model_accuracy_eval.run.build import local_ports

@@ -16,7 +16,6 @@ from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import LoglikelihoodClient, Ports, Store
 from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan, Service
 from model_accuracy_eval.run.ask_store import BackgroundJudge
-from model_accuracy_eval.run.cancellable import run_checked, run_workers
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run.early_stop import Follower
 from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool, agreed_loglikelihoods
@@ -25,6 +24,7 @@ from model_accuracy_eval.run.run_progress import SpareTime
 from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest, longest_first
 from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.verdicts.following import Following
+from model_accuracy_eval.system.concurrency import run_checked, run_workers
 
 _REPLICA_GONE_AFTER = 5.0
 """Seconds of refused connections after which the others do the work of a replica."""

@@ -15,8 +15,8 @@ from msgspec import structs
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Chat, Ports
 from model_accuracy_eval.records import Fault, Media, Message, PreparedDataset, Record, Reply, Request, RunPlan, Service
-from model_accuracy_eval.run.cancellable import run_checked
 from model_accuracy_eval.run.deploy import LiveService
+from model_accuracy_eval.system.concurrency import run_checked
 
 DIGITS = ("4", "7")
 _LIT = {"4": "bcfg", "7": "abc"}

@@ -14,9 +14,9 @@ from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import DataHub
 from model_accuracy_eval.records import DataFile, DataRow, JSONObject, RunPlan, Settings
 from model_accuracy_eval.report import endings
-from model_accuracy_eval.run import build, inputs
+from model_accuracy_eval.run import build
 from model_accuracy_eval.run.build import data_fetch, hub
-from model_accuracy_eval.run.resolve import resolve
+from model_accuracy_eval.run.resolve import merge, read, refuse_workflow_settings, resolve, yaml_values
 from model_accuracy_eval.run_folder import runfile, saved_plan
 from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
@@ -53,10 +53,10 @@ def plan(
     flags = {name: value for name, value in values.items() if name != "config"}
     from_file = _file_layer(values.get("config"))
     if not trust_file:
-        inputs.refuse_workflow_settings(from_file, str(values["config"]) if "config" in values else "")
-    layer = {**from_file, **inputs.read(flags, source)}
+        refuse_workflow_settings(from_file, str(values["config"]) if "config" in values else "")
+    layer = {**from_file, **read(flags, source)}
     previous = previous or (saved(layer["reuse"]) if layer.get("reuse") else None)
-    settings = inputs.merge(_inherited(previous, layer) if previous else {}, layer)
+    settings = merge(_inherited(previous, layer) if previous else {}, layer)
     if previous:
         refuse_untold(settings, layer, environment)
     _refuse_dataset_as_adapter(settings.adapter or "")
@@ -148,7 +148,7 @@ def _file_layer(path: str | None) -> dict[str, Any]:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadValue(f"The configuration file {path} cannot be read: {error}.") from error
-    return inputs.read(inputs.yaml_values(text, path), path)
+    return read(yaml_values(text, path), path)
 
 
 def saved(folder: str) -> RunPlan:

@@ -19,7 +19,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
     WeightsInfo,
 )
-from model_accuracy_eval.records.media import NOUNS
+from model_accuracy_eval.records.problem import NOUNS
 from model_accuracy_eval.run import ask_store
 from model_accuracy_eval.run.shared_sandbox import TRIED_FILE, check_sandbox
 from model_accuracy_eval.scoring.figures import groups

@@ -14,9 +14,9 @@ from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay
 from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.records.code import Execution, Isolation, Program
-from model_accuracy_eval.run.cancellable import run_checked, run_workers
 from model_accuracy_eval.scoring.code import code_task_trials
 from model_accuracy_eval.scoring.code.code_task_trials import Trial, has_trials, own_uses, probes, runs_programs, trials
+from model_accuracy_eval.system.concurrency import run_checked, run_workers
 
 # Tries a user's code tasks before anything is asked: one that cannot tell right from wrong is refused with its rows.
 #

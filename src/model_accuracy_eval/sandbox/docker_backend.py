@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, cast
 from model_accuracy_eval import extras
 from model_accuracy_eval.errors import EvalError, Refused
 from model_accuracy_eval.records.code import Isolation
-from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
-from model_accuracy_eval.sandbox.inside.leftovers import MAX_FILES
+from model_accuracy_eval.sandbox.inside.cleanup import MAX_FILES
 from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 from model_accuracy_eval.sandbox.program_environment import VARIABLES
-from model_accuracy_eval.sandbox.worker import START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
+from model_accuracy_eval.sandbox.worker import BOOTSTRAP, START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
 from model_accuracy_eval.system import docker_engine
 from model_accuracy_eval.system.docker_engine import MARK, Labels, owner_name, remove, sweep_orphans
 

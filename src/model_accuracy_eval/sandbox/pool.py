@@ -13,9 +13,8 @@ from msgspec import structs
 from model_accuracy_eval.records.code import CaseResult, Execution, FailedCheck, Isolation, Limits, Program
 from model_accuracy_eval.sandbox.inside import messages
 from model_accuracy_eval.sandbox.inside.messages import JobOrder, JobResult
-from model_accuracy_eval.sandbox.program_environment import check_files
+from model_accuracy_eval.sandbox.program_environment import check_files, find_toolchain
 from model_accuracy_eval.sandbox.program_judging import VERDICTS, JudgedProgram, judge
-from model_accuracy_eval.sandbox.toolchains import find_toolchain
 from model_accuracy_eval.sandbox.worker import Backend, ReplaceableWorker, Worker, WorkerLost, WorkerSize
 
 PLAIN = Program(code="def f(x): return x + 1", tests="assert f(1) == 2", entry_points=("f",))

@@ -7,7 +7,7 @@ from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.action_ports import ActionContext, GitHubApi, RunnerStep
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Record, Report
-from model_accuracy_eval.records.github import Annotation, OpenCheck
+from model_accuracy_eval.records.report import Annotation, OpenCheck
 from model_accuracy_eval.report import comment
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome
 from model_accuracy_eval.settings import about

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Record, Report
-from model_accuracy_eval.records.github import StatusState
+from model_accuracy_eval.records.report import StatusState
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title
 from model_accuracy_eval.settings import about
 from model_accuracy_eval.sinks.sink_parts import NAME, SinkParts

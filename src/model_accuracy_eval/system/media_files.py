@@ -15,7 +15,7 @@ import msgspec
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Media, MediaKind, MediaPlace
-from model_accuracy_eval.records.media import HEAD_BYTES, KNOWN_FORMATS, media_format
+from model_accuracy_eval.records.problem import HEAD_BYTES, KNOWN_FORMATS, media_format
 from model_accuracy_eval.system.table_files import batches
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import TableFile
-from model_accuracy_eval.records.media import HEAD_BYTES, Media, MediaKind, MediaPlace, media_format
+from model_accuracy_eval.records.problem import HEAD_BYTES, Media, MediaKind, MediaPlace, media_format
 
 ENDINGS = (".parquet", ".arrow")
 

@@ -18,7 +18,7 @@ from model_accuracy_eval.records import (
     Shard,
     TaskSpec,
 )
-from model_accuracy_eval.records.media import MARKS, marked
+from model_accuracy_eval.records.problem import MARKS, marked
 from model_accuracy_eval.scoring.answers import tools
 from model_accuracy_eval.scoring.figures.judging import check, check_turns
 from model_accuracy_eval.scoring.metrics import user_functions

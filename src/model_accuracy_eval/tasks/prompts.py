@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.benchmarks.prompt_parts import answers, as_python
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataRow, Media, Message, Prompt
-from model_accuracy_eval.records.media import KNOWN_FORMATS, MARKS, NOUNS, media_in
+from model_accuracy_eval.records.problem import KNOWN_FORMATS, MARKS, NOUNS, media_in
 from model_accuracy_eval.scoring.code.code_syntax import called_function
 
 # Pictures, sounds and videos of rows in the messages that show them.

@@ -15,7 +15,7 @@ from model_accuracy_eval.benchmarks.folder_places import LAYOUTS
 from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows, RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsPin, RowsSource, RowsStatus, TableFile
-from model_accuracy_eval.records.media import marked
+from model_accuracy_eval.records.problem import marked
 from model_accuracy_eval.system import media_files, table_files
 from model_accuracy_eval.tasks import row_formats
 

@@ -17,7 +17,7 @@ from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.records import Request
-from model_accuracy_eval.records.github import PullRequest
+from model_accuracy_eval.records.report import PullRequest
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 
 

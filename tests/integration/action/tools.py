@@ -17,7 +17,7 @@ from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
-from model_accuracy_eval.records.github import Actor, PullRequest
+from model_accuracy_eval.records.report import Actor, PullRequest
 from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run.run_progress import RunProgress
 from model_accuracy_eval.sinks import action_sinks

@@ -12,7 +12,7 @@ from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY, SHA
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.checks import cut_bytes, cut_characters
-from model_accuracy_eval.records.github import Annotation, CheckConclusion, OpenCheck, StatusState
+from model_accuracy_eval.records.report import Annotation, CheckConclusion, OpenCheck, StatusState
 
 POST = f"POST /repos/{REPOSITORY}/check-runs"
 

@@ -8,7 +8,7 @@ import pytest
 from tests.schemas import contract
 from tests.servers.fake_github_memory import SHA, pull
 
-from model_accuracy_eval.records.github import StatusState
+from model_accuracy_eval.records.report import StatusState
 
 R = "/repos/acme/adapter"
 GOOD: dict[str, Any] = {"name": "accuracy", "head_sha": SHA, "status": "in_progress"}

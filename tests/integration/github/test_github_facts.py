@@ -9,7 +9,7 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.github.facts import actor, pull_request
-from model_accuracy_eval.records.github import Actor
+from model_accuracy_eval.records.report import Actor
 
 HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
 

@@ -13,7 +13,7 @@ from tests.waiting import until
 
 from model_accuracy_eval.errors import EvalError, PublishFailed, Refused, Stopped
 from model_accuracy_eval.github.api import GitHubRest
-from model_accuracy_eval.records.github import Annotation
+from model_accuracy_eval.records.report import Annotation
 from model_accuracy_eval.system.clock import SignalClock
 
 SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.sandbox.local_backends import ProcessConnection, UnconfinedBackend
+from model_accuracy_eval.sandbox.backends import ProcessConnection, UnconfinedBackend
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.sandbox.worker import WorkerConnection, WorkerSize
 from model_accuracy_eval.system.concurrency import run

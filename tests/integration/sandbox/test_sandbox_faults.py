@@ -19,7 +19,7 @@ from tests.waiting import until
 from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
-from model_accuracy_eval.sandbox.bootstrap import BOOTSTRAP
+from model_accuracy_eval.sandbox.worker import BOOTSTRAP
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.docker_engine import DEFAULT_SOCKET, MARK, Labels, sweep
 

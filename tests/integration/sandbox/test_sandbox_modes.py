@@ -10,7 +10,7 @@ from tests.integration.sandbox.programs.honest_classes import BESIDE, PAIRS
 
 from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
-from model_accuracy_eval.sandbox.local_backends import UnconfinedBackend
+from model_accuracy_eval.sandbox.backends import UnconfinedBackend
 from model_accuracy_eval.sandbox.mode_detection import ModeDetectingSandbox
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.system.concurrency import run

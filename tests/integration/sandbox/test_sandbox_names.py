@@ -7,7 +7,7 @@ from tests.integration.sandbox.benchmarks import mbpp, rows
 from tests.integration.sandbox.conftest import RunAll
 
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.sandbox.names_of_tests import split_integrity
+from model_accuracy_eval.sandbox.program_judging import split_integrity
 from model_accuracy_eval.scoring.code.benchmark_suites import humaneval
 
 FORGED_NAMES = """

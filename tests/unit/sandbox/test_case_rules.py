@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.sandbox.inside.case_checkers import TEXT_CHECKERS, VALUE_CHECKERS, floats
-from model_accuracy_eval.sandbox.inside.case_data import UnreadableCases, read
+from model_accuracy_eval.sandbox.inside.case_data import TEXT_CHECKERS, VALUE_CHECKERS, UnreadableCases, floats, read
 
 CASES = [{"input": "1", "output": "2"}, {"input": "3", "output": "4"}]
 

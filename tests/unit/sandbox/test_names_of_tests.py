@@ -3,7 +3,7 @@
 import pytest
 
 from model_accuracy_eval.records.code import Program
-from model_accuracy_eval.sandbox.names_of_tests import borrowed_names, split_integrity
+from model_accuracy_eval.sandbox.program_judging import borrowed_names, split_integrity
 
 
 @pytest.mark.parametrize(

@@ -7,26 +7,26 @@ messages for each job: the verdict, and whether the job left anything behind, as
 
 import contextlib
 import gc
+import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
-from model_accuracy_eval.sandbox.inside import (
-    case_judge,
-    case_runner,
-    compiled_program,
-    preload,
-    program_process,
-    test_process,
-)
+from model_accuracy_eval.sandbox.inside import case_judge, program_process, test_process, whole_program
 from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram
-from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes
-from model_accuracy_eval.sandbox.inside.confinement import Bounds, block_signals, confine, fork, keep_descriptors
+from model_accuracy_eval.sandbox.inside.cleanup import MAX_FILES, Leftovers, ProcessEnd, end_processes, remove_tree
+from model_accuracy_eval.sandbox.inside.confinement import (
+    Bounds,
+    Kernel,
+    block_signals,
+    confine,
+    fork,
+    keep_descriptors,
+)
 from model_accuracy_eval.sandbox.inside.job import JobState, Pipes, ProgramSource
-from model_accuracy_eval.sandbox.inside.kernel import Kernel
-from model_accuracy_eval.sandbox.inside.leftovers import MAX_FILES, Leftovers, remove_tree
 from model_accuracy_eval.sandbox.inside.messages import (
     CASE_BEGINS,
     CASE_ENDS,
@@ -73,7 +73,7 @@ class ForkServer:
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self._libraries_mb = preload.load(settings.preload)
+        self._libraries_mb = preload(settings.preload)
         self._leftovers = Leftovers(settings, objects_refused=self._kernel.filters)
         os.chdir(settings.folder)
         os.umask(0o022)
@@ -172,7 +172,7 @@ class ForkServer:
         def run_cases(code: str, link: int) -> None:
             self._kernel.adopt_orphans()
             free = partial(self._kernel.set_dumpable, True)
-            case_runner.serve(code, order.toolchain, link, order.output_bytes, free)
+            whole_program.serve(code, order.toolchain, link, order.output_bytes, free)
 
         return self._start_cases(order, pipes, state, case_judge.open_script, run_cases)
 
@@ -235,7 +235,7 @@ class ForkServer:
             raise RuntimeError("an order without the commands of its language")
 
         def run_program(tests: str, code: str) -> None:
-            compiled_program.run(f"{code}\n{tests}", toolchain, lambda report: send(3, report))
+            whole_program.run_compiled(f"{code}\n{tests}", toolchain, lambda report: send(3, report))
 
         if toolchain.compiling:
             state.restart_clock(order.compile_seconds, "compile")
@@ -291,3 +291,46 @@ def main() -> None:
             with contextlib.suppress(OSError):
                 remove_tree(settings.folder)
         os._exit(0)
+
+
+# Imports libraries before the first program comes, so that no program waits for them.
+
+
+def preload(names: list[str]) -> int:
+    """Returns how many megabytes of address space the modules take in each forked process.
+
+    A module that is missing is skipped: the programs that want it then fail by themselves.
+    """
+    before = _memory_mb()
+    with _output_to_stderr():
+        for name in names:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+            if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - names are all that is wanted
+                raise RuntimeError(
+                    f"{name} starts threads when it is loaded, and a process with threads cannot be forked"
+                )
+    if "numpy" in sys.modules:
+        # Forks share the state of its generator, which would otherwise differ from worker to worker.
+        sys.modules["numpy"].random.seed(0)
+    return _memory_mb() - before
+
+
+@contextlib.contextmanager
+def _output_to_stderr() -> Iterator[None]:
+    """What a library prints when it is imported must not get among the messages to the host."""
+    output = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        # Also when a library is refused: what Python still holds would be written among the messages at its end.
+        sys.stdout.flush()
+        os.dup2(output, 1)
+        os.close(output)
+
+
+def _memory_mb() -> int:
+    """Returns the address space of this process, which is what a limit of memory counts."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20

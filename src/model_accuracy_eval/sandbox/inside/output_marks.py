@@ -13,8 +13,6 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from model_accuracy_eval.sandbox.inside.case_checkers import output_lines
-
 sha256: Callable[[bytes], Any] = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
 """Python's own: the one of `hashlib` comes with 400 KB of OpenSSL, which each fork would pay for."""
 
@@ -57,7 +55,7 @@ def _text(rule: str, output: str) -> str:
     if rule == "tokens":
         return " ".join(output.split())
     if rule == "livecodebench":
-        return "\n".join(" ".join(map(_word, line.split())) for line in output_lines(output))
+        return "\n".join(" ".join(map(_word, line.split())) for line in output.strip().split("\n"))
     return " ".join(map(_word, (output.lower() if rule == "codecontests" else output).split()))
 
 

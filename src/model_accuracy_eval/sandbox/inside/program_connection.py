@@ -7,8 +7,7 @@ import select
 import threading
 from typing import Any
 
-from model_accuracy_eval.sandbox.inside.captured_streams import TestStreams
-from model_accuracy_eval.sandbox.inside.codec import Codec
+from model_accuracy_eval.sandbox.inside.codec import Codec, SharedValues
 from model_accuracy_eval.sandbox.inside.messages import (
     FUNCTION,
     MISSING,
@@ -21,8 +20,7 @@ from model_accuracy_eval.sandbox.inside.messages import (
     send,
 )
 from model_accuracy_eval.sandbox.inside.named_values import NamesForTests, ProgramFunction
-from model_accuracy_eval.sandbox.inside.random_state import SeededGenerators
-from model_accuracy_eval.sandbox.inside.shared_values import SharedValues
+from model_accuracy_eval.sandbox.inside.process_state import SeededGenerators, TestStreams
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 _NOT_RAISED = (AssertionError, KeyboardInterrupt, GeneratorExit, StopIteration, StopAsyncIteration)

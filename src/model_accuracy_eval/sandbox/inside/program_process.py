@@ -13,8 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from model_accuracy_eval.sandbox.inside.captured_streams import ProgramStreams
-from model_accuracy_eval.sandbox.inside.codec import Codec
+from model_accuracy_eval.sandbox.inside.codec import Codec, SharedValues
 from model_accuracy_eval.sandbox.inside.messages import (
     FUNCTION,
     MISSING,
@@ -29,8 +28,7 @@ from model_accuracy_eval.sandbox.inside.messages import (
     send,
 )
 from model_accuracy_eval.sandbox.inside.named_values import NamesForProgram
-from model_accuracy_eval.sandbox.inside.random_state import restore_generators
-from model_accuracy_eval.sandbox.inside.shared_values import SharedValues
+from model_accuracy_eval.sandbox.inside.process_state import ProgramStreams, restore_generators
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 FILE = "program.py"

@@ -1,12 +1,15 @@
 """How each type of data is taken apart, and put together on the other side: one row for each type of Python's own."""
 
 import re
+import sys
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
+from importlib import import_module
 from pathlib import PosixPath, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -170,3 +173,196 @@ FORMS: dict[type, Form] = {
     re.Match: simple_form("match", lambda _: [], FoundMatch),
 }  # fmt: skip
 """An object of any other class, and of a class below one of these, is no data."""
+
+
+# Arrays, tables and their items as plain data, for programs that use numpy and pandas.
+#
+# Each type is written out: an array is its dtype, its shape and its bytes, a table its index, its columns and its
+# names. A type that has no form here stays in its process.
+
+
+_BY_TAG = {form.tag: form for form in FORMS.values()}
+
+
+def form_of(kind: type) -> Form | None:
+    """The form of exactly that type, and of exceptions. A library that is not loaded has made no value."""
+    if found := FORMS.get(kind):
+        return found
+    if issubclass(kind, BaseException):
+        return FORMS[BaseException]
+    library = str(kind.__module__).partition(".")[0]
+    return _library_forms(library).get(kind) if library in _MAKERS and library in sys.modules else None
+
+
+def form_of_tag(tag: object) -> Form | None:
+    """The form with that tag, for which a library may be loaded, which only the image provides."""
+    if tag in _BY_TAG or not isinstance(tag, str) or "." not in tag:
+        return _BY_TAG.get(tag)  # type: ignore[call-overload, no-any-return]
+    forms = _library_forms(tag.partition(".")[0])
+    return {form.tag: form for form in forms.values()}[tag]
+
+
+@lru_cache
+def _library_forms(library: str) -> dict[type, Form]:
+    return _MAKERS[library](import_module(library))
+
+
+def _changing(
+    tag: str, parts: Callable[[Any], Parts], build: Callable[..., Any], refill: Callable[[Any, Any], None]
+) -> Form:
+    """Of a type whose values can be changed in place."""
+    form = simple_form(tag, parts, build)
+    return form._replace(keeps_identity=True, refill=refill, contents=_leaves)
+
+
+def _leaves(value: Any) -> Parts:
+    library = type(value) not in FORMS and form_of(type(value))
+    if not library and type(value) not in (list, tuple):
+        return [value]
+    parts = library.parts(value) if library else [len(value), *value]
+    return [leaf for part in parts for leaf in _leaves(part)]
+
+
+def _numpy_forms(np: Any) -> dict[type, Form]:
+    array = _ArrayForm(np)
+    scalar = simple_form(
+        "numpy.scalar",
+        lambda it: array.parts(np.asarray(it))[::2],
+        lambda name, content: array.build(name, (), content)[()],
+    )
+    dtype = simple_form("numpy.dtype", lambda it: [array.plain_dtype(it).str], array.plain_dtype)
+    scalars = set(np.sctypeDict.values()) - {np.void, np.object_}
+    return {
+        np.ndarray: _changing("numpy.array", array.parts, array.build, np.copyto),
+        **dict.fromkeys(scalars, scalar),
+        **dict.fromkeys({type(np.dtype(kind)) for kind in scalars}, dtype),
+    }
+
+
+class _ArrayForm:
+    """Arrays of numbers, texts and times by their bytes, arrays of objects by their items."""
+
+    def __init__(self, np: Any) -> None:
+        self._np = np
+
+    def plain_dtype(self, name: Any) -> Any:
+        found = self._np.dtype(name)
+        if found.kind not in "?biufcSUmM" or found.subdtype or found.fields:
+            raise ValueError(f"{name} is not the dtype of plain data")
+        return found
+
+    def parts(self, value: Any) -> Parts:
+        if value.dtype == object:
+            return ["O", value.shape, value.ravel().tolist()]
+        return [self.plain_dtype(value.dtype).str, value.shape, value.tobytes()]
+
+    def build(self, name: str, shape: tuple[int, ...], content: Any) -> Any:
+        if name != "O":
+            return self._np.frombuffer(bytearray(content), self.plain_dtype(name)).reshape(shape)
+        flat = self._np.empty(len(content), object)
+        for place, item in enumerate(content):
+            flat[place] = item
+        return flat.reshape(shape)
+
+
+def _pandas_forms(pd: Any) -> dict[type, Form]:
+    times = _TimeForms(pd)
+
+    def column(array: Any) -> Any:
+        """The values of a column as something that has a form, such as an array."""
+        return array if type(array) in (pd.Categorical, pd.arrays.DatetimeArray) else array.to_numpy()
+
+    def refill(value: Any, made: Any) -> None:
+        value._update_inplace(made)  # noqa: SLF001 - what pandas itself does for inplace=True
+
+    def frame(index: Any, columns: Any, content: list[Any]) -> Any:
+        made = pd.DataFrame(dict(enumerate(content)), index=index)
+        made.columns = columns
+        return made
+
+    return {
+        pd.DataFrame: _changing(
+            "pandas.DataFrame",
+            lambda it: [it.index, it.columns, [column(it.iloc[:, place].array) for place in range(it.shape[1])]],
+            frame,
+            refill,
+        ),
+        pd.Series: _changing(
+            "pandas.Series",
+            lambda it: [column(it.array), it.index, it.name],
+            lambda content, index, name: pd.Series(content, index=index, name=name),
+            refill,
+        ),
+        pd.Index: simple_form(
+            "pandas.Index",
+            lambda it: [it.to_numpy(), it.name],
+            lambda content, name: pd.Index(content, dtype=content.dtype, name=name),
+        ),
+        pd.RangeIndex: simple_form(
+            "pandas.RangeIndex",
+            lambda it: [it.start, it.stop, it.step, it.name],
+            lambda start, stop, step, name: pd.RangeIndex(start, stop, step, name=name),
+        ),
+        pd.MultiIndex: simple_form(
+            "pandas.MultiIndex",
+            lambda it: [list(it.levels), [codes.astype("i8") for codes in it.codes], list(it.names)],
+            lambda levels, codes, names: pd.MultiIndex(levels, codes, names=names),
+        ),
+        pd.Categorical: simple_form(
+            "pandas.Categorical",
+            lambda it: [it.codes.astype("i8"), it.categories, it.ordered],
+            lambda codes, categories, ordered: pd.Categorical.from_codes(codes, categories, ordered=ordered),
+        ),
+        pd.CategoricalIndex: simple_form(
+            "pandas.CategoricalIndex",
+            lambda it: [it.values, it.name],
+            lambda content, name: pd.CategoricalIndex(content, name=name),
+        ),
+        type(pd.NaT): simple_form("pandas.NaT", lambda _: [], lambda: pd.NaT),
+        type(pd.NA): simple_form("pandas.NA", lambda _: [], lambda: pd.NA),
+        **times.forms(),
+    }
+
+
+class _TimeForms:
+    """Points in time by their nanoseconds, with the name of their zone."""
+
+    def __init__(self, pd: Any) -> None:
+        self._pd = pd
+
+    def forms(self) -> dict[type, Form]:
+        pd = self._pd
+        return {
+            pd.Timestamp: simple_form("pandas.Timestamp", lambda it: [it.asm8, it.tz and str(it.tz)], self._timestamp),
+            pd.Timedelta: simple_form("pandas.Timedelta", lambda it: [it.asm8], pd.Timedelta),
+            pd.arrays.DatetimeArray: simple_form(
+                "pandas.DatetimeArray", self._parts, lambda *parts: self._index(*parts).array
+            ),
+            pd.DatetimeIndex: simple_form(
+                "pandas.DatetimeIndex",
+                lambda it: [*self._parts(it), it.name],
+                lambda *parts: self._index(*parts[:-1]).rename(parts[-1]),
+            ),
+            pd.TimedeltaIndex: simple_form(
+                "pandas.TimedeltaIndex",
+                lambda it: [it.to_numpy(), it.freqstr, it.name],
+                lambda content, freq, name: pd.TimedeltaIndex(content, freq=freq, name=name),
+            ),
+        }
+
+    def _parts(self, value: Any) -> Parts:
+        zone = value.tz and str(value.tz)
+        return [(value.tz_convert("UTC").tz_localize(None) if zone else value).to_numpy(), zone, value.freqstr]
+
+    def _index(self, content: Any, zone: str | None, freq: str | None) -> Any:
+        index = self._pd.DatetimeIndex(content)
+        index = index.tz_localize("UTC").tz_convert(zone) if zone else index
+        index.freq = freq
+        return index
+
+    def _timestamp(self, moment: Any, zone: str | None) -> Any:
+        made = self._pd.Timestamp(moment)
+        return made.tz_localize("UTC").tz_convert(zone) if zone else made
+
+
+_MAKERS: dict[str, Callable[[Any], dict[type, Form]]] = {"numpy": _numpy_forms, "pandas": _pandas_forms}

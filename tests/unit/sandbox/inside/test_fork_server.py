@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.sandbox.bootstrap import modules_message
+from model_accuracy_eval.sandbox.backends import UnconfinedBackend
 from model_accuracy_eval.sandbox.inside.messages import ServerInfo, body_size, pack, unpack
-from model_accuracy_eval.sandbox.local_backends import UnconfinedBackend
 from model_accuracy_eval.sandbox.program_judging import make_order
-from model_accuracy_eval.sandbox.worker import WorkerSize
+from model_accuracy_eval.sandbox.worker import WorkerSize, modules_message
 
 
 def test_no_program_runs_and_none_is_judged_where_its_tests_do_not_start(tmp_path: Path) -> None:

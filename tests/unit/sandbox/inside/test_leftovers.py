@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.sandbox.inside.leftovers import Leftovers
+from model_accuracy_eval.sandbox.inside.cleanup import Leftovers
 from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 
 

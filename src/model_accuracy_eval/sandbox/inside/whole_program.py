@@ -1,18 +1,33 @@
-"""The program's side of cases on standard input: the program is compiled once, and forked anew for each case.
+"""Programs that run as a whole. On standard input: compiled once, and forked anew for each case.
 
 This process is the program's own user's and knows inputs alone. It cannot be read by the program, though nothing would
 be gained by that: whatever it says the program printed is compared in another process.
 """
 
+import atexit
+import importlib
+import linecache
 import os
 import select
 import signal
+import sys
+import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import CodeType, ModuleType
 
-from model_accuracy_eval.sandbox.inside import compiled_program, script
 from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes, reap
-from model_accuracy_eval.sandbox.inside.messages import Gone, Json, Toolchain, ValueMessage, receive, send
+from model_accuracy_eval.sandbox.inside.messages import (
+    COMPILED,
+    Gone,
+    JobReport,
+    Json,
+    Toolchain,
+    ValueMessage,
+    receive,
+    send,
+)
 
 _ERRORS_KEPT = 4096
 _CHUNK = 1 << 16
@@ -158,7 +173,7 @@ def _ending(status: int, exchange: Exchange, max_output: int) -> tuple[str, str]
 def serve(code: str, toolchain: Toolchain | None, link: int, max_output: int, free: Callable[[], None]) -> None:
     """Never returns. `free` undoes what this process alone needs against the program."""
     try:
-        start = _compiled(code, toolchain) if toolchain else script.prepare(code)
+        start = _compiled(code, toolchain) if toolchain else prepare_script(code)
     except CompilerError as error:
         send(link, ValueMessage("raised", text=f"It does not compile: {error}"))
         os._exit(0)
@@ -183,7 +198,7 @@ def serve(code: str, toolchain: Toolchain | None, link: int, max_output: int, fr
 def _compiled(code: str, toolchain: Toolchain) -> Start:
     """The command that runs the compiled program. Raises `CompilerError`."""
     Path(toolchain.file).write_text(code, encoding="utf-8", errors="replace")
-    if toolchain.compiling and (fault := compiled_program.compile_file(toolchain.compiling)):
+    if toolchain.compiling and (fault := compile_file(toolchain.compiling)):
         raise CompilerError(fault)
 
     def start() -> None:
@@ -191,3 +206,101 @@ def _compiled(code: str, toolchain: Toolchain) -> Start:
         os.execvp(toolchain.running[0], toolchain.running)  # noqa: S606 - from our own table
 
     return start
+
+
+# Runs a program in another language: one file, perhaps compiled, then run. Only its exit code is known.
+
+
+_COMPILER_LOG = Path(".compiler")
+_MAX_LOG = 4096
+
+
+def run_compiled(source: str, toolchain: Toolchain, report: Callable[[JobReport], None]) -> None:
+    """Becomes the program, which has no way to report."""
+    Path(toolchain.file).write_text(source, encoding="utf-8")
+    if toolchain.compiling and (fault := compile_file(toolchain.compiling)):
+        report(JobReport("error", f"It does not compile: {fault}"))
+        os._exit(1)
+    report(JobReport(COMPILED))
+    os.set_inheritable(3, False)
+    os.execvp(toolchain.running[0], toolchain.running)  # noqa: S606 - from our own table
+
+
+def compile_file(command: list[str]) -> str:
+    """The compiler's first error, after its log was printed; empty if there was none."""
+    import subprocess  # noqa: PLC0415 - it loads `locale`, whose half a megabyte each fork would pay for
+
+    with _COMPILER_LOG.open("wb") as log:
+        done = subprocess.run(command, check=False, stdout=log, stderr=log)  # noqa: S603 - from our own table
+    if not done.returncode:
+        return ""
+    text = _COMPILER_LOG.read_bytes()[:_MAX_LOG]
+    os.write(1, text)
+    return _first_error(text.decode("utf-8", "replace"))
+
+
+def _first_error(log: str) -> str:
+    """The first line that contains the word error, else the first of all."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()] or ["the compiler printed nothing"]
+    return next((line for line in lines if "error" in line.lower()), lines[0])[:300]
+
+
+# A Python program as a script: run as `__main__` in a process that was forked for it.
+
+
+FILE = "main.py"
+_COMMON = (
+    "array", "bisect", "collections", "copy", "datetime", "decimal", "fractions", "functools", "heapq", "itertools",
+    "json", "math", "operator", "queue", "random", "re", "statistics", "string", "typing",
+)  # fmt: skip
+"""Modules of contest programs. Those that a program names are loaded once, and not for each of its cases."""
+
+
+def prepare_script(code: str) -> Callable[[], None]:
+    """Compiles it once, and writes it where its own tools look for its source. Raises SyntaxError."""
+    compiled = compile(code, FILE, "exec", dont_inherit=True)
+    for name in _COMMON:
+        if name in code:
+            importlib.import_module(name)
+    if not Path(FILE).exists():
+        Path(FILE).write_text(code, encoding="utf-8", errors="replace")
+    return lambda: _run_script(compiled)
+
+
+def _run_script(compiled: CodeType) -> None:
+    """Never returns: ends the process as Python ends a script."""
+    # Those of the server that this process was forked from are buffered, and may hold what is not the program's.
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+    for name in ("stdin", "stdout", "stderr"):
+        setattr(sys, f"__{name}__", getattr(sys, name))
+    sys.argv = [FILE]
+    sys.path.insert(0, str(Path.cwd()))
+    linecache.clearcache()
+    module = ModuleType("__main__")
+    module.__dict__["__file__"] = FILE
+    sys.modules["__main__"] = module
+    exit_code = _exit_code(compiled, module)
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - waits for threads, as the interpreter does
+    atexit._run_exitfuncs()  # noqa: SLF001
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        exit_code = exit_code or 120
+    os._exit(exit_code)
+
+
+def _exit_code(compiled: CodeType, module: ModuleType) -> int:
+    try:
+        exec(compiled, module.__dict__)  # noqa: S102 - that is what this process is for
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return (end.code or 0) & 0xFF
+        sys.stderr.write(f"{end.code}\n")
+        return 1
+    except BaseException as error:  # noqa: BLE001 - printed, as Python does
+        traceback.print_exception(type(error), error, error.__traceback__ and error.__traceback__.tb_next)
+        return 1
+    return 0
