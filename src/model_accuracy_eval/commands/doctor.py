@@ -35,9 +35,7 @@ _UNFIT_MACHINE, _UNFIT_SERVICE = 3, 4
 @click.option("--model-name", help="Name of the model there; default: the one that the service lists.")
 @click.option("--timeout", metavar="X", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
               help="Seconds to wait for one answer of the service.")  # fmt: skip
-@click.option("--online", is_flag=True, help="Also ask the hubs, and GitHub: what GITHUB_TOKEN may do.")
-@click.option("--repository", metavar="OWNER/NAME", envvar="GITHUB_REPOSITORY", default="",
-              help="The adapter's repository, for --online; default: GITHUB_REPOSITORY.")  # fmt: skip
+@click.option("--online", is_flag=True, help="Also ask the hubs of data and weights.")
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), default=8000, show_default=True,
               help="Port that an adapter is to serve on.")  # fmt: skip
 @click.option("--metrics", is_flag=True,
@@ -48,7 +46,6 @@ def doctor(
     model_name: str | None,
     timeout: float,
     online: bool,
-    repository: str,
     port: int,
     metrics: bool,
 ) -> None:
@@ -62,7 +59,7 @@ def doctor(
         click.echo(word, err=True)
     service = doctor_service.examine(endpoint, model_name, timeout, os.environ) if endpoint else ()
     machine = () if endpoint else tuple(_machine(os.environ, port=port))
-    network = tuple(_network(os.environ, repository=repository)) if online else ()
+    network = tuple(_network(os.environ)) if online else ()
     found = (*service, *machine, *network)
     width = max(len(finding.name) for finding in found)
     for finding in found:
@@ -153,7 +150,7 @@ def _cache(folder: Path) -> Finding:
     return Finding("cache", "FAIL", sentence)
 
 
-# The network: proxies, the hubs of data and weights, and GitHub.
+# The network: proxies, and the hubs of data and weights.
 
 
 _NAMES = {"github": "GitHub's files", "hf": "Hugging Face", "ms": "ModelScope"}
@@ -161,21 +158,14 @@ _TIMEOUT = 10
 """Seconds for one response."""
 
 
-def _network(environment: Mapping[str, str], *, repository: str) -> Iterator[Finding]:
-    """Only a proxy or token that is set and does not work fails. A hub that cannot be reached may not be needed."""
+def _network(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Only a proxy that is set and does not work fails. A hub that cannot be reached may not be needed."""
     try:
         process_environment.check(environment)
     except EvalError as error:
         yield Finding("proxy", "FAIL", error.sentence)
         return
     yield from run(_hubs(environment))
-    try:
-        extras.load("github")
-        from model_accuracy_eval.commands import doctor_github  # noqa: PLC0415 - an installation may lack PyGithub
-
-        yield from doctor_github.look(environment, repository, timeout=_TIMEOUT)
-    except EvalError as error:
-        yield Finding("GitHub", "WARN", error.sentence)
 
 
 async def _hubs(environment: Mapping[str, str]) -> list[Finding]:

@@ -1,10 +1,10 @@
-"""Whether a service is fit to be evaluated: three dozen small requests, and a finding for each ability that runs use.
+"""Whether a service is fit to be evaluated: two dozen small requests, and a finding for each ability that runs use.
 
 Only a service that does not answer fails. Everything else that it lacks has a cost, and the finding says which. Most
 checks repeat one question in another way and compare the answers with the first one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -39,8 +39,6 @@ _SIMPLE_QUESTIONS = (
 )
 _THINKING_TOKENS = 512
 """Room for an answer of a model that thinks first."""
-_TOO_MANY_TOKENS = 10_000_000
-"""More than the context of any model."""
 _SAMPLES = 5
 """What a run asks for unless it is told otherwise."""
 _EMPTY = "The answer was empty, so nothing can be checked; ask a model that answers in words."
@@ -103,7 +101,7 @@ async def _findings(chat: Chat) -> tuple[Finding, ...]:
         await _seed(probe),
         await _samplers(chat),
         await _several_samples(probe),
-        *await _loglikelihoods(chat),
+        await _loglikelihoods(chat),
         await _pictures(chat),
     )
 
@@ -171,27 +169,13 @@ async def _model(chat: Chat) -> Finding:
 
 
 async def _context(chat: Chat) -> Finding:
-    """The context length that the service states, else its reply to a request for far too many tokens."""
     length = await chat.context_length()
-    if length is not None:
-        sentence = f"It reads and writes up to {length:,} tokens (max_model_len of /v1/models)."
-        return _pass_or_warn("context", True, sentence)
-    # With these stops, a service that accepts the request ends at the first blank, not after ten million tokens.
-    reply = await chat.ask(_question(_COUNT, max_tokens=_TOO_MANY_TOKENS, stop=(" ", "\n", ".")))
-    request = f"a request for {_TOO_MANY_TOKENS:,} tokens"
-    if reply.fault is None:
-        return Finding(
-            "context",
-            "SKIP",
-            f"/v1/models does not state it, and {request} is not refused: look it up in the server's settings, because "
-            "prompts that are too long may be cut without notice.",
+    if length is None:
+        sentence = (
+            "/v1/models does not state it: look it up, because prompts that are too long may be cut without notice."
         )
-    if reply.fault.kind == "rejected":
-        sentence = f"/v1/models does not state it; {request} is refused: {reply.fault.sentence}"
-        return _pass_or_warn("context", True, sentence)
-    return _unsupported(
-        "context", reply.fault, f"This followed {request}: keep --max-tokens within the model's context."
-    )
+        return Finding("context", "SKIP", sentence)
+    return Finding("context", "PASS", f"It reads and writes up to {length:,} tokens (max_model_len of /v1/models).")
 
 
 def _streaming(reply: Reply) -> Finding:
@@ -321,7 +305,7 @@ async def _samplers(chat: Chat) -> Finding:
 
 
 async def _several_samples(probe: _Probe) -> Finding:
-    """As many samples as a run asks for, and whether all their tokens are counted."""
+    """As many samples as a run asks for."""
     reply = await probe.again(temperature=1.0, n=_SAMPLES)
     if reply.fault is not None:
         return _unsupported("n", reply.fault, "Samples are requested one by one, and the prompt is read for each.")
@@ -330,26 +314,7 @@ async def _several_samples(probe: _Probe) -> Finding:
     if count < _SAMPLES:
         one_by_one = "samples are requested one by one, and the prompt is read for each"
         return _pass_or_warn("n", False, f"{samples} of {_SAMPLES} requested; {one_by_one}.")
-    if _counts_one_choice(probe.first, reply):
-        tokens = reply.usage.completion_tokens if reply.usage else 0
-        return _pass_or_warn(
-            "n",
-            False,
-            f"{samples} a request, but {tokens} tokens are counted for them, which is what one of them has: tokens in "
-            "reports are too few.",
-        )
     return _pass_or_warn("n", True, f"{samples} a request.")
-
-
-def _counts_one_choice(first: Reply, several: Reply) -> bool:
-    """Whether the tokens of a reply are nearer to those of its longest choice than to those of all."""
-    single = first.usage.completion_tokens if first.usage else None
-    counted = several.usage.completion_tokens if several.usage else None
-    if not single or not counted or not _text(first):
-        return False
-    lengths = [len(choice.reasoning + choice.text) for choice in several.choices]
-    tokens_per_character = single / len(_text(first))
-    return counted < tokens_per_character * (max(lengths) + sum(lengths)) / 2
 
 
 async def _pictures(chat: Chat) -> Finding:
@@ -360,71 +325,15 @@ async def _pictures(chat: Chat) -> Finding:
     return _pass_or_warn("pictures", not picture_probe.misread(reading), picture_probe.describe(reading))
 
 
-# Every method of obtaining log-likelihoods: whether a service supports it, why not, and what runs lose without it.
-
-
-_Method = Literal["echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
-_METHODS: tuple[_Method, ...] = ("echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted")
-"""From the most exact one down, as runs try them."""
-_FEW = 5
-
-
-class _Trial(NamedTuple):
-    method: _Method
-    works: bool
-    reason: str
-
-
-async def _loglikelihoods(chat: Chat) -> tuple[Finding, ...]:
-    """What a run would use, then a finding for each method."""
-    trials = [await _try_method(chat, method) for method in _METHODS]
-    used = next((trial.method for trial in trials if trial.works), None)
-    if used is None:
-        return (Finding("likelihoods", "WARN", trials[0].reason),)
-    return (_summary(used), *(_finding(trial, used) for trial in trials))
-
-
-async def _try_method(chat: Chat, method: _Method) -> _Trial:
+async def _loglikelihoods(chat: Chat) -> Finding:
+    """What a run would use, why nothing more exact works, and what cannot be known with it."""
     try:
-        client = await chat.loglikelihood_client(method, {})
+        client = await chat.loglikelihood_client("auto", {})
     except EvalError as error:
-        _, _, reason = error.sentence.partition(f"; {method}: ")
-        return _Trial(method, False, reason or error.sentence)
-    return _Trial(method, True, client.findings[-1].removeprefix(f"{method}: "))
-
-
-def _summary(used: _Method) -> Finding:
-    lost = metric_table.unsupported_metrics(used)
-    if not lost:
-        return Finding("likelihoods", "PASS", f"Runs use {used}: every metric of log-likelihoods is known.")
-    sentence = f"Runs use {used}, which compares the letters of options; unknown are {', '.join(lost)}."
-    return Finding("likelihoods", "WARN", sentence)
-
-
-def _finding(trial: _Trial, used: _Method) -> Finding:
-    """A method that does not work is a warning only if a run would have taken it."""
-    if trial.works:
-        return Finding(trial.method, "PASS", _as_sentence(trial.reason))
-    without = set(metric_table.unsupported_metrics(used))
-    lost = sorted(without.difference(metric_table.unsupported_metrics(trial.method)))
-    more_exact = _METHODS.index(trial.method) < _METHODS.index(used)
-    cost = f"Without it {used} is used"
-    if not more_exact:
-        cost = f"Nothing is lost: {used} is more exact"
-    elif lost:
-        cost += f", and {_counted(lost)} are unknown"
-    else:
-        cost += ", which gives the same metrics"
-    sentence = f"{_as_sentence(trial.reason)} {cost}."
-    return Finding(trial.method, "WARN" if lost else "SKIP", sentence)
-
-
-def _counted(names: Sequence[str]) -> str:
-    """A few names; many are in the first line."""
-    return ", ".join(names) if len(names) <= _FEW else f"{len(names)} metrics (see likelihoods)"
-
-
-def _as_sentence(reason: str) -> str:
-    """With a capital, unless it begins with the name of a field."""
-    first = reason.split(maxsplit=1)[0] if reason else ""
-    return (reason if "_" in first else reason[:1].upper() + reason[1:]).rstrip(".") + "."
+        return Finding("likelihoods", "WARN", error.sentence)
+    lost = metric_table.unsupported_metrics(client.method)
+    known = "every metric of log-likelihoods is known"
+    if lost:
+        known = f"it compares the letters of options; unknown are {', '.join(lost)}"
+    sentence = f"Runs use {client.method}: {known}. ({'; '.join(client.findings)})"
+    return _pass_or_warn("likelihoods", not lost, sentence)
