@@ -72,26 +72,6 @@ def test_solutions_are_worth_100_and_wrong_ones_0(dataset: str, data: Path, sand
         assert wrong["cases passed"] == pytest.approx(100 * (0 + 1 / 2 + 0 + 0 + 1 / 2) / 5)
 
 
-@pytest.mark.parametrize(("dataset", "problems"), [("livecodebench_v4", 4), ("apps", 5)])
-def test_programs_that_agree_win_the_vote(
-    dataset: str, problems: int, data: Path, sandbox: str, tmp_path: Path
-) -> None:
-    """Of four samples two are right in different words, one is wrong and one is broken; nobody looks at what is right."""
-    versions: list[Callable[[ContestProblem], str]] = [
-        lambda one: one.solution, lambda one: f"unused = 1\n{one.solution}", lambda one: one.wrong, lambda one: "1 / 0"
-    ]  # fmt: skip
-    asked: dict[str, int] = {}
-
-    def reply(one: ContestProblem) -> str:
-        asked[one.name] = asked.get(one.name, -1) + 1
-        return fenced(versions[asked[one.name] % 4](one))
-
-    found = evaluated(reply, dataset, data, tmp_path, sandbox, samples=4, k="1,4")
-    assert found["maj@4(by output)"] == 100.0
-    assert found["maj@1(by output)"] == pytest.approx(found["avg@4"]) == 50.0
-    assert len(found["details"]) == problems
-
-
 def test_a_release_and_a_time_are_chosen_by_name(data: Path, sandbox: str, tmp_path: Path) -> None:
     """The report says of what time the problems are."""
     found = evaluated(lambda one: fenced(one.solution), "livecodebench_v4@2024-05-01..", data, tmp_path, sandbox)

@@ -24,7 +24,6 @@ _WITHOUT_CASES = Step(name="without", args={"field": "input_output", "values": [
 _METRICS = (
     MetricUse(name="tests", label="accuracy", args={"suite": "apps"}),
     MetricUse(name="tests_cases", label="cases passed", args={"suite": "apps"}),
-    MetricUse(name="tests_majority", label="by output", args={"suite": "apps"}, reduction="maj@k"),
 )
 
 TASK = TaskSpec(

@@ -40,12 +40,6 @@ def _task(language: str) -> TaskSpec:
                 filters=(Step(name="strip_thoughts"), Step(name="script", args={"language": language})),
                 metrics=(
                     MetricUse(name="tests", label="accuracy", args={"suite": "codecontests", "language": language}),
-                    MetricUse(
-                        name="tests_majority",
-                        label="by output",
-                        args={"suite": "codecontests", "language": language},
-                        reduction="maj@k",
-                    ),
                 ),
             ),
         ),

@@ -56,7 +56,6 @@ TASK = TaskSpec(
             metrics=(
                 MetricUse(name="tests", label="accuracy", args={"suite": "humaneval"}),
                 MetricUse(name="best_of_n", label="best of n", args={"suite": "humaneval"}, reduction="best_shown"),
-                MetricUse(name="tests_majority", label="by output", args={"suite": "humaneval"}, reduction="maj@k"),
             ),
         ),
     ),
@@ -95,7 +94,6 @@ PLUS = structs.replace(
             metrics=(
                 MetricUse(name="tests", label="accuracy", args={"suite": "agreement"}),
                 MetricUse(name="tests", label="base", args={"suite": "agreement", "inputs": ["base_input"]}),
-                MetricUse(name="tests_majority", label="by output", args={"suite": "agreement"}, reduction="maj@k"),
             ),
         ),
     ),

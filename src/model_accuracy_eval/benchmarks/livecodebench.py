@@ -77,7 +77,6 @@ TASK = TaskSpec(
             metrics=(
                 MetricUse(name="tests", label="accuracy", args={"suite": "livecodebench"}),
                 MetricUse(name="best_of_n", label="best of n", args={"suite": "livecodebench"}, reduction="best_shown"),
-                MetricUse(name="tests_majority", label="by output", args={"suite": "livecodebench"}, reduction="maj@k"),
             ),
         ),
     ),

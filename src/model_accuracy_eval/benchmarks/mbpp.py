@@ -37,10 +37,7 @@ TASK = TaskSpec(
     pipelines=(
         Pipeline(
             filters=(Step(name="strip_thoughts"), Step(name="python_code", args={"asserts": "test_list"})),
-            metrics=(
-                MetricUse(name="tests", label="accuracy", args={"suite": "asserts"}),
-                MetricUse(name="tests_majority", label="by output", args={"suite": "asserts"}, reduction="maj@k"),
-            ),
+            metrics=(MetricUse(name="tests", label="accuracy", args={"suite": "asserts"}),),
         ),
     ),
 )
@@ -87,7 +84,6 @@ PLUS = structs.replace(
             metrics=(
                 MetricUse(name="tests", label="accuracy", args={"suite": "agreement"}),
                 MetricUse(name="tests", label="base", args={"suite": "agreement", "inputs": ["base_input"]}),
-                MetricUse(name="tests_majority", label="by output", args={"suite": "agreement"}, reduction="maj@k"),
             ),
         ),
     ),

@@ -81,9 +81,7 @@ class CaseProgram(Program, frozen=True, kw_only=True):
 
     `tests` is the JSON of an object: `cases` is a list whose entries are lists of {"input": …, "output": …} or texts of
     such, packed or not; `checker` or `checker_source` says what makes an output right, `tolerance` how far numbers may
-    be; `function` names what is called. A call's input has an argument in JSON on each line. With `expressions`, Python
-    that calls the function, in place of cases, and with `compared` false, whatever the program gives is right: then the
-    marks of its outputs are what is asked for. `setup` is the source that expressions need.
+    be; `function` names what is called. A call's input has an argument in JSON on each line.
     """
 
     kind: CaseKind = "stdin"
@@ -96,8 +94,6 @@ class CaseResult(Record, frozen=True, kw_only=True):
 
     verdict: ExecutionVerdict
     cpu_seconds: float = 0.0
-    mark: str = ""
-    """Of what the program gave: equal outputs have equal marks. Empty if it gave nothing that can be compared."""
 
 
 class FailedCheck(Record, frozen=True, kw_only=True):

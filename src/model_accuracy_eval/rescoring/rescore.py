@@ -38,7 +38,7 @@ from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProble
 from model_accuracy_eval.run import preflight, score
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines, pipelines_of_runs
+from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines
 
 _TAGS = re.compile(r"</?think>")
 _LOOKED_AT = 500
@@ -191,7 +191,7 @@ def _judged(
     plan = _with_samples(file, plan, prepared.task, numbers.n, dataset.saved.values())
     check_sandbox(plan, (prepared,), ports)
     samples = plan.sampling.of(prepared.task).n
-    claims = SampleClaims(pipelines_of_runs(prepared.task, samples), samples)
+    claims = SampleClaims(pipelines(prepared.task), samples)
     store = ports.open_store(f"{plan.settings.out}/{hashlib.sha256(filter_name.encode()).hexdigest()}")
     replies = (
         reply

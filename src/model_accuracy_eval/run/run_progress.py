@@ -17,7 +17,7 @@ from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import figure_units
-from model_accuracy_eval.scoring.metrics.metric_table import metric, pipelines_of_runs, user_function_paths
+from model_accuracy_eval.scoring.metrics.metric_table import metric, pipelines, user_function_paths
 from model_accuracy_eval.scoring.verdicts.following import BeginningMean, followed_figures
 
 
@@ -348,7 +348,7 @@ class RunningFigure:
 
     def _pipeline(self, problem: Problem) -> Pipeline:
         if problem.part not in self._pipelines:
-            self._pipelines[problem.part] = pipelines_of_runs(self._prepared.task.of(problem), self._n)[0]
+            self._pipelines[problem.part] = pipelines(self._prepared.task.of(problem))[0]
         return self._pipelines[problem.part]
 
     def so_far(self) -> FigureSoFar | str | None:
@@ -373,7 +373,7 @@ def _why_none(plan: RunPlan, prepared: PreparedDataset) -> str:
         return "not judged"
     if user_function_paths(task):
         return "judged at the end"
-    if any(metric(pipelines_of_runs(part, n)[0].metrics[0].name).asks for part in prepared.tasks):
+    if any(metric(pipelines(part)[0].metrics[0].name).asks for part in prepared.tasks):
         return "judged afterwards"
     first = followed_figures(task, n, plan.k).get(next(iter(figure_units(task, n, plan.k))))
     if first is None or not first.is_mean_of_samples or any(each.follow_ups for each in prepared.problems[:1]):

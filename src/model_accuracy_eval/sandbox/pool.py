@@ -238,7 +238,7 @@ class WorkerPool:
             attempts=attempts,
             alone=alone,
             cases=tuple(
-                CaseResult(verdict=VERDICTS.get(case.verdict, "error"), cpu_seconds=case.cpu_seconds, mark=case.mark)
+                CaseResult(verdict=VERDICTS.get(case.verdict, "error"), cpu_seconds=case.cpu_seconds)
                 for case in result.cases
             ),
             all_cases=result.all_cases,

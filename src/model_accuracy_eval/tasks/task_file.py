@@ -55,7 +55,6 @@ def _with_pipeline(path: str, fields: DeclaredFields) -> DeclaredFields:
     metrics = [{"name": "code", "label": "accuracy", "args": args}]
     if args.get("all_cases"):
         metrics.append({"name": "code_cases", "label": "cases passed", "args": args})
-    metrics.append({"name": "code_majority", "label": "by output", "args": args, "reduction": "maj@k"})
     rest = {key: value for key, value in fields.items() if key != "exec"}
     return {**rest, "pipelines": [{"filters": filters, "metrics": metrics}]}
 

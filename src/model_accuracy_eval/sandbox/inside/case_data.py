@@ -10,10 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import partial
 from typing import Any, NamedTuple
-
-from model_accuracy_eval.sandbox.inside.output_marks import mark_of_text, mark_of_value
 
 # What makes the output of a program right: one function for each rule, from the strictest to those of benchmarks.
 #
@@ -65,13 +62,13 @@ def _number(word: str) -> float | None:
 
 def livecodebench(_given: str, expected: str, output: str) -> bool:
     """LiveCodeBench: the same lines without the blanks around them, or lines of equal decimal numbers."""
-    wanted, got = output_lines(expected), output_lines(output)
+    wanted, got = _lines(expected), _lines(output)
     return len(wanted) == len(got) and all(
         first == second or _decimals(first, second) for first, second in zip(wanted, got, strict=True)
     )
 
 
-def output_lines(text: str) -> list[str]:
+def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.strip().split("\n")]
 
 
@@ -188,10 +185,6 @@ class CaseSuite(NamedTuple):
     cases: list[CasePair]
     check: CaseChecker
     function: str
-    mark: Callable[[Any], str]
-    """Of what the program gave."""
-    names: dict[str, Any] | None = None
-    """What the expressions may use that are given instead of arguments; None: there are none."""
 
 
 class _TextUnpickler(pickle.Unpickler):
@@ -204,35 +197,13 @@ class _TextUnpickler(pickle.Unpickler):
 def read(source: str) -> CaseSuite:
     """The suite in the JSON text that the host writes."""
     data = json.loads(source)
-    if "expressions" in data:
-        return _expressions(data)
     is_call = bool(data.get("function"))
     cases = [case for part in data["cases"] for case in _cases(part, is_call=is_call)]
     if not cases:
         raise UnreadableCases("there is not a single one")
     if is_call and data["checker"] == "apps":
         cases = [_with_whole_keys(case) for case in cases]
-    check = _checker(data) if data.get("compared", True) else _anything
-    return CaseSuite(cases, check, data.get("function", ""), _marker(data, is_call=is_call))
-
-
-def _expressions(data: dict[str, Any]) -> CaseSuite:
-    """Calls as tests write them, which nothing is compared with."""
-    names: dict[str, Any] = {"__name__": "tests"}
-    exec(compile(data["setup"], "<setup>", "exec"), names)  # noqa: S102 - the task's own
-    cases = [CasePair(expression, None) for expression in data["expressions"]]
-    return CaseSuite(cases, _anything, data["function"], partial(mark_of_value, tuples_are_lists=False), names)
-
-
-def _anything(_given: Any, _expected: Any, _output: Any) -> bool:
-    return True
-
-
-def _marker(data: dict[str, Any], *, is_call: bool) -> Callable[[Any], str]:
-    """A tuple is as good as a list where arguments are JSON."""
-    if is_call:
-        return partial(mark_of_value, tuples_are_lists=True)
-    return partial(mark_of_text, data.get("checker", ""))
+    return CaseSuite(cases, _checker(data), data.get("function", ""))
 
 
 def _cases(part: Any, *, is_call: bool) -> list[CasePair]:

@@ -5,6 +5,7 @@ The program's process gets inputs alone. What is expected stays here, so a progr
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -63,11 +64,10 @@ class CaseJudge:
         given, fault = self._given(case, run_case)
         self._send(JobReport(CASE_ENDS))
         detail = _sentence(fault) if fault else self._difference(case, given)
-        mark = "" if fault else self._suite.mark(given)
         if not detail:
-            return CaseOutcome(number, "passed", mark=mark)
+            return CaseOutcome(number, "passed")
         detail = f"Case {number + 1} of {len(self._suite.cases)}: {detail}"
-        return CaseOutcome(number, _verdict(fault), detail, mark=mark)
+        return CaseOutcome(number, _verdict(fault), detail)
 
     @staticmethod
     def _given(case: CasePair, run_case: RunCase) -> tuple[Any, BaseException | None]:
@@ -139,21 +139,12 @@ _ENDS = ("error", "crashed", "output_limit", "out_of_memory")
 
 def open_function(connection: ProgramConnection, suite: CaseSuite) -> RunCase:
     """Each case is a call: of a method where the program has a class Solution, else of a function."""
-    if suite.names is not None:
-        names = {**suite.names, suite.function: _named(connection, suite.function)}
-        return lambda expression: eval(compile(expression, "<call>", "eval"), names)  # noqa: S307 - of the task's tests
-    try:
-        found = connection.method_of_solution(suite.function)
-    except KeyError:
-        found = _named(connection, suite.function)
-    return lambda arguments: found(*arguments)
-
-
-def _named(connection: ProgramConnection, function: str) -> Any:
-    try:
-        return connection.find(function)
-    except KeyError:
-        raise CaseFailed("error", f"the program has neither {function} nor a class Solution") from None
+    function = suite.function
+    for find in (connection.method_of_solution, connection.find):
+        with suppress(KeyError):
+            found = find(function)
+            return lambda arguments: found(*arguments)
+    raise CaseFailed("error", f"the program has neither {function} nor a class Solution")
 
 
 def _verdict(fault: BaseException | None) -> str:

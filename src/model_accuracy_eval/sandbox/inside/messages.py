@@ -111,8 +111,6 @@ class CaseOutcome(NamedTuple):
     verdict: str
     detail: str = ""
     cpu_seconds: float = 0.0
-    mark: str = ""
-    """Of what it gave (see `output_marks`); empty if it gave nothing, or what cannot be compared."""
 
 
 class ComparedSides(NamedTuple):

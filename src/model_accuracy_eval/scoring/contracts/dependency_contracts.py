@@ -103,10 +103,6 @@ _OF_JUDGES = (
           (_ended("failed", "passed", "failed", all_cases=4), 0.25), (_ended("harness_error"), None)),
     _asked("tests_cases", "the same for the cases of a published benchmark",
           (_ended("passed", "passed", "passed", all_cases=2), 1.0), (_ended("error"), 0.0)),
-    _asked("tests_majority", "without inputs a sample agrees with no other one: 2, and 1 more if the tests pass",
-          (_ended("passed"), 3.0), (_ended("harness_error"), None)),
-    _asked("code_majority", "the same for an own task",
-          (_ended("failed"), 2.0), (_ended("harness_error"), None)),
     _asked("best_of_n", "without examples to choose by, it is what the tests say",
           (_ended("passed"), 1.0), (_ended("harness_error"), None)),
 )

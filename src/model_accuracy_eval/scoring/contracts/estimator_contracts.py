@@ -8,7 +8,7 @@ from model_accuracy_eval.scoring.contracts.contract import Case, CaseValues, Con
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.aggregations import aggregation
 from model_accuracy_eval.scoring.figures.intervals import interval
-from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, maj_at_k, pass_at_k, reduction
+from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, pass_at_k, reduction
 
 
 def _estimator_case(estimator: Any, expected: Any, n: int, c: int, *k: int) -> Case:
@@ -66,10 +66,6 @@ CONTRACTS = (
              _estimator_case(pass_at_k, 0.9, 5, 3, 2), _estimator_case(pass_at_k, BadValue, 3, 0, 5)),
     Contract("estimator cons@k", "a strict majority of k samples is right",
              _estimator_case(cons_at_k, 1.0, 3, 2, 3), _estimator_case(cons_at_k, 0.0, 4, 2, 4)),
-    Contract("estimator maj@k", "of the largest group of k samples that agree, any; of equally large ones, any",
-             Case(input="2 right ones that agree, 1 wrong, all drawn", run=lambda: maj_at_k(((2, 2), (1, 0)), 0, 3),
-                  expected=1.0),
-             Case(input="1 right, 1 wrong, both drawn", run=lambda: maj_at_k(((1, 1), (1, 0)), 0, 2), expected=0.5)),
     Contract("estimator avg@n", "c / n, which is pass@1",
              _estimator_case(avg_at_n, 0.6, 5, 3), _estimator_case(avg_at_n, BadValue, 0, 0)),
     _reduction("runs", "average, avg@n, pass@k and cons@k of right-or-wrong samples", ([1.0], (1,), {"": 1.0}),
@@ -79,8 +75,6 @@ CONTRACTS = (
     _reduction("take_first", "the first sample alone", ([1.0, 0.0], (), {"": 1.0}), ([0.0, 1.0, 1.0], (), {"": 0.0})),
     _reduction("majority", "the most frequent value, of equally frequent ones the earliest",
                ([0.0, 1.0, 1.0], (), {"": 1.0}), ([0.0, 1.0], (), {"": 0.0})),
-    _reduction("maj@k", "the largest group of samples that agree; values are right or wrong, and 2 for each group",
-               ([5.0, 5.0, 6.0], (1, 3), {"maj@1": 2 / 3, "maj@3": 1.0}), ([1.0, 0.0], (2,), {"maj@2": 0.0})),
     _aggregation("mean", "sum by number", ([1.0, 0.0], 0.5), ([1, 0, 1, 1, 0], 0.244949, _STDERR)),
     _aggregation("median", "the upper one of the two middle values",
                  ([1, 2, 3, 4], 3.0), ([1, 2, 3, 4, 5, 6, 7], 1.260154, _STDERR)),

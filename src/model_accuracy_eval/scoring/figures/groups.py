@@ -23,7 +23,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.intervals import combined
-from model_accuracy_eval.scoring.figures.reductions import CHOOSING, Reduced, reduction
+from model_accuracy_eval.scoring.figures.reductions import BEST_SHOWN, Reduced, reduction
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue
 
@@ -315,7 +315,7 @@ def expected(name: str, chance: float, n: int, k: tuple[int, ...]) -> Reduced | 
     Every reduction depends on nothing but the number of right samples and on whether the first is right, so these
     cases are weighed by their probabilities.
     """
-    if name in CHOOSING or user_functions.is_path(name):
+    if name == BEST_SHOWN or user_functions.is_path(name):
         return None
     reduce = reduction(name)
     totals: Reduced = {}

@@ -14,7 +14,7 @@ from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_type import LostValue, fill
 
-# pass@k, cons@k, avg@n and maj@k of one problem: n samples, c of them correct.
+# pass@k, cons@k and avg@n of one problem: n samples, c of them correct.
 #
 # Every function refuses input without an answer (n < 1, k < 1, k > n, c outside 0..n): the usual short formula of
 # pass@k returns 1.0 there, which turns missing samples into perfect scores.
@@ -65,49 +65,6 @@ def avg_at_n(n: int, c: int) -> float:
     """
     _check(n, c, 1)
     return c / n
-
-
-@lru_cache(maxsize=4096)
-def maj_at_k(groups: tuple[tuple[int, int], ...], silent: int, k: int) -> float:
-    """Probability that a vote among k samples, drawn from the n without replacement, chooses a correct one.
-
-    `groups` are the samples that agree with each other: how many they are, and how many of them are correct. The
-    largest group of those drawn wins, and any of its samples is chosen; of equally large ones, any. `silent` samples
-    have no vote: where nothing else is drawn, nothing is chosen. It is the exact expectation over all k-subsets, which
-    at k = n is a single one.
-
-    In [0, 1]; with one sample in each group, or k = 1, it is c/n.
-
-    >>> maj_at_k(((3, 3), (2, 0)), 0, 5), maj_at_k(((2, 2), (2, 0)), 1, 5)
-    (1.0, 0.5)
-    """
-    n = silent + sum(size for size, _ in groups)
-    _check(n, sum(right for _, right in groups), k)
-    total = 0.0
-    for largest in range(1, min(k, max((size for size, _ in groups), default=0)) + 1):
-        for (drawn, tied), right in _draws(groups, silent, largest, k).items():
-            total += right / tied * comb(silent, k - drawn) if tied else 0.0
-    return min(1.0, total / comb(n, k))
-
-
-def _draws(groups: tuple[tuple[int, int], ...], silent: int, largest: int, k: int) -> dict[tuple[int, int], float]:
-    """(How many samples are drawn, how many groups have the largest part) → over all ways to draw them, `largest` of no
-    group more, the sum of the shares of correct samples in those groups. The silent ones make the rest of k."""
-    draws: dict[tuple[int, int], tuple[int, float]] = {(0, 0): (1, 0.0)}
-    left = silent + sum(size for size, _ in groups)
-    for size, correct in groups:
-        left -= size
-        extended: dict[tuple[int, int], tuple[int, float]] = {}
-        for (drawn, tied), (ways, right) in draws.items():
-            for part in range(max(0, k - drawn - left), min(size, largest, k - drawn) + 1):
-                tops = part == largest
-                choices = comb(size, part)
-                place = (drawn + part, tied + tops)
-                before = extended.get(place, (0, 0.0))
-                share = right + ways * correct / size if tops else right
-                extended[place] = (before[0] + choices * ways, before[1] + choices * share)
-        draws = extended
-    return {place: right for place, (_, right) in draws.items()}
 
 
 def _check(n: int, c: int, k: int) -> None:
@@ -172,28 +129,8 @@ def _best_shown(values: Sequence[float]) -> float:
     return chosen % 2
 
 
-NO_VOTE, ALONE = 0, 1
-"""What a sample may have instead of the number of a group: it is not chosen; it agrees with no other one."""
-
-
-def vote(right: float, group: int) -> float:
-    """A sample's value for `maj@k`: whether it is right, and the group of those that it agrees with."""
-    return right + 2.0 * group
-
-
-def _maj(values: Sequence[float], k: Sequence[int]) -> Reduced:
-    rights: dict[tuple[int, int], list[int]] = {}
-    silent = 0
-    for place, value in enumerate(values):
-        group, right = divmod(int(value), 2)
-        if group == NO_VOTE:
-            silent += 1
-        else:
-            rights.setdefault((group, place if group == ALONE else 0), []).append(right)
-    groups = tuple(sorted((len(group), sum(group)) for group in rights.values()))
-    return {f"maj@{size}": maj_at_k(groups, silent, size) for size in k or (len(values),)}
-
-
+BEST_SHOWN = "best_shown"
+"""This one chooses among samples by more than whether they are right."""
 REDUCTIONS: dict[str, Reduction] = {
     "runs": _runs,
     "take_first": _alone(lambda values: values[0]),
@@ -208,11 +145,8 @@ REDUCTIONS: dict[str, Reduction] = {
     "cons@k": _cons,
     "cons_at_k": _cons,
     "avg@n": _avg,
-    "best_shown": _alone(_best_shown),
-    "maj@k": _maj,
+    BEST_SHOWN: _alone(_best_shown),
 }
-CHOOSING = {"best_shown", "maj@k"}
-"""These choose among samples by more than whether they are right."""
 _COUNTING = {"pass@k", "pass_at_k", "cons@k", "cons_at_k", "avg@n"}
 """These take nothing but right and wrong."""
 _SIZED = re.compile(r"(?:pass|cons)(?:@|_at_)(\d+)")
@@ -226,9 +160,7 @@ def reduction_ends(name: str, values: Sequence[float | LostValue], k: Sequence[i
     """
     if user_functions.is_path(name):
         return {"": (-inf, inf)}
-    if name == "maj@k":  # how a lost sample would have voted is anybody's guess
-        return dict.fromkeys(_maj([0.0] * len(values), k), (0.0, 1.0))
-    if name == "best_shown":
+    if name == BEST_SHOWN:
         results = [_best_shown([float(end) if isinstance(v, LostValue) else v for v in values]) for end in range(4)]
         return {"": (min(results), max(results))}
     lows, highs = fill(values, "low"), fill(values, "high")

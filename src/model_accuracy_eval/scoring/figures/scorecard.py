@@ -28,7 +28,7 @@ from model_accuracy_eval.scoring.metrics.metric_table import (
     ReadingCounter,
     SampleValue,
     metric,
-    pipelines_of_runs,
+    pipelines,
     reads_otherwise,
 )
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, no_result
@@ -99,7 +99,7 @@ class Scorecard:
     def _pipelines_of(self, problem: Problem) -> tuple[Pipeline, ...]:
         """The pipelines of the part of the task that the problem comes from, but for turns that it does not have."""
         if problem.part not in self._pipelines:
-            self._pipelines[problem.part] = pipelines_of_runs(self._task.of(problem), self._n)
+            self._pipelines[problem.part] = pipelines(self._task.of(problem))
         return tuple(one for one in self._pipelines[problem.part] if judging.has_turn(problem, one))
 
     def _collect(
@@ -189,7 +189,7 @@ def _pipeline_units(task: TaskSpec, n: int, k: Sequence[int]) -> dict[str, Unit]
         units |= {name: unit for name, unit in _pipeline_units(part, n, k).items() if name not in units}
     if task.parts:
         return units
-    for place, pipeline in enumerate(pipelines_of_runs(task, n)):
+    for place, pipeline in enumerate(pipelines(task)):
         answers = len(filters.run(pipeline.filters, [None] * n, EMPTY_PROBLEM))
         for number, use in enumerate(pipeline.metrics):
             row = metric(use.name)

@@ -170,17 +170,6 @@ def pipelines(task: TaskSpec) -> tuple[Pipeline, ...]:
     )
 
 
-def pipelines_of_runs(task: TaskSpec, n: int) -> tuple[Pipeline, ...]:
-    """The pipelines for n samples a problem: of one sample, without the metrics that choose among several."""
-    found = pipelines(task)
-    if n > 1:
-        return found
-    kept = [tuple(use for use in one.metrics if not metric(use.name).of_several) for one in found]
-    return tuple(
-        msgspec.structs.replace(one, metrics=uses or one.metrics) for one, uses in zip(found, kept, strict=True)
-    )
-
-
 def _for_kind(use: MetricUse, kind: RequestKind) -> MetricUse:
     name = LOGLIKELIHOOD_NAMES.get(use.name)
     if kind == "generate" or name is None:

@@ -124,8 +124,6 @@ class Metric:
     between 0 and 1, and nothing is known of the rest."""
     unanswered: SampleValue = 0.0
     """Its value where there is no answer that could be asked about."""
-    of_several: bool = False
-    """Whether it chooses among a problem's samples: of one sample there is nothing to choose, so nothing is asked."""
     needs: tuple[str, ...] = ()
     """Optional libraries that have to be installed for it."""
 

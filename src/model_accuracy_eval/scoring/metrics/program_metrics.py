@@ -4,17 +4,14 @@
 sample is counted as unjudged, never as wrong.
 """
 
-import hashlib
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.records.code import Execution, Limits, Mode, Program
 from model_accuracy_eval.scoring.code.benchmark_suites import find_suite, shown_tests
 from model_accuracy_eval.scoring.code.code_syntax import called_function
-from model_accuracy_eval.scoring.code.contest_programs import CaseRules, WrittenCases, case_program, output_program
-from model_accuracy_eval.scoring.figures.reductions import ALONE, NO_VOTE, vote
+from model_accuracy_eval.scoring.code.contest_programs import CaseRules, WrittenCases, case_program
 from model_accuracy_eval.scoring.metrics.judge_metrics import columns
 from model_accuracy_eval.scoring.metrics.metric_type import Metric, fill_template
 
@@ -76,20 +73,6 @@ def ask_tests_twice(answer: str, problem: Problem, *, suite: str, **settings: ob
     return (hidden, shown) if shown else (hidden,)
 
 
-def ask_tests_and_outputs(answer: str, problem: Problem, *, suite: str, **settings: object) -> tuple[Program, ...]:
-    """The tests, and what the program puts out for the task's inputs."""
-    tested = ask_tests(answer, problem, suite=suite, **settings)
-    observed = output_program(tested, problem.extras)
-    return (tested,) if observed is None else (tested, observed)
-
-
-def ask_sandbox_and_outputs(answer: str, problem: Problem, **settings: Any) -> tuple[Program, ...]:
-    """The same for a task of one's own."""
-    tested = ask_sandbox(answer, problem, **settings)
-    observed = output_program(tested, problem.extras)
-    return (tested,) if observed is None else (tested, observed)
-
-
 def ask_code_eval(answer: str, problem: Problem) -> Program:
     """A whole program; the right answer is the lines that test it. The time limit is that of `code_eval`."""
     tests = problem.references[0]
@@ -120,37 +103,9 @@ def passed_and_shown(
     return float(hidden.passed) + 2.0 * bool(shown is not None and shown.passed)
 
 
-def passed_and_vote(
-    tested: Execution, observed: Execution | None = None, *, problem: Problem, **ask_settings: object
-) -> float | None:
-    """Whether the tests passed, and whom the program agrees with: `maj@k` chooses by that."""
-    if tested.passed is None or (observed is not None and observed.passed is None):
-        return None
-    return vote(float(tested.passed), ALONE if observed is None else _group(observed))
-
-
-def _group(observed: Execution) -> int:
-    """Equal for programs that put out the same for every input. Who fails at one of them has no vote."""
-    cases = observed.cases
-    if not cases or len(cases) < observed.all_cases or any(one.verdict not in ("passed", "failed") for one in cases):
-        return NO_VOTE
-    if not all(one.mark for one in cases):
-        return ALONE
-    digest = hashlib.sha256(" ".join(one.mark for one in cases).encode()).hexdigest()
-    return ALONE + 1 + int(digest[:_GROUP_DIGITS], 16)
-
-
-_GROUP_DIGITS = 12
-"""Of a hash: 48 bits, so that a float holds it beside the verdict."""
-
-
 def _findings(score: Callable[..., float | None], asks: Callable[..., Any], **more: Any) -> Metric:
     return Metric(score=score, asks=asks, reads="findings", **more)
 
-
-_voting = partial(
-    _findings, passed_and_vote, limits=lambda problem: (0.0, vote(1.0, 1 << 4 * _GROUP_DIGITS)), of_several=True
-)
 
 PROGRAM_METRICS = {
     "code": _findings(passed, ask_sandbox, yes_or_no=True),
@@ -158,7 +113,5 @@ PROGRAM_METRICS = {
     "tests": _findings(passed, ask_tests, yes_or_no=True),
     "code_cases": _findings(cases_passed, ask_sandbox),
     "tests_cases": _findings(cases_passed, ask_tests),
-    "tests_majority": _voting(ask_tests_and_outputs),
-    "code_majority": _voting(ask_sandbox_and_outputs),
     "best_of_n": _findings(passed_and_shown, ask_tests_twice, limits=lambda problem: (0.0, 3.0)),
 }

@@ -17,7 +17,7 @@ from model_accuracy_eval.scoring.figures.reductions import counts_only
 from model_accuracy_eval.scoring.figures.scorecard import EMPTY_PROBLEM
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import user_functions
-from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric, pipelines_of_runs
+from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric, pipelines
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, ProblemOutcome, value_of
 from model_accuracy_eval.scoring.verdicts.sequential import BaselineFigure, MeanDecider, StopLines
 
@@ -136,7 +136,7 @@ def followed_figures(task: TaskSpec, n: int, k: Sequence[int]) -> Mapping[str, F
 
 def _of_pipelines(task: TaskSpec, n: int, k: Sequence[int]) -> Mapping[str, FollowedFigure]:
     figures: dict[str, FollowedFigure] = {}
-    for place, pipeline in enumerate(pipelines_of_runs(task, n)):
+    for place, pipeline in enumerate(pipelines(task)):
         for number, use in enumerate(pipeline.metrics):
             row = metric(use.name)
             followed = row.share and not user_functions.is_path(use.name)
