@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
 
@@ -169,38 +168,3 @@ def test_an_opinion_that_never_comes_is_a_fault_and_no_bad_mark(tmp_path: Path) 
         assert {chat["max_tokens"] for chat in judging.chats} == {2048}
     log = next((tmp_path / "out").rglob("logs/eval/*/capitals.out")).read_text()
     assert "The judge used its 2048 tokens up before it said anything." in log
-
-
-PAIRED = """\
-name: capitals
-data: capitals.jsonl
-fields: [question, answer]
-prompt: {question: "{{ question }}"}
-reference: "{{ answer }}"
-pipelines: [{metrics: [{name: judge_pair, args: {prompt: "1: {first} 2: {second}"}}]}]
-"""
-
-
-@pytest.mark.parametrize(
-    ("preferred", "figure"),
-    [
-        ("longer", "100.00"),  # the model's answer, wherever it stands
-        ("shorter", "0.00"),
-        ("first", "50.00"),  # whatever stands first: the orders disagree
-        ("tie", "50.00"),
-    ],
-)
-def test_pairs_are_compared_in_both_orders(tmp_path: Path, preferred: str, figure: str) -> None:
-    """Two questions for each answer; a judge that favours a place decides nothing."""
-    setup_files(tmp_path)
-    (tmp_path / "capitals.yaml").write_text(PAIRED)
-
-    def compares(request: dict[str, Any]) -> list[str]:
-        first, _, second = request["messages"][-1]["content"].removeprefix("1: ").partition(" 2: ")
-        places = {"longer": len(first) > len(second), "shorter": len(first) < len(second), "first": True}
-        return ["tie" if preferred == "tie" else "first" if places[preferred] else "So the second."]
-
-    with FaultServer(compares) as judging:
-        done = run_judged(tmp_path, judging)
-        assert (done.code, f" {figure} " in done.out) == (0, True), done.out + done.err
-        assert len(judging.chats) == 4

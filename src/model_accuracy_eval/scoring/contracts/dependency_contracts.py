@@ -89,8 +89,6 @@ _OF_IFEVAL = (
 _OF_JUDGES = (
     _asked("judge", "yes is right, no is wrong, anything else is unknown",
           (Opinion(text="Yes."), 1.0), (Opinion(text="I cannot say; nobody knows."), None)),
-    _asked("judge_pair", "1 if the answer is preferred in both orders, 0 if in none, a half where the orders disagree",
-          ((Opinion(text="first"), Opinion(text="second")), 1.0), ((Opinion(text="first"),) * 2, 0.5)),
     _asked("judge_score", "a number from 0 to the best, as a share; any other number is unknown",
           (Opinion(text="Score: 7"), 0.7), (Opinion(text="70"), None)),
     _asked("code", "the program passes; a sandbox that fails leaves it unknown",

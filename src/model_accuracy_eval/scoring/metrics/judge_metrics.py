@@ -21,11 +21,6 @@ GRADED = (
     "Question: {question}\n\nReference answer: {reference}\n\nAnswer to be marked: {answer}\n\n"
     "How good is the answer, from 0 (useless) to {out_of} (as good as it can be)? Reply with the number alone."
 )
-COMPARED = (
-    "Question: {question}\n\nFirst answer: {first}\n\nSecond answer: {second}\n\n"
-    "Which answer is better? Their order and their lengths say nothing. Reply with the one word first, second or tie."
-)
-_PLACE = re.compile(r"\b(first|second|tie)\b|\[\[([ABC])\]\]", re.IGNORECASE)
 _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -102,51 +97,6 @@ def graded(
     return float(number[0]) / out_of
 
 
-def ask_for_comparison(
-    answer: str,
-    problem: Problem,
-    *,
-    prompt: str = COMPARED,
-    system: str = "",
-    max_tokens: int = 0,
-    against: str = "reference",
-    pattern: str = "",
-) -> tuple[Question, Question]:
-    """The same question twice, with the answer first and with it second: judges favour a place.
-
-    `against`: the column with the answer that it is compared with. The prompt has {question}, {first} and {second}.
-    """
-    values = columns(problem)
-    if against not in values:
-        raise BadValue(f"judge_pair compares with the column '{against}', which is not among the extras of the task.")
-    turns = (Message(role="system", content=system),) if system else ()
-    question = problem.messages[-1].content if problem.messages else problem.text
-
-    def asked(first: str, second: str) -> Question:
-        content = fill_template(prompt, {**values, "question": question, "first": first, "second": second})
-        return Question(messages=(*turns, Message(role="user", content=content)), max_tokens=max_tokens)
-
-    return asked(answer, values[against]), asked(values[against], answer)
-
-
-def compared(
-    first: Opinion, second: Opinion, problem: Problem, *, pattern: str = "", **ask_settings: object
-) -> float | None:
-    """1 if the answer is preferred in both orders, 0 if in none; a half for a tie, and where the orders disagree."""
-    ahead, behind = _preferred(first.text, pattern), _preferred(second.text, pattern)
-    if ahead is None or behind is None:
-        return None
-    return (ahead + 1 - behind) / 2 if {ahead, behind} == {0.0, 1.0} else 0.5
-
-
-def _preferred(text: str, pattern: str) -> float | None:
-    """1 for the first answer, 0 for the second, a half for a tie: the last such word, or the pattern's."""
-    places = _PLACE.findall(text)
-    found = _matched(text, pattern) if pattern else "".join(places[-1]) if places else ""
-    word = (found or "").strip().strip("[]").lower()
-    return {"a": 1.0, "first": 1.0, "b": 0.0, "second": 0.0, "c": 0.5, "tie": 0.5}.get(word)
-
-
 def _matched(text: str, pattern: str) -> str | None:
     """The first group that is not empty, else the whole match; without a pattern, the whole text."""
     if not pattern:
@@ -169,7 +119,6 @@ JUDGE_METRICS = {
     "judge": Metric(score=judged, asks=ask_judge, reads="findings", yes_or_no=True),
     "judge_no": Metric(score=denied, asks=ask_judge, reads="findings", yes_or_no=True, unanswered=1.0),
     "judge_score": Metric(score=graded, asks=ask_for_grade, reads="findings"),
-    "judge_pair": Metric(score=compared, asks=ask_for_comparison, reads="findings"),
 }
 
 

@@ -33,7 +33,6 @@ from model_accuracy_eval.scoring.metrics.instructions import FUNCTION_CALL_METRI
 from model_accuracy_eval.scoring.metrics.judge_metrics import (
     FACT_METRICS,
     JUDGE_METRICS,
-    ask_for_comparison,
     ask_for_grade,
     ask_judge,
 )
@@ -211,7 +210,7 @@ def user_function_paths(task: TaskSpec) -> list[str]:
 
 def needs_judge(task: TaskSpec) -> bool:
     """Whether a judge model has to be asked about the answers."""
-    return any(metric(use.name).asks in {ask_judge, ask_for_grade, ask_for_comparison} for use in metric_uses(task))
+    return any(metric(use.name).asks in {ask_judge, ask_for_grade} for use in metric_uses(task))
 
 
 # What a task's other pipelines read in the same replies, compared with the first one.
