@@ -14,8 +14,7 @@ from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay
 from model_accuracy_eval.ports.service import Sandbox
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.records.code import Execution, Isolation, Program
-from model_accuracy_eval.scoring.code import code_task_trials
-from model_accuracy_eval.scoring.code.code_task_trials import Trial, has_trials, own_uses, probes, runs_programs, trials
+from model_accuracy_eval.scoring.code.code_task_trials import Trial, has_trials, probes, runs_programs, trials
 from model_accuracy_eval.system.concurrency import run_checked, run_workers
 
 # Tries a user's code tasks before anything is asked: one that cannot tell right from wrong is refused with its rows.
@@ -47,11 +46,6 @@ async def try_task(prepared: PreparedDataset, sandbox: Sandbox, ports: Ports, ag
     if dataset_trials.tried < len(prepared.problems):
         count = f"{dataset_trials.tried:,} of {len(prepared.problems):,}"
         ports.progress.say(f"Of {prepared.task.name}, {count} problems were tried, and none was found wrong.")
-
-
-def check_templates(prepared: PreparedDataset, again: str) -> None:
-    """Raises one refusal with what is wrong with the task whatever its rows are; needs no sandbox."""
-    _refuse(prepared, _template_objections(prepared), again)
 
 
 def trial_key(prepared: PreparedDataset, sandbox: Sandbox) -> str:
@@ -103,33 +97,17 @@ class DatasetTrials:
         return failure
 
 
-def _template_objections(prepared: PreparedDataset) -> dict[int, str]:
-    """Of the first problem of each task, because the columns are the same for all."""
-    first = {problem.part: problem for problem in reversed(prepared.problems)}
-    objections = {
-        _row(problem): "; ".join(code_task_trials.objections(use.args, problem))
-        for problem in first.values()
-        for _, use in own_uses(prepared.task.of(problem))
-        if use.args
-    }
-    return {row: sentence for row, sentence in objections.items() if sentence}
-
-
-def _refuse(prepared: PreparedDataset, objections: Mapping[int, str], again: str, of: int = 0) -> None:
-    """`of`: how many problems were tried; 0: what is wrong does not depend on the row."""
+def _refuse(prepared: PreparedDataset, objections: Mapping[int, str], again: str, of: int) -> None:
+    """`of`: how many problems were tried."""
     if not objections:
         return
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row in sorted(objections):
         rows[objections[row]].append(row)
-    where = (
-        f"{_listed(numbers) if of else 'exec'}: {sentence.rstrip('.')}{'' if sentence.endswith('?') else '.'}"
-        for sentence, numbers in list(rows.items())[:_SHOWN]
-    )
-    count = f"This concerns {len(objections):,} of {of:,} problems. " if of else ""
+    where = (f"{_listed(numbers)}: {sentence.rstrip('.')}." for sentence, numbers in list(rows.items())[:_SHOWN])
     raise Refused(
-        f"{prepared.task.name} ({prepared.task.data.name}) cannot judge programs. {' '.join(where)} {count}"
-        f"Change it, then type: {again}"
+        f"{prepared.task.name} ({prepared.task.data.name}) cannot judge programs. {' '.join(where)} "
+        f"This concerns {len(objections):,} of {of:,} problems. Change it, then type: {again}"
     )
 
 
@@ -173,15 +151,12 @@ def check_sandbox(
 
     Opens nothing where no program will run. Returns which tasks were tried, now or, as `known` says, by the run before.
     """
-    again = _check_command(plan)
-    for prepared in datasets:
-        check_templates(prepared, again)
     if plan.settings.mode == "infer":
         return {}
     judged = [prepared for prepared in datasets if has_trials(prepared) or runs_programs(prepared)]
     if not judged:
         return {}
-    work = _try(judged, ports, known, again)
+    work = _try(judged, ports, known, _check_command(plan))
     return ports.run_async(run_checked(work, lambda: None, ports.clock))
 
 

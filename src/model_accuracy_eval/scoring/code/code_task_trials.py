@@ -4,22 +4,19 @@ Published benchmarks are left out: their solutions are run by this project's own
 """
 
 import ast
-import difflib
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, PreparedDataset, Problem, TaskSpec
+from model_accuracy_eval.records import Attempt, MetricUse, Pipeline, PreparedDataset, Problem, TaskSpec
 from model_accuracy_eval.records.code import CaseProgram, Execution, Program
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.code.code_syntax import called_names, parse
 from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.judge_metrics import columns
 from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines
-from model_accuracy_eval.scoring.metrics.metric_type import PLACE
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_code_eval, ask_sandbox, ask_tests
 
 NOT_CALLED = "The tests ended without a call of the program."
@@ -86,6 +83,8 @@ def trials(task: TaskSpec, problem: Problem) -> Iterator[Trial | str]:
         nothing = _program(use, problem, "")
         if not nothing.tests.strip():
             yield "it has no tests"
+        elif "{answer}" not in f"{use.args.get('code', '{answer}')}{use.args.get('tests', '')}":
+            yield "'code' has no {answer}, so that no reply would be run"
         elif nothing.reference:
             yield from _with_solution(task, problem, pipeline, use, nothing)
         else:
@@ -242,62 +241,3 @@ def _reference(first: Problem) -> Attempt:
 def _listed(source: str | list[str]) -> list[str]:
     """The hub's copy of BigCodeBench stores the list as a text in Python's notation."""
     return [str(name) for name in (ast.literal_eval(source) if isinstance(source, str) else source)]
-
-
-# Whether the templates of a code task say what their author meant: `{name}` is a column, or `{answer}`.
-
-
-_WITH_ANSWER = ("code", "tests", "entry_points")
-"""The fields in which `{answer}` is the model's code: the others must not depend on it."""
-_DATA = ("stdin", "calls", "checker")
-"""The fields in which braces are likely to be data."""
-_JINJA = re.compile(r"\{\{-?\s*(\w+)[^{}]*\}\}")
-
-
-def objections(args: JSONObject, problem: Problem) -> list[str]:
-    """One sentence for each place that is no column, and one if the answer is nowhere."""
-    known = {*columns(problem)}
-    found = [
-        objection
-        for name, value in args.items()
-        if name not in _DATA
-        for field, template in _texts(name, value)
-        for objection in _objections(field, template, known | ({"answer"} if name in _WITH_ANSWER else set()))
-    ]
-    found += [f"the name of the file '{name}' is no template" for name in args.get("files", {}) if PLACE.search(name)]
-    places = "".join(str(args.get(name, default)) for name, default in (("code", "{answer}"), ("tests", "")))
-    if "{answer}" not in places:
-        found.append("'code' has no {answer}, so that no reply would be run")
-    return found
-
-
-def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _texts(f"{name}, {key}", inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(name, inner)
-
-
-def _objections(field: str, template: str, known: set[str]) -> Iterator[str]:
-    for name in dict.fromkeys(_JINJA.findall(template)):
-        if name in known:
-            yield f"'{field}' says {{{{ {name} }}}}; here a column is written {{{name}}}"
-    for name in dict.fromkeys(PLACE.findall(template)):
-        if name == "answer" and name not in known:
-            yield f"'{field}' says {{answer}}, which would stay as it is: the model's code stands in 'code' alone"
-        elif name not in known and _is_meant(name, template):
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {{{near[0]}}}?" if near else f"known are {', '.join(sorted(known))}."
-            yield f"'{field}' says {{{name}}}, which is no column that scoring gets (`extras` names these); {hint}"
-
-
-def _is_meant(name: str, template: str) -> bool:
-    """Whether a name in braces was meant as a column, and is not code: f-strings, sets and `${…}` name what the text
-    has elsewhere too, or what a shell has."""
-    if name.isdigit() or re.search(rf"[$\\]\{{{name}\}}", template):
-        return False
-    return not re.search(rf"\b{name}\b", template.replace(f"{{{name}}}", ""))
