@@ -1,12 +1,17 @@
-"""Why a claimed figure differs from ours: only what is proven by counting the same samples again."""
+"""Why a claimed figure differs from ours: only what is proven by counting the same samples again, in another way.
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+A way to count takes the samples of all problems and the figure that is meant, and returns a share from 0 to 1, or None
+where it does not exist for that figure or leaves nothing to count.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import floor
+from statistics import fmean
+from typing import Literal, NamedTuple
 
-from model_accuracy_eval.records import VerdictReason
-from model_accuracy_eval.rescoring import recounts
-from model_accuracy_eval.rescoring.recounts import JudgedProblems, Measure, Recount, Verdicts
+from model_accuracy_eval.records import ProblemResult, VerdictReason
+from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 _FULL_PRECISION = 1e-5
 """Tools add up floats of 32 bits in another order."""
@@ -64,46 +69,6 @@ def _digits(value: float) -> int:
     return max(0, digits - int(exponent or 0))
 
 
-_MISSING: tuple[VerdictReason, ...] = ("missing",)
-_FAILED: tuple[VerdictReason, ...] = ("failed", "rejected")
-_UNREAD: tuple[VerdictReason, ...] = ("empty", "not found")
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """One other way to count."""
-
-    name: str
-    recount: Recount
-    when: str
-    """Completes "62.50 is what comes out when …"; `{n}` samples of every problem, `{k}` of the figure."""
-
-
-CAUSES = (
-    Cause("mispaired", recounts.mispaired,
-          "the {n} samples that are counted together belong to {n} different problems, as AISBench 3.1 pairs them"),
-    Cause("first run", recounts.one_run(lambda means: means[0]), "only the first sample of every problem is counted"),
-    Cause("last run", recounts.one_run(lambda means: means[-1]),
-          "only the last sample of every problem is counted, as AISBench 3.1 does where its evaluator gives no values "
-          "of samples"),
-    Cause("best run", recounts.one_run(max), "only the best of the {n} runs is counted"),
-    Cause("with replacement", recounts.with_replacement,
-          "pass@{k} is computed as 1 − (1 − p)^{k} of each problem's share of correct samples"),
-    Cause("pass@n", recounts.all_samples("pass"), "one correct sample of {n} is enough (pass@{n})"),
-    Cause("cons@n", recounts.all_samples("cons"), "more than half of the {n} samples must be correct (cons@{n})"),
-    Cause("half", recounts.half_is_a_majority, "half of the {n} samples are a majority"),
-    Cause("vote", recounts.most_frequent_answer, "the most frequent answer of every problem is judged"),
-    Cause("without missing", recounts.without(_MISSING), "samples that are not in the file are left out"),
-    Cause("without failed", recounts.without(_FAILED), "failed requests are left out"),
-    Cause("without lost", recounts.without(_MISSING, _FAILED),
-          "failed requests and samples that are not in the file are left out"),
-    Cause("without unread", recounts.without(_UNREAD), "replies without an answer are left out"),
-    Cause("without unjudged", recounts.without(("unjudged",)), "answers that could not be judged are left out"),
-    Cause("mean of parts", recounts.mean_of_parts,
-          "the parts of the dataset count alike, however many problems they have"),
-)  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Which causes give the claim, and a sentence; no causes: the claim agrees, or it is not explained."""
@@ -116,19 +81,17 @@ class Explanation:
 class Evidence:
     """What a claim about one figure is held against."""
 
-    problems: JudgedProblems
+    problems: "JudgedProblems"
     ours: float | None
     """Our figure of the same name."""
-    figure: Measure | None
+    figure: "Measure | None"
     """How it is counted from the samples; None for figures that are not."""
     others: Mapping[str, float]
     """Our figures of other names."""
-    verdicts: Verdicts | None = None
+    verdicts: "Verdicts | None" = None
     """What the file says of single samples."""
     with_thoughts: float | None = None
     """Our figure if thoughts are judged as part of the replies; None where there are none."""
-    readings: Mapping[str, str] = field(default_factory=dict)
-    """Figures of other readings of the same replies → the names of these readings."""
     share: bool = True
     """Whether it is a percentage."""
 
@@ -138,8 +101,10 @@ def explain(claim: Claim, evidence: Evidence) -> Explanation:
     if ours is not None:
         if claim.agrees_with(ours):
             return Explanation()
-        if same := _writing(claim, ours, share=evidence.share):
-            return same
+        if claim.is_rounded(ours):
+            return Explanation(("rounding",), f"{claim} is {ours:.4f} rounded.")
+        if evidence.share and claim.may_be(ours):
+            return Explanation(("fraction",), f"{claim} is {ours:.2f} % as a share of 1.")
     matches = dict(_matches(claim, evidence))
     versus = "" if ours is None else f"; here it is {ours:.2f}"
     if not matches:
@@ -153,63 +118,200 @@ def explain(claim: Claim, evidence: Evidence) -> Explanation:
     )
 
 
-def _writing(claim: Claim, ours: float, *, share: bool) -> Explanation | None:
-    """Our own figure, written in another way."""
-    if claim.is_rounded(ours):
-        return Explanation(("rounding",), f"{claim} is {ours:.4f} rounded.")
-    if share and claim.may_be(ours):
-        return Explanation(("fraction",), f"{claim} is {ours:.2f} % as a share of 1.")
-    return None
-
-
 def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Every cause that gives the claim, and what is said of it."""
-    n = recounts.samples_of_each(evidence.problems)
+    n = samples_of_each(evidence.problems)
     figure = evidence.figure
     if evidence.ours is not None and claim.is_cut_off(evidence.ours):
         yield "cut off", f"{evidence.ours:.4f} is cut off, not rounded"
     if figure and evidence.problems:
         for cause in CAUSES:
-            share = cause.recount(evidence.problems, figure)
-            if share is not None and _gives(claim, 100 * share, evidence):
-                yield cause.name, cause.when.format(n=n, k=figure.k)
-        yield from _matches_of_verdicts(claim, evidence, figure)
-    names = [
-        name
-        for name, value in evidence.others.items()
-        if _gives(claim, value, evidence) and name not in {f"pass@{n}", f"cons@{n}"}
-    ]
-    readings = [evidence.readings[name] for name in names if name in evidence.readings]
-    if readings and len(readings) == len(names):
-        yield "reading", f"the same replies are read as the reading '{readings[0]}' does"
-    elif names:
+            if _gives(claim, cause.recount(evidence.problems, figure), evidence):
+                yield cause.name, cause.when.format(n=n)
+        if verdicts := evidence.verdicts:
+            if _gives(claim, as_defined(verdicts.all, figure), evidence):
+                yield "verdicts", f"{verdicts}, and everything else is counted as here"
+            elif _gives(claim, as_defined(verdicts.valued, figure), evidence):
+                yield "values of samples", f"only samples that have a value in the file are counted ({verdicts})"
+    if names := [name for name, value in evidence.others.items() if _gives(claim, value / 100, evidence)]:
         yield "other figure", f"another of our figures is meant ({', '.join(names)})"
-    if evidence.with_thoughts is not None and _gives(claim, evidence.with_thoughts, evidence):
+    if evidence.with_thoughts is not None and _gives(claim, evidence.with_thoughts / 100, evidence):
         yield "thoughts", "the thoughts before an answer are judged as part of the reply"
 
 
-def _matches_of_verdicts(claim: Claim, evidence: Evidence, figure: Measure) -> Iterator[tuple[str, str]]:
-    """What the file says of single samples, counted as we count."""
-    verdicts = evidence.verdicts
-    if verdicts is None:
-        return
-    share = recounts.as_defined(verdicts.all, figure)
-    if share is not None and _gives(claim, 100 * share, evidence):
-        yield "verdicts", f"{_differing(verdicts)}, and everything else is counted as here"
-        return
-    share = recounts.as_defined(verdicts.valued, figure)
-    if share is not None and _gives(claim, 100 * share, evidence):
-        yield "values of samples", f"only samples that have a value in the file are counted ({_differing(verdicts)})"
-
-
-def _differing(verdicts: Verdicts) -> str:
-    differing = verdicts.raised + verdicts.lowered
-    total = sum(len(problem.values) for problem in verdicts.valued)
-    ways = f"{verdicts.raised:,} higher there, {verdicts.lowered:,} lower"
-    return f"the verdicts on {differing:,} of {total:,} samples differ ({ways})"
-
-
-def _gives(claim: Claim, value: float, evidence: Evidence) -> bool:
+def _gives(claim: Claim, share: float | None, evidence: Evidence) -> bool:
     """Whether this is the claim, and not our own figure anyway."""
+    if share is None:
+        return False
+    value = 100 * share
     same = evidence.ours is not None and abs(value - evidence.ours) <= _ROUNDING_ERROR
     return not same and (claim.may_be(value) if evidence.share else claim.is_rounded(value))
+
+
+# The judged samples, as a run counts them.
+
+
+class JudgedProblem(NamedTuple):
+    """The judged samples of one problem."""
+
+    values: tuple[float, ...]
+    why: tuple[VerdictReason, ...]
+    part: str | None = None
+
+    @property
+    def right(self) -> int:
+        return sum(value >= 1.0 for value in self.values)
+
+    def only(self, places: Sequence[int]) -> "JudgedProblem":
+        return JudgedProblem(
+            tuple(self.values[place] for place in places), tuple(self.why[place] for place in places), self.part
+        )
+
+
+JudgedProblems = Sequence[JudgedProblem]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Which figure is counted: the mean over the samples, or pass@k or cons@k."""
+
+    kind: Literal["mean", "pass", "cons"]
+    k: int = 1
+
+    def of(self, problem: JudgedProblem) -> float:
+        if self.kind == "mean":
+            return fmean(problem.values)
+        n, c = len(problem.values), problem.right
+        return pass_at_k(n, c, self.k) if self.kind == "pass" else cons_at_k(n, c, self.k)
+
+
+def samples(results: Iterable[ProblemResult]) -> list[JudgedProblem]:
+    return [JudgedProblem(result.values, result.why, result.category) for result in results]
+
+
+def samples_of_each(problems: JudgedProblems) -> int:
+    return max((len(problem.values) for problem in problems), default=0)
+
+
+def as_defined(problems: JudgedProblems, figure: Measure) -> float | None:
+    """The mean over the problems, as a run counts it; None where a problem has fewer than k samples."""
+    if not problems or any(len(problem.values) < figure.k for problem in problems):
+        return None
+    return fmean(map(figure.of, problems))
+
+
+SampleValues = Mapping[tuple[int, int], float]
+"""What a file says of single samples: id of the problem and number of the sample → value."""
+
+
+class Verdicts(NamedTuple):
+    """The samples with the values that a file has for them."""
+
+    all: JudgedProblems
+    """Where the file has none, with ours."""
+    valued: JudgedProblems
+    """Those alone that have a value in the file."""
+    raised: int
+    """How many have a higher value in the file than here."""
+    lowered: int
+
+    def __str__(self) -> str:
+        total = sum(len(problem.values) for problem in self.valued)
+        ways = f"{self.raised:,} higher there, {self.lowered:,} lower"
+        return f"the verdicts on {self.raised + self.lowered:,} of {total:,} samples differ ({ways})"
+
+
+def with_values(results: Sequence[ProblemResult], values: SampleValues) -> Verdicts | None:
+    """None if the file says nothing of single samples."""
+    if not values:
+        return None
+    merged, valued, raised, lowered = [], [], 0, 0
+    for result, own in zip(results, samples(results), strict=True):
+        told = {place: values.get((result.problem, place), ours) for place, ours in enumerate(own.values)}
+        both = own._replace(values=tuple(told.values()))
+        merged.append(both)
+        raised += sum(told[place] > ours + _ROUNDING_ERROR for place, ours in enumerate(own.values))
+        lowered += sum(told[place] < ours - _ROUNDING_ERROR for place, ours in enumerate(own.values))
+        if places := [place for place in told if (result.problem, place) in values]:
+            valued.append(both.only(places))
+    return Verdicts(merged, valued, raised, lowered)
+
+
+# Other ways to count them.
+
+
+def mispaired(problems: JudgedProblems, figure: Measure) -> float | None:
+    """Samples listed run by run, but cut into groups of n as if they were listed problem by problem."""
+    n = samples_of_each(problems)
+    if figure.kind == "mean" or not _are_runs(problems) or figure.k > n:
+        return None
+    listed = [problem.values[run] >= 1.0 for run in range(n) for problem in problems]
+    groups = [sum(listed[start : start + n]) for start in range(0, len(listed), n)]
+    estimator = pass_at_k if figure.kind == "pass" else cons_at_k
+    return fmean(estimator(n, correct, figure.k) for correct in groups)
+
+
+def last_run(problems: JudgedProblems, figure: Measure) -> float | None:
+    """The mean of all last samples."""
+    return fmean(problem.values[-1] for problem in problems) if _are_runs(problems) else None
+
+
+def _are_runs(problems: JudgedProblems) -> bool:
+    """Whether every problem has as many samples, and more than one."""
+    n = samples_of_each(problems)
+    return n > 1 and all(len(problem.values) == n for problem in problems)
+
+
+Recount = Callable[[JudgedProblems, Measure], float | None]
+
+
+def without(*reasons: VerdictReason) -> Recount:
+    """As if the samples with these verdicts had never been; there must be some."""
+
+    def recount(problems: JudgedProblems, figure: Measure) -> float | None:
+        kept = [[place for place, why in enumerate(problem.why) if why not in reasons] for problem in problems]
+        if all(len(places) == len(problem.why) for problem, places in zip(problems, kept, strict=True)):
+            return None
+        left = [problem.only(places) for problem, places in zip(problems, kept, strict=True) if places]
+        return as_defined(left, figure)
+
+    return recount
+
+
+def mean_of_parts(problems: JudgedProblems, figure: Measure) -> float | None:
+    """The plain mean of the parts' figures, however many problems a part has."""
+    parts: dict[str | None, list[JudgedProblem]] = {}
+    for problem in problems:
+        parts.setdefault(problem.part, []).append(problem)
+    figures = [as_defined(members, figure) for members in parts.values()]
+    known = [value for value in figures if value is not None]
+    return fmean(known) if len(parts) > 1 and len(known) == len(parts) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One other way to count."""
+
+    name: str
+    recount: Recount
+    when: str
+    """Completes "62.50 is what comes out when …"; `{n}` samples of every problem."""
+
+
+CAUSES = (
+    Cause(
+        "mispaired",
+        mispaired,
+        "the {n} samples that are counted together belong to {n} different problems, as AISBench 3.1 pairs them",
+    ),
+    Cause(
+        "last run",
+        last_run,
+        "only the last sample of every problem is counted, as AISBench 3.1 does where its evaluator gives no values "
+        "of samples",
+    ),
+    Cause("without missing", without("missing"), "samples that are not in the file are left out"),
+    Cause("without failed", without("failed", "rejected"), "failed requests are left out"),
+    Cause("without unread", without("empty", "not found"), "replies without an answer are left out"),
+    Cause("mean of parts", mean_of_parts, "the parts of the dataset count alike, however many problems they have"),
+)

@@ -10,9 +10,8 @@ import msgspec
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DatasetResult, MetricUse, Record
-from model_accuracy_eval.rescoring import causes, recounts
-from model_accuracy_eval.rescoring.causes import Claim, Evidence
-from model_accuracy_eval.rescoring.recounts import Measure, SampleValues
+from model_accuracy_eval.rescoring import causes
+from model_accuracy_eval.rescoring.causes import Claim, Evidence, Measure, SampleValues
 
 _LARGEST = 1e300
 """NaN, infinity and whole numbers that no float holds are no figures."""
@@ -102,10 +101,9 @@ class _OwnFigures:
         self._rows = {row.metric: row for row in result.rows}
         self._first = result.rows[0].metric if result.rows else ""
         self._names = {headline.name, headline.label or headline.name}
-        self._result = result
-        self._problems = recounts.samples(result.problem_results)
-        self._verdicts = recounts.with_values(result.problem_results, of_samples)
-        self._n = recounts.samples_of_each(self._problems)
+        self._problems = causes.samples(result.problem_results)
+        self._verdicts = causes.with_values(result.problem_results, of_samples)
+        self._n = causes.samples_of_each(self._problems)
         self._yes_or_no = all(problem.c is not None for problem in result.problem_results)
 
     def against(self, name: str, claim: Claim | None) -> ClaimedFigure:
@@ -121,16 +119,13 @@ class _OwnFigures:
 
     def _evidence(self, name: str, ours: float | None, figure: Measure | None) -> Evidence:
         row = self._rows.get(name)
-        others = {other.metric: other.value for other in self._rows.values() if other.value is not None}
-        others.pop(name, None)
         return Evidence(
             problems=self._problems,
             verdicts=self._verdicts,
             with_thoughts=self._whole.get(name),
-            readings={reading.metric: reading.pipeline for reading in self._result.readings},
             ours=ours,
             figure=figure,
-            others=others,
+            others={n: row.value for n, row in self._rows.items() if row.value is not None and n != name},
             share=row.share if row else True,
         )
 
@@ -151,11 +146,11 @@ class _OwnFigures:
 
     def _is_mean(self) -> bool:
         """Whether our first figure is the mean of the samples' values in per cent."""
-        row, share = self._rows.get(self._first), recounts.as_defined(self._problems, Measure("mean"))
+        row, share = self._rows.get(self._first), causes.as_defined(self._problems, Measure("mean"))
         return row is not None and row.value is not None and share is not None and abs(100 * share - row.value) < 1e-6
 
     def _count(self, figure: Measure | None) -> float | None:
-        share = recounts.as_defined(self._problems, figure) if figure else None
+        share = causes.as_defined(self._problems, figure) if figure else None
         return None if share is None else 100 * share
 
     def _why_not(self, name: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from model_accuracy_eval.records import Attempt, DatasetResult, Pipeline, ProblemResult, Record, VerdictReason
 from model_accuracy_eval.report import markdown
-from model_accuracy_eval.rescoring.recounts import SampleValues
+from model_accuracy_eval.rescoring.causes import SampleValues
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 
 DisagreementKind = Literal[

@@ -7,9 +7,8 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import VerdictReason
-from model_accuracy_eval.rescoring import causes, recounts
-from model_accuracy_eval.rescoring.causes import CAUSES, Claim, Evidence
-from model_accuracy_eval.rescoring.recounts import JudgedProblem, Measure
+from model_accuracy_eval.rescoring import causes
+from model_accuracy_eval.rescoring.causes import CAUSES, Claim, Evidence, JudgedProblem, Measure
 
 REASONS: tuple[VerdictReason, ...] = (
     "right", "wrong", "not found", "unjudged", "empty", "rejected", "failed", "missing",
@@ -21,11 +20,9 @@ def problems(draw: st.DrawFn, *, least: int = 1) -> list[JudgedProblem]:
     """Up to 12 problems of up to 6 samples each, of two parts."""
     n = draw(st.integers(least, 6))
     reasons = draw(st.lists(st.lists(st.sampled_from(REASONS), min_size=n, max_size=n), min_size=1, max_size=12))
-    wrong = draw(st.sampled_from("xyz"))
     return [
         JudgedProblem(
             values=tuple(float(why == "right") for why in row),
-            answers=tuple("1" if why == "right" else f"{wrong}{place % 2}" for place, why in enumerate(row)),
             why=tuple(row),
             part="ab"[number % 2],
         )
@@ -35,12 +32,12 @@ def problems(draw: st.DrawFn, *, least: int = 1) -> list[JudgedProblem]:
 
 def figures(rows: Sequence[JudgedProblem]) -> list[Measure]:
     """Those that can be counted."""
-    n = recounts.samples_of_each(rows)
+    n = causes.samples_of_each(rows)
     return [Measure("mean"), *(Measure(kind, k) for k in range(1, n + 1) for kind in ("pass", "cons"))]
 
 
 def evidence(rows: Sequence[JudgedProblem], figure: Measure) -> Evidence:
-    share = recounts.as_defined(rows, figure)
+    share = causes.as_defined(rows, figure)
     assert share is not None
     return Evidence(problems=rows, ours=100 * share, figure=figure, others={})
 
@@ -120,14 +117,14 @@ def test_our_own_figure_needs_no_explanation(rows: list[JudgedProblem], data: st
 )
 def test_other_writings_of_our_figure_are_named(value: float, digits: int, cause: str, sentence: str) -> None:
     """Two of three problems."""
-    rows = [JudgedProblem((value,), (None,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
+    rows = [JudgedProblem((value,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
     explanation = causes.explain(Claim(value, digits), evidence(rows, Measure("mean")))
     assert (explanation.causes, explanation.sentence) == ((cause,), sentence)
 
 
 def test_a_coarse_share_proves_nothing() -> None:
     """1 is not 96.67 % as a share of 1, nor is 0.7 one of 66.67 %."""
-    rows = [JudgedProblem((value,), (None,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
+    rows = [JudgedProblem((value,), ("right" if value else "wrong",)) for value in (1.0, 1.0, 0.0)]
     for value in (0.7, 1.0):
         assert causes.explain(Claim(value, 1), evidence(rows, Measure("mean"))).causes == ()
 
@@ -149,15 +146,3 @@ def test_digits_are_those_of_the_most_precise_figure() -> None:
     assert causes.claims({"a": 1e-07})["a"].digits == 7
     assert causes.claims({"a": 1e22})["a"].digits == 0
     assert causes.claims({"a": 54.01069518716578})["a"].digits == 14
-
-
-def test_another_reading_is_named() -> None:
-    """Where a task has several ways to read the same replies, the claim may be that of another one."""
-    against = Evidence(
-        problems=(), ours=50.0, figure=None, others={"accuracy,loose": 75.0}, readings={"accuracy,loose": "loose"}
-    )
-    explanation = causes.explain(Claim(75.0, 0), against)
-    assert explanation.causes == ("reading",)
-    assert explanation.sentence == (
-        "75 is what comes out when the same replies are read as the reading 'loose' does; here it is 50.00."
-    )
