@@ -15,8 +15,7 @@ from docs.dataset_pages import datasets, steps_and_metrics
 
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.records import Step, TaskSpec
-from model_accuracy_eval.rescoring.shapes.field_map import MEANINGS
-from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES
+from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES, MEANINGS
 from model_accuracy_eval.rescoring.shapes.reply_row import Shape
 from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS, AnswerPairs
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox

@@ -6,8 +6,8 @@ import click
 
 from model_accuracy_eval import python_api
 from model_accuracy_eval.commands.options import given_settings, setting_options
-from model_accuracy_eval.rescoring import rescored
-from model_accuracy_eval.rescoring.shapes import field_map
+from model_accuracy_eval.rescoring import outcome
+from model_accuracy_eval.rescoring.shapes import reply_files
 
 _SETTINGS = {
     "data_dir", "limit", "tasks_path", "trust_python", "num_return_sequences", "k", "sandbox", "sandbox_image",
@@ -51,8 +51,8 @@ def rescore(
     saved.
     """
     given = given_settings(values)
-    fields = field_map.parse(mapping) if mapping is not None else None
+    fields = reply_files.parse(mapping) if mapping is not None else None
     results = python_api.rescore(
         files, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields, progress="terminal", **given
     )
-    click.echo(rescored.as_json(results) if as_json else rescored.as_text(results))
+    click.echo(outcome.as_json(results) if as_json else outcome.as_text(results))

@@ -27,7 +27,7 @@ class FewShot(Record, frozen=True, kw_only=True):
     answer_delimiter: str | None = None
     """Text between an example's question and answer; None: the prompt's delimiter."""
     sampler: Step = Step(name="first")
-    """How examples are chosen: a function of `tasks.fewshot`."""
+    """How examples are chosen: a sampler of `tasks.preparation`."""
     delimiter: str = "\n\n"
     """Text between examples, if they are one text."""
     turns: bool = True

@@ -1,21 +1,184 @@
-"""A dataset made of what a file of replies says itself: its right answers and, for letters, its options.
+"""How saved replies without a dataset are judged: as lm-eval's results file says, or by what the right answers are.
 
-It serves where there is no other: for questions that nobody here knows, and for a known dataset whose rows are not on
-this machine.
+`samples_<task>_<stamp>.jsonl` names only the metrics; lm-eval writes `results_<stamp>.json` beside it, which holds the
+whole task, with the settings of every metric, under `configs`.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from string import ascii_uppercase
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Candidate, PreparedDataset, Problem, TaskSpec
-from model_accuracy_eval.rescoring import choose_scoring
-from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem
-from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines
-from model_accuracy_eval.tasks.prompts import positions
+from model_accuracy_eval.records import (
+    Candidate,
+    DataFile,
+    MetricUse,
+    Pipeline,
+    PreparedDataset,
+    Problem,
+    Prompt,
+    Record,
+    Step,
+    TaskSpec,
+)
+from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply
+from model_accuracy_eval.scoring.answers.maths_answers import LETTERS, answer_kind
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric, metric_uses, pipelines
+from model_accuracy_eval.tasks.importers import lm_eval_metrics
+from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings
+from model_accuracy_eval.tasks.prompts import after, positions
+
+_SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.:-]+)")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_STRIP_THOUGHTS = Step(name="strip_thoughts")
+
+
+class LmEvalResults(Record, frozen=True, kw_only=True):
+    """How lm-eval judged one task, and its figures."""
+
+    where: str
+    pipelines: tuple[Pipeline, ...] = ()
+    """One for each filter, without its steps: the samples hold the filtered answers."""
+    reasons: tuple[str, ...] = ()
+    """Why it cannot be judged in the same way here."""
+    figures: dict[str, float] = {}  # noqa: RUF012 - msgspec copies it
+    """`metric,filter` → figure, shares in per cent."""
+
+    def pipeline(self, filter_name: str) -> Pipeline | None:
+        """None where `why_not` has a reason."""
+        pipelines = () if self.reasons else self.pipelines
+        return next((pipeline for pipeline in pipelines if pipeline.name == filter_name), None)
+
+    def why_not(self, filter_name: str) -> str:
+        reasons = self.reasons or (f"it has no filter '{filter_name}'",)
+        return f"{self.where} cannot be followed: {'; '.join(reasons)}"
+
+    def figures_of(self, filter_name: str) -> dict[str, float]:
+        """Metric → figure, of one filter."""
+        ending = f",{filter_name}"
+        return {name.removesuffix(ending): value for name, value in self.figures.items() if name.endswith(ending)}
+
+
+class _ResultsFile(msgspec.Struct):
+    configs: dict[str, dict[str, Any]]
+    results: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+
+
+def results_file(name: str) -> tuple[str, str] | None:
+    """The task of a samples file, and the name of the results file that was written with it."""
+    match = _SAMPLES.fullmatch(name)
+    return (match["task"], f"results_{match['stamp']}.json") if match else None
+
+
+def read_results(data: bytes, where: str, task: str) -> LmEvalResults | None:
+    """None where the task's replies are log-likelihoods, whose metrics have no settings."""
+    try:
+        # By Python's own reader, because lm-eval writes NaN, which is not JSON.
+        content = msgspec.convert(json.loads(data), _ResultsFile)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise BadData(f"{where}: this is not a results file of lm-eval: {error}.") from error
+    fields = content.configs.get(task)
+    if fields is None:
+        return LmEvalResults(where=where, reasons=(f"it says nothing of '{task}'",))
+    if fields.get("output_type", "generate_until") != "generate_until":
+        return None
+    figures = dict(_figures(content.results.get(task, {})))
+    if _has_python(fields):
+        return LmEvalResults(where=where, reasons=("the task judges by Python of its own",), figures=figures)
+    findings = ImportFindings(trusted=False)
+    pipelines = lm_eval_metrics.pipelines(_without_steps(fields), "generate", findings)
+    return LmEvalResults(where=where, pipelines=pipelines, reasons=tuple(findings.reasons), figures=figures)
+
+
+def _has_python(fields: dict[str, Any]) -> bool:
+    """lm-eval writes functions as their source, which does not say where they are defined."""
+    metrics = fields.get("metric_list") or []
+    own = [entry.get(key) for entry in metrics for key in ("metric", "aggregation")]
+    values = [fields.get("process_results"), *own]
+    return any(isinstance(value, str) and "\n" in value for value in values)
+
+
+def _without_steps(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields about judging, with every filter's name and metrics but without its steps."""
+    entries = fields.get("filter_list") or [{"name": "none"}]
+    filters = [{"name": entry.get("name"), "metric_list": entry.get("metric_list")} for entry in entries]
+    judging = {name: fields[name] for name in ("metric_list", "unsafe_code") if fields.get(name)}
+    return {**judging, "filter_list": filters}
+
+
+def _figures(results: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Those of metrics in our table, because their scale is known."""
+    values = [(key, key.partition(",")[0], value) for key, value in results.items() if isinstance(value, int | float)]
+    return [
+        (key, value * (100 if METRICS[name].share else 1))
+        for key, name, value in values
+        if name in METRICS and isfinite(value)
+    ]
+
+
+def right_answers(gold: Sequence[str]) -> tuple[str, ...]:
+    """The right answers; in solutions in GSM8K's format, what follows the last ####."""
+    return tuple(after(text, "####") if "####" in text else text.strip() for text in gold)
+
+
+def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | None = None) -> tuple[TaskSpec, str]:
+    """A scoring for the replies of an unknown dataset, and its description."""
+    if replies and replies[0].loglikelihoods:
+        return _loglikelihood_task(name, replies[0]), "the likeliest option"
+    if replies and replies[0].metrics:
+        return _filtered_task(name, replies[0], results)
+    gold = [answer for reply in replies for answer in right_answers(reply.gold)]
+    kind = LETTERS if all(len(answer) == 1 and answer in _LETTERS for answer in gold) else answer_kind(gold)
+    return _task(name, Pipeline(filters=(_STRIP_THOUGHTS, kind.filter), metrics=(kind.metric,))), kind.reading
+
+
+def _filtered_task(name: str, reply: SavedReply, results: LmEvalResults | None) -> tuple[TaskSpec, str]:
+    """The file holds the filtered answers, so the pipeline has no filters."""
+    description = f"{', '.join(reply.metrics)} of the filtered answers"
+    if results and (pipeline := results.pipeline(reply.filter)):
+        return _task(name, pipeline), f"{description}, as {results.where} sets them"
+    metrics = _known_metrics(reply)
+    if not metrics:
+        raise BadData(
+            f"{name} is judged by {', '.join(reply.metrics)}, which is not known here: name the task's file with "
+            "--task, and allow its Python with --trust-python."
+        )
+    why = results.why_not(reply.filter) if results else "there is no results file"
+    return _task(name, Pipeline(name=reply.filter, metrics=metrics)), f"{description}, without settings ({why})"
+
+
+def _loglikelihood_task(name: str, reply: SavedReply) -> TaskSpec:
+    metrics = _known_metrics(reply) or (MetricUse(name="acc"), MetricUse(name="acc_norm"))
+    return replace(_task(name, Pipeline(metrics=metrics)), kind="choice")
+
+
+def _known_metrics(reply: SavedReply) -> tuple[MetricUse, ...]:
+    return tuple(MetricUse(name=metric) for metric in reply.metrics if metric in METRICS)
+
+
+def _task(name: str, pipeline: Pipeline) -> TaskSpec:
+    return TaskSpec(
+        name=name,
+        about="Saved replies.",
+        data=DataFile(name=name),
+        fields=(),
+        prompt=Prompt(question=""),
+        reference="",
+        pipelines=(pipeline,),
+    )
+
+
+# A dataset made of what a file of replies says itself: its right answers and, for letters, its options.
+#
+# It serves where there is no other: for questions that nobody here knows, and for a known dataset whose rows are not on
+# this machine.
+
 
 VERSION = "-"
 """In place of a hash: nothing is known of the prompts."""
@@ -67,7 +230,7 @@ def _problem(name: str, number: int, saved: SavedProblem, task: TaskSpec) -> Pro
     if task.kind != "generate":
         return _of_loglikelihoods(name, saved, problem)
     if not _is_filtered(task):
-        problem = replace(problem, references=choose_scoring.right_answers(saved.gold))
+        problem = replace(problem, references=right_answers(saved.gold))
     return replace(problem, references=_letters(name, saved)) if _reads_letters(task) else problem
 
 

@@ -21,20 +21,12 @@ from model_accuracy_eval.records import (
     RunPlan,
     TaskSpec,
 )
-from model_accuracy_eval.rescoring import (
-    agreement,
-    attempts,
-    choose_scoring,
-    file_dataset,
-    saved_replies,
-)
-from model_accuracy_eval.rescoring.attempts import SampleNumbers
-from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
-from model_accuracy_eval.rescoring.claims import compare
+from model_accuracy_eval.rescoring import agreement, file_dataset, saved_replies
 from model_accuracy_eval.rescoring.disagreements import Disagreement, SampleClaims
+from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
 from model_accuracy_eval.rescoring.join import Coverage, NotInDataset, coverage, join
-from model_accuracy_eval.rescoring.rescored import Rescored
-from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply
+from model_accuracy_eval.rescoring.outcome import Rescored, compare
+from model_accuracy_eval.rescoring.saved_replies import ProblemName, SampleNumbers, SavedProblem, SavedReply
 from model_accuracy_eval.run import preflight, score
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
@@ -93,7 +85,7 @@ def rescore(
         return
     for name in filters:
         looked_at = list(islice((reply for reply in file.read() if reply.filter == name), _LOOKED_AT))
-        task, scoring = choose_scoring.guess(file.name, looked_at, file.results)
+        task, scoring = file_dataset.guess(file.name, looked_at, file.results)
         replies = [reply for reply in outline if reply.filter == name and not _is_dropped(reply)]
         dataset = _of_file(file, saved_replies.problems(file.name, replies), task, scoring)
         yield _judged(file, plan, ports, dataset, name, filtered=True, on_disagreement=on_disagreement)
@@ -205,7 +197,7 @@ def _judged(
                 continue
             claims.add(reply, problem.id, index)
             if reply.filter == filter_name:
-                attempt = attempts.attempt(
+                attempt = saved_replies.attempt(
                     file.name,
                     prepared.task.of(problem),
                     problem,
@@ -213,10 +205,10 @@ def _judged(
                     index,
                     filtered=filtered and bool(reply.metrics),
                 )
-                attempts.write(store, plan, prepared, problem, attempt)
+                saved_replies.write(store, plan, prepared, problem, attempt)
         result = score.judge(plan, prepared, store, ports, partial=False)
         disagreements = claims.disagreements(file.name, result)
-        listed = list(disagreements.listed(attempts.read(store, plan, prepared)))
+        listed = list(disagreements.listed(saved_replies.read(store, plan, prepared)))
         if on_disagreement is not None:
             for disagreement in listed:
                 on_disagreement(disagreement)
@@ -227,7 +219,7 @@ def _judged(
             file.claimed or claims.figures(others, filter_name),
             claims.of_samples,
             lambda: _with_thoughts_judged(
-                prepared, plan.sampling.of(prepared.task).n, plan.k, attempts.read(store, plan, prepared)
+                prepared, plan.sampling.of(prepared.task).n, plan.k, saved_replies.read(store, plan, prepared)
             ),
         )
     finally:
@@ -254,9 +246,9 @@ def _with_samples(file: ReplyFile, plan: RunPlan, task: TaskSpec, n: int, saved:
     """The plan with the number of samples that the file holds; that of a run of ours says it itself."""
     if file.is_own:
         return plan
-    attempts.check_sizes(file.name, saved, file.n)
+    saved_replies.check_sizes(file.name, saved, file.n)
     n = file.n or n
-    attempts.check_samples(file.name, task, n, plan.k)
+    saved_replies.check_samples(file.name, task, n, plan.k)
     return replace(plan, sampling=replace(plan.sampling, n=n), k=plan.k or (n,))
 
 

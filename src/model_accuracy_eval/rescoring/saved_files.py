@@ -2,10 +2,14 @@
 
 import contextlib
 import os
+import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count, takewhile
 from pathlib import Path, PurePath
 
 import msgspec
@@ -13,23 +17,23 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.benchmarks.dataset_names import normal
-from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.errors import BadData, BadReuse, BadValue
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
-from model_accuracy_eval.rescoring import attempts, choose_scoring, claims, split_files
-from model_accuracy_eval.rescoring.choose_scoring import LmEvalResults
+from model_accuracy_eval.rescoring import file_dataset, outcome, saved_replies
 from model_accuracy_eval.rescoring.disagreements import text_format
+from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
+from model_accuracy_eval.rescoring.outcome import Rescored, of_groups
 from model_accuracy_eval.rescoring.rescore import OnDisagreement, ReadReplies, ReplyFile, rescore
-from model_accuracy_eval.rescoring.rescored import Rescored, of_groups
-from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.split_files import with_failures
+from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedReply, name_of
+from model_accuracy_eval.rescoring.shapes.reply_files import ShapedFile, open_replies
 from model_accuracy_eval.run import engines, plan_parts, resolve
 from model_accuracy_eval.run.resolve import check_judging, sampling
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.system.local_files import read_lines, read_whole
+from model_accuracy_eval.system.local_files import PackedFile, read_lines, read_whole
 from model_accuracy_eval.tasks.library import NamedTasks
 
 
@@ -121,7 +125,7 @@ def _batches(paths: Sequence[str], given: RescoreOptions, environment: Mapping[s
     for task in named.tasks:
         check_judging(settings, task)
     others: list[ReplyFile] = []
-    for path in split_files.without_later_parts(paths):
+    for path in without_later_parts(paths):
         if (run := _own_run(path)) is not None:
             yield _of_run(run, path, named, given, environment)
         else:
@@ -171,7 +175,7 @@ def _of_run(
     chosen = _chosen(plan, path, named)
     if k != plan.k or "k" in given.settings:
         for task in chosen:
-            attempts.check_samples(task.name, task, plan.sampling.n, k)
+            saved_replies.check_samples(task.name, task, plan.sampling.n, k)
     for task in chosen:
         check_judging(settings, task)
     files = [_run_file(folder, plan, task, _single(named, task), given) for task in chosen]
@@ -209,7 +213,7 @@ def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, give
 
     def read() -> Iterator[SavedReply]:
         lines = (read_lines(str(path)) if path.is_file() else iter(()) for path in (answers, failures))
-        return attempts.replies(*lines)
+        return saved_replies.replies(*lines)
 
     results = folder / "results" / plan.settings.label / f"{asked.name}.json"
     claimed = given.claimed or (str(results) if results.is_file() else None)
@@ -246,11 +250,11 @@ def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFil
 
 def _with_failures(path: str, given: RescoreOptions) -> tuple[str, ReadReplies]:
     """The name and the replies of a file, and the failures that AISBench writes beside it."""
-    name, read = split_files.replies(path, given.fields)
+    name, read = replies(path, given.fields)
     failed = Path(path).with_name(f"{name}_failed.jsonl")
     if not path.endswith(".jsonl") or not failed.is_file():
         return name, read
-    _, read_failures = split_files.replies(str(failed), {})
+    _, read_failures = replies(str(failed), {})
     return name, lambda: with_failures(read(), read_failures())
 
 
@@ -276,12 +280,12 @@ def _of_the_table(*names: str) -> dict[str, TaskSpec]:
 
 def _lm_eval_results(file: str, name: str) -> LmEvalResults | None:
     """lm-eval writes `results_<stamp>.json` beside the samples of all its tasks."""
-    names = choose_scoring.results_file(name)
+    names = file_dataset.results_file(name)
     if names is None:
         return None
     task, results = names
     path = Path(file).with_name(results)
-    return choose_scoring.read_results(read_whole(str(path)), results, task) if path.is_file() else None
+    return file_dataset.read_results(read_whole(str(path)), results, task) if path.is_file() else None
 
 
 def _claimed(claimed: str | None, file: str, name: str) -> Mapping[str, float]:
@@ -292,4 +296,85 @@ def _claimed(claimed: str | None, file: str, name: str) -> Mapping[str, float]:
 
 
 def _figures(path: str, *, required: bool) -> dict[str, float]:
-    return (claims.required_figures if required else claims.read_figures)(read_whole(path), path)
+    return (outcome.required_figures if required else outcome.read_figures)(read_whole(path), path)
+
+
+# Files by their paths, with further parts of those that OpenCompass has split, and AISBench's failures.
+
+
+def with_failures(answers: Iterable[SavedReply], failures: Iterable[SavedReply]) -> Iterator[SavedReply]:
+    """The replies, then the failures that no later reply has made up for.
+
+    A failure without a number counts where its problem has fewer replies than others have.
+    """
+    sizes: Counter[ProblemName] = Counter()
+    numbered: set[tuple[ProblemName, int]] = set()
+    for reply in answers:
+        yield reply
+        name = name_of(reply)
+        sizes[name] += 1
+        if reply.index is not None:
+            numbered.add((name, reply.index))
+    most = max(sizes.values(), default=1)
+    for failure in failures:
+        name = name_of(failure)
+        made_up = sizes[name] >= most if failure.index is None else (name, failure.index) in numbered
+        if not made_up:
+            sizes[name] += 1
+            yield failure
+
+
+def joined(parts: Sequence[ShapedFile]) -> Iterator[SavedReply]:
+    """The replies of all parts, with the problems counted through, as OpenCompass counts them."""
+    start = 0
+    for part in parts:
+        numbers = set[int]()
+        for reply in part.replies():
+            if not reply.problem.isdecimal():
+                raise BadData(f"{part.name} is a part of a dataset, but its problem '{reply.problem}' is no number.")
+            numbers.add(int(reply.problem))
+            yield replace(reply, problem=str(start + int(reply.problem)))
+        if numbers != set(range(len(numbers))):
+            raise BadData(
+                f"{part.name} is a part of a dataset, but it lacks some of the problems from 0 to {max(numbers):,}, so "
+                "the numbers of the problems in the next part are not known."
+            )
+        start += len(numbers)
+
+
+_PART = re.compile(r"(?P<root>.+)_(?P<number>\d+)(?P<ending>\.json(?:\.gz)?)")
+
+
+def replies(path: str, fields: Mapping[str, str]) -> tuple[str, Callable[[], Iterator[SavedReply]]]:
+    """The name of what the file holds, and how its replies are read."""
+    file = _open(path, fields)
+    if not (file.shape and file.shape.in_parts) or not (match := _PART.fullmatch(path)):
+        return _stem(path), file.replies
+    others = [_part(match, number) for number in takewhile(lambda number: _is_part(match, number), count())]
+    if Path(match["root"] + match["ending"]).is_file() or len(others) < max(2, int(match["number"]) + 1):
+        return _stem(path), file.replies
+    if int(match["number"]):
+        raise BadData(f"{path} is a part of {len(others)}: give {others[0]}, with which all of them are read.")
+    return _stem(match["root"]), partial(joined, [file, *(_open(other, fields) for other in others[1:])])
+
+
+def without_later_parts(paths: Sequence[str]) -> list[str]:
+    """Without the parts whose first one is there too."""
+    matches = [(path, _PART.fullmatch(path)) for path in paths]
+    return [path for path, match in matches if not match or not int(match["number"]) or _part(match, 0) not in paths]
+
+
+def _open(path: str, fields: Mapping[str, str]) -> ShapedFile:
+    return open_replies(PackedFile(Path(path), path), fields)
+
+
+def _part(match: re.Match[str], number: int) -> str:
+    return f"{match['root']}_{number}{match['ending']}"
+
+
+def _is_part(match: re.Match[str], number: int) -> bool:
+    return Path(_part(match, number)).is_file()
+
+
+def _stem(path: str) -> str:
+    return PurePath(path.removesuffix(".gz")).stem

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.rescoring import split_files
+from model_accuracy_eval.rescoring import saved_files
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
 from model_accuracy_eval.system.local_files import PackedFile
@@ -150,7 +150,7 @@ def parts(folder: Path, *sizes: int) -> list[str]:
 
 
 def problems(path: str) -> dict[str, str]:
-    return {reply.problem: reply.text for reply in split_files.replies(path, {})[1]()}
+    return {reply.problem: reply.text for reply in saved_files.replies(path, {})[1]()}
 
 
 def test_the_parts_of_a_dataset_are_counted_through(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_the_parts_of_a_dataset_are_counted_through(tmp_path: Path) -> None:
     assert problems(paths[0]) == {
         "0": "sums_0 0", "1": "sums_0 1", "2": "sums_1 0", "3": "sums_1 1", "4": "sums_1 2", "5": "sums_2 0",
     }  # fmt: skip
-    assert split_files.replies(paths[0], {})[0] == "sums"
-    assert split_files.without_later_parts(paths) == paths[:1]
-    assert split_files.without_later_parts(paths[1:]) == paths[1:]
+    assert saved_files.replies(paths[0], {})[0] == "sums"
+    assert saved_files.without_later_parts(paths) == paths[:1]
+    assert saved_files.without_later_parts(paths[1:]) == paths[1:]
     with pytest.raises(BadData, match=r"sums_1\.json is a part of 3: give .*sums_0\.json"):
         problems(paths[1])
 

@@ -12,9 +12,9 @@ from tests.saved_bytes import read
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import RunPlan
-from model_accuracy_eval.rescoring import claims
+from model_accuracy_eval.rescoring import outcome
+from model_accuracy_eval.rescoring.outcome import Rescored, as_text
 from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
-from model_accuracy_eval.rescoring.rescored import Rescored, as_text
 
 MATRICES = st.integers(1, 5).flatmap(
     lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=8)
@@ -198,9 +198,9 @@ def test_lm_evals_loglikelihoods_of_options_are_compared_again(filtered: list[ob
 
 def test_claims_are_the_numbers_of_a_results_file() -> None:
     """Details and other things beside them are passed over."""
-    assert claims.read_figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
+    assert outcome.read_figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
     with pytest.raises(BadData, match=r"r\.json: this is not a results file"):
-        claims.read_figures(b"[]", "r.json")
+        outcome.read_figures(b"[]", "r.json")
 
 
 def test_thoughts_judged_as_part_of_the_reply_are_a_cause() -> None:

@@ -11,7 +11,7 @@ from tests.real_data import REAL, paper, rows
 from model_accuracy_eval.benchmarks import core
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import FewShot, Prompt, Step, TaskSpec
-from model_accuracy_eval.tasks import fewshot, preparation
+from model_accuracy_eval.tasks import preparation
 
 JSON = dict[str, Any]
 WITH_DATA = ["copa", "arc_easy", "piqa", "boolq", "winograd", "lambada_openai", "bigbench_operators"]
@@ -37,7 +37,7 @@ def test_n17_the_table_says_what_the_sources_say() -> None:
 def test_n18_examples_are_drawn_for_every_question_alone() -> None:
     """Seed 1234 + place, from all others: [8, 2, 1] for the first of ten, and the same for any slice."""
     pool = [{"place": at} for at in range(10)]
-    choose = fewshot.chooser(Step(name="per_item", args={"seed": 1234}), pool, 3, own=True)
+    choose = preparation.chooser(Step(name="per_item", args={"seed": 1234}), pool, 3, own=True)
     assert list(choose(0, pool[0])) == [8, 2, 1]
     for place, row in enumerate(pool):
         others = [at for at in range(10) if at != place]

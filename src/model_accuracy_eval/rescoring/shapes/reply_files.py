@@ -1,19 +1,25 @@
 """A file of saved replies: which shape it has, and its replies."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase
 
-from model_accuracy_eval.errors import BadData
+from msgspec.structs import replace
+
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes import (
-    chat_files,
-    code_files,
-    field_map,
-    lm_eval_samples,
-    opencompass_files,
-)
+from model_accuracy_eval.rescoring.shapes import chat_files, code_files, lm_eval_samples, opencompass_files
 from model_accuracy_eval.rescoring.shapes.file_rows import FileRows, SavedFile
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, RowPlace, Shape
+from model_accuracy_eval.rescoring.shapes.reply_row import (
+    ReplyRow,
+    RowPlace,
+    Shape,
+    as_text,
+    samples,
+    with_answers,
+    with_index,
+    with_verdicts,
+)
 
 KNOWN_SHAPES: tuple[Shape, ...] = (
     *opencompass_files.SHAPES,
@@ -48,7 +54,7 @@ class ShapedFile:
         """Every reply, in the order of the file."""
         rows = self.file_rows.rows(self.place)
         if not self.shape:
-            yield from field_map.mapped(rows, self.file_rows.head(self.place), self.fields, self.file_rows.name)
+            yield from mapped(rows, self.file_rows.head(self.place), self.fields, self.file_rows.name)
             return
         head = self.file_rows.head(self.place)
         for row in rows:
@@ -66,8 +72,8 @@ def open_replies(file: SavedFile, fields: Mapping[str, str] | None = None) -> Sh
     if not first_rows:
         raise BadData(f"{file_rows.name} holds no saved replies.")
     if fields:
-        field_map.check(fields)
-        return ShapedFile(file_rows, field_map.place_of_rows(first_rows, fields, file_rows.name), None, fields)
+        check(fields)
+        return ShapedFile(file_rows, place_of_rows(first_rows, fields, file_rows.name), None, fields)
     matches = [
         (shape, row)
         for place, row in first_rows.items()
@@ -117,3 +123,127 @@ def _described(shape: Shape) -> str:
     inside = f" in '{shape.at}'" if shape.at else ""
     kinds = {"lists of texts": "lists of texts", "keyed rows": f"objects by id with {fields}"}
     return f"{kinds.get(shape.arrangement, fields)}{inside}"
+
+
+# `--map id=task_id,prediction=response,…`: the fields of a file whose shape is not in the table.
+
+
+MEANINGS = {
+    "id": "the problem's name or number; without it, an object's key, or else replies are joined by `question`",
+    "prediction": "the reply, or a list with a reply for each sample",
+    "index": "the number of the sample of its problem, from 0; without it, the order in the file counts",
+    "question": "the question",
+    "options": "the texts of the options, in their order, or an object of them under A, B, C …",
+    "gold": "the right answer, or a list of right answers",
+    "part": "subject, subset, language or category",
+    "dataset": "the dataset's name",
+    "answer": "what the tool read out of the reply, or a list of it for each sample",
+    "reasoning": "the reasoning that came before the reply",
+    "finish_reason": "why the reply ended, such as `length`",
+    "error": "why there is no reply; a row where it is not null is a sample that failed",
+    "correct": "whether the tool counts the reply as right, or a list of it for each sample: the claim",
+    "rows": "the field of the outermost object that holds the rows",
+}
+"""What can be mapped."""
+
+_MAY_BE_ABSENT = ("error", "reasoning", "finish_reason", "answer", "correct")
+
+
+def parse(text: str) -> dict[str, str]:
+    """The mapping in the words of the command line."""
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not entries:
+        raise BadValue("--map takes name=field, separated by commas; it is empty.")
+    pairs = [(name.strip(), path.strip()) for name, _, path in (entry.partition("=") for entry in entries)]
+    if incomplete := [name for name, path in pairs if not (name and path)]:
+        raise BadValue(f"--map takes name=field, separated by commas; '{incomplete[0]}' is no such pair.")
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise BadValue(f"--map names '{twice[0]}' twice.")
+    return dict(pairs)
+
+
+def check(fields: Mapping[str, str]) -> None:
+    for name in fields:
+        if name not in MEANINGS:
+            raise UnknownName("part of --map", name, MEANINGS)
+    if "prediction" not in fields:
+        raise BadValue(f"--map lacks 'prediction'; it has {', '.join(fields)}.")
+
+
+def place_of_rows(first_rows: Mapping[RowPlace, ReplyRow], fields: Mapping[str, str], name: str) -> RowPlace:
+    """Where the rows with the fields are."""
+    at = fields.get("rows", "")
+    places = {place: row for place, row in first_rows.items() if place.at == at}
+    if not places:
+        known = ", ".join(sorted({place.at for place in first_rows if place.at})) or "none does"
+        raise BadData(f"{name}: no field '{at}' holds rows; those that do: {known}.")
+    fitting = [place for place, row in places.items() if fields["prediction"] in row]
+    place = (fitting or list(places))[0]
+    if not places[place].key and not {"id", "question"} & fields.keys():
+        raise BadValue(
+            "--map needs 'id' or 'question', so that a reply is assigned to its problem, such as "
+            f"--map id=task_id,prediction={fields['prediction']}."
+        )
+    return place
+
+
+def mapped(rows: Iterable[ReplyRow], head: ReplyRow, fields: Mapping[str, str], file: str) -> Iterator[SavedReply]:
+    """The replies of a file. Each field must be in every row, or at least in one if it may be absent; what stands
+    beside the rows (`head`) belongs to each of them."""
+    unseen = {name: path for name, path in fields.items() if name != "rows"}
+    for number, entry in enumerate(rows):
+        row = ReplyRow({**head.fields, **entry.fields}, entry.where, entry.key) if head.fields else entry
+        absent = {name for name, path in fields.items() if name != "rows" and path not in row}
+        failed = "error" in fields and row.get(fields["error"]) is not None
+        required = absent - set(_MAY_BE_ABSENT) - ({"prediction"} if failed else set())
+        if required:
+            name = min(required)
+            has = f"; it has {', '.join(row.leaves())}" if number == 0 else ""
+            raise BadData(f"{row.where}: there is no field '{fields[name]}' for '{name}'{has}.")
+        for name in unseen.keys() - absent:
+            del unseen[name]
+        yield from _replies(row, fields, failed=failed)
+    for name, path in unseen.items():
+        raise BadData(f"{file}: no row has the field '{path}' that --map names for '{name}'.")
+
+
+def _replies(row: ReplyRow, fields: Mapping[str, str], *, failed: bool) -> Iterator[SavedReply]:
+    def text(name: str) -> str:
+        return row.text(fields[name]) if name in fields else ""
+
+    def texts(name: str) -> tuple[str, ...]:
+        return row.plain_texts(fields[name]) if name in fields else ()
+
+    reply = SavedReply(
+        problem=row.identifier(fields["id"]) if "id" in fields else row.key,
+        question=text("question"),
+        options=_options(row, fields["options"]) if "options" in fields else (),
+        gold=texts("gold"),
+        part=" / ".join(texts("part")),
+        dataset=text("dataset"),
+        reasoning=text("reasoning"),
+        finish_reason=text("finish_reason") or None,
+    )
+    if "index" in fields:
+        reply = with_index(reply, row.count(fields["index"]))
+    if failed:
+        yield replace(reply, failure=as_text(row.get(fields["error"])))
+        return
+    each: Iterable[SavedReply] = samples(reply, row, fields["prediction"])
+    if "answer" in fields:
+        answer = row.get(fields["answer"])
+        each = with_answers(each, answer if isinstance(answer, list) else [answer], row, fields["answer"])
+    if "correct" in fields:
+        each = with_verdicts(each, row.get(fields["correct"]), row, fields["correct"])
+    yield from each
+
+
+def _options(row: ReplyRow, path: str) -> tuple[str, ...]:
+    """A list of texts, or an object of them under the letters from A on."""
+    value = row.get(path)
+    if isinstance(value, dict) and "".join(value) == ascii_uppercase[: len(value)]:
+        value = list(value.values())
+    if not isinstance(value, list) or any(isinstance(entry, dict | list) or entry is None for entry in value):
+        raise row.wrong(path, "is no list of texts, and no object of texts under the letters from A on")
+    return tuple(map(as_text, value))

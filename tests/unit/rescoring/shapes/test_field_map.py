@@ -8,8 +8,7 @@ from tests.saved_bytes import SavedBytes
 
 from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.field_map import MEANINGS, parse
-from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
+from model_accuracy_eval.rescoring.shapes.reply_files import MEANINGS, open_replies, parse
 
 R = SavedReply
 ROWS = [
