@@ -47,5 +47,5 @@ def oracle(request: pytest.FixtureRequest) -> Oracle:
 
 @pytest.fixture(scope="session")
 def next_oracle() -> Oracle:
-    """The version that has scorers, pipelines with metrics of their own."""
+    """The version that has scorers, pipelines with metrics of their own, and formats."""
     return find(NEXT)

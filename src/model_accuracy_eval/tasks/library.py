@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue, MissingData
 from model_accuracy_eval.records import DataFile, DataRow, TableFile, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import addresses, task_file
+from model_accuracy_eval.tasks import addresses, option_formats, task_file
 from model_accuracy_eval.tasks.importers import (
     lm_eval_files,
     lm_eval_tasks,
@@ -34,6 +34,18 @@ class NamedTasks(msgspec.Struct, frozen=True):
     groups: tuple[TaskGroup, ...] = ()
     ignored: tuple[str, ...] = ()
     """Fields of task files that the import ignores, each with its task's name."""
+    forms: tuple[str, ...] = ()
+    """The format in which the file of each task asks it; empty: all in their own words."""
+
+    def in_their_forms(self) -> "NamedTasks":
+        """The tasks as their files ask them, under their own names."""
+        if not any(self.forms):
+            return self
+        pairs = zip(self.tasks, self.forms, strict=True)
+        asked = (
+            replace(option_formats.task_in_format(task, form), name=task.name) if form else task for task, form in pairs
+        )
+        return NamedTasks(tuple(asked), self.groups, self.ignored)
 
 
 @dataclass(frozen=True)
@@ -74,12 +86,21 @@ class Library:
         return NamedTasks(tuple(specs), tuple(dict.fromkeys(group for match in matches for group in match.groups)))
 
     def find(self, name: str) -> NamedTasks:
-        """What the name stands for; `name@prompt` asks it in other words, `name@from..to` takes the rows of a time."""
-        base, _, time = name.rpartition("@")
-        if base and (window := addresses.parse(time)):
+        """What the name stands for; `name@prompt` asks it in other words, `name@format` in that format, and
+        `name@from..to` takes the rows of a time."""
+        base, _, form = name.rpartition("@")
+        if base and (window := addresses.parse(form)):
             match = self._find(base)
-            return NamedTasks(tuple(map(window.of, match.tasks)), (), match.ignored)
-        return self._find(name)
+            tasks_of_time = tuple(window.of(task) for task in match.in_their_forms().tasks)
+            return NamedTasks(tasks_of_time, (), match.ignored)
+        if not base or form not in option_formats.FORMATS or self._is_of_the_table(name, base):
+            return self._find(name).in_their_forms()
+        match = self._find(base)
+        return NamedTasks(
+            tuple(option_formats.task_in_format(task, form) for task in match.tasks),
+            tuple(option_formats.group_in_format(group, form) for group in match.groups),
+            match.ignored,
+        )
 
     def _find(self, name: str) -> NamedTasks:
         if is_task_file(name):
@@ -93,6 +114,10 @@ class Library:
         if group := dataset_table.GROUPS.get(dataset_table.canonical(name) or name):
             return NamedTasks(tuple(map(dataset_table.find, group.members)), (group,))
         return NamedTasks((dataset_table.find(name),))
+
+    def _is_of_the_table(self, name: str, base: str) -> bool:
+        """Whether the table has a prompt of that name, and the user's folders have no dataset of its own."""
+        return dataset_table.canonical(name) is not None and not (self.folders and self._imported(base))
 
     def _imported(self, name: str) -> ImportedTasks | None:
         """The task of that name in the user's folders, in lm-eval's format or UltraEval's."""
@@ -183,4 +208,5 @@ def _named(imported: ImportedTasks) -> NamedTasks:
         tuple(entry.task for entry in imported.tasks),
         tuple(imported.groups),
         ignored,
+        tuple(entry.form for entry in imported.tasks),
     )

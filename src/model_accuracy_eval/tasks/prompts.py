@@ -143,6 +143,19 @@ def positions(reference: str, choices: Sequence[str]) -> tuple[int, ...] | None:
     return None
 
 
+def places(reference: str, choices: Sequence[str]) -> list[int]:
+    """The same as a list, for templates; an error if there is no right option."""
+    right = positions(reference, choices)
+    if right is None:
+        raise ValueError(f"the right answer '{reference}' is none of the {len(choices)} options")
+    return list(right)
+
+
+def letters(reference: str, choices: Sequence[str]) -> list[str]:
+    """Letters of the right options."""
+    return [chr(ord("A") + place) for place in places(reference, choices)]
+
+
 def greatest(scores: dict[str, float]) -> list[int]:
     """Positions of the names with the highest score."""
     values = list(scores.values())
@@ -161,6 +174,8 @@ FILTERS = {
     "answers": answers,
     "literal": repr,
     "greatest": greatest,
+    "letters": letters,
+    "places": places,
     "called": called_function,
 }
 FUNCTIONS = {"column": column}

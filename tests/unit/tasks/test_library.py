@@ -107,12 +107,26 @@ def test_a_field_that_is_missing_is_told() -> None:
     )
 
 
-def test_a_dataset_is_asked_in_other_words() -> None:
-    """`mmlu@cot`: the table names what it has."""
+def test_a_prompt_of_the_table_comes_before_a_format() -> None:
+    """`mmlu@cot` is the dataset in other words; a task in the user's own folder is asked in lm-eval's format."""
     assert LIBRARY.find("MMLU@cot").tasks == (tasks.find("mmlu@cot"),)
     assert LIBRARY.find("mmlu@simple-evals").tasks[0].prompt_of == "simple-evals"
+    own = FILES.files | {"lm/mmlu.yaml": CHOICE}
+    (found,) = Library(ROWS.__getitem__, MemoryTaskFiles(own), ("lm",)).find("mmlu@cot").tasks
+    assert found.data.name == "own/choices/test"
     with pytest.raises(UnknownName, match="The dataset 'mmlu' has no prompt called 'xyz'; there are: mmlu@cot, "):
         LIBRARY.find("mmlu@xyz")
+
+
+CHOICE = b"""
+task: mmlu
+dataset_path: own/choices
+test_split: test
+output_type: multiple_choice
+doc_to_text: "{{q}}"
+doc_to_choice: ["a", "b"]
+doc_to_target: "{{a}}"
+"""
 
 
 def test_functions_are_looked_for_beside_their_task_file() -> None:

@@ -21,6 +21,7 @@ from model_accuracy_eval.tasks.importers.lm_eval_files import (
     TaskFileReader,
     load,
 )
+from model_accuracy_eval.tasks.option_formats import FORMATS
 
 _KINDS: dict[str, RequestKind] = {
     "generate_until": "generate",
@@ -34,14 +35,13 @@ _KNOWN = {
     "doc_to_target", "doc_to_choice", "description", "target_delimiter", "gen_prefix", "output_type",
     "generation_kwargs", "repeats", "metric_list", "filter_list", "process_results", "scorer", "multiple_inputs",
     "multiple_targets", "doc_to_image",
-    "unsafe_code", "custom_dataset", "fewshot_as_multiturn",
+    "unsafe_code", "custom_dataset", "fewshot_as_multiturn", "formats",
 }  # fmt: skip
 _IGNORED = {"tag", "task_alias", "metadata", "group", "group_alias"}
 """Names and remarks that change nothing about the questions."""
 _REPORTED = {"should_decontaminate", "doc_to_decontamination_query"}
 _REFUSED = {
     "doc_to_audio": "it plays sounds",
-    "formats": "its options are listed in a format of lm-eval 0.5 (formats)",
     "use_prompt": "its prompts are fetched from promptsource (use_prompt)",
     "class": "it is a Python class",
 }
@@ -53,6 +53,8 @@ class ImportedTask(msgspec.Struct, frozen=True):
 
     task: TaskSpec
     ignored: tuple[str, ...]
+    form: str = ""
+    """The format that its file asks it in; empty: its own words."""
 
 
 def convert(fields: TaskFields, *, trusted: bool = False) -> ImportedTask:
@@ -62,9 +64,25 @@ def convert(fields: TaskFields, *, trusted: bool = False) -> ImportedTask:
     kind = _KINDS.get(str(fields.get("output_type", "generate_until")), "generate")
     texts = lm_eval_templates.task_templates(fields, kind, findings)
     task = _with_recipe(_task(fields, kind, texts, findings), fields, findings)
+    form = _form(fields, findings)
     if findings.reasons:
         raise Unsupported(name, findings.reasons)
-    return ImportedTask(task, tuple(findings.ignored))
+    return ImportedTask(task, tuple(findings.ignored), form)
+
+
+def _form(fields: TaskFields, findings: ImportFindings) -> str:
+    """The name of the format in `formats`: one, or the first of several; `name@format` chooses another."""
+    given = fields.get("formats")
+    if given is None:
+        return ""
+    entry: TaskFields = given if isinstance(given, dict) else {str(given): None}
+    form = str(entry.get("type") or next(iter(entry), ""))
+    if form not in FORMATS:
+        findings.refuse(f"its format '{form}' is none of {', '.join(FORMATS)}")
+    own = {key for key in entry if key != "type"} if "type" in entry else entry.get(form)
+    if own:
+        findings.refuse(f"its format '{form}' has words of its own ({', '.join(sorted(map(str, own)))})")
+    return form
 
 
 def _name(fields: TaskFields) -> str:

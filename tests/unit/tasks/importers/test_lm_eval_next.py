@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+import yaml
+from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval.errors import Unsupported
 from model_accuracy_eval.records import PreparedDataset
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers.lm_eval_tasks import convert
+from model_accuracy_eval.tasks.library import Library
 from model_accuracy_eval.tasks.prompts import answer_key_to_index
 
 FIELDS: dict[str, Any] = {"task": "own", "dataset_path": "own/rows", "test_split": "test"}
@@ -67,16 +70,34 @@ def test_an_example_whose_answer_is_empty_shows_none() -> None:
     assert problem.messages[0].content == "What sinks? A.\n\nWhat floats?"
 
 
+CHOICE = {"output_type": "multiple_choice", "doc_to_text": "q", "doc_to_choice": "options", "doc_to_target": 1}
+
+
+@pytest.mark.parametrize("told", ["generate", {"type": "generate"}, {"generate": None, "mcqa": {}}])
+def test_a_file_says_in_which_format_it_is_asked(told: Any) -> None:
+    """By a name, by an entry's type, or by the first of several; `name@format` chooses another one."""
+    files = MemoryTaskFiles({"t.yaml": yaml.safe_dump({**FIELDS, **CHOICE, "formats": told}).encode()})
+    library = Library(lambda path: b"", files)
+    (task,) = library.find("t.yaml").tasks
+    assert (task.name, task.kind) == ("own", "generate")
+    (other,) = library.find("t.yaml@mcqa").tasks
+    assert (other.name, other.kind) == ("own@mcqa", "choice")
+
+
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
-        ({"formats": "mcqa"}, "its options are listed in a format of lm-eval 0.5 (formats)"),
+        ({"formats": "poem"}, "its format 'poem' is none of cloze, mcqa, generate, cot"),
+        (
+            {"formats": {"type": "mcqa", "instruction": "Choose."}},
+            "its format 'mcqa' has words of its own (instruction)",
+        ),
         ({"scorer": "ChoiceMatchScorer"}, "its scorer is ChoiceMatchScorer, which is called 'choice_match' here"),
         ({"metric_list": [{"metric": "wer"}]}, "if the evaluate library has it, write hf_evaluate: true beside it"),
     ],
 )
 def test_what_is_called_otherwise_is_answered_with_its_name(told: dict[str, Any], reason: str) -> None:
-    """Scorers by lm-eval's classes, metrics that only another library has, formats of options."""
+    """Scorers by lm-eval's classes, metrics that only another library has, formats with words of their own."""
     with pytest.raises(Unsupported) as error:
         convert({**FIELDS, "doc_to_text": "q", "doc_to_target": "key", **told})
     assert reason in error.value.sentence
