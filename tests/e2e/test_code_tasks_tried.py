@@ -11,14 +11,14 @@ import msgspec
 import pytest
 from tests.e2e import command
 from tests.e2e.test_code_references import DATA
-from tests.fake_ports import RecordingProgress, ScriptedSandbox, fake_ports
+from tests.fake_ports import ManualClock, RecordingProgress, ScriptedSandbox, fake_ports
 from tests.sandboxed import EVERY
 from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import ClientLimits, PreparedDataset, RunPlan, Sampling
-from model_accuracy_eval.run import shared_sandbox
+from model_accuracy_eval.records.code import ExecutionVerdict, Program
 from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.tasks import preparation
@@ -76,7 +76,7 @@ def ports(sandbox: str) -> Iterator[Ports]:
 )  # fmt: skip
 def test_a_task_that_can_judge_is_taken(ports: Ports, own: JSON) -> None:
     """In Python and in another language, with a solution and without."""
-    assert list(check_sandbox(plan(task(**own)), [task(**own)], ports)) == ["own"]
+    assert check_sandbox(plan(task(**own)), [task(**own)], ports) == ("own",)
 
 
 @pytest.mark.parametrize(
@@ -145,22 +145,26 @@ def test_rows_are_named_and_counted(ports: Ports) -> None:
     assert "This concerns 8 of 9 problems." in told
 
 
-def test_large_tasks_are_tried_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first row to the last; what was tried before in the same way is not tried again."""
-    monkeypatch.setattr(shared_sandbox, "MOST_PROBLEMS", 100)
-    sandbox, progress = ScriptedSandbox(lambda program: "failed"), RecordingProgress()
-    ports = fake_ports(open_sandbox=lambda: sandbox, progress=progress)
+def test_large_tasks_are_tried_in_part_and_that_is_said() -> None:
+    """No new problem after two minutes; and a run that goes on is not tried again."""
+    clock, progress = ManualClock(), RecordingProgress()
+
+    def slow(_: Program) -> ExecutionVerdict:
+        clock.sleep(1.0)
+        return "failed"
+
+    sandbox = ScriptedSandbox(slow)
+    ports = fake_ports(open_sandbox=lambda: sandbox, progress=progress, clock=clock)
     prepared = task("assert add(1, 2) == 3", rows=1000)
-    known = check_sandbox(plan(prepared), [prepared], ports)
-    assert len(sandbox.programs) == 100
+    check_sandbox(plan(prepared), [prepared], ports)
+    assert 110 < len(sandbox.programs) < 140
     assert progress.said == [
-        "The tests of own are tried before anything is asked, 100 problems.",
-        "Of own, 100 of 1,000 problems were tried, and none was found wrong.",
+        "The tests of own are tried before anything is asked, 1,000 problems.",
+        f"Of own, {len(sandbox.programs)} of 1,000 problems were tried, and none was found wrong.",
     ]
-    assert check_sandbox(plan(prepared), [prepared], ports, known) == known
-    assert len(sandbox.programs) == 100
-    check_sandbox(plan(prepared), [task("assert add(1, 2) == 4", rows=1)], ports, known)
-    assert len(sandbox.programs) == 101
+    sandbox.programs.clear()
+    check_sandbox(plan(prepared).with_settings(reuse="before"), [prepared], ports)
+    assert sandbox.programs == []
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
@@ -209,7 +213,6 @@ def test_nothing_is_asked_before(sandbox: str, tmp_path: Path) -> None:
         assert (checked.code, checked.out) == (0, "own: 1 problem; what must pass passes, and what must fail fails.\n")
         assert run("--endpoint", server.url).code == 0
         folder = command.only_run(tmp_path / "out")
-        assert list(json.loads((folder / "tried_tasks.json").read_bytes())) == ["own"]
         assert command.run("run", "--reuse", folder, "--endpoint", server.url).code == 0
 
 

@@ -27,8 +27,6 @@ class PreflightResult(Record, frozen=True, kw_only=True):
 
     datasets: tuple[PreparedDataset, ...]
     weights: WeightsInfo | None = None
-    tried: dict[str, str] = {}
-    """Code tasks whose tests were tried: name → hash over task and sandbox."""
 
 
 class Sampling(Record, frozen=True, kw_only=True):

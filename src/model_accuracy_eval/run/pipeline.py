@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-import msgspec
-
 from model_accuracy_eval.errors import EvalError, UsageError
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.ports.service import Sink
@@ -22,7 +20,7 @@ from model_accuracy_eval.run import deploy, early_stop, infer, outcome, picture_
 from model_accuracy_eval.run.early_stop import EarlyStop
 from model_accuracy_eval.run.infer import Asked
 from model_accuracy_eval.run.run_progress import StageTimer
-from model_accuracy_eval.run.shared_sandbox import TRIED_FILE, one_sandbox
+from model_accuracy_eval.run.shared_sandbox import one_sandbox
 from model_accuracy_eval.run_folder import saved_plan
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.replica_statistics import replica_figures
@@ -65,8 +63,6 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         stop = early_stop.early_stop(plan, datasets, baseline)
         store = previous_run.open_folder(plan, datasets, ports)
         at_exit.callback(store.close)
-    if preflight_result.tried:
-        store.write(TRIED_FILE, msgspec.json.encode(preflight_result.tried))
     store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
     trouble, asked = _infer(plan, preflight_result, store, ports, timer, stop=stop)
     with timer.stage("score"):

@@ -21,7 +21,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.problem import NOUNS
 from model_accuracy_eval.run import ask_store
-from model_accuracy_eval.run.shared_sandbox import TRIED_FILE, check_sandbox
+from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.tasks import preparation, rows
@@ -62,8 +62,8 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
     _check_parts(plan, datasets)
     _tell_texts(plan, datasets, ports)
     ask_store.check(plan, ports)
-    tried = check_sandbox(plan, datasets, ports, _tried_before(plan, ports))
-    return PreflightResult(datasets=datasets, weights=weights_info, tried=tried)
+    check_sandbox(plan, datasets, ports)
+    return PreflightResult(datasets=datasets, weights=weights_info)
 
 
 def _check_parts(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> None:
@@ -101,12 +101,6 @@ def _tell_texts(plan: RunPlan, datasets: Sequence[PreparedDataset], ports: Ports
             f"The task-type is {plan.settings.task_type}, but there are texts alone in {', '.join(texts)}: figures of "
             "these say nothing about how the model reads pictures."
         )
-
-
-def _tried_before(plan: RunPlan, ports: Ports) -> dict[str, str]:
-    """The code tasks that were tried when the run that goes on was begun."""
-    data = ports.open_archive(plan.settings.reuse).read(TRIED_FILE) if plan.settings.reuse else None
-    return msgspec.json.decode(data, type=dict[str, str]) if data else {}
 
 
 def _task_type(plan: RunPlan, weights_info: WeightsInfo) -> list[str]:

@@ -1,13 +1,10 @@
 """One sandbox for a whole run: tried before anything is asked, lent to every stage, closed at the end."""
 
-import hashlib
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-
-import msgspec
 
 from model_accuracy_eval.errors import EvalError, Refused, Stopped
 from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay
@@ -19,11 +16,9 @@ from model_accuracy_eval.system.concurrency import run_checked, run_workers
 
 # Tries a user's code tasks before anything is asked: one that cannot tell right from wrong is refused with its rows.
 #
-# All problems are tried, of more than 1,000 some at even distances, and no new one after two minutes; then a sentence
-# says how many were.
+# No new problem is tried after two minutes; then a sentence says how many were. A run that goes on has been tried.
 
 
-MOST_PROBLEMS = 1_000
 _SECONDS = 120.0
 _AT_A_TIME = 16
 """More than a sandbox has slots, so that none waits."""
@@ -31,15 +26,12 @@ _WORTH_SAYING = 100
 """Problems that take some seconds."""
 _SHOWN = 3
 
-TRIED_FILE = "tried_tasks.json"
-"""In the run folder: what need not be tried again when the run goes on."""
-
 
 async def try_task(prepared: PreparedDataset, sandbox: Sandbox, ports: Ports, again: str) -> None:
     """Raises one refusal with what is wrong with the dataset's rows. `again`: the command to try it by hand."""
     dataset_trials = DatasetTrials(prepared, sandbox, ports.clock)
-    if len(dataset_trials.problems) >= _WORTH_SAYING:
-        count = f"{len(dataset_trials.problems):,} problems"
+    if len(prepared.problems) >= _WORTH_SAYING:
+        count = f"{len(prepared.problems):,} problems"
         ports.progress.say(f"The tests of {prepared.task.name} are tried before anything is asked, {count}.")
     await run_workers(dataset_trials.work, _AT_A_TIME)
     _refuse(prepared, dataset_trials.objections, again, of=dataset_trials.tried)
@@ -48,18 +40,10 @@ async def try_task(prepared: PreparedDataset, sandbox: Sandbox, ports: Ports, ag
         ports.progress.say(f"Of {prepared.task.name}, {count} problems were tried, and none was found wrong.")
 
 
-def trial_key(prepared: PreparedDataset, sandbox: Sandbox) -> str:
-    """What a trial's outcome depends on."""
-    places = [problem.id for problem in prepared.problems]
-    facts = (prepared.questions, prepared.version, places, sandbox.isolation, sandbox.image)
-    return hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
-
-
 class DatasetTrials:
     """The trials of one dataset; several workers take its problems one by one."""
 
     def __init__(self, prepared: PreparedDataset, sandbox: Sandbox, clock: Clock) -> None:
-        self.problems = _spread(prepared.problems, MOST_PROBLEMS)
         self.objections: dict[int, str] = {}
         """Row → what is wrong with it."""
         self.tried = 0
@@ -67,7 +51,7 @@ class DatasetTrials:
         self._sandbox = sandbox
         self._clock = clock
         self._end = clock.elapsed() + _SECONDS
-        self._left = iter(self.problems)
+        self._left = iter(prepared.problems)
 
     async def work(self) -> None:
         for problem in self._left:
@@ -120,16 +104,6 @@ def _row(problem: Problem) -> int:
     return (problem.id if problem.row is None else problem.row) + 1
 
 
-def _spread(problems: Sequence[Problem], most: int) -> list[Problem]:
-    """At most so many, from the first to the last at even distances."""
-    if len(problems) <= most:
-        return list(problems)
-    return [problems[place * len(problems) // most] for place in range(most)]
-
-
-_NONE: Mapping[str, str] = {}
-
-
 @contextmanager
 def one_sandbox(ports: Ports) -> Iterator[Ports]:
     """Yields the same ports, but all that open a sandbox get the same one, and closing it does nothing."""
@@ -144,42 +118,37 @@ def one_sandbox(ports: Ports) -> Iterator[Ports]:
             ports.run_async(lender.sandbox.close())
 
 
-def check_sandbox(
-    plan: RunPlan, datasets: Sequence[PreparedDataset], ports: Ports, known: Mapping[str, str] = _NONE
-) -> dict[str, str]:
+def check_sandbox(plan: RunPlan, datasets: Sequence[PreparedDataset], ports: Ports) -> tuple[str, ...]:
     """Runs reference solutions, and tries a user's own tasks; raises `Refused` if one cannot judge.
 
-    Opens nothing where no program will run. Returns which tasks were tried, now or, as `known` says, by the run before.
+    Opens nothing where no program will run. Returns which tasks were tried.
     """
     if plan.settings.mode == "infer":
-        return {}
+        return ()
     judged = [prepared for prepared in datasets if has_trials(prepared) or runs_programs(prepared)]
     if not judged:
-        return {}
-    work = _try(judged, ports, known, _check_command(plan))
-    return ports.run_async(run_checked(work, lambda: None, ports.clock))
+        return ()
+    tried = () if plan.settings.reuse else tuple(prepared.task.name for prepared in judged if has_trials(prepared))
+    ports.run_async(run_checked(_try(judged, tried, ports, _check_command(plan)), lambda: None, ports.clock))
+    return tried
 
 
-async def _try(judged: Sequence[PreparedDataset], ports: Ports, known: Mapping[str, str], again: str) -> dict[str, str]:
+async def _try(judged: Sequence[PreparedDataset], tried: Collection[str], ports: Ports, again: str) -> None:
     if ports.open_sandbox is None:
         names = ", ".join(prepared.task.name for prepared in judged)
         raise Refused(
             f"The answers to {names} are programs, and there is no place to run them.",
             next_step="model-accuracy-eval doctor",
         )
-    sandbox, tried = ports.open_sandbox(), dict[str, str]()
+    sandbox = ports.open_sandbox()
     try:
         for prepared in judged:
-            name = prepared.task.name
             for program in probes(prepared):
-                await _run_probe(name, program, sandbox)
-            if has_trials(prepared):
-                tried[name] = trial_key(prepared, sandbox)
-                if known.get(name) != tried[name]:
-                    await try_task(prepared, sandbox, ports, again)
+                await _run_probe(prepared.task.name, program, sandbox)
+            if prepared.task.name in tried:
+                await try_task(prepared, sandbox, ports, again)
     finally:
         await sandbox.close()
-    return tried
 
 
 def _check_command(plan: RunPlan) -> str:
