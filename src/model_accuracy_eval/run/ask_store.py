@@ -241,9 +241,8 @@ class AskStore:
 
         async def worker() -> None:
             for problem, index, ask in open_asks:
-                progress.begin_ask((problem, index))
-                await self.answer(problem, index, ask, runners)
-                progress.end_ask((problem, index))
+                with progress.asking():
+                    await self.answer(problem, index, ask, runners)
 
         try:
             await run_workers(worker, self._plan.client_limits.concurrency)

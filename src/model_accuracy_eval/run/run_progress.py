@@ -2,7 +2,6 @@
 
 import contextlib
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
@@ -76,67 +75,44 @@ class DatasetLog:
 
 
 class RunProgress:
-    """Holds the newest state of a run. Texts are made when they are asked for, because replies come by the thousand."""
+    """Implements `ports.ProgressDisplay`: holds the newest state of a run, and shows everything on another display.
+
+    Texts are made when they are asked for, because replies come by the thousand.
+    """
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
-        self.stage = "prepare"
-        self.group = ""
+        self._stage = "prepare"
+        self._group = ""
         self._pace = RunPace()
 
     def watch(self, display: ProgressDisplay, *, group: str = "") -> ProgressDisplay:
-        """Returns a display that notes everything here and shows it on the given one.
-
-        `group`: what all datasets are of.
-        """
-        self.group = group
-        return _WatchedDisplay(display, self)
-
-    def begin(self, dataset: str, counts: Counts, activity: Activity | None) -> None:
-        self._pace.datasets[dataset] = DatasetPace(self._elapsed(), counts, counts.answered, activity)
-
-    def update(self, dataset: str, counts: Counts, *, ended: bool = False) -> None:
-        if pace := self._pace.datasets.get(dataset):
-            pace.counts = counts
-            pace.ended = self._elapsed() if ended else None
+        """`group`: what all datasets are of."""
+        self._display, self._group = display, group
+        self.say, self.tick, self.close = display.say, display.tick, display.close
+        return self
 
     def newest(self) -> tuple[str, str]:
         """Returns title and summary; any thread may call it."""
-        title = progress.title(self.stage, self._pace, self.group)
-        return title, progress.summary(self.stage, self._pace, self._elapsed())
-
-
-class _WatchedDisplay:
-    """Implements `ports.ProgressDisplay`."""
-
-    def __init__(self, display: ProgressDisplay, run_progress: RunProgress) -> None:
-        self._display = display
-        self._run_progress = run_progress
+        title = progress.title(self._stage, self._pace, self._group)
+        return title, progress.summary(self._stage, self._pace, self._elapsed())
 
     def enter(self, stage: str) -> None:
-        self._run_progress.stage = stage
+        self._stage = stage
         self._display.enter(stage)
 
-    def say(self, sentence: str) -> None:
-        self._display.say(sentence)
-
     def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
-        self._run_progress.begin(dataset, counts, activity)
+        self._pace.datasets[dataset] = DatasetPace(self._elapsed(), counts, counts.answered, activity)
         self._display.begin(dataset, counts, activity)
 
-    def tick(self) -> None:
-        self._display.tick()
-
     def update(self, dataset: str, counts: Counts) -> None:
-        self._run_progress.update(dataset, counts)
+        self._pace.datasets[dataset].counts = counts
         self._display.update(dataset, counts)
 
     def end(self, dataset: str, counts: Counts) -> None:
-        self._run_progress.update(dataset, counts, ended=True)
+        pace = self._pace.datasets[dataset]
+        pace.counts, pace.ended = counts, self._elapsed()
         self._display.end(dataset, counts)
-
-    def close(self) -> None:
-        self._display.close()
 
 
 # What is known of a dataset while it is asked, besides its counts: its figure so far, its tokens, its requests.
@@ -188,8 +164,7 @@ class DatasetActivity:
 
 _FIRST_LINE = 5.0
 """Seconds of work before the first line; what takes less needs none."""
-_SHORTEST_INTERVAL = 30.0
-_LONGEST_INTERVAL = 120.0
+_INTERVAL = 30.0
 
 
 class JudgingProgress:
@@ -202,102 +177,76 @@ class JudgingProgress:
         self._store = store
         self._clock: Clock = ports.clock
         self._participle = participle
-        self._samples = 0
-        self._skipped = 0
+        self._samples = self._skipped = self._open = 0
         self._begin: float | None = None
         self._next_line = 0.0
-        self._total = 0
-        self._tenth = -1
-        self._open: Counter[tuple[int, int]] = Counter()
 
     @property
-    def done(self) -> int:
+    def _done(self) -> int:
         """How many samples were read, less those with open asks."""
-        return max(0, self._samples - len(self._open))
+        return max(0, self._samples - self._open)
 
     def lines(self) -> Iterator[bytes]:
         """Yields the journal's lines; a sample counts as read when the next one is asked for."""
         for line in self._store.lines(self._file):
             yield line
             self._samples += 1
-            self.update()
+            self._update()
 
-    def begin_ask(self, sample: tuple[int, int]) -> None:
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """While something is asked about a sample that was read."""
         if self._begin is None:
             self.start()
-        self._open[sample] += 1
-
-    def end_ask(self, sample: tuple[int, int]) -> None:
-        self._open[sample] -= 1
-        if not self._open[sample]:
-            del self._open[sample]
-        self.update()
+        self._open += 1
+        yield
+        self._open -= 1
+        self._update()
 
     def start(self) -> None:
         """Begins to measure; samples that are done by now took no time."""
         self._begin = self._clock.elapsed()
         self._next_line = self._begin + _FIRST_LINE
-        self._skipped = self.done
+        self._skipped = self._done
 
-    def update(self) -> None:
-        """Says how far the judging is, if there is news and the last line was some time ago."""
+    def _update(self) -> None:
+        """Says how far the judging is, if the last line was some time ago."""
         if self._begin is None or (now := self._clock.elapsed()) < self._next_line:
             return
-        if not self._total:  # counted when it is first told: most judging is over before
-            self._total = sum(1 for _ in self._store.lines(self._file))
-        tenth = 10 * self.done // max(self._total, 1)
-        if self._tenth == tenth and now < self._next_line + _LONGEST_INTERVAL - _SHORTEST_INTERVAL:
-            return
-        self._tenth, self._next_line = tenth, now + _SHORTEST_INTERVAL
-        rate = (self.done - self._skipped) / (now - self._begin)
-        left = duration((self._total - self.done) / rate if rate else None)
-        self._log.announce(f"{self.done:,} of {self._total:,} samples {self._participle}, about {left} left")
+        self._next_line = now + _INTERVAL
+        total = sum(1 for _ in self._store.lines(self._file))
+        rate = (self._done - self._skipped) / (now - self._begin)
+        left = duration((total - self._done) / rate if rate else None)
+        self._log.announce(f"{self._done:,} of {total:,} samples {self._participle}, about {left} left")
 
 
 # The figure of a dataset while it is asked, for people who watch.
 #
 # Nothing that is decided or reported rests on it: the run is judged when it is complete. All of them may cost a
-# two-hundredth of the time that this process computes, and a thousandth of the time that it waits for the service, when
-# it has nothing else to do; problems for which there is no time are left out.
+# hundredth of the time that the run takes, because replies wait meanwhile; problems beyond that are left out.
 
 
-_SHARE = 0.005
-"""Of this process's computing time."""
-_SHARE_OF_WAITING = 0.001
-_ALLOWED = 0.005
-"""Seconds of it in any case."""
-_LOOK_SECONDS = 0.02
-"""When no time is left, the computing time is asked for again after so long: that takes as long as a judgement."""
+_SHARE = 0.01
+_ALLOWED = 0.5
+"""Seconds of it in any case: what is needed for the first judgement may not be loaded yet."""
 _UNKNOWN = (0.0, 1.0)
 
 
 class SpareTime:
-    """The computing time that the figures of all datasets may cost together."""
+    """The time that the figures of all datasets may cost together."""
 
     def __init__(self) -> None:
-        self._began = time.process_time()
-        self._begun = time.monotonic()
-        self._spent: float | None = None
-        """None: nothing was judged, so the modules for it may not be loaded, which has to be done once in any case."""
-        self._next_look = 0.0
+        self._began = time.monotonic()
+        self._spent = 0.0
 
     def is_left(self) -> bool:
-        if self._spent is None:
-            return True
-        now = time.monotonic()
-        if now < self._next_look:
-            return False
-        computed, passed = time.process_time() - self._began, now - self._begun
-        is_left = self._spent <= _ALLOWED + _SHARE * computed + _SHARE_OF_WAITING * passed
-        if not is_left:
-            self._next_look = now + _LOOK_SECONDS
-        return is_left
+        return self._spent <= _ALLOWED + _SHARE * (time.monotonic() - self._began)
 
     @contextmanager
     def spending(self) -> Iterator[None]:
-        began = time.process_time()
+        began = time.monotonic()
         yield
-        self._spent = 0.0 if self._spent is None else self._spent + time.process_time() - began
+        self._spent += time.monotonic() - began
 
 
 class RunningFigure:
