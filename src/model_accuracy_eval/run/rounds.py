@@ -33,6 +33,22 @@ from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 AskChat = Callable[[Request], Awaitable[Reply]]
 
 
+def as_one(replies: Sequence[Reply], fault: Fault | None, **of_choice: object) -> Reply:
+    """The last reply for all of a conversation; `of_choice`: what its choice is to say besides."""
+    last, tries = replies[-1], sum(reply.tries for reply in replies)
+    if fault is not None or not last.choices:
+        return replace(last, id=replies[0].id, tries=tries, fault=fault)
+    choices = [reply.choices[0] for reply in replies]
+    choice = replace(
+        choices[-1],
+        # A reply that may have been cut makes all that follows doubtful.
+        finish_reason=choices[-1].finish_reason if all(item.finish_reason for item in choices) else None,
+        timings=total_timings(choices),
+        **of_choice,
+    )
+    return replace(last, id=replies[0].id, tries=tries, choices=(choice,), usage=total_usage(replies))
+
+
 def total_timings(choices: Sequence[Choice]) -> Timings:
     """Returns the first token's time of the first request and sums over all requests, without the time between them."""
     timings = [choice.timings for choice in choices]
@@ -98,19 +114,11 @@ def _calls(reply: Reply) -> tuple[ToolCall, ...]:
 
 
 def _joined(replies: Sequence[Reply], rounds: tuple[ToolRound, ...], reason: str | None = None) -> Reply:
-    last, tries = replies[-1], sum(reply.tries for reply in replies)
-    if last.fault is not None:
-        return replace(last, id=replies[0].id, tries=tries, fault=_explained(last.fault, len(rounds)))
-    choices = [reply.choices[0] for reply in replies]
-    choice = replace(
-        choices[-1],
-        calls=(),
-        rounds=rounds,
-        # A reply that may have been cut makes all that follows doubtful.
-        finish_reason=reason or (choices[-1].finish_reason if all(item.finish_reason for item in choices) else None),
-        timings=total_timings(choices),
-    )
-    return replace(last, id=replies[0].id, tries=tries, choices=(choice,), usage=total_usage(replies))
+    fault = replies[-1].fault
+    joined = as_one(replies, _explained(fault, len(rounds)) if fault else None, calls=(), rounds=rounds)
+    if reason is None or not joined.choices:
+        return joined
+    return replace(joined, choices=(replace(joined.choices[0], finish_reason=reason),))
 
 
 def _explained(fault: Fault, rounds: int) -> Fault:
@@ -147,26 +155,11 @@ async def ask_in_turns(ask: AskChat, request: Request, problem: Problem) -> Repl
         said = Message(role="assistant", content=strip_thoughts(choice.text, problem) or "")
         request = replace(request, messages=(*request.messages, said, Message(role="user", content=follow_up)))
         replies.append(await ask(request))
-    return _joined_turns(replies, tuple(earlier))
-
-
-def _joined_turns(replies: Sequence[Reply], earlier: tuple[EarlierReply, ...]) -> Reply:
-    last, tries = replies[-1], sum(reply.tries for reply in replies)
-    if last.fault is not None:
-        sentence = last.fault.sentence.rstrip(".")
-        fault = replace(last.fault, sentence=f"{sentence}, in turn {len(replies)} of the conversation.")
-        return replace(last, id=replies[0].id, tries=tries, fault=fault)
-    if not last.choices:
-        return replace(last, id=replies[0].id, tries=tries)
-    choices = [reply.choices[0] for reply in replies]
-    choice = replace(
-        choices[-1],
-        earlier=earlier,
-        # A reply that may have been cut makes all that follows doubtful.
-        finish_reason=choices[-1].finish_reason if all(item.finish_reason for item in choices) else None,
-        timings=total_timings(choices),
-    )
-    return replace(last, id=replies[0].id, tries=tries, choices=(choice,), usage=total_usage(replies))
+    fault = replies[-1].fault
+    if fault is not None:
+        sentence = fault.sentence.rstrip(".")
+        fault = replace(fault, sentence=f"{sentence}, in turn {len(replies)} of the conversation.")
+    return as_one(replies, fault, earlier=tuple(earlier))
 
 
 # The samples of a reply, as they are journaled and judged.
@@ -216,21 +209,14 @@ def _likeliest(problem: Problem, index: int, reply: Reply, method: RequestMethod
     )
 
 
-# What a service says about the tokens of several choices: some count one of them alone.
-
-
-def counts_one_choice(reply: Reply) -> bool:
-    """Whether the completion tokens are too few for all choices of the reply, and enough for each of them.
+def without_partial_count(reply: Reply) -> Reply:
+    """Some services count the tokens of one choice alone: nobody knows how many the others have, so it is left out.
 
     Each chunk with text holds one token or more; one more in each choice may have come in two chunks.
     """
-    counted = reply.usage.completion_tokens if reply.usage else None
-    chunks = [choice.timings.chunks for choice in reply.choices]
-    return counted is not None and len(chunks) > 1 and max(chunks) <= counted < sum(chunks) - len(chunks)
-
-
-def without_partial_count(reply: Reply) -> Reply:
-    """Where one choice was counted, nobody knows how many tokens the others have: the number is left out."""
-    if reply.usage is None or not counts_one_choice(reply):
+    usage, chunks = reply.usage, [choice.timings.chunks for choice in reply.choices]
+    if usage is None or usage.completion_tokens is None or len(chunks) < 2:
         return reply
-    return replace(reply, usage=replace(reply.usage, completion_tokens=None, reasoning_tokens=None))
+    if not max(chunks) <= usage.completion_tokens < sum(chunks) - len(chunks):
+        return reply
+    return replace(reply, usage=replace(usage, completion_tokens=None, reasoning_tokens=None))

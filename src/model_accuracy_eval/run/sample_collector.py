@@ -28,7 +28,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.run.ask_store import OnSample
 from model_accuracy_eval.run.early_stop import Follower
-from model_accuracy_eval.run.rounds import counts_one_choice, reply_samples, without_partial_count
+from model_accuracy_eval.run.rounds import reply_samples, without_partial_count
 from model_accuracy_eval.run.run_progress import DatasetActivity, DatasetLog, RunningFigure, SpareTime
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.answers import tools
@@ -254,14 +254,14 @@ class SampleCollector:
         One append: a kill keeps all samples of a reply or none.
         """
         problem, now = request.problem, self._ports.clock.now()
-        if counts_one_choice(reply):
+        counted = without_partial_count(reply)
+        if counted is not reply:
             self.log.write(f"problem {problem.id}: the service counts the tokens of one choice alone: left out")
-            reply = without_partial_count(reply)
-        attempts = reply_samples(problem, request.indexes, request.seed, reply, method)
+        attempts = reply_samples(problem, request.indexes, request.seed, counted, method)
         lines = b"".join(journal.line(self.prepared, problem, attempt, now) for attempt in attempts)
         self._store.append(self._journal, lines)
         self._on_sample(problem, attempts)
-        self.activity.answered(reply)
+        self.activity.answered(counted)
         if self._figure is not None:
             self._figure.take(request.place, attempts)
         self._count(
