@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "Compare two runs.",
     "rescore": "Judge replies that another tool saved.",
     "history": "Show trends over runs, and where a figure has fallen.",
+    "view": "Look at the runs of a folder in the browser.",
     "batch": "Answer every prompt of a file.",
     "tasks": "What can be evaluated.",
     "doctor": "Check this machine, its connections, a service, or the metrics.",

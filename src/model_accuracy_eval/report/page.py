@@ -26,7 +26,7 @@ REPLIES_PAGE = "replies.html"
 LARGEST = 19 * 1024 * 1024
 """Bytes of compressed replies in the page; more go to a page of their own, so that this one stays below 20 MB."""
 
-_SCRIPTS = ("elements.js", "packed.js", "problem_list.js", "problem_panel.js", "page.js")
+_SCRIPTS = ("elements.js", "packed.js", "problem_list.js", "problem_panel.js", "run_list.js", "page.js")
 
 
 def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedReplies] | None = None) -> bytes:

@@ -1,0 +1,57 @@
+"""`view`: the runs of a folder on a page in the browser: a temporary file, no server."""
+
+import tempfile
+import webbrowser
+from pathlib import Path
+
+import click
+
+from model_accuracy_eval.commands.options import write
+from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.report import page, run_list
+from model_accuracy_eval.report.run_list import ListedRun
+from model_accuracy_eval.run_folder import runfile
+from model_accuracy_eval.run_folder.run_archive import open_archive
+from model_accuracy_eval.run_folder.run_folder import find_runs
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
+
+
+@click.command()
+@click.argument("folder", default="outputs")
+@click.option("--no-browser", is_flag=True, help="Print the page's address and open nothing.")
+def view(folder: str, no_browser: bool) -> None:
+    """List the runs under FOLDER (default: outputs), zips of runs included, on a page that opens each run's own.
+
+    The page is a temporary file that this account alone can read; nothing is written to FOLDER.
+    """
+    paths = list(find_runs(folder))
+    place = Path(tempfile.mkdtemp(prefix="model-accuracy-eval-view-"))
+    runs: list[ListedRun] = []
+    unreadable: list[str] = []
+    for number, path in enumerate(paths):
+        try:
+            runs += _listed(path, place / str(number))
+        except EvalError as error:  # noqa: PERF203 - each is told
+            unreadable.append(error.sentence)
+    listing = place / "runs.html"
+    write(str(listing), run_list.as_html(folder, runs, unreadable))
+    click.echo(f"The runs of {folder}: {listing.as_uri()}")
+    if not no_browser:
+        webbrowser.open(listing.as_uri())
+
+
+def _listed(path: str, unpacked: Path) -> list[ListedRun]:
+    """The run, if its file is whole, with the address of its page; a zip's pages are unpacked for it."""
+    archive = open_archive(path)
+    run = runfile.read_if_complete(archive.read(RUN_FILE), path)
+    if run is None:
+        return []
+    folder = Path(path).absolute()
+    if not folder.is_dir():
+        for name in (page.PAGE, page.REPLIES_PAGE):
+            if (body := archive.read(name)) is not None:
+                unpacked.mkdir(exist_ok=True)
+                (unpacked / name).write_bytes(body)
+        folder = unpacked
+    report = folder / page.PAGE
+    return [ListedRun(place=path, run=run, page=report.as_uri() if report.is_file() else "")]
