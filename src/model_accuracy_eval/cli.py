@@ -1,16 +1,20 @@
 """The command line: a table of commands, each imported when it is called, so that `--help` needs none of them."""
 
 import difflib
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.commands import interrupts
 from model_accuracy_eval.commands.standard_streams import NotPrinted
-from model_accuracy_eval.errors import Defect, EvalError, StopSignal
+from model_accuracy_eval.errors import Defect, EvalError, StopSignal, stop_signals
+from model_accuracy_eval.system.clock import repeated_stops
 
 COMMANDS: Mapping[str, str] = {
     "run": "Evaluate an adapter folder, or a service that already runs.",
@@ -59,7 +63,7 @@ class _Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with interrupts.raised():
+            with stops_raised():
                 return super().invoke(ctx)
         except StopSignal as stop:
             click.echo("Stopped.", err=True)
@@ -100,3 +104,32 @@ def main() -> None:
     4 the adapter did not come up or died · 5 too many requests failed · 6 the report could not be published ·
     7 gates undecided · 70 a defect of this program · 129/130/143 stopped
     """  # noqa: D301 - click looks for the character itself
+
+
+# What Ctrl-C, SIGTERM and a closed terminal do to a command: a sentence and the exit code of shells, no traceback.
+#
+# A run takes the signals over while it lasts, because it has answers to keep and an adapter to end.
+
+
+@contextmanager
+def stops_raised() -> Iterator[None]:
+    """While entered, the signals raise `StopSignal`. Only a main thread can be told of signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, _raise) for number in stop_signals()}
+    try:
+        with repeated_stops():
+            yield
+    except RuntimeError as error:
+        # Python before 3.12 wraps whatever is raised while a class gets its attributes, as during an import.
+        if isinstance(error.__cause__, StopSignal):
+            raise error.__cause__ from None
+        raise
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int, _frame: FrameType | None) -> None:
+    raise StopSignal(number)

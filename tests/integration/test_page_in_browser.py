@@ -16,7 +16,7 @@ from tests.unit.report.test_page_replies import answer, failure
 
 from model_accuracy_eval.records import DatasetResult, VerdictReason
 from model_accuracy_eval.records.code import Execution, FailedCheck, Program
-from model_accuracy_eval.report import comparison_page, page, page_replies
+from model_accuracy_eval.report import page, page_replies
 from model_accuracy_eval.report.page_replies import SampleDocument
 from model_accuracy_eval.run_folder import predictions
 
@@ -417,7 +417,7 @@ def test_a_comparison_opens_on_a_phone(fresh: Tab, tmp_path: Path) -> None:
     document = page_replies.ProblemDocument(id=0, samples=[SampleDocument(why=why, text=f"new {why}") for why in after.why],
                                             old=[SampleDocument(why=why, text=f"old {why}") for why in before.why])  # fmt: skip
     packed = {"sums": page_replies.pack_documents([document])}
-    (tmp_path / "compare.html").write_bytes(comparison_page.as_html(compared(old, new), old, new, {}, packed))
+    (tmp_path / "compare.html").write_bytes(page.comparison_as_html(compared(old, new), old, new, {}, packed))
     fresh.look(width=390, height=844, phone=True)
     fresh.open((tmp_path / "compare.html").as_uri())
     fresh.wait("!document.getElementById('explorer').hidden")

@@ -45,8 +45,7 @@ from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.settings import Setting, table
 from model_accuracy_eval.sinks import action_sinks, check_sink
 from model_accuracy_eval.sinks import inputs as sink_inputs
-from model_accuracy_eval.sinks.publisher import Publisher
-from model_accuracy_eval.sinks.sink_parts import SinkParts
+from model_accuracy_eval.sinks.publisher import Publisher, SinkParts
 from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.docker_engine import Labels

@@ -17,9 +17,9 @@ from model_accuracy_eval.commands.options import (
 from model_accuracy_eval.commands.report import with_gates
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, DatasetResult, Report
-from model_accuracy_eval.report import comparison, comparison_page, page_replies, terminal
+from model_accuracy_eval.report import comparison, page, page_replies, terminal
 from model_accuracy_eval.report.page_replies import PackedReplies, ProblemDocument
-from model_accuracy_eval.run_folder import journal, kept_report, predictions
+from model_accuracy_eval.run_folder import journal, predictions, runfile
 from model_accuracy_eval.run_folder.run_archive import open_archive
 
 
@@ -39,7 +39,7 @@ def compare(base: str, new: str, as_json: bool, md: str | None, html: str | None
     given = given_settings(values)
     verdict = None
     if given:
-        verdict = with_gates(kept_report.read(open_archive(new)), {**given, "baseline": base}, open_archive)
+        verdict = with_gates(runfile.kept_report(open_archive(new)), {**given, "baseline": base}, open_archive)
     if md:
         write(md, comparison.as_markdown(result).encode())
     if html:
@@ -52,21 +52,21 @@ def compare(base: str, new: str, as_json: bool, md: str | None, html: str | None
 
 
 def page_of(base: Archive, new: Archive, compared: Comparison) -> bytes:
-    old_report, new_report = kept_report.read(base), kept_report.read(new)
-    states = comparison_page.states(compared, old_report, new_report)
+    old_report, new_report = runfile.kept_report(base), runfile.kept_report(new)
+    states = page.states(compared, old_report, new_report)
     old_results = {result.dataset: result for result in old_report.dataset_results}
     replies: dict[str, PackedReplies] = {}
     questions: dict[str, dict[int, str]] = {}
     for result in new_report.dataset_results:
         if result.dataset in states:
             changed = states[result.dataset]
-            before = comparison_page.changed_only(old_results[result.dataset], changed)
-            after = comparison_page.changed_only(result, changed)
+            before = page.changed_only(old_results[result.dataset], changed)
+            after = page.changed_only(result, changed)
             replies[result.dataset] = page_replies.pack_documents(
                 _side_by_side(_documents(base, old_report, before), _documents(new, new_report, after))
             )
             questions[result.dataset] = journal.questions(new.lines, new_report.plan.settings.label, result.dataset)
-    return comparison_page.as_html(compared, old_report, new_report, questions, replies)
+    return page.comparison_as_html(compared, old_report, new_report, questions, replies)
 
 
 def _side_by_side(old: Iterator[ProblemDocument], new: Iterator[ProblemDocument]) -> Iterator[ProblemDocument]:

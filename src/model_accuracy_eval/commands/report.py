@@ -15,11 +15,10 @@ from model_accuracy_eval.errors import BadReuse, BadValue, UsageError
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
 from model_accuracy_eval.records.report import is_verdict
-from model_accuracy_eval.report import exports, lm_eval_results, model_card, terminal
-from model_accuracy_eval.report.exports import ExportedRun, NamedFile, exported_run
-from model_accuracy_eval.report.model_card import HubDataset
+from model_accuracy_eval.report import exports, lm_eval_results, terminal
+from model_accuracy_eval.report.exports import ExportedRun, HubDataset, NamedFile, exported_run
 from model_accuracy_eval.run import outcome, previous_run, resolve
-from model_accuracy_eval.run_folder import journal, kept_report, runfile, saved_plan
+from model_accuracy_eval.run_folder import journal, runfile, saved_plan
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.run_folder import reopened
@@ -30,7 +29,7 @@ from model_accuracy_eval.sinks import run_files
 
 FORMS: Mapping[str, Callable[[ExportedRun, Mapping[str, HubDataset]], Iterable[NamedFile]]] = {
     "junit": lambda run, _: exports.junit(run),
-    "model-card": model_card.files,
+    "model-card": exports.model_card,
     "lm-eval": lambda run, _: lm_eval_results.files(run),
     "benchmark-action": lambda run, _: exports.benchmark_entries(run),
 }
@@ -67,8 +66,8 @@ def report(run: str, forms: tuple[str, ...], into: str, hub_datasets: tuple[str,
             click.echo(str(path))
         return
     with contextlib.closing(reopened(run)) as store:
-        verdict = with_gates(kept_report.read(store), given, open_archive) if given else None
-        names = write_verdict(verdict, store) if verdict else render(kept_report.read(store), store)
+        verdict = with_gates(runfile.kept_report(store), given, open_archive) if given else None
+        names = write_verdict(verdict, store) if verdict else render(runfile.kept_report(store), store)
         click.echo("\n".join(f"{store.root}/{name}" for name in names))
     if verdict is not None:
         click.echo("\n".join(terminal.verdict(verdict)))
@@ -90,9 +89,9 @@ def render(kept: Report, store: Store) -> list[str]:
 
 def _exported(run: str, forms: Iterable[str], folder: str, hub_datasets: Iterable[str]) -> Iterator[Path]:
     """Writes a run's files in these forms; yields their paths."""
-    hubs = model_card.parse(hub_datasets)
+    hubs = exports.parse_hub_datasets(hub_datasets)
     archive = open_archive(run)
-    exported = exported_run(kept_report.read(archive), archive)
+    exported = exported_run(runfile.kept_report(archive), archive)
     for name, content in (file for form in forms for file in FORMS[form](exported, hubs)):
         # A name may hold folders, made of names of models and datasets; none of them leads out of the folder.
         path = Path(folder, *(part for part in name.split("/") if part.strip(".")))

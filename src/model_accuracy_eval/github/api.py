@@ -4,11 +4,26 @@ Every refusal becomes one sentence that names the missing permission: `Refused` 
 it, `PublishFailed` when a result cannot be published.
 """
 
-from collections.abc import Callable
+import base64
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from model_accuracy_eval.github import branch_file, comments, facts
-from model_accuracy_eval.github.checks import ChecksApi
+import requests
+from github import GithubException, InputGitTreeElement
+from github.AuthenticatedUser import AuthenticatedUser
+from github.Issue import Issue
+from github.IssueComment import IssueComment
+from github.Repository import Repository
+
+from model_accuracy_eval.errors import PublishFailed
+from model_accuracy_eval.github import facts, refusals
+from model_accuracy_eval.github.checks import ChecksApi, clean
+from model_accuracy_eval.github.refusals import FOREIGN, Purpose
+from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.report import Hardware, Permission
+from model_accuracy_eval.system.retry import draw
 
 
 class GitHubRest(ChecksApi):
@@ -32,8 +47,195 @@ class GitHubRest(ChecksApi):
     def append_to_branch(
         self, repository: str, branch: str, path: str, make: Callable[[bytes], bytes], *, message: str
     ) -> bytes:
-        return branch_file.append(self._requester, repository, branch=branch, path=path, make=make, message=message)
+        return append_to_branch(self._requester, repository, branch=branch, path=path, make=make, message=message)
 
     def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str:
         """Writes our comment, or edits it; returns its URL."""
-        return comments.upsert(self._requester, repository, number, marker=marker, body=body)
+        return upsert_comment(self._requester, repository, number, marker=marker, body=body)
+
+
+# One comment on a pull request that is found again and edited in place, never written twice.
+#
+# It is recognised by its first line, a hidden marker, and by its author. The marker alone would not do: anybody can
+# write one, and model output may quote one.
+
+
+LIMIT = 65_536
+"""Characters."""
+ACTIONS_BOT = "github-actions[bot]"
+"""The author of what is written with a workflow's own GITHUB_TOKEN."""
+
+
+def upsert_comment(requester: GitHubRequester, repository: str, number: int, *, marker: str, body: str) -> str:
+    """Leaves exactly one comment of ours that begins with the marker, `<!-- … -->`; returns its URL."""
+    if not (marker.startswith("<!--") and marker.endswith("-->") and "\n" not in marker):
+        raise PublishFailed(
+            f"The marker of a comment has to be an HTML comment on one line, <!-- … -->; '{marker}' is not."
+        )
+    action = f"to comment on pull request {number}"
+    purpose = Purpose(action=action, permission="pull-requests: write", repository=repository)
+    issue = requester.repository(repository).get_issue(number)
+    with purpose.explained():
+        author = own_login(requester)
+        own = _own(issue, marker, author)
+    text = _marked(marker, body)
+    with purpose.explained():
+        for index, comment in enumerate(own):
+            try:
+                requester.once(partial(comment.edit, text))
+            except GithubException as error:
+                if error.status in (404, 410):  # somebody has just deleted it
+                    continue
+                raise
+            _delete(own[index + 1 :])
+            return comment.html_url
+        return requester.once(
+            lambda: issue.create_comment(text), lambda: next(iter(_own(issue, marker, author)), None)
+        ).html_url
+
+
+def _own(issue: Issue, marker: str, author: str) -> list[IssueComment]:
+    """The oldest first. All pages are read: ours may be on any of them."""
+
+    def is_own(comment: IssueComment) -> bool:
+        # The author's account may be gone. Logins are not case-sensitive, and GitHub may return other line ends.
+        login = comment.user.login if comment.user else ""
+        return login.lower() == author.lower() and (comment.body or "").splitlines()[:1] == [marker]
+
+    return sorted(filter(is_own, issue.get_comments()), key=lambda comment: comment.id)
+
+
+def _delete(surplus: Sequence[IssueComment]) -> None:
+    """Two jobs that began in the same second can each have written one. A failure here is no reason to fail."""
+    for comment in surplus:
+        with contextlib.suppress(GithubException, requests.RequestException):
+            comment.delete()
+
+
+def own_login(requester: GitHubRequester) -> str:
+    """The login behind the token. Tokens of apps, GITHUB_TOKEN among them, have no user but may ask for `viewer`."""
+    with contextlib.suppress(GithubException, *FOREIGN):
+        if login := AuthenticatedUser(requester, url="/user").login:
+            return login
+    with contextlib.suppress(GithubException, *FOREIGN):
+        _, answer = requester.graphql_query("query { viewer { login } }", {})
+        return str(answer["data"]["viewer"]["login"])
+    return ACTIONS_BOT
+
+
+def _marked(marker: str, body: str) -> str:
+    text = f"{marker}\n{clean(body)}"
+    if len(text) > LIMIT:
+        raise PublishFailed(
+            f"A comment may have {LIMIT:,} characters and this one has {len(text):,} with its marker; it was not sent."
+        )
+    return text
+
+
+# A file on a branch to which jobs add lines, several of them perhaps at once.
+#
+# Nothing is ever forced: GitHub takes a new version only in the place of the one that was read. If another job was
+# faster, its version is read and added to.
+
+
+_TRIES = 8
+_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+"""Seconds after the first race that was lost, twice as many after each further one, and the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """What is there now."""
+
+    content: bytes
+    sha: str | None
+    """None: there is no such file."""
+    branch: bool
+
+
+def append_to_branch(
+    requester: GitHubRequester,
+    repository: str,
+    *,
+    branch: str,
+    path: str,
+    make: Callable[[bytes], bytes],
+    message: str,
+) -> bytes:
+    """Adds what `make` makes of the file's content; returns the new content. Makes file and branch if need be."""
+    action = f"to add to {path} on the branch {branch}"
+    purpose = Purpose(action=action, permission="contents: write", repository=repository)
+    file = _BranchFile(requester, requester.repository(repository), branch, path)
+    for number in range(_TRIES):
+        with purpose.explained():
+            before = file.read()
+        added = make(before.content)
+        if not added:
+            return before.content
+        whole = before.content + (b"\n" if before.content and not before.content.endswith(b"\n") else b"") + added
+        with purpose.explained():
+            if file.take(before, whole, message):
+                return whole
+        requester.patience.wait(min(_PAUSE * 2.0**number, _LONGEST_PAUSE) * draw())
+    raise PublishFailed(
+        f"The branch {branch} of {repository} was changed by others {_TRIES} times while {path} was to be added to; "
+        "the run is in the artifact: add it with `model-accuracy-eval history RUN --append FILE`."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _BranchFile:
+    requester: GitHubRequester
+    repository: Repository
+    branch: str
+    path: str
+
+    def read(self) -> _Version:
+        try:
+            file = self.repository.get_contents(self.path, ref=self.branch)
+        except GithubException as error:
+            if error.status != 404:
+                raise
+            return _Version(b"", None, branch="no commit found" not in refusals.message(error).lower())
+        if isinstance(file, list):
+            raise PublishFailed(f"{self.path} is a folder on the branch {self.branch}; name a file in history-file.")
+        if file.encoding == "base64":
+            return _Version(file.decoded_content, file.sha, branch=True)
+        # GitHub shows the content of a file of more than a megabyte by its hash alone.
+        blob = self.repository.get_git_blob(file.sha)
+        return _Version(base64.b64decode(blob.content), file.sha, branch=True)
+
+    def take(self, before: _Version, whole: bytes, message: str) -> bool:
+        """Whether this version took the place of the one before; somebody else may have been faster."""
+        try:
+            if not before.branch:
+                self._begin(whole, message)
+            elif before.sha is None:
+                self.repository.create_file(self.path, message, whole, branch=self.branch)
+            else:
+                self.repository.update_file(self.path, message, whole, before.sha, branch=self.branch)
+        except GithubException as error:
+            if _is_lost_race(error):
+                return False
+            raise
+        return True
+
+    def _begin(self, whole: bytes, message: str) -> None:
+        """A branch of its own with this file alone, which shares nothing with the others.
+
+        What is made twice does no harm: nothing refers to the first one, and a second branch is a race with oneself.
+        """
+        once, repository = self.requester.once, self.repository
+        entry = InputGitTreeElement(self.path, "100644", "blob", content=whole.decode())
+        tree = once(lambda: repository.create_git_tree([entry]))
+        commit = once(lambda: repository.create_git_commit(message, tree, []))
+        once(lambda: repository.create_git_ref(f"refs/heads/{self.branch}", commit.sha))
+
+
+def _is_lost_race(error: GithubException) -> bool:
+    """409: the file or the branch is not the one that was read. 422: since then there is a file, or a branch. Rules of
+    the branch are no race, though GitHub answers them with the same numbers."""
+    words = refusals.message(error).lower()
+    if "rule" in words or "protected" in words:
+        return False
+    return error.status == 409 or (error.status == 422 and ("already exists" in words or "sha" in words))

@@ -18,7 +18,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
 )
 from model_accuracy_eval.records.report import CheckConclusion, is_verdict
-from model_accuracy_eval.report import advice, comparison, figures, markdown, page_charts
+from model_accuracy_eval.report import comparison, figures, markdown, remarks, sections
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title, words
 from model_accuracy_eval.report.figures import VALUE, TableColumn
 from model_accuracy_eval.report.markdown import MarkdownPart, MeasureText
@@ -202,7 +202,7 @@ def _changed(rows: Sequence[SummaryRow], baseline: Comparison) -> Iterator[str]:
 
 def lowest_parts(results: Sequence[DatasetResult]) -> MarkdownPart:
     """The parts of all datasets with the lowest figures."""
-    parts = [(chart.dataset, part) for chart in page_charts.parts(results) for part in chart.shown]
+    parts = [(chart.dataset, part) for chart in sections.parts(results) for part in chart.shown]
     lowest = sorted(parts, key=lambda item: item[1].value)[:_PARTS_SHOWN]
     lines = tuple(
         f"- {markdown.text(dataset, 100)}, {markdown.text(part.name, 100)}: "
@@ -218,9 +218,9 @@ def _gate(result: GateResult) -> str:
 
 
 def _counts(result: DatasetResult) -> str:
-    remarks = "".join(f", {remark}" for remark in figures.count_remarks(result.counts))
+    trouble = "".join(f", {remark}" for remark in figures.count_remarks(result.counts))
     name = markdown.text(result.dataset, 100)
-    return f"- {name}: {result.counts.answered} of {result.counts.planned} samples answered{remarks}"
+    return f"- {name}: {result.counts.answered} of {result.counts.planned} samples answered{trouble}"
 
 
 def _notes(report: Report) -> Iterator[str]:
@@ -236,9 +236,9 @@ def _notes(report: Report) -> Iterator[str]:
 
 
 def _advice(report: Report) -> Iterator[str]:
-    for piece in advice.advise(figures.all_rows(report)):
+    for piece in remarks.advise(figures.all_rows(report)):
         yield f"- {markdown.text(piece.dataset, 100)}: {piece.profile} {piece.next_steps}"
-    for line in (*advice.again_lines(figures.all_rows(report)), *advice.chance_lines(figures.all_rows(report))):
+    for line in (*remarks.again_lines(figures.all_rows(report)), *remarks.chance_lines(figures.all_rows(report))):
         yield f"- {markdown.text(line, 400)}"
 
 

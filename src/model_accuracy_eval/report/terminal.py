@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from model_accuracy_eval.records import DatasetResult, Report, Settings
-from model_accuracy_eval.report import advice, comparison, endings, figures, tables
+from model_accuracy_eval.report import comparison, endings, figures, remarks, tables
 from model_accuracy_eval.report.remarks import service_notes
 
 
@@ -44,15 +44,15 @@ def _remarks(report: Report) -> Iterator[str]:
     for result in report.dataset_results:
         yield _counts(result)
         yield from (f"  {note}" for note in result.notes)
-    yield from advice.chance_lines(figures.all_rows(report))
+    yield from remarks.chance_lines(figures.all_rows(report))
     if report.dataset_results:
         yield from service_notes(report.plan, report.service, report.replicas)
 
 
 def _counts(result: DatasetResult) -> str:
-    remarks = ", ".join(figures.count_remarks(result.counts))
+    trouble = ", ".join(figures.count_remarks(result.counts))
     answered = f"{result.counts.answered} of {result.counts.planned} samples answered"
-    return f"{result.dataset}: {answered}{'; ' + remarks if remarks else ''}."
+    return f"{result.dataset}: {answered}{'; ' + trouble if trouble else ''}."
 
 
 def _baseline(report: Report) -> Iterator[str]:

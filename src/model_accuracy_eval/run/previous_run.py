@@ -20,12 +20,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.run_folder import journal, manifest, results, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
-from model_accuracy_eval.run_folder.sampling_facts import (
-    SamplingFacts,
-    sampling_change,
-    sampling_facts,
-    setting_changes,
-)
+from model_accuracy_eval.run_folder.saved_plan import SamplingFacts, sampling_change, sampling_facts, setting_changes
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome
 

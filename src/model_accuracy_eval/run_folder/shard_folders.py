@@ -14,7 +14,7 @@ from model_accuracy_eval.records import RunPlan, Settings, Shard, TaskSpec
 from model_accuracy_eval.run_folder import journal, predictions, runfile, saved_plan
 from model_accuracy_eval.run_folder.run_archive import FolderArchive
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
-from model_accuracy_eval.run_folder.sampling_facts import sampling_change
+from model_accuracy_eval.run_folder.saved_plan import sampling_change
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 from model_accuracy_eval.system import local_files

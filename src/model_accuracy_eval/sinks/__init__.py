@@ -10,15 +10,12 @@ from model_accuracy_eval.ports.service import Sink
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.settings import Setting, table
 from model_accuracy_eval.sinks.artifact_sink import ArtifactInputs, ArtifactSink, LateArtifactSink
-from model_accuracy_eval.sinks.check_sink import CheckInputs, CheckSink
+from model_accuracy_eval.sinks.check_sink import CheckInputs, CheckSink, StatusInputs, StatusSink
 from model_accuracy_eval.sinks.comment_sink import CommentInputs, CommentSink
 from model_accuracy_eval.sinks.history_sink import HistoryInputs, HistorySink
-from model_accuracy_eval.sinks.job_summary import JobSummary
+from model_accuracy_eval.sinks.publisher import NoInputs, SinkParts
 from model_accuracy_eval.sinks.run_files import RunFiles
-from model_accuracy_eval.sinks.sink_parts import NoInputs, SinkParts
-from model_accuracy_eval.sinks.status_sink import StatusInputs, StatusSink
-from model_accuracy_eval.sinks.step_log import StepLog
-from model_accuracy_eval.sinks.step_outputs import StepOutputs
+from model_accuracy_eval.sinks.step_sinks import JobSummary, StepLog, StepOutputs
 
 FILES: tuple[Sink, ...] = (RunFiles(),)
 """The sinks of a run that publishes to its folder alone."""

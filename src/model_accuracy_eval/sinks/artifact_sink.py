@@ -12,7 +12,7 @@ from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Record, Report
 from model_accuracy_eval.report.endings import outcome
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.sink_parts import SinkParts
+from model_accuracy_eval.sinks.publisher import SinkParts
 
 _UPLOAD_AFTER_STOP, _LAST_SECOND = 4.0, 9.0
 """Seconds for the artifact, and for everything: the runner kills the step ten seconds after the stop."""

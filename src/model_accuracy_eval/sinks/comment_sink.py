@@ -8,7 +8,7 @@ from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Record, Report
 from model_accuracy_eval.report import comment
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.sink_parts import SinkParts
+from model_accuracy_eval.sinks.publisher import SinkParts
 
 
 class CommentInputs(Record, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryFile
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.sink_parts import SinkParts
+from model_accuracy_eval.sinks.publisher import SinkParts
 from model_accuracy_eval.system.local_files import append_lines
 
 _TITLE = "History"

@@ -1,12 +1,16 @@
 """The result of a run, published to every sink in turn. A sink that fails silences no other."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
 from model_accuracy_eval.ports import Store
+from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, CheckUpdater, GitHubApi, RunnerStep
 from model_accuracy_eval.ports.service import LiveSink, Published, Sink
-from model_accuracy_eval.records import Outcome, Report
+from model_accuracy_eval.records import Outcome, Record, Report
+from model_accuracy_eval.report.comment import Links
+from model_accuracy_eval.run_folder import manifest
 
 
 class Publisher:
@@ -57,3 +61,39 @@ class Publisher:
         error = EvalError(outcome.sentence, detail=f"{outcome.detail}\n{sentence}".lstrip(), stage=outcome.stage)
         error.exit_code = outcome.exit_code
         raise error
+
+
+# What the sinks of the action are built from.
+
+
+NAME = "Model accuracy"
+"""What check and status are called, before the run's label."""
+
+
+def manifest_digest(folder: Store | None) -> str:
+    """What stands for every file of the run; empty if the run left no manifest."""
+    stated = folder.read(manifest.MANIFEST) if folder is not None else None
+    return "" if stated is None else manifest.digest(stated)
+
+
+class NoInputs(Record, frozen=True):
+    """For a sink that nothing has to be said to."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SinkParts:
+    """Each sink takes of these what it needs."""
+
+    context: ActionContext
+    step: RunnerStep
+    github: GitHubApi
+    artifacts: ArtifactStore | None
+    """None where the runner names no artifact service."""
+    updater: CheckUpdater
+    since_stop: Callable[[], float]
+    """Seconds since the request to stop; 0 when there was none."""
+
+    def links(self, published: Published) -> Links:
+        """The links at the end of a comment, a check and a summary."""
+        links = published.links
+        return Links(artifact=links.get("artifact", ""), check=links.get("check", ""), run=self.context.run_url)

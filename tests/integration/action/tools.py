@@ -21,7 +21,7 @@ from model_accuracy_eval.records.report import Actor, PullRequest
 from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run.run_progress import RunProgress
 from model_accuracy_eval.sinks import action_sinks
-from model_accuracy_eval.sinks.sink_parts import SinkParts
+from model_accuracy_eval.sinks.publisher import SinkParts
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(4))
 OURS = "github-actions[bot]"

@@ -10,7 +10,7 @@ from tests.integration.artifact.tools import Client, refused, tree, unzipped
 from tests.servers.artifact_service import SILENT, ArtifactServer
 from tests.waiting import free_port
 
-from model_accuracy_eval.github import artifact_protocols
+from model_accuracy_eval.github import artifact_transfer
 
 FAULTS = [(429, {}), (500, {"msg": "x"}), (502, "<html>"), (503, ""), (504, ""), (0, "")]
 
@@ -67,7 +67,7 @@ def test_a_service_that_never_answers_is_given_up_after_half_a_minute(
     client: Client, report: Path, listens: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All its silence and all waits together; nobody listens, or somebody listens and says nothing."""
-    monkeypatch.setattr(artifact_protocols, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(artifact_transfer, "ANSWER_SECONDS", 0.3)
     with ArtifactServer() as server:
         server.faults["CreateArtifact"] = [(SILENT, None)] * 9
         address = server.url if listens else f"http://127.0.0.1:{free_port()}"

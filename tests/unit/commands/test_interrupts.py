@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from model_accuracy_eval.commands import interrupts
+from model_accuracy_eval import cli
 from model_accuracy_eval.errors import Stopped, StopSignal
 from model_accuracy_eval.system.clock import SignalClock
 
@@ -22,7 +22,7 @@ def make_class() -> None:
 
 
 def test_a_stop_during_an_import_is_a_stop() -> None:
-    with pytest.raises(StopSignal) as stop, interrupts.raised():
+    with pytest.raises(StopSignal) as stop, cli.stops_raised():
         make_class()
     assert stop.value.exit_code == 143
 
@@ -34,7 +34,7 @@ def test_a_stop_during_an_import_of_a_run_is_one_too() -> None:
 
 
 def test_other_errors_stay() -> None:
-    with pytest.raises(RuntimeError, match="of its own"), interrupts.raised():
+    with pytest.raises(RuntimeError, match="of its own"), cli.stops_raised():
         raise RuntimeError("of its own")
 
 
@@ -46,7 +46,7 @@ class _Cleared:
 
 
 def test_a_stop_that_python_ignores_comes_again(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(StopSignal) as stop, interrupts.raised():
+    with pytest.raises(StopSignal) as stop, cli.stops_raised():
         _Cleared()
         time.sleep(10)
     assert stop.value.exit_code == 143

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.unit.report.fixed_report import row
 
 from model_accuracy_eval.records import Interval, SummaryRow
-from model_accuracy_eval.report.advice import Advice, advise, chance_lines, level
+from model_accuracy_eval.report.remarks import Advice, advise, chance_lines, level
 from model_accuracy_eval.scoring.figures.groups import expected
 
 PERCENT = st.floats(0, 100)

@@ -16,7 +16,7 @@ from model_accuracy_eval.records import (
     Sampling,
     VerdictReason,
 )
-from model_accuracy_eval.report import comparison_page, page
+from model_accuracy_eval.report import page
 from model_accuracy_eval.report.page_replies import PackedReplies
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
 
@@ -46,7 +46,7 @@ def test_changes_are_those_of_the_comparison() -> None:
     old, new = report(dataset_result(drawn(1))), report(dataset_result(problems))
     comparison = compared(old, new)
     flips = comparison.changes[0].flips
-    states = comparison_page.states(comparison, old, new)["sums"]
+    states = page.states(comparison, old, new)["sums"]
     assert flips is not None
     assert [*states.values()].count("better") == flips.gained > 10
     assert [*states.values()].count("worse") == flips.lost > 10
@@ -56,13 +56,13 @@ def test_other_versions_and_measured_figures_do_not_flip() -> None:
     """Different questions are no change; a perplexity is neither better nor worse problem by problem."""
     result = dataset_result(drawn(1))
     old, new = report(result), report(msgspec.structs.replace(result, version="ffffff"))
-    assert comparison_page.states(compared(old, new), old, new) == {}
+    assert page.states(compared(old, new), old, new) == {}
     measured = report(weighed(logprob=-3.5))
-    assert set(comparison_page.states(compared(measured, measured), measured, measured)["texts"].values()) == {"same"}
+    assert set(page.states(compared(measured, measured), measured, measured)["texts"].values()) == {"same"}
 
 
 def html(old: Report, new: Report, replies: dict[str, PackedReplies] | None = None) -> bytes:
-    return comparison_page.as_html(compared(old, new), old, new, {}, replies or {})
+    return page.comparison_as_html(compared(old, new), old, new, {}, replies or {})
 
 
 def test_what_differs_is_said_first() -> None:
@@ -86,7 +86,7 @@ def test_equal_runs_have_a_page() -> None:
 def test_nothing_in_common_has_a_page() -> None:
     """Two runs without a common question still differ in their settings."""
     old, new = report(dataset_result(drawn(1), "a")), report(dataset_result(drawn(1), "b"))
-    assert b'id="index"' not in comparison_page.as_html(
+    assert b'id="index"' not in page.comparison_as_html(
         Comparison(base="a", new="b", changes=(), only_base=("a",), only_new=("b",)), old, new, {}, {}
     )
 
@@ -103,7 +103,7 @@ def test_too_many_replies_are_left_out_and_counted(monkeypatch: pytest.MonkeyPat
     """The page stays small, and says how many problems have no replies in it."""
     monkeypatch.setattr(page, "LARGEST", 10)
     old, new = report(dataset_result(drawn(1))), report(dataset_result(drawn(2)))
-    changed = sum(state != "same" for state in comparison_page.states(compared(old, new), old, new)["sums"].values())
+    changed = sum(state != "same" for state in page.states(compared(old, new), old, new)["sums"].values())
     made = html(old, new, {"sums": PackedReplies(("A" * 100,), {0: 0})})
     assert f"{changed} changed problems are shown without their replies" in Page(made).text
     assert {row[-1] for row in index_of(made)["datasets"][0]["rows"]} == {-1}
@@ -112,5 +112,5 @@ def test_too_many_replies_are_left_out_and_counted(monkeypatch: pytest.MonkeyPat
 def test_only_changed_problems_are_read() -> None:
     """The journals of equal problems are skipped."""
     result: DatasetResult = dataset_result(drawn(1))
-    kept = comparison_page.changed_only(result, {3: "worse", 4: "same"})
+    kept = page.changed_only(result, {3: "worse", 4: "same"})
     assert [problem.problem for problem in kept.problem_results] == [3]

@@ -4,14 +4,14 @@ import msgspec
 import pytest
 from tests.unit.report.test_page import MIXED, Page, dataset_result, problem_result, report, weighed
 
-from model_accuracy_eval.report import page, page_charts
+from model_accuracy_eval.report import page, sections
 
 
 def test_over_k_ends_at_the_figures_of_the_table() -> None:
     """pass@k and cons@k at k = n are the rows', at k = 1 both are the average."""
     result = dataset_result(MIXED)
     rows = {row.metric: row.value for row in result.rows}
-    (chart,) = page_charts.over_k([result])
+    (chart,) = sections.over_k([result])
     figures = {curve.name: curve.values for curve in chart.curves}
     assert figures["pass@k"][-1] == pytest.approx(rows["pass@2"])
     assert figures["cons@k"][-1] == pytest.approx(rows["cons@2"])
@@ -28,7 +28,7 @@ def test_over_k_needs_several_samples_that_are_right_or_wrong() -> None:
         weighed(logprob=-3.5),
         dataset_result(()),
     ):
-        assert page_charts.over_k([result]) == []
+        assert sections.over_k([result]) == []
 
 
 def test_parts_are_means_over_their_problems() -> None:
@@ -39,7 +39,7 @@ def test_parts_are_means_over_their_problems() -> None:
         sums(problem_result(1, ("right", "wrong")), category="easy"),
         sums(problem_result(2, ("wrong", "wrong")), category="hard"),
     )
-    (chart,) = page_charts.parts([dataset_result(problems)])
+    (chart,) = sections.parts([dataset_result(problems)])
     assert [(part.name, part.problems, part.value) for part in chart.shown] == [("hard", 1, 0.0), ("easy", 2, 75.0)]
     assert chart.shown[0].interval is None
     text = Page(page.as_html(report(dataset_result(problems)), {})).text
@@ -51,10 +51,10 @@ def test_one_part_is_no_comparison() -> None:
     """Where all problems are of one part, or of none, there is nothing to show; neither where nothing can be right."""
     one = msgspec.structs.replace(MIXED[0], category="easy")
     two = msgspec.structs.replace(MIXED[1], category="easy")
-    assert page_charts.parts([dataset_result(MIXED), dataset_result((one, two))]) == []
+    assert sections.parts([dataset_result(MIXED), dataset_result((one, two))]) == []
     measured = weighed(logprob=-3.5)
     split = tuple(msgspec.structs.replace(each, category=str(each.problem)) for each in measured.problem_results)
-    assert page_charts.parts([msgspec.structs.replace(measured, problem_results=split)]) == []
+    assert sections.parts([msgspec.structs.replace(measured, problem_results=split)]) == []
 
 
 def test_many_parts_are_folded_and_none_is_lost() -> None:
@@ -63,7 +63,7 @@ def test_many_parts_are_folded_and_none_is_lost() -> None:
         msgspec.structs.replace(problem_result(number, ("right", "wrong")), category=f"subject {number}")
         for number in range(40)
     )
-    (chart,) = page_charts.parts([dataset_result(problems)])
+    (chart,) = sections.parts([dataset_result(problems)])
     assert len({part.name for part in [*chart.shown, *chart.folded]}) == 40
 
 

@@ -11,7 +11,7 @@ from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, Report, Request, RunPlan
 from model_accuracy_eval.run import pipeline, previous_run
-from model_accuracy_eval.run_folder import kept_report, manifest
+from model_accuracy_eval.run_folder import manifest, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 
 RESULTS = "results/vllm-api-stream-chat/demo_gsm8k.json"
@@ -192,7 +192,7 @@ def test_a_report_that_is_rendered_again_is_the_same(gate: str) -> None:
     lost = [name for name in store.files if name.startswith("summary/") or name == "report.html"]
     for name in lost:
         del store.files[name]
-    assert sorted(render(kept_report.read(store), store)) == sorted(lost)
+    assert sorted(render(runfile.kept_report(store), store)) == sorted(lost)
     assert store.files == before
 
 
@@ -202,7 +202,7 @@ def test_figures_of_other_replies_are_not_rendered_again(name: str) -> None:
     _, store = evaluate(plan(), right)
     store.files[name] += b"\n"
     with pytest.raises(BadReuse, match=f"{name} is not what the run 'memory' left.*--mode eval --reuse memory"):
-        render(kept_report.read(store), store)
+        render(runfile.kept_report(store), store)
 
 
 def test_a_run_without_an_end_has_no_report() -> None:
@@ -210,4 +210,4 @@ def test_a_run_without_an_end_has_no_report() -> None:
     _, store = evaluate(plan(), right)
     del store.files["manifest.sha256"]
     with pytest.raises(BadReuse, match="did not come to its end: go on with it by --reuse memory"):
-        render(kept_report.read(store), store)
+        render(runfile.kept_report(store), store)

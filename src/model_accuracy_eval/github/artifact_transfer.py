@@ -1,7 +1,7 @@
-"""GitHub's artifact service: how requests are sent, and its two protocols.
+"""How a folder gets to GitHub's artifact service: requests that are tried again, an upload in blocks, a zip into it.
 
-The present one takes a zip in blocks, the earlier one single files. What may pass is tried again; a failure is one
-sentence.
+What may pass is tried again; a failure is one sentence. Nothing is copied on disk, one block at most is in memory, and
+every file that is left out has a sentence.
 """
 
 import base64
@@ -12,29 +12,25 @@ import re
 import time
 import urllib.parse
 import uuid
-from collections.abc import Callable, Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import httpx
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.run_folder import zipping
 from model_accuracy_eval.system.process_environment import is_untrusted, with_cure
 from model_accuracy_eval.system.retry import ARTIFACTS, Failure, Retries, draw
 
 ANSWER_SECONDS, _CONNECT_SECONDS = 30.0, 10.0
-_ROUTE = "/twirp/github.actions.results.api.v1.ArtifactService/"
-_VERSION = 4
-"""Later versions require a `mime_type`, a field that other servers of this protocol refuse."""
 _BLOB_VERSION = "2026-04-06"
-_PREVIEW = "6.0-preview"
-"""Of the earlier protocol."""
 _STALL_SECONDS = 60.0
 """Without progress, after which an attempt to send a block has failed."""
-
-
+PIECE_BYTES = 8 * 1024 * 1024
+_FORBIDDEN = '":<>|*?\\'
+"""Characters that some file system refuses in a name, so that the archive could not be unpacked there."""
 _USED_UP = re.compile(r"insufficient usage|quota", re.IGNORECASE)
 _SECRET = re.compile(r"\bsig=[^&\s\"'<]+")
 
@@ -146,94 +142,6 @@ def _message(body: Mapping[str, Any] | None, response: httpx.Response) -> str:
     return f"{line or 'no reason was given'}."
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FinishedUpload:
-    """An artifact that is complete."""
-
-    id: str | None
-    """None if the protocol has no ids."""
-    digest: str | None
-    """SHA-256 of the zip; None if there is no zip."""
-    size: int
-    notes: tuple[str, ...]
-    """A sentence for every file that could not be read."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ArtifactProtocolV4:
-    """The requests for one run and job; `origin` has no path."""
-
-    requests: ArtifactRequests
-    origin: str
-    token: str = field(repr=False)
-    run: str
-    job: str
-    mask: Callable[[str], None]
-
-    def create(self, name: str, expires: float | None) -> ArtifactResponse:
-        """Registers the name. Status 409: it is taken; `is_absent`: there is no such service."""
-        fields: dict[str, Any] = {"name": name, "version": _VERSION}
-        if expires is not None:
-            stamp = datetime.fromtimestamp(expires, timezone.utc).isoformat(timespec="milliseconds")
-            fields["expires_at"] = stamp.replace("+00:00", "Z")
-        response = self._call("CreateArtifact", fields)
-        # Before anything else is done with the address.
-        address = urllib.parse.urlsplit(response.text("signed_upload_url"))
-        for signature in urllib.parse.parse_qs(address.query).get("sig", ()):
-            self.mask(signature)
-        return response
-
-    def fill(self, name: str, created: ArtifactResponse, contents: zipping.Contents) -> FinishedUpload:
-        """Uploads a zip to the signed address of `created`, then tells the service that it is complete."""
-        url = _granted(created, "CreateArtifact").text("signed_upload_url")
-        if not url:
-            raise PublishFailed(f"The artifact service created '{name}' but gave no address to upload it to.")
-        upload = BlockUpload(url, self.requests)
-        notes = zipping.write(contents, upload)
-        upload.commit()
-        fields = {"name": name, "size": str(upload.size), "hash": f"sha256:{upload.sha256}"}
-        finished = _granted(self._call("FinalizeArtifact", fields), "FinalizeArtifact")
-        identity = finished.text("artifact_id")
-        return FinishedUpload(id=identity, digest=upload.sha256, size=upload.size, notes=tuple(notes))
-
-    def _call(self, method: str, fields: Mapping[str, Any]) -> ArtifactResponse:
-        return self.requests.send(
-            f"The artifact service's {method}",
-            "POST",
-            f"{self.origin}{_ROUTE}{method}",
-            headers={"Authorization": f"Bearer {self.token}"},
-            json={"workflow_run_backend_id": self.run, "workflow_job_run_backend_id": self.job, **fields},
-        )
-
-
-def backend_ids(token: str) -> tuple[str, str] | None:
-    """The service's ids of run and job, from the scopes of the runtime token; None when it names none."""
-    try:
-        payload = token.split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        scopes = str(claims["scp"]).split()
-    except (IndexError, ValueError, KeyError, TypeError):
-        return None
-    for scope in scopes:
-        kind, *ids = scope.split(":")
-        if kind == "Actions.Results" and len(ids) == 2:
-            return ids[0], ids[1]
-    return None
-
-
-def is_absent(response: ArtifactResponse) -> bool:
-    """Whether the server has no such service; a service that refuses is another matter."""
-    if response.status == 404:
-        return response.body.get("code") in {None, "bad_route"}
-    return response.status in {405, 501}
-
-
-def _granted(response: ArtifactResponse, method: str) -> ArtifactResponse:
-    if response.good().body.get("ok") is not True:
-        raise PublishFailed(f"The artifact service answered {method} without agreeing to it (ok is not true).")
-    return response
-
-
 class BlockUpload:
     """A file to write into: an Azure block blob at a signed address. One block at most is in memory, and the store
     shows nothing before `commit`."""
@@ -255,9 +163,9 @@ class BlockUpload:
     def write(self, data: bytes, /) -> int:
         self._buffer += data
         # A zip file writes its end even after an error; that must not start the attempts of another block.
-        while len(self._buffer) >= zipping.PIECE_BYTES and not self._failed:
-            self._send(bytes(memoryview(self._buffer)[: zipping.PIECE_BYTES]))
-            del self._buffer[: zipping.PIECE_BYTES]
+        while len(self._buffer) >= PIECE_BYTES and not self._failed:
+            self._send(bytes(memoryview(self._buffer)[:PIECE_BYTES]))
+            del self._buffer[:PIECE_BYTES]
         return len(data)
 
     def flush(self) -> None:
@@ -303,52 +211,108 @@ class BlockUpload:
         self._requests.send(what, "PUT", url, parse=False, silence=_STALL_SECONDS, headers=headers, content=data).good()
 
 
+# The folder as a zip.
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ArtifactProtocolV3:
-    """For servers that have no other protocol: a container with separate files. `base` ends with a slash."""
+class ZipMember:
+    """One file, or one empty folder, of the archive."""
 
-    requests: ArtifactRequests
-    base: str
-    token: str = field(repr=False)
-    run: str
+    path: Path
+    name: str
+    """Relative and with slashes, so that every system can unpack it."""
+    is_folder: bool = False
 
-    def upload(self, name: str, contents: zipping.Contents, retention_days: int | None) -> FinishedUpload:
-        """Sends every file; this protocol has no empty folders."""
-        body: dict[str, Any] = {"Type": "actions_storage", "Name": name}
-        if retention_days is not None:
-            body["RetentionDays"] = retention_days
-        container = self._call("The artifact service", "POST", {}, body).body.get("fileContainerResourceUrl")
-        if not isinstance(container, str) or not container:
-            raise PublishFailed(f"The artifact service created '{name}' but gave no address to upload it to.")
-        total, notes = 0, list[str]()
-        for file in contents.entries:
-            if not file.is_folder:
-                try:
-                    total += self._add(f"{container}?itemPath={urllib.parse.quote(f'{name}/{file.name}')}", file)
-                except OSError as error:
-                    notes.append(zipping.unreadable(file, error))
-        self._call("The end of the upload", "PATCH", {"artifactName": name}, {"Size": total})
-        return FinishedUpload(id=None, digest=None, size=total, notes=tuple(notes))
 
-    def _add(self, url: str, entry: zipping.ZipMember) -> int:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contents:
+    """The members of the archive, and a sentence for every file that is left out or gets another name."""
+
+    entries: tuple[ZipMember, ...]
+    notes: tuple[str, ...]
+
+
+def list_contents(folder: str) -> Contents:
+    """Every file below the folder, hidden ones included, and every empty folder; sorted."""
+    root = Path(folder).resolve()
+    notes: list[str] = []
+    taken: set[str] = set()
+    entries = []
+    for path, is_folder in _walk(root, notes):
+        relative = path.relative_to(root).as_posix()
+        name = _unused(_portable(relative), taken)
+        taken.add(name)
+        if name != relative:
+            notes.append(f"{relative!a} is called '{name}' in the artifact: not every system allows such names.")
+        entries.append(ZipMember(path=path, name=name, is_folder=is_folder))
+    if all(entry.is_folder for entry in entries):
+        raise PublishFailed(f"The folder {folder} has no file that could be uploaded.")
+    return Contents(entries=tuple(entries), notes=tuple(notes))
+
+
+def write_zip(contents: Contents, target: Any) -> list[str]:
+    """Deflates every entry into the target; returns a sentence for every one that could not be read."""
+    # Times that a zip file cannot hold are no reason to fail.
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+        return [note for entry in contents.entries if (note := _add(archive, entry))]
+
+
+def _add(archive: zipfile.ZipFile, entry: ZipMember) -> str | None:
+    """A sentence if the entry could not be read, which must not lose the others."""
+    try:
+        if entry.is_folder:
+            archive.write(entry.path, entry.name)
+            return None
         with entry.path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if not size:
-                self._put(url, b"", {})  # an empty file has no range
-            start = 0
-            for piece in zipping.pieces(file, size):
-                self._put(url, piece, {"Content-Range": f"bytes {start}-{start + len(piece) - 1}/{size}"})
-                start += len(piece)
-            return start
+            info = zipfile.ZipInfo.from_file(entry.path, entry.name, strict_timestamps=False)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(info, "w") as member:
+                for piece in pieces(file, info.file_size):
+                    member.write(piece)
+    except OSError as error:
+        return unreadable(entry, error)
+    return None
 
-    def _put(self, url: str, piece: bytes, span: Mapping[str, str]) -> None:
-        headers = {**self._headers(), "Content-Type": "application/octet-stream", **span}
-        self.requests.send("A file of the artifact", "PUT", url, parse=False, headers=headers, content=piece).good()
 
-    def _call(self, what: str, method: str, query: Mapping[str, str], body: Mapping[str, Any]) -> ArtifactResponse:
-        text = urllib.parse.urlencode({"api-version": _PREVIEW, **query})
-        url = f"{self.base}_apis/pipelines/workflows/{self.run}/artifacts?{text}"
-        return self.requests.send(what, method, url, headers=self._headers(), json=body).good()
+def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """At most `size` bytes, in pieces: a log that grows faster than it is read would never end."""
+    while size > 0 and (piece := file.read(min(PIECE_BYTES, size))):
+        size -= len(piece)
+        yield piece
 
-    def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}", "Accept": f"application/json;api-version={_PREVIEW}"}
+
+def unreadable(entry: ZipMember, error: OSError) -> str:
+    return f"'{entry.name}' is not in the artifact, or not all of it: {error.strerror or error}."
+
+
+def _walk(root: Path, notes: list[str]) -> Iterator[tuple[Path, bool]]:
+    """Files and empty folders, in the order of their names."""
+
+    def note_error(error: OSError) -> None:
+        notes.append(f"{error.filename!a} is not in the artifact: {error.strerror}.")
+
+    for base, folders, files in os.walk(root, onerror=note_error):
+        folders.sort()
+        here = Path(base)
+        if not folders and not files and here != root:
+            yield here, True
+        for path in sorted(here / name for name in (*files, *folders)):
+            # A link that an adapter left here must not publish other files of the machine.
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                notes.append(f"{path.relative_to(root).as_posix()!a} is not in the artifact: it is a link or no file.")
+            elif path.is_file():
+                yield path, False
+
+
+def _portable(relative: str) -> str:
+    readable = relative.encode("utf-8", "replace").decode()
+    return "".join("_" if letter in _FORBIDDEN or ord(letter) < 32 else letter for letter in readable)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name, or the name with a number when an earlier one became the same."""
+    number, candidate = 1, name
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate

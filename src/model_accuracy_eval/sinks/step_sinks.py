@@ -1,4 +1,4 @@
-"""The outputs of the step, and the run folder in the hands of later steps."""
+"""What a step shows and hands on: the figures in its log, the job summary, and its outputs."""
 
 from pathlib import PurePath
 
@@ -7,10 +7,59 @@ import msgspec
 from model_accuracy_eval.ports import Store
 from model_accuracy_eval.ports.service import Published
 from model_accuracy_eval.records import Outcome, Report
+from model_accuracy_eval.report import comment, terminal
 from model_accuracy_eval.report.endings import outcome
+from model_accuracy_eval.run_folder import manifest
 from model_accuracy_eval.run_folder.results import bounds_of, estimates_of
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
-from model_accuracy_eval.sinks.sink_parts import NoInputs, SinkParts, manifest_digest
+from model_accuracy_eval.sinks.publisher import NoInputs, SinkParts, manifest_digest
+
+
+class StepLog:
+    """Implements `ports.Sink`."""
+
+    name = "log"
+
+    def __init__(self, parts: SinkParts, inputs: NoInputs) -> None:
+        self.inputs = inputs
+        self._step = parts.step
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        if isinstance(result, Report):
+            self._step.say(terminal.as_text(result))
+            if result.outcome.conclusion == "broken":
+                self._step.error(result.outcome.sentence, title="No verdict")
+            if digest := manifest_digest(folder):
+                self._step.say(f"SHA-256 of {manifest.MANIFEST}: {digest}")
+        else:
+            self._step.error(result.sentence, title="No evaluation")
+        return published
+
+
+# The job summary, which also lists what could not be published.
+
+
+class JobSummary:
+    """Implements `ports.Sink`."""
+
+    name = "summary"
+
+    def __init__(self, parts: SinkParts, inputs: NoInputs) -> None:
+        self.inputs = inputs
+        self._parts = parts
+
+    def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
+        page = comment.as_summary(
+            result,
+            commit=self._parts.context.commit,
+            links=self._parts.links(published),
+        )
+        failures = "".join(f"\n- {failure.sentence}" for failure in published.failures)
+        self._parts.step.summary(f"{page}\n\nNot published everywhere:{failures}" if failures else page)
+        return published
+
+
+# The outputs of the step, and the run folder in the hands of later steps.
 
 
 class StepOutputs:
