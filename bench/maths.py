@@ -6,7 +6,7 @@ from statistics import median
 from measure import Line, report, run
 
 PAIRS = """
-from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS
+from tests.maths_pairs import TOPICS
 huge = ("9^{9^", "10^{10^", "7^{10^", "99999999!")  # what math-verify would compute for ever
 pairs = [pair for topic in TOPICS for pair in (*topic.same, *topic.different)]
 pairs = [pair for pair in pairs if not any(start in "".join(pair) for start in huge)]

@@ -1,12 +1,12 @@
 """Two pages: which datasets can be named, and what their answers and figures are made of."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from inspect import Parameter, cleandoc, signature
 from typing import Any
 
 from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.records import TaskSpec
-from model_accuracy_eval.scoring.contracts import CONTRACTS
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric
 
@@ -37,10 +37,9 @@ def steps_and_metrics(note: str) -> str:
     """The tables of extraction steps and metrics."""
     steps = [f"| {_signed(name, step)} | {_first_paragraph(step)} |" for name, step in EXTRACTORS.items()]
     parts = ["# Extraction steps and metrics", note, _ABOUT_STEPS, "## Extraction steps", _rows("step", "does", steps)]
-    rules = {contract.id: contract.rule.replace("|", "\\|") for contract in CONTRACTS}
     for heading, reads in _READ_BY.items():
         found = [
-            f"| {_signed(name, row.asks or row.score)} | {rules[f'metric {name}']}{_needs(row)} |"
+            f"| {_signed(name, row.asks or row.score)} | {_is(row)} |"
             for name, row in METRICS.items()
             if row.reads in reads
         ]
@@ -58,8 +57,18 @@ def _signed(name: str, function: Callable[..., Any]) -> str:
     return f"`{name}`" + (f" ({', '.join(f'`{one}`' for one in given)})" if given else "")
 
 
-def _needs(metric: Metric) -> str:
-    return f"; needs {', '.join(metric.needs)}" if metric.needs else ""
+def _is(metric: Metric) -> str:
+    """What the function says of itself; what it is called with, what follows from the values, and what it needs."""
+    function: Any = metric.score
+    fixed: dict[str, Any] = {}
+    if isinstance(function, partial):
+        function, fixed = function.func, function.keywords
+    parts = [_first_paragraph(function), *(f"`{name}`: {value}" for name, value in fixed.items())]
+    if metric.aggregation != "mean":
+        parts.append(f"aggregation: `{metric.aggregation}`")
+    if metric.needs:
+        parts.append(f"needs {', '.join(metric.needs)}")
+    return "; ".join(part.rstrip(".") for part in parts)
 
 
 def _sections() -> Iterator[str]:

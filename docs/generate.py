@@ -17,7 +17,6 @@ from model_accuracy_eval.cli import main
 from model_accuracy_eval.records import Step, TaskSpec
 from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES, MEANINGS
 from model_accuracy_eval.rescoring.shapes.reply_row import Shape
-from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS, AnswerPairs
 from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
 from model_accuracy_eval.settings import Setting, table
 
@@ -54,48 +53,11 @@ def pages() -> dict[str, str]:
         "settings.md": _settings(),
         "datasets.md": datasets(NOTE),
         "steps-and-metrics.md": steps_and_metrics(NOTE),
-        "maths.md": _maths(),
         "commands.md": _commands(),
         "action.md": _action(),
         "saved-replies.md": _saved_replies(),
         "task.schema.json": _schema(),
     }
-
-
-_ABOUT_MATHS = """\
-`math_equal` says whether an answer is the same mathematics as a right answer. It takes what an extraction step left of
-the reply; where there is a `\\boxed{…}`, what the last box holds counts. It needs no library. Each verdict is bounded
-by sizes and never by a clock, so it is the same on every machine.
-
-- Expressions without roots and functions are compared exactly, constants with them to hundreds of digits, and the rest
-  to the precision of doubles, with a bound of the error: √2 + 10⁻¹² x is not √2.
-- Symbols are tried with several values; both sides have to agree wherever both are defined as real numbers.
-- What cannot be read as mathematics is compared letter by letter, without case and blanks. It is never an error. So are
-  texts of more than 2,000 characters or 30 levels of brackets, sums with Σ, integrals, and values with conditions.
-- Of a right answer with several items, all are needed.
-
-`model-accuracy-eval doctor --metrics` asks for each of the {count} pairs below, in both directions."""
-
-
-def _maths() -> str:
-    """What is the same and what is not, from the table of pairs."""
-    count = sum(len(topic.same) + len(topic.different) for topic in TOPICS)
-    parts = ["# Maths answers", NOTE, _ABOUT_MATHS.replace("{count}", str(count))]
-    for topic in TOPICS:
-        parts += [f"## {topic.name.capitalize()}", topic.rule, "| right answer | is the same | is not |\n|---|---|---|"]
-        rights = dict.fromkeys(right for right, _ in (*topic.same, *topic.different))
-        parts[-1] += "".join(
-            f"\n| {_cell(right)} | {_codes(topic.same, right)} | {_codes(topic.different, right)} |" for right in rights
-        )
-    return "\n\n".join(parts) + "\n"
-
-
-def _codes(pairs: AnswerPairs, right: str) -> str:
-    return ", ".join(_cell(answer) for of, answer in pairs if of == right)
-
-
-def _cell(text: str) -> str:
-    return f"`{text}`".replace("|", "\\|")
 
 
 def _schema() -> str:

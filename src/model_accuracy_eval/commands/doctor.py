@@ -20,8 +20,6 @@ from model_accuracy_eval.hubs.file_hub import cache_folder
 from model_accuracy_eval.hubs.split_resolver import PLACES
 from model_accuracy_eval.run.build import ApiKeys
 from model_accuracy_eval.sandbox.backends import open_sandbox
-from model_accuracy_eval.scoring.contracts import CONTRACTS
-from model_accuracy_eval.scoring.contracts.contract import breaches, listing
 from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.concurrency import run
 from model_accuracy_eval.system.docker_engine import connect
@@ -38,8 +36,6 @@ _UNFIT_MACHINE, _UNFIT_SERVICE = 3, 4
 @click.option("--online", is_flag=True, help="Also ask the hubs of data and weights.")
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), default=8000, show_default=True,
               help="Port that an adapter is to serve on.")  # fmt: skip
-@click.option("--metrics", is_flag=True,
-              help="Only hold every metric of this program to its contract; 1 if one is broken.")  # fmt: skip
 def doctor(
     *,
     endpoint: str | None,
@@ -47,14 +43,9 @@ def doctor(
     timeout: float,
     online: bool,
     port: int,
-    metrics: bool,
 ) -> None:
     """What works here and what does not, with the next step; 3 when a run would be refused here or its verdict could
     not be told, 4 when a service cannot be used."""
-    if metrics:
-        broken = breaches(CONTRACTS)
-        click.echo(listing(broken, CONTRACTS))
-        sys.exit(1 if broken else 0)
     if endpoint and (word := ApiKeys(os.environ, "model").word(endpoint)):
         click.echo(word, err=True)
     service = doctor_service.examine(endpoint, model_name, timeout, os.environ) if endpoint else ()

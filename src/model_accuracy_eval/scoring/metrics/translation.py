@@ -18,7 +18,7 @@ Sentence = tuple[tuple[str, ...], str, str]
 
 
 def sentence(answer: str, references: Sequence[str], *, tokenizer: str = "") -> Sentence:
-    """What the figure of the whole dataset needs of one sample."""
+    """What sacrebleu's figure of the whole dataset needs of one sample."""
     return tuple(references), answer, tokenizer
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 from math_verify import parse, verify  # type: ignore[import-untyped]
-
-from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS, PairTopic
+from tests.maths_pairs import TOPICS, PairTopic
 
 DIFFERENCES = {
     "it does not read this way of writing a number": [

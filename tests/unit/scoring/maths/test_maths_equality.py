@@ -8,8 +8,8 @@ import pytest
 import sympy  # type: ignore[import-untyped]
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.maths_pairs import TOPICS, PairTopic
 
-from model_accuracy_eval.scoring.contracts.maths_contracts import TOPICS
 from model_accuracy_eval.scoring.maths import equal, last_box
 
 COEFFICIENTS = st.lists(st.integers(-99, 99), min_size=2, max_size=6).filter(lambda numbers: any(numbers[1:]))
@@ -113,6 +113,14 @@ def test_an_expression_is_what_sympy_makes_of_it(expression: sympy.Expr) -> None
     assert not equal(sympy.latex(sympy.expand(expression + 1)), written)
     assume(expression != 0)
     assert not equal(sympy.latex(sympy.expand(2 * expression)), written)
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_the_pairs_of_the_page_are_judged_as_it_says(topic: PairTopic) -> None:
+    """In both directions."""
+    for pairs, same in ((topic.same, True), (topic.different, False)):
+        for right, answer in pairs:
+            assert equal(answer, right) is equal(right, answer) is same, (right, answer)
 
 
 def test_both_directions_have_one_verdict() -> None:
