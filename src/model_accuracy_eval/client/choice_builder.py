@@ -10,7 +10,7 @@ from model_accuracy_eval.records import Choice, Timings
 
 
 class ChoiceBuilder:
-    """Collects one choice. `texts` and `reasoning` are appended to directly by the stream parser's fast path."""
+    """One choice of an answer while its events arrive: its text, where it stops, and the times of its chunks."""
 
     __slots__ = (
         "begun",

@@ -11,7 +11,7 @@ from model_accuracy_eval.client import dialects, wire_format
 from model_accuracy_eval.client.choice_builder import ChoiceBuilder, StopScanner
 from model_accuracy_eval.client.connection import ENOUGH, FLOWING, WAITING
 from model_accuracy_eval.client.dialects import FAILED_FINISH_REASONS, STOPS_SENT, Chunk
-from model_accuracy_eval.client.sse import EventStream, EventTooLongError, decode_text, fast_decoder
+from model_accuracy_eval.client.sse import EventStream, EventTooLongError
 from model_accuracy_eval.client.wire_format import decode_chunk
 from model_accuracy_eval.records import Choice, Usage
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
@@ -118,8 +118,6 @@ _HEAD = 300
 """Bytes of a body that are shown when it is no answer at all."""
 _LONGEST_BODY = 64 * 1024 * 1024
 """The longest answer that is accepted in one piece, from a server that does not stream."""
-_FAST_DECODER_TRIALS = 24
-"""Events of which a fast decoder is tried. Where more than the texts changes, trying further would be in vain."""
 
 ParsedStream = tuple[tuple[Choice, ...], Usage | None]
 
@@ -137,8 +135,6 @@ class StreamParser:
         "_builders",
         "_done",
         "_events",
-        "_fast_decoders",
-        "_fast_trials",
         "_format_known",
         "_head",
         "_local_stops",
@@ -161,9 +157,6 @@ class StreamParser:
         self._events = EventStream()
         self._builders: dict[int, ChoiceBuilder] = {}
         self._usage = msgspec.Raw()
-        self._fast_decoders: list[tuple[bytes, bytes, int, int, list[str]]] = []
-        """The bytes before and after a text, its place in the event, and the list it is appended to."""
-        self._fast_trials = _FAST_DECODER_TRIALS
         self._head = b""
         self._body: bytearray | None = None
         """The answer of a server that does not stream; None while events are read."""
@@ -211,26 +204,15 @@ class StreamParser:
 
     def _read(self, events: list[bytes], now: float) -> None:
         """The hot loop, entered for every token of every answer."""
-        self._now, fast_decoders = now, self._fast_decoders
+        self._now = now
         for event in events:
-            for before, after, start, end, texts in fast_decoders:
-                if event.startswith(before) and event.endswith(after):
-                    try:
-                        text = decode_text(event[start:end])
-                    except ValueError:
-                        continue
-                    if text:
-                        texts.append(text)
-                    break
-            else:
-                self._decode(event, now)
-                if self._done:
-                    break
+            self._decode(event, now)
+            if self._done:
+                break
         for builder in self._builders.values():
             builder.end_read(now)
 
     def _decode(self, event: bytes, now: float) -> None:
-        """Decodes an event in full."""
         if event.strip() == b"[DONE]":
             self._done = True
             return
@@ -249,16 +231,6 @@ class StreamParser:
             builder.add(part, now)
             if part.usage and wire_format.has_content(part.usage):
                 self._usage = part.usage
-        if self._fast_trials:
-            self._add_fast_decoder(event, chunk)
-
-    def _add_fast_decoder(self, event: bytes, chunk: Chunk) -> None:
-        self._fast_trials -= 1
-        fast = fast_decoder(event, chunk)
-        if fast is not None:
-            builder = self._builders[fast.choice]
-            texts = builder.reasoning if fast.is_reasoning else builder.texts
-            self._fast_decoders.append((fast.before, fast.after, len(fast.before), -len(fast.after), texts))
 
     def _decode_odd(self, event: bytes) -> Chunk:
         if not event.strip():
