@@ -1,20 +1,16 @@
-"""The rows of a Parquet or Arrow file, read by a process of their own: the library ends its process on damaged ones."""
+"""The rows of a Parquet or Arrow file."""
 
 import contextlib
 import datetime
 import decimal
 import hashlib
-import os
-import resource
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import arro3.io
-import msgspec
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import TableFile
@@ -22,76 +18,42 @@ from model_accuracy_eval.records.problem import HEAD_BYTES, Media, MediaKind, Me
 
 ENDINGS = (".parquet", ".arrow")
 
-_PACKAGE = str(Path(__file__).parents[2])
-_CODE = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from model_accuracy_eval.system import table_files
-table_files.main()
-"""
 _LONGEST_REASON = 300
 _PANIC = "called `Result::unwrap()` on an `Err` value: "
 """What the library says before the reason when it gives up a file."""
 BATCH_ROWS = 32
 """Rows that are decoded together: few, because each may have pictures."""
-LENGTH_BYTES = 8
-"""In front of each frame: how long it is."""
-_MEMORY = 4 << 30
-_MEMORY_PER_BYTE = 8
-"""Address space of the process for each byte of the file, beside the fixed part. Damaged lengths ask for any amount."""
-_MEDIA_CODE = 1
 
 
 def rows(name: str, content: bytes | TableFile) -> Iterator[dict[str, Any]]:
     """Row by row, so that pictures are never all here; a file that cannot be read is one sentence with its name."""
+    with _file(content) as path, _readable(name):
+        yield from _rows(path)
+
+
+@contextmanager
+def _file(content: bytes | TableFile) -> Iterator[str]:
     if isinstance(content, TableFile):
-        yield from _decoded(name, content.path)
+        yield content.path
         return
     with tempfile.NamedTemporaryFile(prefix="table-") as file:
         file.write(content)
         file.flush()
-        yield from _decoded(name, file.name)
+        yield file.name
 
 
-def _decoded(name: str, path: str) -> Iterator[dict[str, Any]]:
-    """A sound file's frames end with an empty text; if the process dies, they end without one."""
-    command = [sys.executable, "-I", "-B", "-c", _CODE, _PACKAGE, path]
-    with (
-        tempfile.TemporaryFile() as noise,
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=noise) as process,  # noqa: S603
-    ):
-        assert process.stdout is not None
-        decoder = msgspec.msgpack.Decoder(list[dict[str, Any]] | str, ext_hook=_from_ext)
-        reason: str | None = None
-        try:
-            while reason is None and (length := process.stdout.read(LENGTH_BYTES)):
-                body = process.stdout.read(int.from_bytes(length, "big"))
-                if len(body) < int.from_bytes(length, "big"):
-                    break
-                frame = decoder.decode(body)
-                if isinstance(frame, str):
-                    reason = frame
-                else:
-                    yield from frame
-        finally:
-            process.kill()
-        if reason is None:
-            noise.seek(0)
-            said = noise.read().decode("utf-8", "replace").partition("stack backtrace:")[0]
-            reason = " ".join(said.split()) or f"its reader ended with {process.wait()}"
-        if reason:
-            reason = reason.rpartition(_PANIC)[2].rstrip(".")[:_LONGEST_REASON]
-            raise BadData(f"{name} is no Parquet or Arrow file that could be read: {reason}.")
-
-
-def _from_ext(code: int, data: memoryview) -> Media:
-    if code != _MEDIA_CODE:
-        raise msgspec.DecodeError(f"there is no extension {code}")
-    return msgspec.msgpack.decode(data, type=Media)
-
-
-# The process: `main` gets the file's path and writes frames to stdout: the rows of a batch, and at the end a text that
-# says what is wrong with the file, or is empty.
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        # On damaged files the library panics, which is no `Exception`.
+        if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            raise
+        reason = " ".join(str(error).split()).rpartition(_PANIC)[2].rstrip(".")[:_LONGEST_REASON]
+        raise BadData(
+            f"{name} is no Parquet or Arrow file that could be read: {reason or type(error).__name__}."
+        ) from error
 
 
 def batches(path: str) -> Iterator[Any]:
@@ -105,16 +67,14 @@ def batches(path: str) -> Iterator[Any]:
     return iter(arro3.io.read_ipc(path) if magic == b"ARROW1" else arro3.io.read_ipc_stream(path))
 
 
-def _read_rows(path: str) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each batch as plain data, with references in the place of pictures."""
+def _rows(path: str) -> Iterator[dict[str, Any]]:
+    """Each row as plain data, with references in the place of pictures."""
     first = 0
     for batch in batches(path):
         names = batch.column_names
         columns = [batch.column(place) for place in range(len(names))]
-        yield [
-            {name: _plain(value.as_py(), path, row, (name,)) for name, value in zip(names, values, strict=True)}
-            for row, values in enumerate(zip(*columns, strict=True), start=first)
-        ]
+        for row, values in enumerate(zip(*columns, strict=True), start=first):
+            yield {name: _plain(value.as_py(), path, row, (name,)) for name, value in zip(names, values, strict=True)}
         first += batch.num_rows
 
 
@@ -135,7 +95,7 @@ def _plain(value: Any, file: str, row: int, path: tuple[str | int, ...]) -> Any:
     return str(value) if isinstance(value, datetime.timedelta | decimal.Decimal) else value
 
 
-def _stored(content: bytes | None, name: str | None, place: MediaPlace) -> msgspec.msgpack.Ext | None:
+def _stored(content: bytes | None, name: str | None, place: MediaPlace) -> Media | None:
     """What is no picture of a known format stays one without a format, so that no question is asked without it."""
     if content is None and not name:
         return None
@@ -143,8 +103,8 @@ def _stored(content: bytes | None, name: str | None, place: MediaPlace) -> msgsp
     return _reference(content or b"", found, name or "", place)
 
 
-def _reference(content: bytes, found: tuple[MediaKind, str], name: str, place: MediaPlace) -> msgspec.msgpack.Ext:
-    media = Media(
+def _reference(content: bytes, found: tuple[MediaKind, str], name: str, place: MediaPlace) -> Media:
+    return Media(
         kind=found[0],
         format=found[1],
         sha256=hashlib.sha256(content).hexdigest(),
@@ -152,27 +112,3 @@ def _reference(content: bytes, found: tuple[MediaKind, str], name: str, place: M
         name=name,
         place=place,
     )
-    return msgspec.msgpack.Ext(_MEDIA_CODE, msgspec.msgpack.encode(media))
-
-
-def main() -> None:
-    path = sys.argv[-1]
-    limit = _MEMORY + _MEMORY_PER_BYTE * Path(path).stat().st_size
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    out = os.fdopen(os.dup(1), "wb")
-    sentence = ""
-    try:
-        for rows in _read_rows(path):
-            _send(out, msgspec.msgpack.encode(rows))
-    except BrokenPipeError:  # nobody wants the rest
-        return
-    except BaseException as error:  # noqa: BLE001 - a panic of the library is no Exception
-        sentence = " ".join(str(error).split()) or type(error).__name__
-    _send(out, msgspec.msgpack.encode(sentence))
-    out.close()
-
-
-def _send(out: BinaryIO, frame: bytes) -> None:
-    out.write(len(frame).to_bytes(LENGTH_BYTES, "big"))
-    out.write(frame)

@@ -161,12 +161,11 @@ def damaged(content: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_a_damaged_file_is_a_sentence(seed: int, capfd: pytest.CaptureFixture[str]) -> None:
-    """Whatever the library does with it, this process goes on, and nothing is printed. Some damage cannot be seen."""
+def test_a_damaged_file_is_a_sentence(seed: int) -> None:
+    """Whether the library raises an error or panics. Some damage cannot be seen."""
     content = list(WRITERS.values())[seed % 6](table(100 + seed))
     reason = said(damaged(content, seed))
     assert reason == f"{ROWS} rows" or not reason.endswith(" rows")
-    assert capfd.readouterr() == ("", "")
 
 
 def said(content: bytes) -> str:
@@ -178,15 +177,6 @@ def said(content: bytes) -> str:
             r"a\.parquet is no Parquet or Arrow file that could be read: ((?!.*unwrap\(\)).{1,300})\.", error.sentence
         )[1]  # type: ignore[index]
     return f"{len(found)} rows"
-
-
-def test_a_reader_that_dies_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the library does when a damaged length asks for more memory than there is."""
-    monkeypatch.setattr(
-        table_files, "_CODE", "import os; os.write(2, b'memory allocation of 7 bytes failed'); os.abort()"
-    )
-    with pytest.raises(BadData, match=r"could be read: memory allocation of 7 bytes failed\.$"):
-        list(table_files.rows("a.parquet", b""))
 
 
 def test_pictures_stay_in_the_file(tmp_path: Path) -> None:
@@ -250,13 +240,12 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 files = MediaFiles()
 references = [row["image"] for row in table_rows.rows("a", TableFile(path=sys.argv[1]))]
 sizes = sum(len(files.read(media)) for media in references)
-peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-print(sizes // 1024, max(peaks) - before)
+print(sizes // 1024, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
 def test_a_set_is_never_in_memory(tmp_path: Path) -> None:
-    """Neither here nor in the process that decodes it, when it is prepared and when each picture is asked about."""
+    """Neither when it is prepared nor when each picture is asked about."""
     chance = random.Random(1)
     rows = [{"image": {"bytes": PNG + chance.randbytes(200_000), "path": None}} for _ in range(500)]
     path = tmp_path / "a.parquet"
