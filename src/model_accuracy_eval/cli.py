@@ -14,7 +14,6 @@ import click
 from model_accuracy_eval import __version__
 from model_accuracy_eval.commands.standard_streams import NotPrinted
 from model_accuracy_eval.errors import Defect, EvalError, StopSignal, stop_signals
-from model_accuracy_eval.system.clock import repeated_stops
 
 COMMANDS: Mapping[str, str] = {
     "run": "Evaluate an adapter folder, or a service that already runs.",
@@ -119,8 +118,7 @@ def stops_raised() -> Iterator[None]:
         return
     previous = {number: signal.signal(number, _raise) for number in stop_signals()}
     try:
-        with repeated_stops():
-            yield
+        yield
     except RuntimeError as error:
         # Python before 3.12 wraps whatever is raised while a class gets its attributes, as during an import.
         if isinstance(error.__cause__, StopSignal):

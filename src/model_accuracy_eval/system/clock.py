@@ -1,58 +1,12 @@
 """Time, and the request to stop: SIGINT, SIGTERM and SIGHUP set a flag that every wait checks."""
 
-import os
 import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from model_accuracy_eval.errors import Stopped, StopSignal, stop_signals
-
-if TYPE_CHECKING:
-    from sys import UnraisableHookArgs
-
-
-# Stops that are raised where Python ignores every exception, as while it clears up after an import, come again.
-
-
-_LATER = 0.02
-"""Seconds until the signal is sent again: by then Python has left that place."""
-
-
-@contextmanager
-def repeated_stops(on_ignored: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """While entered, a `StopSignal` that Python has ignored is told, and its signal is sent to this process again."""
-    before = sys.unraisablehook
-
-    def hook(ignored: "UnraisableHookArgs") -> None:
-        if not isinstance(ignored.exc_value, StopSignal):
-            before(ignored)
-            return
-        while not _sent_later(ignored.exc_value.number, on_ignored):
-            continue  # it came before this had ended, and what it raises would be ignored here, too
-
-    sys.unraisablehook = hook
-    try:
-        yield
-    finally:
-        sys.unraisablehook = before
-
-
-def _sent_later(number: int, on_ignored: Callable[[], object]) -> bool:
-    """Whether nothing was raised meanwhile."""
-    try:
-        on_ignored()
-        again = threading.Timer(_LATER, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
-    except StopSignal:
-        return False
-    return True
-
 
 _GRACE = 2.0
 """Seconds after a stop for finishing what was started. Runners kill after ten, and the adapter has to end too."""
@@ -73,15 +27,10 @@ class SignalClock:
         """Takes over the signals that ask for an end while entered."""
         previous = {number: signal.signal(number, self._on_signal) for number in stop_signals()}
         try:
-            with repeated_stops(self._interrupt_again):
-                yield
+            yield
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
-
-    def _interrupt_again(self) -> None:
-        """What was raised in `interruptible` was ignored: the signal comes again, and raises again."""
-        self._interrupts = True
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.stop(number)

@@ -1,7 +1,6 @@
 """A signal ends a command as one, wherever it arrives."""
 
 import signal
-import time
 
 import pytest
 
@@ -36,26 +35,3 @@ def test_a_stop_during_an_import_of_a_run_is_one_too() -> None:
 def test_other_errors_stay() -> None:
     with pytest.raises(RuntimeError, match="of its own"), cli.stops_raised():
         raise RuntimeError("of its own")
-
-
-class _Cleared:
-    """Something that is cleared up at once. Python ignores what is raised then, as it does after each import."""
-
-    def __del__(self) -> None:
-        signal.raise_signal(signal.SIGTERM)
-
-
-def test_a_stop_that_python_ignores_comes_again(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(StopSignal) as stop, cli.stops_raised():
-        _Cleared()
-        time.sleep(10)
-    assert stop.value.exit_code == 143
-    assert capfd.readouterr().err == ""
-
-
-def test_a_stop_that_python_ignores_comes_again_in_a_run(capfd: pytest.CaptureFixture[str]) -> None:
-    clock = SignalClock()
-    with clock.listening(), pytest.raises(Stopped, match="SIGTERM"), clock.interruptible():
-        _Cleared()
-        time.sleep(10)
-    assert capfd.readouterr().err == ""
