@@ -15,18 +15,13 @@ INPUTS = {
 LOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "OPENSSL_CONF")
 
 
-def test_what_would_be_loaded_into_the_evaluator_is_refused(scene: Scene) -> None:
+def test_what_would_be_loaded_into_the_evaluator_is_not(scene: Scene) -> None:
     """The linker complains of a library that is none, wherever it looks at one: here it never does."""
     (scene.runner.workspace / "evil").write_text("no library\n")
     scene.runner.environment |= dict.fromkeys(LOADING, "/github/workspace/evil")
     step = scene.run(INPUTS)
-    assert (step.exit_code, scene.check["conclusion"]) == (3, "action_required")
-    told = " ".join(step.log.annotations("error"))
-    assert told.startswith(f"{', '.join(LOADING)} in this step's environment would load code into the evaluator")
-    assert "env: {LD_PRELOAD: ''" in told
-    after = scene.post(step)
-    assert after.exit_code == 0
-    assert "ld.so" not in step.text + after.text
+    assert step.exit_code == 0
+    assert "ld.so" not in step.text + scene.post(step).text
 
 
 def plant(scene: Scene) -> Path:

@@ -19,7 +19,6 @@ from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, C
 from model_accuracy_eval.records import Record, RunPlan
 from model_accuracy_eval.records.report import PullRequest
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.process_environment import Secret
 
 GITHUB = "https://github.com"
@@ -111,7 +110,7 @@ def action_context(
         adapter_repository=adapter_repository,
         adapter_ref=action_inputs.adapter_ref,
         adapter_commit=commits.adapter,
-        objections=(*process_environment.objections(environment), *commits.objections),
+        objections=commits.objections,
         adapter_path=action_inputs.adapter_path,
         hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
         model=model,
