@@ -4,11 +4,10 @@ import contextlib
 import gzip
 import itertools
 import os
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Protocol
 
 from msgspec import structs
@@ -17,84 +16,11 @@ from model_accuracy_eval.errors import BadData, BadValue, MissingData
 from model_accuracy_eval.hubs import split_layout
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedSplit
 from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
-from model_accuracy_eval.hubs.weights_listing import hash_of_bytes, known_hash, new_hash, show_size
+from model_accuracy_eval.hubs.weights_listing import hash_of_bytes, known_hash, new_hash
 from model_accuracy_eval.ports import RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, HubSplit, TableFile
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.system.local_files import parts
-
-# Data files inside of zip files, by a path that goes on behind the zip: `questions.zip/test.csv`.
-
-
-_LARGEST = 2 << 30
-"""Bytes of a member that are unpacked into memory at most."""
-_SHOWN = 8
-
-
-def is_zip(path: Path) -> bool:
-    return path.suffix.lower() == ".zip" and path.is_file()
-
-
-def zip_of(path: Path) -> Path | None:
-    """The zip file that the path goes into."""
-    return next(filter(is_zip, path.parents), None)
-
-
-def zipped_files(path: Path) -> list[str]:
-    """The data files in it, without what programs add beside them."""
-    with _opened(path) as archive:
-        names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-    return sorted(name for name in names if _is_data(name))
-
-
-def is_in_zip(path: Path) -> bool:
-    """Whether the path leads to a file in a zip file."""
-    archive = zip_of(path)
-    return archive is not None and path.relative_to(archive).as_posix() in zipped_files(archive)
-
-
-def read_zipped(path: Path) -> bytes:
-    """The bytes of a file in a zip file, which `has` knows."""
-    archive_path = zip_of(path)
-    if archive_path is None:
-        raise BadData(f"{path} is in no zip file.")
-    name = path.relative_to(archive_path).as_posix()
-    if name.endswith(table_files.ENDINGS):
-        raise BadData(f"{path}: tables with pictures are read where they lie: unpack {archive_path.name} first.")
-    with _opened(archive_path) as archive:
-        entry = archive.getinfo(name)
-        if entry.file_size > _LARGEST:
-            raise BadData(f"{path} has {show_size(entry.file_size)} unpacked: unpack {archive_path.name} first.")
-        try:
-            return archive.read(entry)
-        except (RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-            # A RuntimeError says that it is encrypted.
-            raise BadData(f"{path} cannot be unpacked: {error}.") from error
-
-
-def name_one_of(path: Path) -> BadData:
-    """The error for a zip file itself, with what to name instead."""
-    names = zipped_files(path)
-    if not names:
-        return BadData(f"{path} is a zip file without a data file ({', '.join(DATA_ENDINGS)}).")
-    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return BadData(
-        f"{path} is a zip file with {', '.join(names[:_SHOWN])}{more}. Name one of them: --datasets {path}/{names[0]}."
-    )
-
-
-def _is_data(name: str) -> bool:
-    parts = PurePosixPath(name).parts
-    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return name.removesuffix(".gz").endswith(DATA_ENDINGS) and not hidden
-
-
-def _opened(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise BadData(f"{path} cannot be read as a zip file: {error}.") from error
-
 
 # Copies of hubs' datasets in a folder of the user, as the hubs' own tools leave them.
 #
@@ -106,7 +32,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
     """The files of the split in the first copy that has it; none if no copy has it."""
     for root in _roots(split, folder):
-        paths = sorted(path.relative_to(root).as_posix() for path in _files(root))
+        paths = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
         if any(split_layout.has_script(name, paths) for name in (split.hf, split.ms)):
             continue  # the files are what its script reads, not its rows
         card = root / "README.md"
@@ -121,15 +47,6 @@ def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
         if found:
             return tuple(DataFile(name=str(root / path)) for path in found.files)
     return ()
-
-
-def _files(root: Path) -> Iterator[Path]:
-    """All files, those inside of zip files included. A zip file that is damaged is refused: it may have rows, too."""
-    for path in root.rglob("*"):
-        if is_zip(path):
-            yield from (path / name for name in zipped_files(path))
-        elif path.is_file():
-            yield path
 
 
 def _roots(split: HubSplit, folder: Path) -> Iterator[Path]:
@@ -187,7 +104,7 @@ class FileHub:
 
     def shards(self, file: DataFile, data_dir: str | None) -> tuple[DataFile, ...]:
         split = file.split
-        if split is None or any(map(_is_there, self._paths(file, data_dir))):
+        if split is None or any(path.is_file() for path in self._paths(file, data_dir)):
             return (file,)
         if data_dir and (copies := files_of(split, Path(data_dir))):
             return copies
@@ -205,14 +122,12 @@ class FileHub:
         for path in self._paths(file, data_dir):
             if self._fetch and path == self._cached(file):
                 self.prepare(file)
-            if _is_there(path):
+            if path.is_file():
                 if self._guard and not file.bundled:
                     self._close_cache()
-                    self._guard(str(zip_of(path) or path))
+                    self._guard(str(path))
                 data = _verified(path, file)
                 return structs.replace(data, source=file.hub) if file.hub and path == self._cached(file) else data
-        if is_zip(Path(file.name)):
-            raise name_one_of(Path(file.name))
         if file.hub is None and not _has_ending(file.name):
             raise MissingData(
                 f"There are no rows for '{file.name}' on this machine: put them under --data-dir as {file.name}.jsonl "
@@ -237,7 +152,7 @@ class FileHub:
 
     def lies_in(self, file: DataFile, folder: str) -> bool:
         own = self._cached(file)
-        return any(path != own and _is_there(path) for path in self._paths(structs.replace(file, hub=None), folder))
+        return any(path != own and path.is_file() for path in self._paths(structs.replace(file, hub=None), folder))
 
     def prepare(self, file: DataFile) -> str:
         """Fetches the file, or the files of a split, if the cache has no good copy; returns the path."""
@@ -288,7 +203,7 @@ def _missing(file: DataFile, data_dir: str | None, lock: str) -> MissingData:
 
 
 def _has_ending(name: str) -> bool:
-    return name.removesuffix(".gz").endswith((*DATA_ENDINGS, ".txt", ".xlsx", ".xls", ".ods"))
+    return name.removesuffix(".gz").endswith((*DATA_ENDINGS, ".txt", ".zip", ".xlsx", ".xls", ".ods"))
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -297,13 +212,9 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get("MODEL_ACCURACY_EVAL_CACHE") or f"{home}/model-accuracy-eval")
 
 
-def _is_there(path: Path) -> bool:
-    return path.is_file() or is_in_zip(path)
-
-
 def _unpacked(path: Path) -> bytes:
     try:
-        data = path.read_bytes() if path.is_file() else read_zipped(path)
+        data = path.read_bytes()
         return gzip.decompress(data) if path.name.endswith(".gz") else data
     except (OSError, EOFError, zlib.error) as error:
         raise BadData(f"{path} cannot be read: {error}.") from error
@@ -311,7 +222,7 @@ def _unpacked(path: Path) -> bytes:
 
 def _verified(path: Path, file: DataFile) -> DataBytes:
     content: bytes | TableFile
-    if path.name.endswith(table_files.ENDINGS) and path.is_file():
+    if path.name.endswith(table_files.ENDINGS):
         content, size = TableFile(path=str(path)), path.stat().st_size
         digest = hash_of(path, file) if known_hash(file) else None
     else:

@@ -1,7 +1,6 @@
 """Data files from the user's folders, the package and the cache."""
 
 import gzip
-import zipfile
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.hubs.split_resolver import source
-from model_accuracy_eval.records import DataBytes, DataFile, HubSplit
+from model_accuracy_eval.records import DataBytes, DataFile
 
 DATA = b'{"question": "1+1", "answer": "2"}\n'
 HASH = sha256(DATA).hexdigest()
@@ -137,46 +136,3 @@ def test_what_needs_no_fetching_is_checked_in_place(tmp_path: Path) -> None:
     assert hub(tmp_path).prepare(DataFile(name="x", bundled="demo_gsm8k.jsonl")).endswith("demo_gsm8k.jsonl")
     with pytest.raises(BadData, match="There are no rows for .x."):
         hub(tmp_path).prepare(DataFile(name="x"))
-
-
-def zipped(path: Path, **files: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name.replace("__", "/").replace("_csv", ".csv").replace("_jsonl", ".jsonl"), content)
-        archive.writestr("__MACOSX/._test.csv", b"beside it")
-    return path
-
-
-def test_a_file_in_a_zip_file_has_a_path(tmp_path: Path) -> None:
-    """Which file is meant is never guessed; a zip file that is none, or lacks it, is told."""
-    own = zipped(tmp_path / "own.zip", data__test_csv=b"question,answer\n1+1,2\n", train_jsonl=DATA)
-    found = hub(tmp_path).read(DataFile(name=f"{own}/data/test.csv"), None)
-    assert (found.content, found.place) == (b"question,answer\n1+1,2\n", f"{own}/data/test.csv")
-    with pytest.raises(BadData, match=r"own\.zip is a zip file with data/test\.csv, train\.jsonl\. Name one of them: "):
-        hub(tmp_path).read(DataFile(name=str(own)), None)
-    with pytest.raises(BadData, match=r"There is no data file '.*own\.zip/test\.csv'"):
-        hub(tmp_path).read(DataFile(name=f"{own}/test.csv"), None)
-    (tmp_path / "cut.zip").write_bytes(own.read_bytes()[:-9])
-    with pytest.raises(BadData, match=r"cut\.zip cannot be read as a zip file"):
-        hub(tmp_path).read(DataFile(name=f"{tmp_path}/cut.zip/train.jsonl"), None)
-
-
-def test_a_copy_of_a_dataset_may_have_its_rows_in_a_zip_file(tmp_path: Path) -> None:
-    """The files in it count like those of a folder."""
-    zipped(tmp_path / "org" / "sums" / "data.zip", data__train_jsonl=b"{}\n", data__test_jsonl=DATA)
-    file = DataFile(name="sums/test", split=HubSplit(hf="org/sums"))
-    (part,) = hub(tmp_path / "cache").shards(file, str(tmp_path))
-    assert hub(tmp_path / "cache").read(part, None).content == DATA
-
-
-def test_a_copy_of_a_dataset_with_a_damaged_zip_file_is_refused(tmp_path: Path) -> None:
-    """It may hold some of the split's rows: the others alone would be taken for all of them."""
-    copy = tmp_path / "org" / "sums" / "data"
-    zipped(copy / "test-1.zip", a_jsonl=DATA)
-    second = zipped(copy / "test-2.zip", a_jsonl=DATA)
-    file = DataFile(name="sums/test", split=HubSplit(hf="org/sums"))
-    assert len(hub(tmp_path / "cache").shards(file, str(tmp_path))) == 2
-    second.write_bytes(second.read_bytes()[:-9])
-    with pytest.raises(BadData, match=r"org/sums/data/test-2\.zip cannot be read as a zip file"):
-        hub(tmp_path / "cache").shards(file, str(tmp_path))
