@@ -66,7 +66,7 @@ class ScriptedLoglikelihoodClient:
         if fault is not None:
             return Reply(id=number, fault=fault)
         weighed = tuple(one for one in told if not isinstance(one, Fault))
-        if self.method not in ("constrained", "extracted"):
+        if self.method != "extracted":
             return Reply(
                 id=number,
                 loglikelihoods=weighed[: request.options] if self.method == "top-logprobs" else weighed,
@@ -173,7 +173,6 @@ class FakeRunningAdapter:
     def __init__(self) -> None:
         self.code: int | None = None
         self.log = "serving"
-        self.other: str | None = None
         self.stopped = False
 
     def exit_code(self) -> int | None:
@@ -184,9 +183,6 @@ class FakeRunningAdapter:
 
     def news(self) -> str:
         return ""
-
-    def stranger(self, port: int) -> str | None:
-        return self.other
 
     def listening(self) -> dict[int, int]:
         return {}
@@ -282,7 +278,7 @@ class FakeWeightsSource:
             raise Refused(self.refusal)
         return WeightsInfo(reference=reference, commit="c" * 40, size=1, shown="1 byte")
 
-    def fetch(self, reference: str, limit: str) -> str:
+    def fetch(self, reference: str) -> str:
         self.fetched.append(reference)
         return reference
 

@@ -63,7 +63,7 @@ class NodeWeights:
         self._pinned[reference] = _pinned(info)
         return replace(info, reference=reference)
 
-    def fetch(self, reference: str, limit: str) -> str:
+    def fetch(self, reference: str) -> str:
         """What every node fetches for itself: the same commit."""
         return self._pinned[reference]
 

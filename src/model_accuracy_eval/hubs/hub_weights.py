@@ -1,10 +1,8 @@
 """The weights of a model: their size before anything is fetched, and then the files, verified and kept between runs."""
 
 import asyncio
-import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -37,9 +35,8 @@ from model_accuracy_eval.system.retry import HUB, RetryPolicy
 
 # The folder of weights that a runner keeps between runs: one folder for each commit of each model.
 #
-# <folder>/<hub>/<org>/<name>/<commit>/          the files, read-only, and nothing else
+# <folder>/<hub>/<org>/<name>/<commit>/          the files; each comes here when its hash is right
 #                            <commit>.partial/   unfinished downloads
-#                            <commit>.json       size and time of every file when all were verified
 #                            <commit>.lock       locked during a download; the kernel unlocks it when the process ends
 
 
@@ -56,53 +53,21 @@ class CachedCommit:
         base = folder / weights.reference.source / weights.reference.name
         self.files = base / commit
         self._partials = base / f"{commit}.partial"
-        self._marker = base / f"{commit}.json"
         self._lock = base / f"{commit}.lock"
-
-    def target(self, file: WeightFile) -> Path:
-        return self.files / file.path
 
     def partial(self, file: WeightFile) -> Path:
         return self._partials / file.path
 
-    def is_complete(self) -> bool:
-        """Whether every file was verified once, and nothing was added, removed or changed since."""
-        try:
-            present = self._sizes_and_times()
-            sizes = {name: size for name, (size, _) in present.items()}
-            expected = {file.path: file.size for file in self._weights.files}
-            return sizes == expected and bool(json.loads(self._marker.read_bytes()) == present)
-        except (OSError, ValueError):
-            return False
+    def missing(self) -> list[WeightFile]:
+        """Those that are not here, or not whole any more."""
+        return [file for file in self._weights.files if _size(self.files / file.path) != file.size]
 
-    def bytes_present(self) -> int:
-        """Bytes that need not be downloaded again."""
-        return sum(
-            min(file.size, path.stat().st_size)
-            for file in self._weights.files
-            for path in (self.target(file), self.partial(file))
-            if path.is_file()
-        )
-
-    async def tidy(self) -> list[WeightFile]:
-        """Removes what does not belong here or has a wrong hash; returns the files that are missing."""
-        self._marker.unlink(missing_ok=True)
-        _set_modes(self.files, folder=0o755, file=0o644)
-        expected = {file.path: file for file in self._weights.files}
-        missing = dict(expected)
-        for name, path in list(_walk(self.files)):
-            file = expected.get(name)
-            regular = file is not None and path.is_file() and not path.is_symlink()
-            if file and regular and await _hash_file(path, file) == known_hash(file):
-                del missing[name]
-            elif path.is_symlink() or not path.is_dir():
-                path.unlink()
-        _drop_empty(self.files)
-        return list(missing.values())
+    def bytes_to_come(self) -> int:
+        return sum(max(0, file.size - (_size(self.partial(file)) or 0)) for file in self.missing())
 
     async def fetch(self, download: Download, file: WeightFile) -> None:
         """Once more if a part is from an earlier run: it may have been damaged, for example by a power cut."""
-        partial, target = self.partial(file), self.target(file)
+        partial, target = self.partial(file), self.files / file.path
         target.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(2 if download.done else 1):
             await download.run()
@@ -116,25 +81,18 @@ class CachedCommit:
             f"the hub lists {known_hash(file)} ({show_size(file.size)}); it is not kept."
         )
 
-    def finish(self) -> None:
-        """Writes the marker last, in one step: after a crash before it, the files are hashed again."""
-        shutil.rmtree(self._partials, ignore_errors=True)
-        _set_modes(self.files, folder=0o555, file=0o444)
-        temporary = self._marker.with_suffix(".new")
-        temporary.write_text(json.dumps(self._sizes_and_times(), indent=1))
-        temporary.replace(self._marker)
-
     def locked(self, say: Callable[[str], object]) -> AbstractAsyncContextManager[None]:
         waiting = f"Another run is fetching {self._weights.reference}; waiting for it."
         return download.locked(self._lock, lambda: say(waiting))
 
-    def _sizes_and_times(self) -> dict[str, list[int]]:
-        return {name: [(status := path.lstat()).st_size, status.st_mtime_ns] for name, path in _walk(self.files)}
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None
 
 
 def refuse_room(weights: WeightsListing, folder: Path, free: Callable[[Path], int]) -> None:
     """Refuses weights whose missing files do not fit on the disk."""
-    missing, room = weights.total - CachedCommit(weights, folder).bytes_present(), free(folder)
+    missing, room = CachedCommit(weights, folder).bytes_to_come(), free(folder)
     if missing > room:
         needed, available = show_apart(missing, room)
         raise Refused(f"{weights.reference} needs {needed}, {folder} has {available} free.")
@@ -147,31 +105,6 @@ async def _hash_file(path: Path, file: WeightFile) -> str:
         while data := await asyncio.to_thread(source.read, _PIECE):
             await asyncio.to_thread(whole.update, data)
     return whole.hexdigest()
-
-
-def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Files, links and empty folders."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_dir() or not any(path.iterdir()):
-            yield path.relative_to(folder).as_posix(), path
-
-
-def _drop_empty(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True):  # what is inside comes first
-        if not path.is_symlink() and path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
-
-
-def _set_modes(root: Path, *, folder: int, file: int) -> None:
-    """From the top, so that a folder can be entered before what it holds is changed."""
-    if not root.is_dir():
-        return
-    root.chmod(folder)
-    for entry in os.scandir(root):
-        if entry.is_dir(follow_symlinks=False):
-            _set_modes(Path(entry.path), folder=folder, file=file)
-        elif not entry.is_symlink():
-            Path(entry.path).chmod(file)
 
 
 _NO_TOKEN = Secret("", "model-token")
@@ -222,8 +155,8 @@ class HubWeights:
             task_types=listing.task_types,
         )
 
-    def fetch(self, reference: str, limit: str) -> str:
-        return self.fetch_files(self._measured[reference], parse_size(limit), tenths("Weights", self._say))
+    def fetch(self, reference: str) -> str:
+        return self.fetch_files(self._measured[reference], tenths("Weights", self._say))
 
     def list_files(self, reference: ModelReference) -> WeightsListing:
         """Files, sizes, hashes and the commit, as the hub or the disk lists them."""
@@ -242,23 +175,17 @@ class HubWeights:
         if weights.reference.source != "path":
             refuse_room(weights, self._folder, self._free)
 
-    def fetch_files(
-        self, weights: WeightsListing, limit: int | None = None, on_progress: Callable[[int, int], object] = _ignore
-    ) -> str:
-        """The folder with exactly these files, read-only. `on_progress` gets the bytes that are there, and all."""
+    def fetch_files(self, weights: WeightsListing, on_progress: Callable[[int, int], object] = _ignore) -> str:
+        """The folder with these files. `on_progress` gets the bytes that are there, and all."""
         if weights.reference.source == "path":
-            on_disk, path = weights, str(Path(weights.reference.name).expanduser().absolute())
-        else:
-            commit = CachedCommit(weights, self._folder)
-            try:
-                run(self._fetch_commit(weights, commit, on_progress))
-            except OSError as error:
-                free = self._free(self._folder)
-                raise disk_refusal(error, str(weights.reference), self._folder, free, "--weights-dir") from error
-            on_disk, path = list_path(ModelReference(source="path", name=str(commit.files))), str(commit.files)
-        if limit is not None:
-            refuse_size(on_disk, limit, where=" on disk")
-        return path
+            return str(Path(weights.reference.name).expanduser().absolute())
+        commit = CachedCommit(weights, self._folder)
+        try:
+            run(self._fetch_commit(weights, commit, on_progress))
+        except OSError as error:
+            free = self._free(self._folder)
+            raise disk_refusal(error, str(weights.reference), self._folder, free, "--weights-dir") from error
+        return str(commit.files)
 
     async def _fetch_commit(
         self, weights: WeightsListing, commit: CachedCommit, on_progress: Callable[[int, int], object]
@@ -269,8 +196,7 @@ class HubWeights:
         async def fetch_missing() -> None:
             nonlocal present
             async with commit.locked(self._say):
-                if not commit.is_complete():
-                    missing = await commit.tidy()
+                if missing := commit.missing():
                     refuse_room(weights, self._folder, self._free)
                     present = weights.total - sum(file.size for file in missing)
                     async with new_client() as client:
@@ -282,7 +208,6 @@ class HubWeights:
                             downloads.append(Download(requests, address, partial, file.size))
                             fetches.append(commit.fetch(downloads[-1], file))
                         await run_all(fetches, _DOWNLOADS_AT_ONCE)
-                    commit.finish()
             downloads.clear()
             present = weights.total
 

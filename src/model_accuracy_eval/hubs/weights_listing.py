@@ -186,12 +186,12 @@ def checked_files(reference: ModelReference, files: list[WeightFile]) -> tuple[W
     return tuple(sorted(files, key=lambda file: file.path))
 
 
-def refuse_size(weights: WeightsListing, limit: int, *, where: str = "") -> None:
+def refuse_size(weights: WeightsListing, limit: int) -> None:
     """Exactly at the limit passes."""
     if weights.total > limit:
         size, allowed = show_apart(weights.total, limit)
         raise Refused(
-            f"The weights are {size}{where}, the limit is {allowed} (max-weight-size): "
+            f"The weights are {size}, the limit is {allowed} (max-weight-size): "
             f"{weights.reference}, {len(weights.files)} files."
         )
 

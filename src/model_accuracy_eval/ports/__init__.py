@@ -56,9 +56,6 @@ class RunningAdapter(Protocol):
     def news(self) -> str:
         """Returns the whole lines that it printed since the last call."""
 
-    def stranger(self, port: int) -> str | None:
-        """Returns who listens on the port and is no process of the adapter ("python3, pid 4711"), or None."""
-
     def listening(self) -> dict[int, int]:
         """Returns the ports on which its processes listen, each with the process; empty where that cannot be seen."""
 
@@ -117,7 +114,7 @@ class WeightsSource(Protocol):
     def measure(self, reference: str, limit: str) -> WeightsInfo:
         """Returns size and commit before anything is fetched; refuses weights above the limit or the free disk."""
 
-    def fetch(self, reference: str, limit: str) -> str:
+    def fetch(self, reference: str) -> str:
         """Returns the folder of weights that were measured, and fetches what is missing."""
 
 

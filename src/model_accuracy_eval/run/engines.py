@@ -102,9 +102,8 @@ class ReplicaNode:
             )
             plan = plan.with_settings(port=self._free_port(plan.settings.port + number, plan.settings.replicas))
             source = self._ports.weights_source
-            limit = plan.settings.max_weight_size
-            source.measure(weights, limit)
-            path = source.fetch(weights, limit)
+            source.measure(weights, plan.settings.max_weight_size)
+            path = source.fetch(weights)
             store = RunFolder(str(folder / "run"))
             self._log = Path(store.path(deploy.LOG))
             # When the process has ended and its files are still there.

@@ -119,7 +119,7 @@ def _infer(
         weights = ""
         if preflight_result.weights is not None:
             with timer.stage("weights"):
-                weights = ports.weights_source.fetch(preflight_result.weights.reference, plan.settings.max_weight_size)
+                weights = ports.weights_source.fetch(preflight_result.weights.reference)
         with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
             service = previous_run.note_service(plan, preflight_result.datasets, live.service, store, timer.started)
             asked = Asked(service)
