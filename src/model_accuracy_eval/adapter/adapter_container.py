@@ -77,10 +77,6 @@ class AdapterContainer:
         """What was printed since the last call, in whole lines."""
         return self._new_lines.read()
 
-    def stranger(self, port: int) -> str | None:
-        """Nobody: the network is that of our own container, or the engine holds the port as long as this runs."""
-        return None
-
     def listening(self) -> dict[int, int]:
         """Nothing: the ports of its network are not to be seen from here."""
         return {}

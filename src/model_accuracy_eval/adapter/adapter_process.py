@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from model_accuracy_eval.adapter.adapter_files import (
     NO_PIP,
@@ -33,7 +34,7 @@ from model_accuracy_eval.adapter.adapter_files import (
     visible_npus,
     wants_packages,
 )
-from model_accuracy_eval.adapter.port_watch import PortWatch, port_owner
+from model_accuracy_eval.adapter.port_watch import port_owner
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 
@@ -102,7 +103,6 @@ class AdapterProcess:
         self._supervisor = _start_supervisor(log, variables)
         assert self._supervisor.stdin is not None
         assert self._supervisor.stdout is not None
-        self._port_watch = PortWatch(self._supervisor.pid, user.uid if user else None)
         self._stdin, self._stdout = self._supervisor.stdin, self._supervisor.stdout
         os.set_blocking(self._stdout.fileno(), False)
         order = SupervisorOrder(
@@ -165,13 +165,14 @@ class AdapterProcess:
         """What was printed since the last call, in whole lines."""
         return self._new_lines.read()
 
-    def stranger(self, port: int) -> str | None:
-        """Who listens on the port and is no process of the adapter."""
-        return self._port_watch.stranger(port)
-
     def listening(self) -> dict[int, int]:
         """Port → process, of what it started."""
-        return self._port_watch.listening()
+        found: dict[int, int] = {}
+        with contextlib.suppress(psutil.Error, OSError):
+            for process in psutil.Process(self._supervisor.pid).children(recursive=True):
+                connections = process.net_connections("tcp")
+                found |= {each.laddr.port: process.pid for each in connections if each.status == psutil.CONN_LISTEN}
+        return found
 
     def stop(self) -> None:
         self._end(b"stop\n")

@@ -1,7 +1,6 @@
 """A service for the time of a `with` block: one that deploy.sh starts here, or one that runs already."""
 
 import dataclasses
-import itertools
 import os.path
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,11 +11,9 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Cluster, Ports, RunningAdapter, Store
 from model_accuracy_eval.records import RunPlan, Service
-from model_accuracy_eval.run.readiness import Readiness, check_stranger, exited, show_output
+from model_accuracy_eval.run.readiness import Readiness, exited, show_output
 
 LOG = "logs/deploy.log"
-_CHECKS_BETWEEN_LOOKS = 4
-"""Of who has the port: where there are many connections, a look takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,6 @@ class LiveService:
     port: int = 0
     shows_output: Ports | None = None
     """Where each line that deploy.sh prints is shown, in addition to the log; None: nowhere."""
-    looks: "itertools.count[int]" = dataclasses.field(default_factory=itertools.count)
     name: str = ""
     """Which replica it is; empty if it is the only one."""
     others: tuple["LiveService", ...] = ()
@@ -56,8 +52,6 @@ class LiveService:
         ended = [trouble for each in self.replicas if (trouble := _ended(each))]
         if len(ended) == len(self.replicas):
             raise ended[0]
-        if next(self.looks) % _CHECKS_BETWEEN_LOOKS == 0:
-            self.check_port()
 
     def joined(self) -> list["LiveService"]:
         """The replicas that have become ready since the last call."""
@@ -65,12 +59,6 @@ class LiveService:
         for service in services:
             _refuse_unlike(self.service, service)
         return [_named(LiveService(service, None)) for service in services]
-
-    def check_port(self) -> None:
-        """Raises when somebody else answers in the adapter's place, be it that of a replica that has ended."""
-        for each in self.replicas:
-            if each.running is not None:
-                check_stranger(each.running, each.port, "Begin a new run: the last answers may be of that program.")
 
 
 @contextmanager

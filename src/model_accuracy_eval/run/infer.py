@@ -96,7 +96,6 @@ class _Inference:
         service, chat = self._live.service, self._connect()
         try:
             await run_checked(self._run(chat), lambda: self._check(chat), self._ports.clock)
-            self._live.check_port()
         finally:
             await chat.close()
             await judge.close()

@@ -121,8 +121,6 @@ class Readiness:
         clock = self._ports.clock
         while True:
             probed = self._ports.run_async(run_checked(self._probe(), self._check, clock))
-            if self._running:
-                check_stranger(self._running, urlsplit(self._base_url).port or 0, "Stop that program, and run again.")
             if probed.reply.fault is None:
                 model = probed.service.model or "unnamed"
                 self._ports.progress.say(
@@ -263,16 +261,6 @@ def _sampler_probes(plan: RunPlan) -> tuple[Request, ...]:
         return ()
     texts = any(task.mode == "text" for each in plan.tasks for task in (each, *each.parts))
     return (READINESS_PROBE, replace(READINESS_PROBE, text="1+1=")) if texts else (READINESS_PROBE,)
-
-
-def check_stranger(running: RunningAdapter, port: int, cure: str) -> None:
-    """What another program answers must not be taken for the adapter's answers."""
-    if stranger := running.stranger(port):
-        raise AdapterFailed(
-            f"Port {port} is served by {stranger}, which deploy.sh did not start: its answers are not the adapter's. "
-            f"{cure}",
-            detail=excerpt(running),
-        )
 
 
 def show_output(running: RunningAdapter, ports: Ports) -> None:

@@ -298,21 +298,6 @@ def test_a_deploy_script_that_exits_ends_the_run_with_the_end_of_its_log() -> No
     assert caught.value.detail == "out of memory"
 
 
-def test_a_stranger_on_the_port_ends_the_run() -> None:
-    """Also when it comes with the very last answer."""
-    running = FakeRunningAdapter()
-
-    def replaced(request: Request, choice: int) -> str:
-        running.other = "python3, pid 4711"
-        return by_seed(request, choice)
-
-    live = LiveService(Service(base_url="http://fake-service"), running, 8000)
-    with pytest.raises(
-        AdapterFailed, match=r"Port 8000 is served by python3, pid 4711, which deploy\.sh did not start"
-    ):
-        infer.collect(plan(1), (prepared(1),), live, MemoryStore(), fake_ports(chat=ScriptedChat(replaced)))
-
-
 def test_a_stop_ends_the_asking_and_keeps_what_came() -> None:
     """After the signal nothing more is asked; the answered samples stay in the journal."""
     clock, store = ManualClock(), MemoryStore()
