@@ -14,7 +14,7 @@ from msgspec import Meta
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
 SamplingSetting = Literal["server", "plain"]
-LoglikelihoodSetting = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
+LoglikelihoodSetting = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "extracted"]
 
 
 def about(sentence: str, short: str = "", *, identifies: bool = False, workflow_only: bool = False) -> Meta:

@@ -4,7 +4,7 @@
         ... server.url ... server.requests ... server.model (the oracle: `loglikelihood(ids, begin)`) ...
 
 `/v1/completions` (echo, logprobs, prompt_logprobs; text, ids and lists of them), `/v1/chat/completions` (logprobs,
-top_logprobs, constrained choice, streamed or not), `/tokenize`, `/v1/models`. `style` says what of it there is:
+top_logprobs, streamed or not), `/tokenize`, `/v1/models`. `style` says what of it there is:
 
     VLLM              everything; text gets a beginning-of-text token
     VLLM_NO_BOS       the same with a tokenizer that adds none
@@ -12,7 +12,7 @@ top_logprobs, constrained choice, streamed or not), `/tokenize`, `/v1/models`. `
     LLAMA_CPP         echo only; the beginning token is not shown, the first logprob is null, ids and lists fail, and
                       max_tokens 0 means "no limit"
     LLAMA_CPP_NO_BOS  its bug besides: without a beginning token every logprob stands one place too far on
-    TOP               top_logprobs on chat and nothing else; also: CONSTRAINED, NOTHING
+    TOP               top_logprobs on chat and nothing else; also: NOTHING
 
 Any habit can be had by itself: `dataclasses.replace(VLLM, tokenize=None)`. `plan(number, request)` gives the status
 that request number `number` fails with, or None. `answer(request)` is what chat says when nothing constrains it.
@@ -37,8 +37,6 @@ class Style:
     prompt_logprobs: bool = False
     top_logprobs: int = 0
     """The most that chat tells; 0: none."""
-    constrained: tuple[str, ...] = ()
-    """Which of `structured_outputs`, `guided_choice`, `response_format` are obeyed; others are passed over."""
     tokenize: Literal["prompt", "content"] | None = None
     """The field of `/tokenize` that holds the text: vLLM's, or llama.cpp's."""
     ids: bool = False
@@ -54,19 +52,12 @@ class Style:
     """Seconds before every answer."""
 
 
-VLLM = Style(
-    echo=True, prompt_logprobs=True, top_logprobs=20, tokenize="prompt", ids=True,
-    constrained=("structured_outputs", "response_format"),
-)  # fmt: skip
-VLLM_NO_BOS = Style(
-    echo=True, prompt_logprobs=True, top_logprobs=20, tokenize="prompt", ids=True, bos=False,
-    constrained=("guided_choice",),
-)  # fmt: skip
+VLLM = Style(echo=True, prompt_logprobs=True, top_logprobs=20, tokenize="prompt", ids=True)
+VLLM_NO_BOS = Style(echo=True, prompt_logprobs=True, top_logprobs=20, tokenize="prompt", ids=True, bos=False)
 PROMPT_LOGPROBS = Style(prompt_logprobs=True, tokenize="prompt", ids=True)
 LLAMA_CPP = Style(echo=True, top_logprobs=5, hidden_bos=True, unlimited_zero=True, context=None)
 LLAMA_CPP_NO_BOS = Style(echo=True, bos=False, shifted=True, unlimited_zero=True, context=None)
 TOP = Style(top_logprobs=20, completions=False, context=None)
-CONSTRAINED = Style(constrained=("response_format",), completions=False, context=None)
 NOTHING = Style(completions=False, context=None)
 
 _MANY = 24
@@ -208,7 +199,7 @@ class LikelihoodServer(HttpServer):
         choice: JSON = {"index": 0, "finish_reason": "stop"}
         if asked.get("logprobs") and self.style.top_logprobs:
             choice["logprobs"] = {"content": [self._first_token(ids, wanted)]}
-        text = self._constrained(ids, asked) or self._say(asked)
+        text = self._say(asked)
         if not asked.get("stream"):
             exchange.reply(200, {"choices": [choice | {"message": {"role": "assistant", "content": text}}]})
             return
@@ -227,26 +218,3 @@ class LikelihoodServer(HttpServer):
         row, name = self.model.logprobs(ids), self.model.vocabulary.name
         best = [{"token": name(int(one)), "logprob": float(row[one])} for one in row.argsort()[::-1][:count]]
         return {"token": best[0]["token"], "logprob": best[0]["logprob"], "top_logprobs": best}
-
-    def _constrained(self, ids: list[int], asked: JSON) -> str | None:
-        """The likeliest of the texts that the request allows."""
-        for field in self.style.constrained:
-            options = _allowed(field, asked)
-            if options:
-                vocabulary = self.model.vocabulary
-                likeliest = max(
-                    options, key=lambda option: self.model.loglikelihood(ids + vocabulary.encode(option), len(ids))[0]
-                )
-                return msgspec.json.encode({"answer": likeliest}).decode() if field == "response_format" else likeliest
-        return None
-
-
-def _allowed(field: str, asked: JSON) -> list[str]:
-    value = asked.get(field)
-    if value is None:
-        return []
-    if field == "guided_choice":
-        return list(value)
-    if field == "structured_outputs":
-        return list(value["choice"])
-    return list(value["json_schema"]["schema"]["properties"]["answer"]["enum"])

@@ -4,7 +4,7 @@ Each row says on which servers it was seen, so a row can be judged again when a 
 kind is one new row; the modules that read and write messages take all their names from here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
@@ -252,35 +252,3 @@ LOWEST_LOGPROB = -9999.0
 """vLLM's stand-in for minus infinity, which JSON cannot express."""
 TOP_LOGPROBS: Mapping[int, str] = {20: "OpenAI, vLLM", 5: "OpenAI until early 2024, and servers that kept its limit"}
 """The most `top_logprobs` that may be asked for; the larger number is tried first."""
-
-# ── Constrained answers ──
-
-
-class ChoiceConstraint(NamedTuple):
-    """How a request limits the answer to one of some words."""
-
-    fields: Callable[[Sequence[str]], JSONObject]
-    servers: str
-
-
-def _answer_schema(words: Sequence[str]) -> JSONObject:
-    return {
-        "type": "object",
-        "properties": {"answer": {"type": "string", "enum": list(words)}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
-
-
-def _response_format(words: Sequence[str]) -> JSONObject:
-    schema = {"name": "answer", "strict": True, "schema": _answer_schema(words)}
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
-
-
-CHOICE_CONSTRAINTS: Mapping[str, ChoiceConstraint] = {
-    "structured_outputs": ChoiceConstraint(lambda words: {"structured_outputs": {"choice": list(words)}}, "vLLM"),
-    "guided_choice": ChoiceConstraint(
-        lambda words: {"guided_choice": list(words)}, "vLLM before it had `structured_outputs`"
-    ),
-    "response_format": ChoiceConstraint(_response_format, "OpenAI, vLLM, SGLang, llama.cpp"),
-}

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import chain
 from typing import Protocol
 
 import msgspec
@@ -22,7 +21,6 @@ from model_accuracy_eval.records import Candidate, Fault, Loglikelihood, Loglike
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 
 EndingLoglikelihoods = list[Loglikelihood | Fault]
-_CacheKey = tuple[str, tuple[Candidate, ...]]
 
 
 class EndingMethod(Protocol):
@@ -65,54 +63,6 @@ class GivenTextsClient:
         options, bare = request.candidates[: request.options], request.candidates[request.options :]
         results = await self._endings.distinct_parts(options)
         return results + (await self._endings.distinct_parts(bare) if bare else [])
-
-
-class CachedEndings:
-    """An `EndingMethod` that requests endings without a context once in a run: they are the same in every problem."""
-
-    def __init__(self, endings: EndingMethod) -> None:
-        self._endings = endings
-        self.full_text = endings.full_text
-        self._cache: dict[_CacheKey, EndingLoglikelihoods] = {}
-        self._locks: dict[_CacheKey, asyncio.Lock] = {}
-
-    async def after_context(self, candidates: Sequence[Candidate]) -> EndingLoglikelihoods:
-        bare = list(dict.fromkeys(candidate for candidate in candidates if not candidate.context))
-        others = [candidate for candidate in candidates if candidate.context]
-        groups = [tuple(others)] if others else []
-        ask = self._endings.after_context
-        results, bare_results = await asyncio.gather(
-            asyncio.gather(*map(ask, groups)),
-            asyncio.gather(*(self._cached("after", (ending,), ask) for ending in bare)),
-        )
-        fault = first_fault([result for several in (*results, *bare_results) for result in several])
-        if fault is not None:
-            return [fault]
-        by_ending = dict(zip(bare, (single[0] for single in bare_results), strict=True))
-        rest = chain.from_iterable(results)
-        return [next(rest) if candidate.context else by_ending[candidate] for candidate in candidates]
-
-    async def distinct_parts(self, candidates: Sequence[Candidate]) -> EndingLoglikelihoods:
-        """Cached for all candidates together, since the common part depends on every one of them."""
-        if any(candidate.context for candidate in candidates):
-            return await self._endings.distinct_parts(candidates)
-        return await self._cached("distinct", tuple(candidates), self._endings.distinct_parts)
-
-    async def _cached(
-        self,
-        kind: str,
-        candidates: tuple[Candidate, ...],
-        request: Callable[[Sequence[Candidate]], Awaitable[EndingLoglikelihoods]],
-    ) -> EndingLoglikelihoods:
-        """Callers that come during a request wait for its result. Faults are not cached."""
-        key = kind, candidates
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            if key in self._cache:
-                return self._cache[key]
-            results = await request(candidates)
-            if first_fault(results) is None:
-                self._cache[key] = results
-            return results
 
 
 def first_fault(results: Sequence[object]) -> Fault | None:

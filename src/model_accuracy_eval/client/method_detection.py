@@ -1,7 +1,7 @@
 """Which log-likelihood method a service supports: tried from the most exact one down, with few small requests.
 
 A server's claims are checked, not believed: log-probabilities of given tokens must be those with which the model
-generated them, and a constraint must have been obeyed.
+generated them.
 """
 
 import math
@@ -12,14 +12,12 @@ from typing import NamedTuple
 import msgspec
 
 from model_accuracy_eval.client.dialects import (
-    CHOICE_CONSTRAINTS,
     LOWEST_LOGPROB,
     MAX_TOKENS,
     TOP_LOGPROBS,
     PromptLogprobsMethod,
 )
 from model_accuracy_eval.client.given_texts import (
-    CachedEndings,
     EndingMethod,
     EndingsByIds,
     EndingsByText,
@@ -38,7 +36,6 @@ from model_accuracy_eval.client.prompt_logprobs import (
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.records import (
-    Choice,
     Fault,
     JSONObject,
     Loglikelihood,
@@ -48,7 +45,6 @@ from model_accuracy_eval.records import (
     Reply,
     Request,
     RequestMethod,
-    Timings,
 )
 
 # Scores the letters of options instead of their texts, for services without log-probabilities of given texts.
@@ -61,8 +57,6 @@ first bytes of a character. Which one it draws has no part in them, so they are 
 in 12 to 23 % of the draws of some questions: at 23 %, eight tries would break one run in twenty of 6,595 samples."""
 _FIRST_DRAWS = 2
 """Of a server that has not shown yet that it gives any."""
-_CONSTRAINED_TOKENS = 16
-"""Enough for one of a few words, in quotes and braces."""
 
 
 class TopLogprob(msgspec.Struct):
@@ -78,12 +72,7 @@ class _ChatLogprobs(msgspec.Struct):
     content: list[_Position] | None = None
 
 
-class _ChatMessage(msgspec.Struct):
-    content: str | None = None
-
-
 class _ChatChoice(msgspec.Struct):
-    message: _ChatMessage | None = None
     logprobs: _ChatLogprobs | None = None
 
 
@@ -140,44 +129,6 @@ class TopLogprobsClient:
         return Reply(id=reply_id, tries=tries, fault=fault)
 
 
-class ConstrainedClient:
-    """Implements `ports.LoglikelihoodClient` by answers that are constrained to one letter."""
-
-    method: RequestMethod = "constrained"
-
-    def __init__(self, requests: JsonRequests, constraint: str) -> None:
-        self._requests = requests
-        self._constraint = CHOICE_CONSTRAINTS[constraint]
-        self.findings: tuple[str, ...] = ()
-
-    async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
-        return await self.choose(request.request, LETTERS[: request.options])
-
-    async def choose(self, request: Request, words: Sequence[str]) -> Reply:
-        """A reply whose text is one of the words; any other answer is a fault."""
-        reply_id = self._requests.next_id()
-        fields = {MAX_TOKENS: _CONSTRAINED_TOKENS, "temperature": 0.0, **self._constraint.fields(words)}
-        answer = await self._requests.post("chat/completions", _chat_fields(request, fields), _ChatAnswer)
-        if isinstance(answer, Fault):
-            return Reply(id=reply_id, fault=answer)
-        message = answer.choices[0].message if answer.choices else None
-        word = _answer_word(message.content or "" if message else "")
-        if word not in words:
-            sentence = f"The answer should be one of {', '.join(words)}, but is '{word[:40]}'."
-            return Reply(id=reply_id, fault=Fault(kind="failed", sentence=sentence))
-        return Reply(id=reply_id, choices=(Choice(text=word, finish_reason="stop", timings=Timings(e2e=0.0)),))
-
-
-def _answer_word(text: str) -> str:
-    """The word alone, from a bare text, a JSON string, or the `answer` of a JSON object."""
-    try:
-        tree = msgspec.json.decode(text)
-    except ValueError:
-        return text.strip()
-    answer = tree.get("answer") if isinstance(tree, dict) else tree
-    return str(answer)
-
-
 class ExtractedClient:
     """Implements `ports.LoglikelihoodClient` by free answers, from which a filter extracts the letter later."""
 
@@ -198,14 +149,13 @@ def _chat_fields(request: Request, fields: JSONObject) -> JSONObject:
 
 
 AskService = Callable[[Request], Awaitable[Reply]]
-AnyLoglikelihoodClient = GivenTextsClient | TopLogprobsClient | ConstrainedClient | ExtractedClient
+AnyLoglikelihoodClient = GivenTextsClient | TopLogprobsClient | ExtractedClient
 Detected = tuple[AnyLoglikelihoodClient | None, str]
 """A client if the method works, and a sentence about it in any case."""
 
 _LETTER_QUESTION = (
     "Which letter comes first in the alphabet?\n\nA. A\nB. B\n\nRespond only with the letter of the correct answer."
 )
-_WORDS = ("amber", "kettle")
 _TOLERANCE = 0.5
 """The largest difference of one token's log-probabilities; half precision and batching cause some hundredths."""
 _GENERATED = 4
@@ -222,7 +172,6 @@ async def detect_method(
         "echo": lambda: given_texts.detect("echo"),
         "prompt-logprobs": lambda: given_texts.detect("prompt-logprobs"),
         "top-logprobs": letters.top_logprobs,
-        "constrained": letters.constrained,
         "extracted": letters.extracted,
     }
     findings: list[str] = []
@@ -257,16 +206,6 @@ class _LettersDetection:
             finding = _reason(reply.fault)
         return None, finding
 
-    async def constrained(self) -> Detected:
-        findings = []
-        for name in CHOICE_CONSTRAINTS:
-            client = ConstrainedClient(self._requests, name)
-            reply = await client.choose(self._request("Say hello."), _WORDS)
-            if reply.fault is None:
-                return client, f"{name} is obeyed."
-            findings.append(f"{name} fails: {_reason(reply.fault)}")
-        return None, " ".join(findings)
-
     async def extracted(self) -> Detected:
         return ExtractedClient(self._ask), "letters are extracted from free answers."
 
@@ -298,7 +237,7 @@ class _GivenTextsDetection:
             objection = _reason(answer) if isinstance(answer, Fault) else _objection(self._generated, *answer)
             if not objection:
                 endings, finding = await self._ending_method(reader)
-                return GivenTextsClient(self._requests, method, CachedEndings(endings)), finding
+                return GivenTextsClient(self._requests, method, endings), finding
             if not (isinstance(answer, Fault) and answer.kind == "rejected"):
                 break
         return None, objection

@@ -31,7 +31,7 @@ class ToolRound(Record, frozen=True, kw_only=True):
     uses: tuple[ToolUse, ...]
 
 
-RequestMethod = Literal["chat", "text", "echo", "prompt-logprobs", "top-logprobs", "constrained", "extracted"]
+RequestMethod = Literal["chat", "text", "echo", "prompt-logprobs", "top-logprobs", "extracted"]
 """How a request was made. The last five are methods for log-likelihoods, from the most to the least exact."""
 
 GENERATING_METHODS: frozenset[RequestMethod] = frozenset({"chat", "text", "extracted"})

@@ -150,8 +150,6 @@ def _numbers(name: str, replies: list[SavedReply]) -> tuple[int, ...]:
 
 _FEW = 10
 """Problems are an exception where so many times as many are the rule."""
-_LETTER_METHODS = ("constrained", "extracted")
-"""How a run asks for a letter where a service gives no log-likelihoods."""
 
 
 class SampleNumbers:
@@ -258,7 +256,7 @@ def attempt(name: str, task: TaskSpec, problem: Problem, reply: SavedReply, inde
 
 
 def _check_loglikelihoods(name: str, task: TaskSpec, problem: Problem, reply: SavedReply) -> None:
-    if reply.method in _LETTER_METHODS:
+    if reply.method == "extracted":
         return
     found, wanted = len(reply.loglikelihoods), len(problem.candidates) or len(problem.choices) or 1
     if not found:

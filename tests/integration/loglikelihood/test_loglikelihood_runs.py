@@ -12,7 +12,6 @@ from tests.integration.loglikelihood.tools import same, truth
 from tests.servers.asking import LIMITS, Naps
 from tests.servers.hash_model import HashModel
 from tests.servers.likelihood_server import (
-    CONSTRAINED,
     LLAMA_CPP,
     NOTHING,
     PROMPT_LOGPROBS,
@@ -130,14 +129,13 @@ def test_n7_letters_give_accuracy_and_nothing_about_texts() -> None:
 
 def test_l20_an_extracted_letter_gives_accuracy() -> None:
     """The reply says B every time; four of twelve answers are B."""
-    for style, method in ((NOTHING, "extracted"), (CONSTRAINED, "constrained")):
-        with LikelihoodServer(HashModel(liked={"B": 60.0}), style=style) as server:
-            (dataset_result,) = evaluate(server, built())
-        values = figures(dataset_result)
-        assert values["acc"] == pytest.approx(100 * 4 / 12)
-        assert (values["acc_norm"], values["brier_score"]) == (None, None)
-        assert {row.mode for row in dataset_result.rows} == {method}
-        assert any("acc_norm, brier_score are unknown" in note for note in dataset_result.notes)
+    with LikelihoodServer(HashModel(liked={"B": 60.0}), style=NOTHING) as server:
+        (dataset_result,) = evaluate(server, built())
+    values = figures(dataset_result)
+    assert values["acc"] == pytest.approx(100 * 4 / 12)
+    assert (values["acc_norm"], values["brier_score"]) == (None, None)
+    assert {row.mode for row in dataset_result.rows} == {"extracted"}
+    assert any("acc_norm, brier_score are unknown" in note for note in dataset_result.notes)
 
 
 def test_texts_that_are_refused_prove_no_perplexity() -> None:

@@ -11,7 +11,6 @@ from tests.servers.asking import LIMITS
 from tests.servers.hash_model import HashModel
 from tests.servers.http import Exchange
 from tests.servers.likelihood_server import (
-    CONSTRAINED,
     LLAMA_CPP,
     LLAMA_CPP_NO_BOS,
     NOTHING,
@@ -38,8 +37,7 @@ METHODS: list[tuple[Style, str, str]] = [
     (PROMPT_LOGPROBS, "prompt-logprobs", "echo: no log-probabilities are returned for the tokens of a given text."),
     (TOP, "top-logprobs", "echo: the service has no completions: HTTP 404"),
     (replace(TOP, top_logprobs=5), "top-logprobs", "the 5 most likely first tokens of an answer are returned"),
-    (CONSTRAINED, "constrained", "constrained: response_format is obeyed."),
-    (NOTHING, "extracted", "structured_outputs fails: The answer should be one of amber, kettle, but is 'The answer is B.'"),
+    (NOTHING, "extracted", "top-logprobs: The answer has no top_logprobs, in 2 tries."),
 ]  # fmt: skip
 
 
@@ -69,7 +67,7 @@ def test_zero_tokens_are_never_requested_where_that_means_no_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("style", "setting"), [(TOP, "echo"), (NOTHING, "constrained"), (LLAMA_CPP, "prompt-logprobs")]
+    ("style", "setting"), [(TOP, "echo"), (NOTHING, "top-logprobs"), (LLAMA_CPP, "prompt-logprobs")]
 )
 def test_a_method_that_is_set_but_not_supported_ends_the_run(style: Style, setting: Any) -> None:
     """Nothing else is taken instead."""
@@ -78,7 +76,7 @@ def test_a_method_that_is_set_but_not_supported_ends_the_run(style: Style, setti
     assert error.value.sentence.startswith(f"The service has no log-likelihoods by {setting}; {setting}: ")
 
 
-@pytest.mark.parametrize("setting", ["top-logprobs", "constrained", "extracted", "prompt-logprobs"])
+@pytest.mark.parametrize("setting", ["top-logprobs", "extracted", "prompt-logprobs"])
 def test_a_less_exact_method_can_be_set(setting: Any) -> None:
     """The most exact one is not even tried."""
     with LikelihoodServer(style=VLLM) as server:
@@ -157,14 +155,6 @@ def test_probabilities_that_never_come_again_end_with_the_next_step() -> None:
     assert reply.fault.sentence == (
         "The answer has no top_logprobs, in 40 tries. Others had them; --loglikelihood extracted needs none."
     )
-
-
-def test_a_constrained_answer_is_the_letter() -> None:
-    """Whether the service says it bare or inside JSON."""
-    for style in (CONSTRAINED, replace(NOTHING, constrained=("guided_choice",))):
-        with LikelihoodServer(style=style) as server:
-            _, _, (reply,) = ask(server, likelihood_request(("x", " y"), ("x", " z")))
-        assert [choice.text for choice in reply.choices] in (["A"], ["B"])
 
 
 def test_extra_fields_are_sent_with_questions_about_letters_only() -> None:

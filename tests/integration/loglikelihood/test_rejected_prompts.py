@@ -8,7 +8,7 @@ import pytest
 from tests.fake_ports import MemoryHub, MemoryStore, fake_ports
 from tests.integration.loglikelihood.test_loglikelihood_runs import CHOICE
 from tests.servers.asking import LIMITS, Naps
-from tests.servers.likelihood_server import CONSTRAINED, NOTHING, TOP, LikelihoodServer
+from tests.servers.likelihood_server import NOTHING, TOP, LikelihoodServer
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.client.chat import connect
@@ -22,7 +22,7 @@ ROWS = [
     {"question": "Rome " * (500 if number % 3 == 0 else 1), "options": ["Rome", "Paris"], "answer": number % 2}
     for number in range(PROBLEMS)
 ]
-STYLES = {"top-logprobs": TOP, "constrained": CONSTRAINED, "extracted": NOTHING, "chat": NOTHING}
+STYLES = {"top-logprobs": TOP, "extracted": NOTHING, "chat": NOTHING}
 ADVICE = (
     "8 of the 8 rejected samples are longer than the model's context: serve the model with a longer context, lower "
     "--max-tokens, or take a task with fewer or shorter examples. The first: The request does not fit into the model's "

@@ -76,9 +76,7 @@ def test_l22_every_option_is_weighed_once_more_after_nothing() -> None:
     assert {row.metric: row.value for row in dataset_result.rows} == {"acc": 50.0, "acc_mutual_info": 50.0}
 
 
-@pytest.mark.parametrize(
-    ("method", "known"), [("top-logprobs", {"acc"}), ("constrained", {"acc"}), ("extracted", {"acc"})]
-)
+@pytest.mark.parametrize(("method", "known"), [("top-logprobs", {"acc"}), ("extracted", {"acc"})])
 def test_l20_below_texts_only_the_choice_is_known(method: RequestMethod, known: set[str]) -> None:
     """Unknown is no zero."""
     dataset_result = evaluate(chat(method), built())
@@ -127,8 +125,8 @@ def test_a_lost_sample_is_no_figure_of_what_cannot_be_told() -> None:
 def test_kinds_that_weigh_texts_are_refused_by_letters() -> None:
     """Options by their common beginning, too."""
     shared = msgspec.structs.replace(TASK, boundary="shared")
-    with pytest.raises(NoHonestScore, match="options cannot be evaluated by constrained: acc, acc_mutual_info are"):
-        evaluate(chat("constrained"), built(shared))
+    with pytest.raises(NoHonestScore, match="options cannot be evaluated by extracted: acc, acc_mutual_info are"):
+        evaluate(chat("extracted"), built(shared))
     assert evaluate(chat("echo"), built(shared)).counts.answered == 4
 
 

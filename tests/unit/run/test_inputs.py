@@ -92,7 +92,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("prompt-strategy", "reflexion", "expected one of standard, scot, few-shot, cgo"),
     ("engine", "slurm", "expected one of local, ray"),
     ("sandbox", "chroot", "expected one of auto, docker, bwrap, uid, none"),
-    ("loglikelihood", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, constrained, extracted"),
+    ("loglikelihood", "guess", "expected one of auto, echo, prompt-logprobs, top-logprobs, extracted"),
     ("sampling", "greedy", "expected one of server, plain"),
     ("gate-on", "figures", "expected one of reruns, problems, point"),
     ("confidence", "50", "expected"),

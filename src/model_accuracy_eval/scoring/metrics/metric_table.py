@@ -277,7 +277,6 @@ _OF_CHOICE = frozenset({"acc", "f1", "mcc", "log_prob"})
 _OF_PROBABILITY = _OF_CHOICE | {"brier_score", "choice_prob", "choice_logprob", "log_prob_mc2"}
 _BY_LETTER: dict[RequestMethod, frozenset[str]] = {
     "top-logprobs": _OF_PROBABILITY,
-    "constrained": _OF_CHOICE,
     "extracted": _OF_CHOICE,
 }
 _LETTERS = 26
@@ -312,7 +311,7 @@ def option_loglikelihoods(sample: Attempt, problem: Problem) -> tuple[Loglikelih
 
     A letter that is not among the top tokens is the least likely; if one letter was chosen, all others are.
     """
-    if sample.method in ("constrained", "extracted"):
+    if sample.method == "extracted":
         answer = strip_thoughts(sample.text, problem)
         letter = choice_letter(answer, problem) if answer else None
         places = range(len(problem.choices))
@@ -325,7 +324,6 @@ def option_loglikelihoods(sample: Attempt, problem: Problem) -> tuple[Loglikelih
 
 _METHOD_NOTES: dict[RequestMethod, str] = {
     "top-logprobs": "Options were compared by their letters as first tokens of an answer, not by their texts.",
-    "constrained": "Options have no log-likelihoods: the service was made to choose one of their letters.",
     "extracted": "Options have no log-likelihoods: a letter was read from each free answer.",
 }
 
