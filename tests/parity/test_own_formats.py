@@ -13,8 +13,8 @@ from tests.parity.conftest import Oracle
 
 from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.tasks import option_formats
-from model_accuracy_eval.tasks.option_formats import FORMATS
+from model_accuracy_eval.tasks import addresses
+from model_accuracy_eval.tasks.addresses import FORMATS
 
 OWN = Path(__file__).parent / "own"
 LETTERS = "ABCD"
@@ -41,7 +41,7 @@ def asked(next_oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Aske
 
 
 def _in(form: str) -> sides.Change:
-    return lambda task, _: option_formats.task_in_format(task, form)
+    return lambda task, _: addresses.task_in_format(task, form)
 
 
 @pytest.mark.parametrize("form", ["cloze", "mcqa"])

@@ -104,9 +104,7 @@ def fetching_hub(environment: Mapping[str, str], say: Callable[[str], object], *
 
 def trusted_python(environment: Mapping[str, str]) -> MakeRows:
     """Runs the Python of task files that the user trusts."""
-    return TrustedRows(
-        environment, {"UltraEval.tasks.postprocess": "model_accuracy_eval.tasks.importers.ultraeval_postprocess"}
-    )
+    return TrustedRows(environment)
 
 
 def _refuse_python(recipe: Recipe, rows: object, read: object) -> list[JSONObject]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue, MissingData
 from model_accuracy_eval.records import DataFile, DataRow, TableFile, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks import addresses, option_formats, task_file
+from model_accuracy_eval.tasks import addresses, task_file
 from model_accuracy_eval.tasks.importers import (
     lm_eval_files,
     lm_eval_tasks,
@@ -43,7 +43,7 @@ class NamedTasks(msgspec.Struct, frozen=True):
             return self
         pairs = zip(self.tasks, self.forms, strict=True)
         asked = (
-            replace(option_formats.task_in_format(task, form), name=task.name) if form else task for task, form in pairs
+            replace(addresses.task_in_format(task, form), name=task.name) if form else task for task, form in pairs
         )
         return NamedTasks(tuple(asked), self.groups, self.ignored)
 
@@ -93,12 +93,12 @@ class Library:
             match = self._find(base)
             tasks_of_time = tuple(window.of(task) for task in match.in_their_forms().tasks)
             return NamedTasks(tasks_of_time, (), match.ignored)
-        if not base or form not in option_formats.FORMATS or self._is_of_the_table(name, base):
+        if not base or form not in addresses.FORMATS or self._is_of_the_table(name, base):
             return self._find(name).in_their_forms()
         match = self._find(base)
         return NamedTasks(
-            tuple(option_formats.task_in_format(task, form) for task in match.tasks),
-            tuple(option_formats.group_in_format(group, form) for group in match.groups),
+            tuple(addresses.task_in_format(task, form) for task in match.tasks),
+            tuple(addresses.group_in_format(group, form) for group in match.groups),
             match.ignored,
         )
 

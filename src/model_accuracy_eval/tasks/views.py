@@ -14,7 +14,7 @@ from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.benchmarks.dataset_table import View
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import DataRow, Problem, Shard, Step, TaskSpec
-from model_accuracy_eval.tasks.importers.own_rows import own_questions
+from model_accuracy_eval.tasks.importers.own_questions import own_questions
 from model_accuracy_eval.tasks.row_formats import last_replies
 
 T = TypeVar("T")

@@ -53,7 +53,7 @@ def main() -> None:
 def _install(folder: str, request: RowsWanted | Describe | Call) -> None:
     """What is installed among this process's imports reaches nobody else."""
     if isinstance(request, RowsWanted):
-        task_imports.install(folder, request.stand_ins, load_dataset=DatasetLoader(request.files))
+        task_imports.install(folder, load_dataset=DatasetLoader(request.files))
     else:
         task_imports.install(folder)
 

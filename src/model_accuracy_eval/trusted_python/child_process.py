@@ -80,8 +80,6 @@ class RowsWanted(msgspec.Struct, frozen=True, kw_only=True):
     """Of the recipe's file."""
     files: dict[str, list[JSONObject]]
     """Rows of other files, which an earlier process asked for."""
-    stand_ins: dict[str, str]
-    """Modules that a task may import → modules of ours that it gets."""
 
 
 class Describe(msgspec.Struct, frozen=True):

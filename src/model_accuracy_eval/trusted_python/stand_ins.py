@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from model_accuracy_eval.records import JSONObject
+from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
 
 
 class Dataset:
@@ -233,3 +236,39 @@ MODULES: dict[str, Mapping[str, object]] = {
     "lm_eval.filters.extraction": {"Filter": Filter, "RegexFilter": RegexFilter, "register_filter": register_filter},
 }
 """Modules of lm-eval → what stands in for their members; every other member is a placeholder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A class of UltraEval: called with the inputs and the replies, it returns the inputs and the answers."""
+
+    function: Callable[[str], str | None]
+
+    def __call__(self, raw: list[str], texts: str | list[str]) -> tuple[list[str], list[str | None]]:
+        return raw, [self.function(text) for text in ([texts] if isinstance(texts, str) else texts)]
+
+
+_POSTS = {
+    "ExactMatchPost": "exact_match_post",
+    "MathPost": "math_post",
+    "UntilReturnPost": "until_return_post",
+    "HumanEvalPost": "humaneval_post",
+    "ArithmeticPost": "arithmetic_post",
+    "TheoremQAPost": "theoremqa_post",
+    "GSM8KPost": "gsm8k_post",
+    "MbppPost": "mbpp_post",
+    "HumanEvalGPT": "humaneval_chatgpt",
+    "HellaSwagPost": "hellaswag_post",
+    "GaoKaoSingleChoicePost": "gaokao_single_choice_post",
+    "GaoKaoMultiQuestionChoicePost": "gaokao_multi_question_choice_post",
+    "GaoKaoMultiChoicePost": "gaokao_multi_choice_post",
+    "GaoKaoFiveOutOfSevenPost": "gaokao_five_out_of_seven_post",
+    "AGIEvalClozePost": "agieval_cloze_post",
+    "AGIEvalSingleAnswerPost": "agieval_single_answer_post",
+    "AGIEvalMultipleAnswerPost": "agieval_multiple_answer_post",
+    "CommonMathPost": "common_math_post",
+    "NewMbppPost": "new_mbpp_post",
+    "BBHPost": "bbh_post",
+}
+POSTS: dict[str, Callable[[], Post]] = {name: partial(Post, POSTPROCESS[function]) for name, function in _POSTS.items()}
+"""The members of `UltraEval.tasks.postprocess`."""

@@ -9,14 +9,13 @@ import importlib.util
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
-from model_accuracy_eval.trusted_python.stand_ins import MODULES, Dataset, concatenate
+from model_accuracy_eval.trusted_python.stand_ins import MODULES, POSTS, Dataset, concatenate
 
 _USED_PLACEHOLDERS: list[str] = []
 """Names of placeholders that were used: a task that catches the error would take its absence for an answer."""
@@ -139,10 +138,10 @@ def _importing_file() -> Path | None:
     return Path(file) if file else None
 
 
-def install(folder: str, stand_ins: Mapping[str, str] | None = None, **members: object) -> None:
+def install(folder: str, **members: object) -> None:
     """Makes the stand-ins importable, and the task's own folder.
 
-    `stand_ins`: further modules → modules of ours that they get; `members`: further members of `datasets`.
+    `members`: further members of `datasets`.
     """
     root = _tasks_root(Path(folder))
     modules: dict[str, Mapping[str, object]] = {
@@ -156,15 +155,8 @@ def install(folder: str, stand_ins: Mapping[str, str] | None = None, **members: 
     sys.path.append(folder)
     for name in modules:
         importlib.import_module(name)  # so that each is a member of its package
-    for name, own in (stand_ins or {}).items():
-        modules[name] = _members(importlib.import_module(own))
+    modules["UltraEval.tasks.postprocess"] = POSTS  # not imported: UltraEval itself may be in the folder
     random.seed(0)  # as lm-eval does before it makes its rows
-
-
-def _members(module: ModuleType) -> dict[str, object]:
-    """What the module defines, and what it makes when it is asked for it."""
-    public = {name: value for name, value in vars(module).items() if not name.startswith("__")}
-    return {**public, "__getattr__": partial(getattr, module)}
 
 
 def _tasks_root(folder: Path) -> Path | None:

@@ -188,11 +188,7 @@ def _not_loaded(path: str, failed: Failed) -> BadValue:
 class TrustedRows:
     """Implements `ports.MakeRows`."""
 
-    def __init__(
-        self, environment: Mapping[str, str], stand_ins: Mapping[str, str] | None = None, seconds: float = _SECONDS
-    ) -> None:
-        """`stand_ins`: modules that a task may import → modules of ours that it gets."""
-        self._stand_ins = dict(stand_ins or {})
+    def __init__(self, environment: Mapping[str, str], seconds: float = _SECONDS) -> None:
         self._environment = environment
         self._seconds = seconds
 
@@ -212,7 +208,7 @@ class TrustedRows:
         place = f"in {recipe.folder}"
         child = _Child(recipe.folder, self._environment)
         try:
-            job = RowsWanted(recipe=recipe, rows=rows, files=files, stand_ins=self._stand_ins)
+            job = RowsWanted(recipe=recipe, rows=rows, files=files)
             reply = child.ask(place, job, self._seconds)
         finally:
             child.close()

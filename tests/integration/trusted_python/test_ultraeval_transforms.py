@@ -8,7 +8,7 @@ import pytest
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Recipe, Transform
 from model_accuracy_eval.run import build
-from model_accuracy_eval.tasks.importers import ultraeval_postprocess
+from model_accuracy_eval.trusted_python.stand_ins import POSTS, Post
 
 HEAD = "import random\n\ndef transform(data, num_sample, r: random.Random, dataset_name):\n"
 ROWS = [{"question": f"{number}?", "answer": f"The answer is {number}, so."} for number in range(6)]
@@ -52,11 +52,11 @@ def test_u4_the_classes_that_transforms_import_are_there(tmp_path: Path) -> None
 
 
 def test_u11_every_class_of_ultraeval_is_there() -> None:
-    """And no other."""
-    for name in ultraeval_postprocess.CLASSES:
-        assert getattr(ultraeval_postprocess, name)()(["raw"], "The answer is B.")[0] == ["raw"]
-    with pytest.raises(AttributeError):
-        _ = ultraeval_postprocess.OwnPost
+    """Each reads what it is given, one text or several."""
+    for make in POSTS.values():
+        post = make()
+        assert isinstance(post, Post)
+        assert post(["raw"], "The answer is B.")[0] == ["raw"]
 
 
 @pytest.mark.parametrize(

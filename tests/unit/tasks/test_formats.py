@@ -8,7 +8,7 @@ from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import DataFile, FewShot, GroupMean, PreparedDataset, Prompt, TaskGroup, TaskSpec
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
-from model_accuracy_eval.tasks import option_formats, preparation
+from model_accuracy_eval.tasks import addresses, preparation
 
 ROWS = [{"q": "Sky?", "options": ["red", "blue"], "a": 1}, {"q": "Grass?", "options": ["green", "black"], "a": 0}]
 
@@ -24,7 +24,7 @@ def built(form: str, reference: str = "{{ a }}", **more: Any) -> PreparedDataset
         choices="{{ options | tojson }}",
         reference=reference,
     )
-    return preparation.build(option_formats.task_in_format(task, form), ROWS, [], None)
+    return preparation.build(addresses.task_in_format(task, form), ROWS, [], None)
 
 
 def test_l41_cloze_weighs_texts_and_mcqa_letters() -> None:
@@ -69,8 +69,8 @@ def test_l41_examples_are_shown_in_the_same_manner() -> None:
 def test_l41_groups_follow_their_members() -> None:
     """Under names of the format, with the figure that the format has."""
     group = TaskGroup(name="all", members=("x", "y"), means=(GroupMean(metric="acc", weight_by_size=False),))
-    assert option_formats.group_in_format(group, "mcqa").means == group.means
-    made = option_formats.group_in_format(group, "cot")
+    assert addresses.group_in_format(group, "mcqa").means == group.means
+    made = addresses.group_in_format(group, "cot")
     assert (made.name, made.members) == ("all@cot", ("x@cot", "y@cot"))
     assert made.means == (GroupMean(metric="exact_match", weight_by_size=False),)
 
@@ -81,4 +81,4 @@ def test_a_task_without_options_has_no_formats() -> None:
         name="sums", about="Sums.", data=DataFile(name="x"), fields=(), prompt=Prompt(question="?"), reference="1"
     )
     with pytest.raises(BadValue, match="sums has no options, so it cannot be asked as 'mcqa'"):
-        option_formats.task_in_format(plain, "mcqa")
+        addresses.task_in_format(plain, "mcqa")

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import UnknownName, Unsupported
 from model_accuracy_eval.records import WHOLE_ROW, DataFile, GroupMean, Prompt, Recipe, RequestKind, TaskGroup, TaskSpec
+from model_accuracy_eval.tasks.addresses import FORMATS
 from model_accuracy_eval.tasks.importers import lm_eval_metrics, lm_eval_templates
 from model_accuracy_eval.tasks.importers.lm_eval_files import (
     CODE_EVAL,
@@ -21,7 +22,6 @@ from model_accuracy_eval.tasks.importers.lm_eval_files import (
     TaskFileReader,
     load,
 )
-from model_accuracy_eval.tasks.option_formats import FORMATS
 
 _KINDS: dict[str, RequestKind] = {
     "generate_until": "generate",
