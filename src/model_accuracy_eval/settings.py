@@ -218,13 +218,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "auto"
 
     k: Annotated[tuple[Count, ...], about("Values of k for pass@k and cons@k, separated by commas; default: n.")] = ()
-    only: Annotated[
-        tuple[str, ...],
-        about(
-            "Figures that are wanted, such as pass@5, separated by commas: no problem is asked further than they need.",
-            workflow_only=True,
-        ),
-    ] = ()
     gate: Annotated[
         tuple[str, ...],
         about(

@@ -26,7 +26,7 @@ from model_accuracy_eval.run.previous_run import Baseline
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.intervals import interval_of_samples
-from model_accuracy_eval.scoring.figures.scorecard import Scorecard, figure_units
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.metric_type import AskResults
 from model_accuracy_eval.scoring.verdicts import gates
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome
@@ -39,7 +39,6 @@ from model_accuracy_eval.scoring.verdicts.following import (
     baseline_figure,
     followed_figures,
 )
-from model_accuracy_eval.scoring.verdicts.gate_lines import figure_named
 from model_accuracy_eval.scoring.verdicts.sequential import stop_lines
 
 _UNKNOWN = (0.0, 1.0)
@@ -51,11 +50,6 @@ class EarlyStop(NamedTuple):
     followings: Mapping[str, Following]
     reasons: Mapping[str, str]
 
-    @property
-    def gated(self) -> frozenset[str]:
-        """The datasets that may be stopped by their gates."""
-        return frozenset(name for name, following in self.followings.items() if following.gates)
-
 
 NO_STOP = EarlyStop({}, {})
 
@@ -64,36 +58,13 @@ def early_stop(plan: RunPlan, datasets: Sequence[PreparedDataset], base: Baselin
     """What the settings want followed."""
     followings: dict[str, Following] = {}
     reasons: dict[str, str] = {}
-    for prepared in datasets:
-        name = prepared.task.name
-        found = _following(plan, prepared, base) if plan.settings.stop_when_decided else ""
+    for prepared in datasets if plan.settings.stop_when_decided else ():
+        found = _following(plan, prepared, base)
         if isinstance(found, Following):
-            followings[name] = found
-            continue
-        if found:
-            reasons[name] = found
-        if settling := _settling(plan, prepared):
-            followings[name] = settling
+            followings[prepared.task.name] = found
+        else:
+            reasons[prepared.task.name] = found
     return EarlyStop(followings, reasons)
-
-
-def _settling(plan: RunPlan, prepared: PreparedDataset) -> Following | None:
-    """What is followed where some figures alone are wanted: all problems, each until these are settled."""
-    wanted = _wanted(plan, prepared)
-    if not wanted or any(figure is None or figure.by_count is None for figure in wanted.values()):
-        return None
-    figures = {name: figure for name, figure in wanted.items() if figure is not None}
-    problems = tuple(problem.id for problem in prepared.problems)
-    return Following(problems=problems, n=plan.sampling.of(prepared.task).n, figures=figures)
-
-
-def _wanted(plan: RunPlan, prepared: PreparedDataset) -> dict[str, FollowedFigure | None]:
-    """The figures of `--only`; None: it cannot be followed."""
-    n = plan.sampling.of(prepared.task).n
-    units = figure_units(prepared.task, n, plan.k)
-    names = [figure_named(name, units) for name in plan.settings.only]
-    available = followed_figures(prepared.task, n, plan.k)
-    return {name: available.get(name) for name in names if name is not None}
 
 
 def _following(plan: RunPlan, prepared: PreparedDataset, base: Baseline | None) -> Following | str:
@@ -113,8 +84,6 @@ def _following(plan: RunPlan, prepared: PreparedDataset, base: Baseline | None) 
         if figure is None or not (figure.is_mean_of_samples or figure.by_count):
             return f"{gate.metric} is known only when all of it is"
         figures[gate.metric] = figure
-    # What is wanted besides is only waited for within a problem.
-    figures |= {name: figure for name, figure in _wanted(plan, prepared).items() if figure and figure.by_count}
     following = Following(problems=problems, n=n, figures=figures, seed=f"{plan.run_id} {name}")
     before = _Before.of(prepared, base, plan)
     followed = [_followed_gate(plan, gate, following, before) for gate in own]

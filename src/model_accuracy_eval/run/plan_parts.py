@@ -169,9 +169,9 @@ def _inherited(previous: RunPlan, layer: Mapping[str, Any]) -> JSONObject:
     goes on with a run that stopped when it was decided wants the rest."""
     folder = Path(layer["reuse"])
     settings = msgspec.structs.asdict(previous.settings)
-    own = {"mode", "reuse"} | (
-        {"stop_when_decided", "only"} if layer.get("mode") != "eval" and stopped_early(folder) else set()
-    )
+    own = {"mode", "reuse"}
+    if layer.get("mode") != "eval" and stopped_early(folder):
+        own.add("stop_when_decided")
     inherited = {name: value for name, value in settings.items() if name not in own}
     return {**inherited, "out": str(folder.resolve().parent)}
 

@@ -206,7 +206,7 @@ def with_strategy(task: TaskSpec, strategy: str) -> TaskSpec:
 
 def _k(settings: Settings) -> tuple[int, ...]:
     asked = settings.k or (settings.num_return_sequences,)
-    named = gate_lines.sizes([*(gate.metric for gate in parsed(settings)), *settings.only])
+    named = gate_lines.sizes(gate.metric for gate in parsed(settings))
     k = tuple(sorted({*asked, *(size for size in named if size <= settings.num_return_sequences)}))
     if k[-1] > settings.num_return_sequences:
         raise BadValue(
@@ -231,23 +231,7 @@ def _gates(settings: Settings, tasks: tuple[TaskSpec, ...], named: NamedTasks) -
     units = {task.name: figure_units(task, sampling(settings).of(task).n, _k(settings)) for task in tasks}
     names = groups.metrics(named.groups, {name: list(figures) for name, figures in units.items()})
     resolved = resolved_gates(settings, units, names)
-    _check_only(settings, units, resolved)
     return () if settings.shard else resolved
-
-
-def _check_only(settings: Settings, units: Units, gates: tuple[Gate, ...]) -> None:
-    """Refuses figures that no dataset has, and gates on figures that would not be known."""
-    for name in settings.only:
-        if not any(gate_lines.figure_named(name, figures) for figures in units.values()):
-            known = [figure for figures in units.values() for figure in figures]
-            raise UnknownName("metric", name, known, where=" in --only")
-    for gate in gates if settings.only else ():
-        wanted = {gate_lines.figure_named(name, units.get(gate.dataset, {})) for name in settings.only}
-        if gate.metric not in wanted:
-            raise BadValue(
-                f"The gate '{gate}' needs {gate.metric}, and --only {','.join(settings.only)} leaves it out: add it "
-                "to --only, or leave --only out."
-            )
 
 
 def _is_url(text: str) -> bool:
@@ -288,10 +272,6 @@ _WHEN_ASKING: _Contradictions = (
     (
         lambda settings: settings.stop_when_decided and settings.shard,
         "A shard decides no gate, so --stop-when-decided and --shard {shard} exclude each other.",
-    ),
-    (
-        lambda settings: settings.only and settings.mode == "infer",
-        "--only judges replies as they come, and --mode infer judges none: leave out one of them.",
     ),
     (
         lambda settings: settings.stop_when_decided and settings.mode == "infer",

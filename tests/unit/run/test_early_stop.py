@@ -272,41 +272,6 @@ def test_replies_that_turn_out_to_be_cut_are_read_again() -> None:
     assert sum(request in cut for request in asked[10:]) == len(cut)
 
 
-def test_only_pass_at_n_is_asked_for_without_any_gate() -> None:
-    """Every problem is asked until it is solved; the figure is that of the whole run, and the others have none."""
-    report, store, _ = evaluate(plan(stop=False, only=("pass@5",)), of_accuracy(0.6))
-    whole, _, _ = evaluate(plan(stop=False), of_accuracy(0.6))
-    shown = {row.metric: row.value for row in report.dataset_results[0].rows}
-    full = {row.metric: row.value for row in whole.dataset_results[0].rows}
-    assert shown == {name: full[name] if name == "pass@5" else None for name in full}
-    assert not any(row.estimated for row in report.dataset_results[0].rows)
-    part = report.dataset_results[0].part
-    assert part is not None
-    assert (part.problems, part.estimated) == (PROBLEMS, False)
-    assert part.read == len([*store.lines(journal.file(LABEL, NAME))]) < 0.45 * 1500
-    assert run_file(store).datasets[NAME].metrics == shown
-
-
-def test_a_gate_on_settled_figures_is_decided_by_all_problems() -> None:
-    """Without early stop the gate is that of the whole run, at its own confidence."""
-    settled, _, _ = evaluate(plan("pass@5 >= 95", stop=False, only=("pass@5",)), of_accuracy(0.6))
-    whole, _, _ = evaluate(plan("pass@5 >= 95", stop=False), of_accuracy(0.6))
-    assert settled.gates == whole.gates
-
-
-def test_two_runs_of_settled_figures_are_compared_by_these() -> None:
-    """Problems are paired by their figures; which answers flipped is not known, because not all were asked."""
-    _, before, _ = evaluate(plan(stop=False, run=1, only=("pass@5",)), of_accuracy(0.6))
-    the_plan = plan("pass@5 >= baseline - 5", stop=False, run=2, only=("pass@5",), baseline="baseline")
-    report, _, _ = evaluate(the_plan, of_accuracy(0.6), open_archive=lambda _path: before)
-    assert report.comparison is not None
-    (change,) = report.comparison.changes
-    points = {difference.metric: difference.points for difference in change.differences}
-    assert points == {"accuracy (5 runs average)": None, "avg@5": None, "pass@5": 0.0, "cons@5": None}
-    assert change.flips is None
-    assert report.gates[0].decision == "passed"
-
-
 def test_no_other_gate_is_decided_on_a_part() -> None:
     """Neither afterwards, nor by the rules for whole runs: an estimate has no limits to decide on."""
     report, _, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))

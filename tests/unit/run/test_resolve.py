@@ -160,6 +160,15 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
         ),
         ({"adapter": None, "endpoint": ("ftp://x",)}, "must be an http:// or https:// URL, but is 'ftp://x'"),
         ({"datasets": ("gsm8kk",)}, "There is no dataset called 'gsm8kk'; did you mean gsm8k"),
+        ({"stop_when_decided": True}, "none is given: add --gate 'gsm8k: avg@5 >= 60'"),
+        (
+            {"stop_when_decided": True, "gate": ("demo_gsm8k: avg@5 >= 60",), "shard": "0/2"},
+            "--stop-when-decided and --shard 0/2 exclude each other",
+        ),
+        (
+            {"stop_when_decided": True, "gate": ("demo_gsm8k: avg@5 >= 60",), "mode": "infer"},
+            "--mode infer judges none",
+        ),
     ],
 )
 def test_contradictions_are_refused(settings: dict[str, Any], sentence: str) -> None:

@@ -211,7 +211,6 @@ class Following(Record, frozen=True, kw_only=True):
     figures: dict[str, FollowedFigure]
     """Those that have to be known."""
     gates: tuple[FollowedGate, ...] = ()
-    """None: every problem is asked, each until its figures are settled."""
     seed: str = ""
 
     @property
@@ -221,7 +220,7 @@ class Following(Record, frozen=True, kw_only=True):
     @property
     def by_samples(self) -> bool:
         """Whether single samples are read; else problems."""
-        return bool(self.gates) and all(figure.is_mean_of_samples for figure in self.figures.values())
+        return all(figure.is_mean_of_samples for figure in self.figures.values())
 
     @property
     def stops_inside(self) -> bool:
@@ -230,11 +229,10 @@ class Following(Record, frozen=True, kw_only=True):
 
     @property
     def order(self) -> list[ReadUnit]:
-        """All units, in the order in which they are asked and read: drawn at random where gates are decided."""
+        """All units, in the order in which they are asked and read, drawn at random."""
         indexes: Sequence[int | None] = range(self.n) if self.by_samples else (None,)
         units = [ReadUnit(place, index) for place in range(len(self.problems)) for index in indexes]
-        if self.gates:
-            Random(self.seed).shuffle(units)  # noqa: S311 - an order that can be repeated, not a secret
+        Random(self.seed).shuffle(units)  # noqa: S311 - an order that can be repeated, not a secret
         return units
 
 

@@ -22,10 +22,10 @@ N = 5
 FIGURES = followed_figures(demo.WORD_PROBLEMS, N, (N,))
 
 
-def following(*metrics: str, problems: int = 60, threshold: float = 50, gates: bool = True) -> Following:
+def following(*metrics: str, problems: int = 60, threshold: float = 50) -> Following:
     figures = {name: FIGURES[name] for name in metrics}
     followed = []
-    for name in metrics if gates else ():
+    for name in metrics:
         gate = Gate(dataset="d", metric=name, comparison=">=", threshold=threshold)
         draws = problems * N if FIGURES[name].is_mean_of_samples else problems
         lines = stop_lines(gate, draws, GateRule(), drawn=True, base=None)
@@ -113,23 +113,10 @@ def test_a_problem_is_left_once_no_sample_can_change_its_figure(
     metric: str, told: list[bool | None], left: int
 ) -> None:
     """After the first right sample for pass@5, after a majority for cons@5; lost samples settle nothing."""
-    reader = PrefixReader(
-        following(metric, "pass@5", gates=False) if metric == "avg@5" else following(metric, gates=False)
-    )
+    reader = PrefixReader(following(*{metric, "pass@5"} if metric == "avg@5" else {metric}))
     for index, right in enumerate(told):
         tell(reader, 0, index, right=right)
     assert len(reader.lacks(0)) == left
-
-
-def test_without_gates_every_problem_is_read() -> None:
-    """Then the figure is that of the whole dataset, and nothing is decided."""
-    reader = PrefixReader(following("pass@5", gates=False, problems=3))
-    for place in range(3):
-        assert not reader.is_done
-        tell(reader, place, 0, right=True)
-    assert reader.is_done
-    assert not reader.is_decided
-    assert set(reader.samples_read()) == {(100, 0), (101, 0), (102, 0)}
 
 
 def test_every_gate_of_the_dataset_has_to_be_decided() -> None:
