@@ -57,7 +57,6 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("confidence", "90", 90, 90.0),
     ("on-undecided", "pass", "pass", "pass"),
     ("stop-when-decided", "true", True, True),
-    ("only", "pass@5, cons@5", ["pass@5", "cons@5"], ("pass@5", "cons@5")),
     ("require-gate", "true", True, True),
     ("baseline", "outputs/x", "outputs/x", "outputs/x"),
     ("max-failed-requests", "2", 2, 2),

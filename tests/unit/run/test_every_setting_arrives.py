@@ -47,7 +47,6 @@ BESIDE: dict[str, dict[str, str]] = {
     "replicas": {"adapter": "./adapter", "model": "/weights"},
     "engine": {"adapter": "./adapter", "model": "/weights"},
     "resources": {"adapter": "./adapter", "model": "/weights", "engine": "ray"},
-    "only": {"num-return-sequences": "5"},
     "require-gate": {"gate": "demo_gsm8k: avg@5 >= 60"},
     "stop-when-decided": {"gate": "demo_gsm8k: avg@5 >= 60"},
 }
