@@ -8,12 +8,13 @@ cgo        with helper functions, one for each step
 """
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.records import GroupMean, MetricUse, Pipeline, Prompt, Step, TaskGroup, TaskSpec
+from model_accuracy_eval.records import GroupMean, Media, MetricUse, Pipeline, Prompt, Step, TaskGroup, TaskSpec
 
 NUMBER_ENDING = "Work it out step by step. On the last line write #### followed by the answer as a plain number."
 
@@ -174,6 +175,9 @@ def plain_mean(name: str, tasks: Iterable[TaskSpec], metric: str = "accuracy") -
     return TaskGroup(name=name, members=members, means=(GroupMean(metric=metric, weight_by_size=False),))
 
 
+# Words of templates.
+
+
 def answers(source: Any) -> list[str]:
     """Right answers: the entries of a list or of the literal of a list; else the value itself, as a text."""
     if isinstance(source, str) and source[:1] + source[-1:] == "[]":
@@ -188,3 +192,23 @@ def as_python(source: str) -> Any:
         return ast.literal_eval(source)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
+
+
+def without_calculator(text: str) -> str:
+    """GSM8K's solutions without their calculator notes: "3*4=<<3*4=12>>12" becomes "3*4=12"."""
+    return re.sub(r"<<[^<>]*>>", "", text)
+
+
+_PLACEHOLDER = re.compile(r"<(?:image|audio|video) (\d+)>")
+"""Where a text of MMMU and its like wants its first, second, … picture."""
+
+
+def placed(text: str, media: Sequence[Media | None]) -> str:
+    """The text with marks where `<image 1>` and its like stand; those that it does not name stand before it."""
+    named = {int(number) for number in _PLACEHOLDER.findall(text)}
+    missing = [number for number in sorted(named) if not 1 <= number <= len(media) or media[number - 1] is None]
+    if missing:
+        raise ValueError(f"the text names the picture {missing[0]}, but the row has none of that number")
+    before = [str(one) for number, one in enumerate(media, start=1) if one is not None and number not in named]
+    filled = _PLACEHOLDER.sub(lambda name: str(media[int(name[1]) - 1]), text)
+    return "\n".join([*before, filled])

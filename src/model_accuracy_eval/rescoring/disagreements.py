@@ -3,14 +3,13 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from model_accuracy_eval.records import Attempt, DatasetResult, Pipeline, ProblemResult, Record, VerdictReason
+from model_accuracy_eval.records import Attempt, DatasetResult, Pipeline, Record, VerdictReason
 from model_accuracy_eval.report import markdown
-from model_accuracy_eval.rescoring.causes import SampleValues
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 
 DisagreementKind = Literal[
@@ -58,69 +57,42 @@ class Disagreement(Record, frozen=True, kw_only=True):
     """The end of the reply; of a failed sample, why there is none."""
 
 
-class ProblemTitle(Record, frozen=True):
-    """How a file calls a problem, and the right answers that it has."""
+def disagreements(
+    file: str, result: DatasetResult, claims: "SampleClaims", attempts: Iterable[Attempt]
+) -> tuple[Counter[DisagreementKind], list[Disagreement]]:
+    """Where the first metric's values in the file differ from ours: how many of each class, and all of them, class by
+    class."""
+    kinds = {
+        (one.problem, sample): KINDS[why] if claimed > ours else LOWER
+        for one in result.problem_results
+        for sample, (ours, why) in enumerate(zip(one.values, one.why, strict=True))
+        if abs((claimed := claims.of_samples.get((one.problem, sample), ours)) - ours) > _SAME
+    }
+    ends: dict[tuple[int, int], str] = {}
+    for attempt in attempts:
+        key = attempt.problem, attempt.index
+        if key in kinds and (attempt.fault is not None) == (kinds[key] in {"failed", "rejected"}):
+            ends[key] = (attempt.fault.sentence if attempt.fault else attempt.text)[-_END:]
+    counts = Counter(kinds.values())
+    results = {one.problem: one for one in result.problem_results}
 
-    name: str
-    gold: str
-
-
-class Disagreements:
-    """Those of one file, or of one filter of it."""
-
-    def __init__(
-        self,
-        file: str,
-        metric: str,
-        result: DatasetResult,
-        values: SampleValues,
-        titles: Mapping[int, ProblemTitle],
-    ) -> None:
-        """`values`: those of the samples in the file. `titles`: of the problems by their ids."""
-        self._file = file
-        self._metric = metric
-        self._titles = titles
-        self._values = values
-        self._results = {one.problem: one for one in result.problem_results}
-        self._kinds = dict(_kinds(result.problem_results, values))
-        self.counts = Counter(self._kinds.values())
-
-    def listed(self, attempts: Iterable[Attempt]) -> Iterator[Disagreement]:
-        """All of them, class by class."""
-        ends: dict[tuple[int, int], str] = {}
-        for attempt in attempts:
-            key = attempt.problem, attempt.index
-            if key in self._kinds and (attempt.fault is not None) == (self._kinds[key] in {"failed", "rejected"}):
-                ends[key] = (attempt.fault.sentence if attempt.fault else attempt.text)[-_END:]
-        for kind, _ in self.counts.most_common():
-            yield from (self._disagreement(key, ends.get(key, "")) for key, its in self._kinds.items() if its == kind)
-
-    def _disagreement(self, key: tuple[int, int], end: str) -> Disagreement:
-        problem, sample = key
-        result = self._results[problem]
-        title = self._titles.get(problem, ProblemTitle("", ""))
+    def disagreement(problem: int, sample: int) -> Disagreement:
+        name, gold = claims.titles.get(problem, ("", ""))
         return Disagreement(
-            file=self._file,
-            kind=self._kinds[key],
-            problem=title.name or str(problem),
+            file=file,
+            kind=kinds[problem, sample],
+            problem=name or str(problem),
             sample=sample,
-            metric=self._metric,
-            claimed=self._values[key],
-            ours=result.values[sample],
-            answer=result.answers[sample],
-            gold=title.gold or " / ".join(result.references),
-            end=end,
+            metric=claims.metric,
+            claimed=claims.of_samples[problem, sample],
+            ours=results[problem].values[sample],
+            answer=results[problem].answers[sample],
+            gold=gold or " / ".join(results[problem].references),
+            end=ends.get((problem, sample), ""),
         )
 
-
-def _kinds(
-    results: Iterable[ProblemResult], values: SampleValues
-) -> Iterator[tuple[tuple[int, int], DisagreementKind]]:
-    for result in results:
-        for sample, (ours, why) in enumerate(zip(result.values, result.why, strict=True)):
-            claimed = values.get((result.problem, sample))
-            if claimed is not None and abs(claimed - ours) > _SAME:
-                yield (result.problem, sample), KINDS[why] if claimed > ours else LOWER
+    ordered = [key for kind, _ in counts.most_common() for key, its in kinds.items() if its == kind]
+    return counts, [disagreement(*key) for key in ordered]
 
 
 _ACCURACY = "correct"
@@ -135,25 +107,26 @@ class SampleClaims:
         self._n = n
         self._values: dict[str, list[float]] = {}
         self.of_samples: dict[tuple[int, int], float] = {}
-        self._titles: dict[int, ProblemTitle] = {}
+        self.titles: dict[int, tuple[str, str]] = {}
+        """How the file calls a problem, and the right answers that it has."""
 
     def add(self, reply: SavedReply, problem: int, index: int) -> None:
         for metric, value in reply.claimed.items():
             self._values.setdefault(self._row_name(metric, reply.filter), []).append(value)
         if reply.filter in ("none", self._first.name):
-            of_first = reply.claimed.get(self._first.metrics[0].name, reply.claimed.get(_ACCURACY))
+            of_first = reply.claimed.get(self.metric, reply.claimed.get(_ACCURACY))
             if of_first is not None:
                 self.of_samples[problem, index] = of_first
-                self._titles[problem] = ProblemTitle(reply.problem, " / ".join(reply.gold))
+                self.titles[problem] = reply.problem, " / ".join(reply.gold)
 
     def figures(self, others: Mapping[str, float], filter_name: str) -> dict[str, float]:
         """Their means. `others`: claimed figures of metrics that have no value for a sample."""
         means = {metric: 100 * sum(values) / len(values) for metric, values in self._values.items()}
         return {**{self._row_name(metric, filter_name): value for metric, value in others.items()}, **means}
 
-    def disagreements(self, file: str, result: DatasetResult) -> Disagreements:
-        """Where the first metric's values differ from ours."""
-        return Disagreements(file, self._first.metrics[0].name, result, self.of_samples, self._titles)
+    @property
+    def metric(self) -> str:
+        return self._first.metrics[0].name
 
     def _row_name(self, metric: str, filter_name: str) -> str:
         """The metric's name in our rows, or lm-eval's if no reading of ours has the name of its filter. Files that only

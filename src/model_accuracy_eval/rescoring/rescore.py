@@ -22,7 +22,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.rescoring import agreement, file_dataset, saved_replies
-from model_accuracy_eval.rescoring.disagreements import Disagreement, SampleClaims
+from model_accuracy_eval.rescoring.disagreements import Disagreement, SampleClaims, disagreements
 from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
 from model_accuracy_eval.rescoring.join import Coverage, NotInDataset, coverage, join
 from model_accuracy_eval.rescoring.outcome import Rescored, compare
@@ -207,8 +207,7 @@ def _judged(
                 )
                 saved_replies.write(store, plan, prepared, problem, attempt)
         result = score.judge(plan, prepared, store, ports, partial=False)
-        disagreements = claims.disagreements(file.name, result)
-        listed = list(disagreements.listed(saved_replies.read(store, plan, prepared)))
+        kinds, listed = disagreements(file.name, result, claims, saved_replies.read(store, plan, prepared))
         if on_disagreement is not None:
             for disagreement in listed:
                 on_disagreement(disagreement)
@@ -236,8 +235,8 @@ def _judged(
         figures=figures,
         rows=result.rows,
         notes=(*dataset.notes, *result.notes, *([_NO_VALUES] if on_disagreement and not claims.of_samples else [])),
-        differing=disagreements.counts.total(),
-        kinds=dict(disagreements.counts),
+        differing=kinds.total(),
+        kinds=dict(kinds),
         disagreements=tuple(listed[:_SHOWN]),
     ), result
 

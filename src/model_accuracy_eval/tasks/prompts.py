@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 from msgspec.structs import replace
 
-from model_accuracy_eval.benchmarks.prompt_parts import answers, as_python
+from model_accuracy_eval.benchmarks.prompt_parts import answers, as_python, placed, without_calculator
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataRow, Media, Message, Prompt
 from model_accuracy_eval.records.problem import KNOWN_FORMATS, MARKS, NOUNS, media_in
@@ -22,8 +22,6 @@ from model_accuracy_eval.scoring.code.code_syntax import called_function
 # Pictures, sounds and videos of rows in the messages that show them.
 
 
-_PLACEHOLDER = re.compile(r"<(?:image|audio|video) (\d+)>")
-"""Where a text of MMMU and its like wants its first, second, … picture."""
 _NEXT = "<image>"
 """Where a text of lm-eval wants the next one."""
 
@@ -67,23 +65,7 @@ def in_order(text: str, media: Sequence[Any]) -> str:
     return pieces[0] + "".join(f"{one}{piece}" for one, piece in zip(shown, pieces[1:], strict=True))
 
 
-def placed(text: str, media: Sequence[Media | None]) -> str:
-    """The text with marks where `<image 1>` and its like stand; those that it does not name stand before it."""
-    named = {int(number) for number in _PLACEHOLDER.findall(text)}
-    missing = [number for number in sorted(named) if not 1 <= number <= len(media) or media[number - 1] is None]
-    if missing:
-        raise ValueError(f"the text names the picture {missing[0]}, but the row has none of that number")
-    before = [str(one) for number, one in enumerate(media, start=1) if one is not None and number not in named]
-    filled = _PLACEHOLDER.sub(lambda name: str(media[int(name[1]) - 1]), text)
-    return "\n".join([*before, filled])
-
-
 # The filters and functions that templates have besides Jinja's own.
-
-
-def without_calculator(text: str) -> str:
-    """GSM8K's solutions without their calculator notes: "3*4=<<3*4=12>>12" becomes "3*4=12"."""
-    return re.sub(r"<<[^<>]*>>", "", text)
 
 
 def after(text: str, marker: str) -> str:

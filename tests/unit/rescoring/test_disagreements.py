@@ -18,6 +18,8 @@ from model_accuracy_eval.records import (
     Counts,
     DatasetResult,
     Fault,
+    MetricUse,
+    Pipeline,
     ProblemResult,
     VerdictReason,
 )
@@ -25,8 +27,8 @@ from model_accuracy_eval.rescoring.disagreements import (
     KINDS,
     Disagreement,
     DisagreementKind,
-    Disagreements,
-    ProblemTitle,
+    SampleClaims,
+    disagreements,
     text_format,
 )
 
@@ -65,16 +67,16 @@ def test_every_disagreement_is_listed_once_in_its_class(rows: list[list[tuple[Ve
         for key, (why, _) in cells.items() if why != "missing"
     ]  # fmt: skip
     values = {key: value for key, (_, value) in cells.items() if value is not None}
-    titles = {0: ProblemTitle("first", "gold of the file")}
-    disagreements = Disagreements("sums", "exact", result, values, titles)
-    listed = list(disagreements.listed(attempts))
+    claims = SampleClaims([Pipeline(metrics=(MetricUse(name="exact"),))], 2)
+    claims.of_samples, claims.titles = values, {0: ("first", "gold of the file")}
+    counts, listed = disagreements("sums", result, claims, attempts)
     wanted: dict[tuple[str, int], DisagreementKind] = {}
     for (number, sample), (why, value) in cells.items():
         if value is not None and value != float(why == "right"):
             kind: DisagreementKind = "lower in the file" if value == 0 else KINDS[why]
             wanted["first" if number == 0 else str(number), sample] = kind
     assert {(one.problem, one.sample): one.kind for one in listed} == wanted
-    assert len(listed) == len(wanted) == disagreements.counts.total()
+    assert len(listed) == len(wanted) == counts.total()
     kinds = [one.kind for one in listed]
     assert len(list(dict.fromkeys(kinds))) == sum(
         1 for place, kind in enumerate(kinds) if place == 0 or kinds[place - 1] != kind

@@ -274,15 +274,12 @@ def test_a_file_of_a_known_tool_is_read_as_it_is(example: Example) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
 def test_the_way_of_writing_json_changes_nothing(example: Example) -> None:
-    """Indented, as one list or one after the other instead of lines, with a byte order mark, with Windows' line ends, in pieces of seven."""
+    """Indented as one list instead of lines, with a byte order mark, with Windows' line ends, in pieces of seven."""
     data = written(example.content)
     rows = example.content
     as_list = json.dumps(rows, ensure_ascii=False, indent=2).encode() if isinstance(rows, list | dict) else data
-    are_lines = isinstance(rows, list) and isinstance(rows[0], dict)
-    indented = b"\n".join(json.dumps(row, indent=1).encode() for row in rows) if are_lines else data
     for spelling in (
         as_list,
-        indented,
         b"\xef\xbb\xbf" + data,
         data.replace(b"\n", b"\r\n"),
         data + b"\n\n",

@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 from tests.pictures import png, stored, write_table
 
+from model_accuracy_eval.benchmarks.prompt_parts import placed
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataFile, DataRow, FewShot, Media, PreparedDataset, Prompt, TableFile, TaskSpec
 from model_accuracy_eval.tasks import preparation, rows
 from model_accuracy_eval.tasks.importers import own_questions
-from model_accuracy_eval.tasks.prompts import placed
 
 TASK = TaskSpec(
     name="shades",

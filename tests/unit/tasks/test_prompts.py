@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model_accuracy_eval.benchmarks.prompt_parts import without_calculator
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, FewShot, Prompt, TaskSpec
 from model_accuracy_eval.tasks import preparation, prompts
@@ -24,7 +25,7 @@ def test_after_takes_what_stands_behind_the_last_marker(before: str, answer: str
 
 def test_calculator_notes_are_removed() -> None:
     """All of them, and nothing else: comparisons stay."""
-    assert prompts.without_calculator("3*4=<<3*4=12>>12 and 2<3, 12/3=<<12/3=4.0>>4") == "3*4=12 and 2<3, 12/3=4"
+    assert without_calculator("3*4=<<3*4=12>>12 and 2<3, 12/3=<<12/3=4.0>>4") == "3*4=12 and 2<3, 12/3=4"
 
 
 def test_a_template_without_its_field_is_an_error() -> None:

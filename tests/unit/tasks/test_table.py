@@ -13,13 +13,13 @@ from tests.real_data import real
 from model_accuracy_eval.benchmarks import apps, codecontests, livecodebench
 from model_accuracy_eval.benchmarks.dataset_names import KINDS
 from model_accuracy_eval.benchmarks.dataset_table import NAMES, SECTIONS, TASKS, find
+from model_accuracy_eval.benchmarks.prompt_parts import without_calculator
 from model_accuracy_eval.errors import UnknownDataset
 from model_accuracy_eval.records import Attempt, DataFile, PreparedDataset, Problem, TaskSpec, Verdict
 from model_accuracy_eval.scoring.answers.maths_answers import as_number
 from model_accuracy_eval.scoring.figures.judging import check, judge
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers.own_questions import looks_like_file
-from model_accuracy_eval.tasks.prompts import without_calculator
 from model_accuracy_eval.tasks.rows import parse
 
 WITH_NUMBERS = [*(task.name for task in SECTIONS["Comes with the package"]), "gsm8k", "gsm8k_4shot"]

@@ -20,7 +20,6 @@ _LOOKED_AT = 40
 """How many fields of an object are looked at. An object with more of them has them as rows."""
 _SOLUTION = re.compile(r"(?P<task>[^/]+)/(?P<sample>\d+)\.py")
 _LOG_SAMPLE = re.compile(r"samples/[^/]+\.json")
-_BLANKS = re.compile(r"\s*")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -115,19 +114,14 @@ class FileRows:
         return bool(more) and first.startswith(b"{") and first.endswith(b"}")
 
     def _whole(self) -> Any:
-        """All of a file that is not made of lines: one value, or a list of objects that are indented one by one."""
+        """All of a file that is not made of lines."""
         data = b"".join(self._chunks())
         if not data.strip():
             raise BadData(f"{self.name} is empty.")
         if data.lstrip()[:1] not in (b"{", b"["):
             beginning = data.lstrip()[:20].decode(errors="replace")
             raise BadData(f"{self.name} is not JSON: it begins with {beginning!r}.")
-        try:
-            return decode(data, self.name)
-        except BadData:
-            if objects := _objects(data):
-                return objects
-            raise
+        return decode(data, self.name)
 
     def _of_whole(self, place: RowPlace) -> Iterator[ReplyRow]:
         whole = self._whole()
@@ -187,20 +181,6 @@ def _without_surrogates(value: object) -> object:
     if isinstance(value, dict):
         return {_LONE_SURROGATE.sub("\ufffd", key): _without_surrogates(entry) for key, entry in value.items()}
     return value
-
-
-def _objects(data: bytes) -> list[object]:
-    """Objects that follow each other over several lines, as `jq` writes them; none where the file is something else."""
-    text, place, found = data.decode(errors="replace").strip(), 0, list[object]()
-    while text[place : place + 1] == "{":
-        try:
-            value, end = json.JSONDecoder().raw_decode(text, place)
-        except (ValueError, RecursionError):
-            return []
-        found.append(_without_surrogates(value))
-        between = _BLANKS.match(text, end)
-        place = between.end() if between else end
-    return found if place == len(text) else []
 
 
 def _in_object(fields: Mapping[str, object]) -> Iterator[RowPlace]:
