@@ -30,7 +30,6 @@ INTRODUCE = {"run/build.py", "run/engines.py", "run/plan_parts.py"}
 """What builds their parts for a run; a verb's file in `commands` may do so, too."""
 
 NEIGHBOURS = {
-    ("system", "report"): "bars and lines show the pace that a check shows",
     ("records", "settings"): "a plan holds its settings",
 }
 """Rooms of which the first may import the second, and why."""

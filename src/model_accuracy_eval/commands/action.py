@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,7 +26,6 @@ from model_accuracy_eval.errors import BadReuse, BadValue, Defect, EvalError, Pu
 from model_accuracy_eval.github import earlier_artifacts
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.artifact_service import ArtifactService
-from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports import Archive, Ports
@@ -38,10 +36,8 @@ from model_accuracy_eval.records.plan import is_artifact
 from model_accuracy_eval.report.endings import error_outcome
 from model_accuracy_eval.run import engines, pipeline, plan_parts, resolve
 from model_accuracy_eval.run.build import lacks_npus
-from model_accuracy_eval.run.run_progress import RunProgress
 from model_accuracy_eval.run_folder import shard_folders
 from model_accuracy_eval.run_folder.run_archive import open_archive
-from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.settings import Setting, table
 from model_accuracy_eval.sinks import action_sinks, check_sink
 from model_accuracy_eval.sinks import inputs as sink_inputs
@@ -60,8 +56,6 @@ _SINK_TABLE = {setting.field: setting for setting in sink_inputs()}
 _MAY_BE_EMPTY = ("artifact-name",)
 """Inputs whose empty value means something; any other that is empty was not given."""
 _STATE_RUN = "run"
-_PROGRESS_TIMEOUT = 5
-"""Seconds for a request of the thread that shows progress, which is not worth a long wait."""
 
 
 @click.command()
@@ -192,8 +186,8 @@ class ActionStep:
             evaluation = _Evaluation(self, requester, folder, own)
             yield evaluation.context, evaluation.ports(self._typed(_SINK_TABLE))
 
-    def requester(self, **patience: Any) -> GitHubRequester:
-        return GitHubRequester(self.environment, self.tokens["token"].reveal(), self.clock, **patience)
+    def requester(self) -> GitHubRequester:
+        return GitHubRequester(self.environment, self.tokens["token"].reveal(), self.clock)
 
     def inputs(self, fields: Iterable[str]) -> dict[str, str]:
         """Those that were given, by their names."""
@@ -253,7 +247,6 @@ class _Evaluation:
             label=first.label,
             model=step.step.input("model"),
         )
-        self._progress = RunProgress(step.clock.elapsed)
 
     def ports(self, sink_values: dict[str, Any]) -> ActionPorts:
         step, github = self._step, GitHubRest(self._requester)
@@ -262,15 +255,11 @@ class _Evaluation:
             # Only the merged run has a verdict.
             sink_values |= {"comment": False, "check": False, "status": "false"}
         artifacts = ArtifactService(step.environment, mask=step.step.mask)
-        updater = CheckProgress(
-            lambda: step.requester(timeout=_PROGRESS_TIMEOUT, patience=0.0), self._progress.newest, step.step.warning
-        )
         parts = SinkParts(
             context=self.context,
             step=step.step,
             github=github,
             artifacts=artifacts if artifacts.is_offered else None,
-            updater=updater,
             since_stop=step.clock.since_stop,
         )
         return ActionPorts(
@@ -353,7 +342,6 @@ class _Evaluation:
                 user.refuse_answers(plan.settings.baseline)
             place = f"{context.adapter_repository} at commit {context.adapter_commit}"
             facts |= {"adapter": f"{place}, tree {checked_out.tree}", "deploy.sh": _confinement(plan, user)}
-        group = groups.of_all(plan.groups, [task.name for task in plan.tasks])
         ports = engines.ports(
             plan,
             step.environment,
@@ -364,7 +352,6 @@ class _Evaluation:
             private_folder=True,
             model_token=step.tokens["model-token"] or None,
             labels=self._labels(plan),
-            wrap_display=partial(self._progress.watch, group=group),
         )
         return dataclasses.replace(ports, open_archive=self._open_archive)
 

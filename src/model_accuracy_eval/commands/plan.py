@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import ceil
+from math import ceil, fsum
 from typing import Any, NamedTuple
 
 import click
@@ -13,7 +13,6 @@ from model_accuracy_eval.commands.options import given_settings, setting_options
 from model_accuracy_eval.errors import BadValue, EvalError
 from model_accuracy_eval.ports import Archive, Ports
 from model_accuracy_eval.records import DataFile, DataRow, Gate, PreparedDataset, Record, RunPlan
-from model_accuracy_eval.report import progress
 from model_accuracy_eval.run import engines, plan_parts, preflight, resolve
 from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
 from model_accuracy_eval.run_folder import runfile
@@ -80,7 +79,7 @@ def _requests(plan: RunPlan, ports: Ports, number: float, is_minutes: bool) -> i
         )
     archive = ports.open_archive(plan.settings.baseline)
     last = runfile.read(archive.read(RUN_FILE), archive.root)
-    pace = progress.of_run(last)
+    pace = _earlier_pace(last)
     if pace is None or pace.rate is None:
         raise BadValue(f"'{archive.root}' does not say how fast the service is: its last part has no answers.")
     return int(60 * number * pace.rate)
@@ -184,7 +183,7 @@ def shard_plan(
     samples = sum(size.samples for size in sizes.values())
     largest = max((size.problems for size in sizes.values()), default=1)
     most = max(1, min(most, largest))
-    pace = progress.of_run(last) if last else None
+    pace = _earlier_pace(last) if last else None
     seconds = pace.seconds({name: size.samples for name, size in sizes.items()}, concurrency) if pace else None
     count = most if seconds is None else min(most, max(1, ceil(seconds / (60 * minutes))))
     return ShardPlan(count=count, samples=samples, seconds=seconds)
@@ -221,3 +220,43 @@ def planned(
         except EvalError as error:
             say(f"No earlier run says how long the samples take: {error.sentence}")
     return shard_plan(sizes, last, minutes=minutes, most=most, concurrency=settings.concurrency)
+
+
+# How fast an earlier run was asked, as its `run.json` says: what a further run will take.
+
+
+class _EarlierPace(Record, frozen=True, kw_only=True):
+    """How long answers took, and how many there were in a second."""
+
+    lengths: dict[str, float]
+    """Dataset → mean seconds of an answer."""
+    usual: float
+    """Seconds of an answer in all datasets together."""
+    rate: float | None
+    """Answers in a second; None: the run, which may be a merged one, does not say how long it asked."""
+
+    def seconds(self, samples: Mapping[str, int], concurrency: int) -> float:
+        """How long so many samples of each dataset take, as many at a time as then; where that is not known, as many
+        as `concurrency` says."""
+        width = concurrency if self.rate is None else self.rate * self.usual
+        return fsum(count * self.lengths.get(name, self.usual) for name, count in samples.items()) / width
+
+
+def _earlier_pace(run: RunFile) -> _EarlierPace | None:
+    """None: the run has no answers of its own, or says nothing of their time."""
+    answered = {name: entry.counts.answered for name, entry in run.datasets.items() if entry.counts}
+    lengths = {
+        name: entry.speed.e2e.mean
+        for name, entry in run.datasets.items()
+        if entry.speed and entry.speed.e2e and answered.get(name)
+    }
+    # Of a run that broke off, nobody noted how many of its answers an earlier part had given.
+    asked = run.seconds.get("infer", 0.0) if run.is_verdict else 0.0
+    now = sum(answered.values()) - (run.answered_before or 0)
+    rate = now / asked if asked and now > 0 else None
+    timed = sum(answered[name] for name in lengths)
+    if timed:
+        usual = fsum(mean * answered[name] for name, mean in lengths.items()) / timed
+        return _EarlierPace(lengths=lengths, usual=usual, rate=rate)
+    # Log-likelihoods are not timed one by one: how many are under way at a time is in the rate.
+    return _EarlierPace(lengths={}, usual=1 / rate, rate=rate) if rate else None

@@ -1,15 +1,11 @@
-"""Check runs, which are opened while a run goes on, kept up to date, and completed with its conclusion; and commit
-statuses."""
+"""Check runs, which are opened while a run goes on and completed with its conclusion; and commit statuses."""
 
-import threading
-from collections.abc import Callable
 from typing import Any
 
 from github.CheckRun import CheckRun
 from github.Commit import Commit
 from github.GithubObject import NotSet
 
-from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.github.refusals import Purpose
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.report import Annotation, CheckConclusion, OpenCheck, StatusState
@@ -21,10 +17,6 @@ MESSAGE_BYTES = 64_000
 """Of an annotation's message; GitHub says 64 KB."""
 DESCRIPTION_CHARACTERS = 140
 """Of a commit status."""
-_INTERVAL = 30.0
-"""Seconds. A workflow's token has a thousand requests an hour, for all the jobs of a repository together."""
-_JOIN_SECONDS, _JOIN_SECONDS_AFTER_STOP = 6.0, 1.0
-"""How long the verdict waits for an update that is under way, which takes five seconds at most."""
 
 
 def clean(text: str) -> str:
@@ -68,11 +60,6 @@ class ChecksApi:
         with _purpose(repository, f"to open the check '{name}' on commit {sha[:12]}").explained():
             run = self._requester.once(create, look)
             return OpenCheck(repository=repository, id=int(run.id), url=run.html_url or "")
-
-    def update_check(self, check: OpenCheck, *, title: str, summary: str) -> None:
-        """Shows progress, in one try: the next update comes soon."""
-        with _purpose(check.repository, f"to update check run {check.id}").explained():
-            self._run(check).edit(output=_output(title, summary))
 
     def complete_check(
         self,
@@ -133,57 +120,3 @@ def _output(title: str, summary: str, annotation: Annotation | None = None) -> d
 
 def _purpose(repository: str, action: str) -> Purpose:
     return Purpose(action=action, permission="checks: write", repository=repository)
-
-
-class CheckProgress:
-    """Keeps a check run up to date with the newest state, from a thread of its own with a client of its own.
-
-    A client belongs to one thread, and the event loop must not wait for it. An update that fails is not repeated, and
-    after a refusal no more updates are sent.
-    """
-
-    def __init__(
-        self,
-        connect: Callable[[], GitHubRequester],
-        newest: Callable[[], tuple[str, str]],
-        warn: Callable[[str], object],
-        *,
-        interval: float = _INTERVAL,
-    ) -> None:
-        """`newest` gives title and summary, and is called from the thread."""
-        self._connect = connect
-        self._newest = newest
-        self._warn = warn
-        self._interval = interval
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._requester: GitHubRequester | None = None
-
-    def start(self, check: OpenCheck) -> None:
-        self._requester = self._connect()
-        self._thread = threading.Thread(
-            target=self._run, args=(check, self._requester), daemon=True, name="check-progress"
-        )
-        self._thread.start()
-
-    def stop(self) -> None:
-        """An update that GitHub sits on would otherwise overwrite the verdict."""
-        self._stopped.set()
-        if self._thread is not None and self._requester is not None:
-            is_stopping = self._requester.patience.is_stopping
-            self._thread.join(_JOIN_SECONDS_AFTER_STOP if is_stopping else _JOIN_SECONDS)
-
-    def _run(self, check: OpenCheck, requester: GitHubRequester) -> None:
-        shown: tuple[str, str] | None = None
-        checks = ChecksApi(requester)
-        try:
-            while not self._stopped.wait(self._interval):
-                newest = self._newest()
-                if newest != shown:
-                    checks.update_check(check, title=newest[0], summary=newest[1])
-                    shown = newest
-        except (PublishFailed, Refused) as error:
-            if not self._stopped.is_set():
-                self._warn(f"The check shows no progress from now on: {error.sentence}")
-        finally:
-            requester.close()

@@ -143,15 +143,6 @@ class ArtifactStore(Protocol):
         """`left` gives the seconds that remain for the whole upload; a stop can change it at any moment."""
 
 
-class CheckUpdater(Protocol):
-    """Keeps a check up to date while the run is under way, without delaying the run."""
-
-    def start(self, check: OpenCheck) -> None: ...
-
-    def stop(self) -> None:
-        """Ends the updates, and waits a little for one that is under way."""
-
-
 class RunnerStep(Protocol):
     """What the runner offers a step: its outputs, saved state, log, annotations and job summary."""
 

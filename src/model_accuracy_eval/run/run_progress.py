@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from math import isfinite
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
-from model_accuracy_eval.ports import Activity, Clock, Ports, ProgressDisplay, Store
-from model_accuracy_eval.records import Attempt, Counts, FigureSoFar, Pipeline, PreparedDataset, Problem, Reply, RunPlan
+from model_accuracy_eval.ports import Clock, Ports, Store
+from model_accuracy_eval.records import Attempt, FigureSoFar, Pipeline, PreparedDataset, Problem, Reply, RunPlan
 from model_accuracy_eval.records.base import duration
-from model_accuracy_eval.report import progress
-from model_accuracy_eval.report.progress import DatasetPace, RunPace
 from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.figures import judging
@@ -72,47 +70,6 @@ class DatasetLog:
         self.write(sentence)
         if not self._debug:
             self._ports.progress.say(f"{self._dataset}: {sentence}")
-
-
-class RunProgress:
-    """Implements `ports.ProgressDisplay`: holds the newest state of a run, and shows everything on another display.
-
-    Texts are made when they are asked for, because replies come by the thousand.
-    """
-
-    def __init__(self, elapsed: Callable[[], float]) -> None:
-        self._elapsed = elapsed
-        self._stage = "prepare"
-        self._group = ""
-        self._pace = RunPace()
-
-    def watch(self, display: ProgressDisplay, *, group: str = "") -> ProgressDisplay:
-        """`group`: what all datasets are of."""
-        self._display, self._group = display, group
-        self.say, self.tick, self.close = display.say, display.tick, display.close
-        return self
-
-    def newest(self) -> tuple[str, str]:
-        """Returns title and summary; any thread may call it."""
-        title = progress.title(self._stage, self._pace, self._group)
-        return title, progress.summary(self._stage, self._pace, self._elapsed())
-
-    def enter(self, stage: str) -> None:
-        self._stage = stage
-        self._display.enter(stage)
-
-    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
-        self._pace.datasets[dataset] = DatasetPace(self._elapsed(), counts, counts.answered, activity)
-        self._display.begin(dataset, counts, activity)
-
-    def update(self, dataset: str, counts: Counts) -> None:
-        self._pace.datasets[dataset].counts = counts
-        self._display.update(dataset, counts)
-
-    def end(self, dataset: str, counts: Counts) -> None:
-        pace = self._pace.datasets[dataset]
-        pace.counts, pace.ended = counts, self._elapsed()
-        self._display.end(dataset, counts)
 
 
 # What is known of a dataset while it is asked, besides its counts: its figure so far, its tokens, its requests.

@@ -1,4 +1,4 @@
-"""The check run of the commit: opened before anything else, kept up to date, and closed with the verdict.
+"""The check run of the commit: opened before anything else, and closed with the verdict.
 
 And the status of the commit, by default only where a check cannot be opened.
 """
@@ -48,11 +48,9 @@ class CheckSink:
             details_url=context.run_url,
         )
         self._parts.step.save(_OPENED, f"{self._check.repository} {self._check.id} {self._check.url}")
-        self._parts.updater.start(self._check)
         return published.with_link(self.name, self._check.url)
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
-        self._parts.updater.stop()
         if self._check is None:
             return published
         context = self._parts.context

@@ -6,7 +6,7 @@ from functools import partial
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
 from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, CheckUpdater, GitHubApi, RunnerStep
+from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, GitHubApi, RunnerStep
 from model_accuracy_eval.ports.service import LiveSink, Published, Sink
 from model_accuracy_eval.records import Outcome, Record, Report
 from model_accuracy_eval.report.comment import Links
@@ -89,7 +89,6 @@ class SinkParts:
     github: GitHubApi
     artifacts: ArtifactStore | None
     """None where the runner names no artifact service."""
-    updater: CheckUpdater
     since_stop: Callable[[], float]
     """Seconds since the request to stop; 0 when there was none."""
 

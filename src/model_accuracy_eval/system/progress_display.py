@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+import msgspec
 import rich.console
 import rich.live
 import rich.progress_bar
@@ -11,8 +12,8 @@ import rich.table
 import rich.text
 
 from model_accuracy_eval.ports import Activity
-from model_accuracy_eval.records import Counts
-from model_accuracy_eval.report.progress import DatasetPace, RunPace
+from model_accuracy_eval.records import Counts, FigureSoFar
+from model_accuracy_eval.records.base import duration
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -124,7 +125,7 @@ class PlainProgress:
         if all(pace.ended for pace in self._pace.datasets.values()):
             self._pace = RunPace()
 
-    def _tell_end(self, dataset: str, pace: DatasetPace) -> None:
+    def _tell_end(self, dataset: str, pace: "DatasetPace") -> None:
         if self._told.get(dataset) != pace.counts:
             self._told[dataset] = pace.counts
             several = len(self._pace.datasets) > 1  # of one dataset, the table follows at once
@@ -202,3 +203,132 @@ class TerminalProgress:
         lost = rich.text.Text(f"{pace.lost:,} failed, " if pace.lost else "", style="red")
         whole = rich.text.Text(several) + lost + rich.text.Text(f"{pace.speed(now)}{left}")
         return rich.console.Group(table, whole)
+
+
+# How far a run is, how fast, and how long the rest of it takes, from what is counted while it is asked.
+
+
+class DatasetPace(msgspec.Struct):
+    """The pace of one dataset. Samples of an earlier run do not count in the rate."""
+
+    begun: float
+    counts: Counts
+    answered_before: int
+    activity: Activity | None = None
+    ended: float | None = None
+
+    @property
+    def done(self) -> int:
+        return self.counts.answered + self.lost
+
+    @property
+    def lost(self) -> int:
+        return self.counts.rejected + self.counts.failed
+
+    @property
+    def is_done(self) -> bool:
+        return self.done >= self.counts.planned
+
+    @property
+    def left(self) -> int:
+        return 0 if self.ended is not None else max(0, self.counts.planned - self.done)
+
+    @property
+    def done_now(self) -> int:
+        """Samples of this run."""
+        return self.done - self.answered_before
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is being asked."""
+        waits = self.activity is not None and self.activity.first_asked is None
+        return not waits and self.ended is None and not self.is_done
+
+    @property
+    def tokens(self) -> int:
+        return self.activity.tokens if self.activity else 0
+
+    def request_seconds(self, now: float) -> float:
+        return self.activity.request_seconds if self.activity else self.seconds(now)
+
+    def seconds(self, now: float) -> float:
+        """Since its first request: it may have waited for others."""
+        asked = self.activity.first_asked if self.activity else None
+        return (now if self.ended is None else self.ended) - (self.begun if asked is None else asked)
+
+    def figure(self, *, short: bool = False) -> str:
+        """As far as there is one, or why there is none."""
+        so_far = self.activity.so_far() if self.activity else None
+        if isinstance(so_far, FigureSoFar):
+            return f"{so_far.value:.1f} % ({so_far.low:.0f}..{so_far.high:.0f})" if short else so_far.text
+        return so_far or ""
+
+    def line(self, now: float, *, figure: bool = True) -> str:
+        speed = _speed(self.done_now, self.tokens, self.seconds(now))
+        return ", ".join([*_counted(self.counts), *filter(None, [self.figure() if figure else ""]), speed])
+
+
+class RunPace(msgspec.Struct):
+    """The pace of all datasets together: one that has ended says nothing about those that have not begun."""
+
+    datasets: dict[str, DatasetPace] = msgspec.field(default_factory=dict)
+
+    def _all(self) -> list[DatasetPace]:
+        return list(self.datasets.values())
+
+    def active(self) -> list[tuple[str, DatasetPace]]:
+        return [(name, pace) for name, pace in list(self.datasets.items()) if pace.is_active]
+
+    @property
+    def lost(self) -> int:
+        return sum(pace.lost for pace in self._all())
+
+    @property
+    def finished(self) -> int:
+        return sum(pace.is_done or pace.ended is not None for pace in self._all())
+
+    @property
+    def counts(self) -> Counts:
+        names = Counts.__struct_fields__
+        return Counts(**{name: sum(getattr(pace.counts, name) for pace in self._all()) for name in names})
+
+    def line(self, now: float) -> str:
+        return ", ".join([*_counted(self.counts), self.speed(now)])
+
+    def speed(self, now: float) -> str:
+        """Of samples and of tokens, and how long it has been."""
+        ends = [now if pace.ended is None else pace.ended for pace in self._all()]
+        seconds = max(ends) - min(pace.begun for pace in self._all())
+        return _speed(sum(pace.done_now for pace in self._all()), sum(pace.tokens for pace in self._all()), seconds)
+
+    def left(self, now: float) -> str:
+        """How long the rest takes.
+
+        Every sample that is left costs what those of its dataset did, measured in the seconds that requests take, and
+        those of a dataset without answers what all others did; as many requests are under way at a time as were.
+        """
+        done, took = sum(pace.done_now for pace in self._all()), sum(pace.request_seconds(now) for pace in self._all())
+        if done <= 0 or took <= 0:
+            return "time left not known yet"
+        cost = sum(
+            pace.left * (pace.request_seconds(now) / pace.done_now if pace.done_now > 0 else took / done)
+            for pace in self._all()
+        )
+        wall = now - min(pace.begun for pace in self._all())
+        most = any(pace.activity is not None and pace.activity.may_end_early and pace.left for pace in self._all())
+        return f"{'at most ' if most else ''}about {duration(cost * wall / took)} left"
+
+
+def _counted(counts: Counts) -> list[str]:
+    lost = {"rejected": counts.rejected, "failed": counts.failed}
+    return [
+        f"{counts.answered:,} of {counts.planned:,} answered",
+        *(f"{number:,} {what}" for what, number in lost.items() if number),
+    ]
+
+
+def _speed(samples: int, tokens: int, seconds: float) -> str:
+    rates = [f"{samples / seconds if seconds > 0 else 0.0:,.1f}/s"]
+    if tokens and seconds > 0:
+        rates.append(f"{tokens / seconds:,.0f} tokens/s")
+    return ", ".join([*rates, f"{duration(seconds)} elapsed"])

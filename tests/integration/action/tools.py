@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.fake_ports import ManualClock, MemoryHub, RecordingProgress, ScriptedChat, fake_ports
-from tests.integration.github.tools import client, requester
+from tests.fake_ports import ManualClock, MemoryHub, ScriptedChat, fake_ports
+from tests.integration.github.tools import client
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.commands.action import act
-from model_accuracy_eval.github.checks import CheckProgress
 from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
 from model_accuracy_eval.records.report import Actor, PullRequest
 from model_accuracy_eval.run import plan_parts
-from model_accuracy_eval.run.run_progress import RunProgress
 from model_accuracy_eval.sinks import action_sinks
 from model_accuracy_eval.sinks.publisher import SinkParts
 
@@ -55,7 +53,6 @@ class Stage:
     answer: Callable[[Request, int], str | Fault] = lambda _request, _choice: "#### 1"
     adapter: Path | None = None
     artifacts: ArtifactStore | None = None
-    interval: float = 3600.0
     since_stop: Callable[[], float] = lambda: 0.0
     lack: str = ""
     environment: dict[str, str] = field(default_factory=dict)
@@ -71,17 +68,13 @@ class Stage:
 
     def run(self, sinks: Mapping[str, Any] = SINKS, /, **job: Any) -> int:
         asked = msgspec.structs.replace(self.job, **job)
-        step, watch = Runner(self.environment, self.log), RunProgress(self.clock.elapsed)
+        step = Runner(self.environment, self.log)
         with client(self.hub) as forge:
-            progress = CheckProgress(
-                lambda: requester(self.hub, patience=0), watch.newest, step.warning, interval=self.interval
-            )
             parts = SinkParts(
                 context=asked,
                 step=step,
                 github=forge,
                 artifacts=self.artifacts,
-                updater=progress,
                 since_stop=self.since_stop,
             )
             site = ActionPorts(
@@ -90,7 +83,7 @@ class Stage:
                 sinks=action_sinks(parts, sinks),
                 check_out=self._check_out,
                 plan=self._plan,
-                run_ports=lambda _plan, _checked_out: self._ports(watch),
+                run_ports=lambda _plan, _checked_out: self._ports(),
                 needs_adapter=self.adapter is not None,
                 lacks_npus=lambda _: self.lack,
             )
@@ -108,12 +101,11 @@ class Stage:
             {**target, "datasets": "demo_gsm8k", "label": "fake", "gate": "demo_gsm8k: avg@5 >= 0"}, {}
         )
 
-    def _ports(self, watch: RunProgress) -> Any:
+    def _ports(self) -> Any:
         whole = {
             "chat": ScriptedChat(self.answer),
             "hub": MemoryHub({"demo_gsm8k.jsonl": ROWS}),
             "clock": self.clock,
-            "progress": watch.watch(RecordingProgress()),
         }
         return fake_ports(**(whole | self.parts))
 

@@ -24,14 +24,12 @@ def opened(github: GitHubRest, key: str = "run 1") -> OpenCheck:
 
 
 def test_a_check_lives_from_open_to_verdict() -> None:
-    """In progress, told how far it is, completed with everything."""
+    """In progress, completed with everything."""
     with FakeGitHub() as hub, client(hub) as github:
         check = opened(github)
         [told] = hub.checks.values()
         assert (told["status"], told["head_sha"], told["output"]["title"]) == ("in_progress", SHA, "Starting")
         assert check.url == told["html_url"]
-        github.update_check(check, title="Half", summary="500 of 1000")
-        assert (told["status"], told["output"]["summary"]) == ("in_progress", "500 of 1000")
         remark = Annotation(path="deploy.sh", line=1, message="a remark", title="Failed")
         github.complete_check(check, conclusion="failure", title="Gate failed", summary="sum", annotation=remark)
         assert (told["status"], told["conclusion"], told["output"]["summary"]) == ("completed", "failure", "sum")
@@ -64,15 +62,6 @@ def test_long_texts_are_cut_by_bytes(character: str) -> None:
     assert 60_000 < len(told["summary"].encode()) <= 65_535
     assert len(told["title"]) <= 255
     assert "\n" not in told["title"]
-
-
-def test_progress_is_not_waited_for() -> None:
-    """A progress report that fails is tried once."""
-    with FakeGitHub() as hub, client(hub) as github:
-        check = opened(github)
-        hub.fault("PATCH", "/check-runs/", 502)
-        with pytest.raises(PublishFailed, match=r"was not able to update check run \d+ in acme/adapter: HTTP 502\.$"):
-            github.update_check(check, title="t", summary="s")
 
 
 def test_a_fork_may_neither_check_nor_comment() -> None:
