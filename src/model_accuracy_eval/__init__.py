@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model_accuracy_eval.ports.service import Published, Sink
+    from model_accuracy_eval.ports import Published, Sink
     from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate, rescore
     from model_accuracy_eval.records import Comparison, Report, Settings
     from model_accuracy_eval.scoring.metrics.metric_table import Metric
@@ -37,10 +37,10 @@ _HOMES = {
     "Comparison": "model_accuracy_eval.records",
     "Metric": "model_accuracy_eval.scoring.metrics.metric_table",
     "ProgressEvent": "model_accuracy_eval.python_api",
-    "Published": "model_accuracy_eval.ports.service",
+    "Published": "model_accuracy_eval.ports",
     "Report": "model_accuracy_eval.records",
     "Settings": "model_accuracy_eval.records",
-    "Sink": "model_accuracy_eval.ports.service",
+    "Sink": "model_accuracy_eval.ports",
     "compare": "model_accuracy_eval.python_api",
     "evaluate": "model_accuracy_eval.python_api",
     "rescore": "model_accuracy_eval.python_api",

@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from model_accuracy_eval.ports import Activity, ProgressDisplay
-from model_accuracy_eval.ports.service import Sink
+from model_accuracy_eval.ports import Activity, ProgressDisplay, Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
 from model_accuracy_eval.rescoring.outcome import Rescored
 from model_accuracy_eval.rescoring.saved_files import RescoreOptions, rescored

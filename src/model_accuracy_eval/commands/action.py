@@ -14,11 +14,16 @@ import click
 
 from model_accuracy_eval.commands.action_context import (
     SECRETS,
+    STATE_FOLDER,
     ActionInputs,
+    ActionPorts,
     AdapterCheckout,
+    CheckedOut,
     action_context,
     check_admission,
     lacking_devices,
+    remove,
+    temporary_folder,
 )
 from model_accuracy_eval.commands.merge import merged
 from model_accuracy_eval.commands.plan import planned
@@ -28,11 +33,10 @@ from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.runner import Runner
-from model_accuracy_eval.ports import Archive, Ports
-from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Archive, Ports, Published
 from model_accuracy_eval.records import Outcome, RunPlan, Settings
 from model_accuracy_eval.records.plan import is_artifact
+from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.report.endings import error_outcome
 from model_accuracy_eval.run import engines, pipeline, plan_parts, resolve
 from model_accuracy_eval.run.build import lacks_npus
@@ -47,7 +51,6 @@ from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.docker_engine import Labels
 from model_accuracy_eval.system.docker_engine import sweep as sweep_containers
 from model_accuracy_eval.system.process_environment import Secret
-from model_accuracy_eval.system.temporary_folder import STATE_FOLDER, remove, temporary_folder
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
 
 _INPUTS = "the action's inputs"

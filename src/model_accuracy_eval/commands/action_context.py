@@ -3,8 +3,13 @@
 Inputs are described like settings; those of the sinks are in `sinks`. Tokens are secrets and stand in no table.
 """
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -13,16 +18,46 @@ from msgspec import Meta
 
 from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.github import facts
+from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
 from model_accuracy_eval.github.requester import GitHubRequester
-from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut, GitHubApi, is_commit, is_same
+from model_accuracy_eval.github.runner import Runner
+from model_accuracy_eval.ports import Ports, Sink
 from model_accuracy_eval.records import Record, RunPlan
-from model_accuracy_eval.records.report import PullRequest
+from model_accuracy_eval.records.report import ActionContext, PullRequest, is_commit, is_same
 from model_accuracy_eval.settings import about
 from model_accuracy_eval.system.process_environment import Secret
 
 GITHUB = "https://github.com"
 SECRETS = ("token", "adapter-token", "model-token")
+
+
+class CheckedOut(Record, frozen=True, kw_only=True):
+    """The adapter's files at the commit of the context."""
+
+    folder: str
+    tree: str
+    """git's hash of all files, which two commits with the same files share."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActionPorts:
+    """Everything outside the program that the action may use."""
+
+    step: Runner
+    github: GitHubRest
+    sinks: Sequence[Sink]
+    """Where the result is published, in this order."""
+    check_out: Callable[[], CheckedOut]
+    """Fetches the adapter at its commit."""
+    plan: Callable[[CheckedOut | None], RunPlan]
+    """Makes the plan for an adapter, or for an endpoint."""
+    run_ports: Callable[[RunPlan, CheckedOut | None], Ports]
+    needs_adapter: bool
+    plan_shards: Callable[[], Mapping[str, str]] | None = None
+    """Plans the jobs of a matrix, and returns what the step's outputs say of them; None: a run is asked for."""
+    lacks_npus: Callable[[RunPlan], str]
+    """Returns why deploy.sh would see no NPU; empty when it would see one, or when that cannot be known."""
 
 
 class ActionInputs(Record, frozen=True, kw_only=True):
@@ -194,7 +229,7 @@ _PRIVILEGED_EVENTS = ("issue_comment", "pull_request_target", "workflow_run")
 """They run with the rights of the default branch, whatever code they evaluate."""
 
 
-def check_admission(context: ActionContext, github: GitHubApi) -> None:
+def check_admission(context: ActionContext, github: GitHubRest) -> None:
     """Raises one refusal with all objections."""
     objections = [
         *context.objections,
@@ -228,7 +263,7 @@ def _event(context: ActionContext) -> list[str]:
     return [objection]
 
 
-def _permission(context: ActionContext, github: GitHubApi) -> list[str]:
+def _permission(context: ActionContext, github: GitHubRest) -> list[str]:
     repository, login = context.adapter_repository, context.actor.login
     if login.endswith("[bot]"):
         objection = (
@@ -262,7 +297,7 @@ def _matches(model: str, pattern: str) -> bool:
     return not leads_out and len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
 
 
-def _hardware(context: ActionContext, github: GitHubApi) -> list[str]:
+def _hardware(context: ActionContext, github: GitHubRest) -> list[str]:
     if not context.hardware:
         return []
     hardware = github.hardware(context.adapter_repository)
@@ -274,3 +309,47 @@ def _hardware(context: ActionContext, github: GitHubApi) -> list[str]:
         cure = f"an admin sets the repository's property 'hardware' to {required}."
         return [f"{context.adapter_repository} does not say that its hardware type is {required}{notes}; {cure}"]
     return [f"The hardware type of {context.adapter_repository} is {', '.join(hardware.types)}, not {required}."]
+
+
+# The folder of one step, for the adapter's files; whatever ends the step, the folder is removed.
+
+
+STATE_FOLDER = "folder"
+"""What the post step reads to see which folder a killed step left behind."""
+
+
+@contextmanager
+def temporary_folder(environment: Mapping[str, str], step: Runner) -> Iterator[str]:
+    """A folder that the host sees too, in the runner's own for such things, otherwise in the workspace."""
+    places = (environment.get(name, "") for name in ("RUNNER_TEMP", "GITHUB_WORKSPACE"))
+    place = next((place for place in places if Path(place or "/nowhere").is_dir()), tempfile.gettempdir())
+    folder = tempfile.mkdtemp(prefix=".model-accuracy-eval-", dir=place)
+    try:
+        step.save(STATE_FOLDER, folder)
+        yield folder
+    finally:
+        remove(folder, step.warning)
+
+
+def remove(folder: str, warn: Callable[[str], object]) -> None:
+    """Removes the adapter's files, if they are still there, also from folders that deploy.sh has closed."""
+    try:
+        try:
+            shutil.rmtree(folder)
+        except PermissionError:
+            _open(folder)
+            shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        reason = error.strerror or error
+        warn(f"The adapter's files in {folder} could not be removed: {reason}. Remove them on the runner.")
+
+
+def _open(folder: str) -> None:
+    with contextlib.suppress(OSError):  # what stays closed is told when it cannot be removed
+        Path(folder).chmod(0o700)
+        for parent, folders, _ in os.walk(folder):
+            for inner in (Path(parent, name) for name in folders):
+                if not inner.is_symlink():
+                    inner.chmod(0o700)

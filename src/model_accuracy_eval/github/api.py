@@ -1,4 +1,4 @@
-"""Implements `ports.GitHubApi`: reads permissions and pull requests; writes comments, checks and statuses.
+"""GitHub's REST API: reads permissions and pull requests; writes comments, checks and statuses.
 
 Every refusal becomes one sentence that names the missing permission: `Refused` when nothing can be started without
 it, `PublishFailed` when a result cannot be published.

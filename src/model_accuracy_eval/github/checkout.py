@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.ports.action_ports import is_commit
+from model_accuracy_eval.records.report import is_commit
 
 _POLL_SECONDS = 0.1
 _SILENCE_SECONDS = 30

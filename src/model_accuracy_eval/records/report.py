@@ -1,5 +1,6 @@
 """How a run ended, how it compares with another run, and everything else that is in a report."""
 
+import re
 from typing import Literal, get_args
 
 from model_accuracy_eval.records.base import Record
@@ -256,3 +257,55 @@ class UploadedArtifact(Record, frozen=True, kw_only=True):
     """SHA-256 of the zip in hex; None if there is no zip."""
     notes: tuple[str, ...] = ()
     """Sentences about everything that differs from what was requested."""
+
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+class ActionContext(Record, frozen=True, kw_only=True):
+    """Who asks for what, and where the result is published; no secrets."""
+
+    repository: str
+    """The workflow's own, to which comment, check, status and artifact belong."""
+    actor: Actor
+    event: str
+    """The name of the event that started the workflow, such as `pull_request`."""
+    pull: PullRequest | None
+    commit: str
+    """The commit that check, status and comment are about, fixed before anything else: the adapter's own, or that of
+    the event when the adapter is in another repository. Never a merge commit; empty if no commit could be fixed."""
+    adapter_repository: str
+    adapter_ref: str
+    """The input, as it was given."""
+    adapter_commit: str
+    """What `adapter_ref` stood for when the step began; empty if nothing could be found or nothing is checked out."""
+    adapter_path: str
+    hardware: str
+    model: str = ""
+    """The input."""
+    allowed_models: tuple[str, ...] = ()
+    """Patterns, one of which the model must match; none: every model is allowed."""
+    admit_only: bool = False
+    label: str
+    objections: tuple[str, ...] = ()
+    """Why the commit cannot be fixed, as sentences."""
+    key: str
+    """Differs between runs, and between the attempts of one run."""
+    run_url: str
+    workspace: str = ""
+    """Outputs name paths relative to it, because later steps see it elsewhere."""
+
+    @property
+    def own_adapter(self) -> bool:
+        """Says whether the adapter is in the workflow's own repository, which its token can read."""
+        return is_same(self.adapter_repository, self.repository)
+
+
+def is_commit(ref: str) -> bool:
+    """Says whether it is a full commit id; nothing shorter says for ever which commit is meant."""
+    return _COMMIT.fullmatch(ref) is not None
+
+
+def is_same(name: str, other: str) -> bool:
+    """Compares names of repositories, which ignore case."""
+    return name.lower() == other.lower()

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
-from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.ports.service import API_KEYS
+from model_accuracy_eval.ports import API_KEYS, Ports, Store
 from model_accuracy_eval.records import (
     Attempt,
     ExecutionSummary,

@@ -17,8 +17,16 @@ from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.hubs.file_hub import Fetch, FileHub, cache_folder
 from model_accuracy_eval.hubs.hub_weights import HubWeights
-from model_accuracy_eval.ports import Launcher, MakeRows, Ports, ProgressDisplay, WeightsSource
-from model_accuracy_eval.ports.service import API_KEYS, Sandbox, ServiceRole
+from model_accuracy_eval.ports import (
+    API_KEYS,
+    Launcher,
+    MakeRows,
+    Ports,
+    ProgressDisplay,
+    Sandbox,
+    ServiceRole,
+    WeightsSource,
+)
 from model_accuracy_eval.records import ClientLimits, JSONObject, Recipe, RunPlan, Service, Settings
 from model_accuracy_eval.run_folder import run_folder
 from model_accuracy_eval.run_folder.run_archive import open_archive

@@ -29,8 +29,7 @@ from model_accuracy_eval.cluster.ray_connection import RayConnection
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas
 from model_accuracy_eval.cluster.ray_sandbox import RaySandbox
 from model_accuracy_eval.errors import AdapterFailed, EvalError
-from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports, Sandbox
 from model_accuracy_eval.records import (
     ClientLimits,
     Counts,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from model_accuracy_eval.errors import EvalError, UsageError
-from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.ports.service import Sink
+from model_accuracy_eval.ports import Ports, Sink, Store
 from model_accuracy_eval.records import (
     Comparison,
     DatasetResult,

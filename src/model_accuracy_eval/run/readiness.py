@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import AdapterFailed
-from model_accuracy_eval.ports import Chat, Ports, RunningAdapter
-from model_accuracy_eval.ports.service import API_KEYS
+from model_accuracy_eval.ports import API_KEYS, Chat, Ports, RunningAdapter
 from model_accuracy_eval.records import ClientLimits, Fault, Message, Reply, Request, RunPlan, Service
 from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.report.endings import run_line

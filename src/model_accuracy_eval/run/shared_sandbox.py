@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from model_accuracy_eval.errors import EvalError, Refused, Stopped
-from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay, Sandbox
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.scoring.code.code_task_trials import Trial, has_trials, probes, runs_programs, trials

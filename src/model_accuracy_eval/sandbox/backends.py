@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from model_accuracy_eval.errors import AdapterFailed, BadValue, Refused, UnknownName
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.sandbox.docker_backend import DockerBackend
 from model_accuracy_eval.sandbox.inside.cleanup import remove_tree

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import CaseProgram, Execution, Isolation, Mode, Program
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source

@@ -6,7 +6,7 @@ The order counts: each sink is given what those before it have published.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from model_accuracy_eval.ports.service import Sink
+from model_accuracy_eval.ports import Sink
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.settings import Setting, table
 from model_accuracy_eval.sinks.artifact_sink import ArtifactInputs, ArtifactSink, LateArtifactSink

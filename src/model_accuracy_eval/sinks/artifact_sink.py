@@ -7,8 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Record, Report
 from model_accuracy_eval.report.endings import outcome
 from model_accuracy_eval.settings import about

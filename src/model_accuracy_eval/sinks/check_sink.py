@@ -4,17 +4,19 @@ And the status of the commit, by default only where a check cannot be opened.
 """
 
 import posixpath
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.action_ports import ActionContext, GitHubApi, RunnerStep
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Record, Report
-from model_accuracy_eval.records.report import Annotation, OpenCheck, StatusState
+from model_accuracy_eval.records.report import ActionContext, Annotation, OpenCheck, StatusState
 from model_accuracy_eval.report import comment
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title
 from model_accuracy_eval.settings import about
 from model_accuracy_eval.sinks.publisher import NAME, SinkParts
+
+if TYPE_CHECKING:
+    from model_accuracy_eval.github.api import GitHubRest
+    from model_accuracy_eval.github.runner import Runner
 
 _OPENED, _CLOSED = "check", "check_closed"
 """What the post step reads to see whether a check was left open."""
@@ -80,7 +82,7 @@ def _annotation(context: ActionContext, ending: Outcome) -> Annotation | None:
     )
 
 
-def left_open(step: RunnerStep) -> OpenCheck | None:
+def left_open(step: "Runner") -> OpenCheck | None:
     """The check that a killed main step could not close, as its post step sees it."""
     fields = step.state(_OPENED).split()
     if len(fields) != 3 or step.state(_CLOSED):
@@ -88,7 +90,7 @@ def left_open(step: RunnerStep) -> OpenCheck | None:
     return OpenCheck(repository=fields[0], id=int(fields[1]), url=fields[2])
 
 
-def close(check: OpenCheck, github: GitHubApi) -> None:
+def close(check: OpenCheck, github: "GitHubRest") -> None:
     sentence = "The step was ended before it could report how the evaluation went."
     github.complete_check(check, conclusion="cancelled", title="Cancelled", summary=sentence)
 

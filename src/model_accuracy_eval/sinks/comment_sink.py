@@ -3,8 +3,7 @@
 from typing import Annotated
 
 from model_accuracy_eval.errors import PublishFailed, Refused
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Record, Report
 from model_accuracy_eval.report import comment
 from model_accuracy_eval.settings import about

@@ -6,8 +6,7 @@ from pathlib import PurePath
 from typing import Annotated
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Record, Report
 from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file

@@ -3,14 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.action_ports import ActionContext, ArtifactStore, GitHubApi, RunnerStep
-from model_accuracy_eval.ports.service import LiveSink, Published, Sink
+from model_accuracy_eval.ports import LiveSink, Published, Sink, Store
 from model_accuracy_eval.records import Outcome, Record, Report
+from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.report.comment import Links
 from model_accuracy_eval.run_folder import manifest
+
+if TYPE_CHECKING:
+    from model_accuracy_eval.github.api import GitHubRest
+    from model_accuracy_eval.github.artifact_service import ArtifactService
+    from model_accuracy_eval.github.runner import Runner
 
 
 class Publisher:
@@ -85,9 +90,9 @@ class SinkParts:
     """Each sink takes of these what it needs."""
 
     context: ActionContext
-    step: RunnerStep
-    github: GitHubApi
-    artifacts: ArtifactStore | None
+    step: "Runner"
+    github: "GitHubRest"
+    artifacts: "ArtifactService | None"
     """None where the runner names no artifact service."""
     since_stop: Callable[[], float]
     """Seconds since the request to stop; 0 when there was none."""

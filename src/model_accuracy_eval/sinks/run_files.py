@@ -5,8 +5,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from model_accuracy_eval.errors import BadData, Defect, EvalError, NoHonestScore
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
 from model_accuracy_eval.report import comparison, figures, page, page_replies, tables
 from model_accuracy_eval.report.page import Questions

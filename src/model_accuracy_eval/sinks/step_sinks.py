@@ -4,8 +4,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.report import comment, terminal
 from model_accuracy_eval.report.endings import outcome

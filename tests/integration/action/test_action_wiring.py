@@ -13,8 +13,9 @@ from tests.servers.http import Exchange, HttpServer
 from tests.unit.run.test_every_setting_arrives import GIVEN
 
 from model_accuracy_eval.commands.action import ActionStep
+from model_accuracy_eval.commands.action_context import ActionPorts, CheckedOut
 from model_accuracy_eval.errors import BadReuse, BadValue, UnknownName
-from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, CheckedOut
+from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.settings import table
 from model_accuracy_eval.system.clock import SignalClock
 

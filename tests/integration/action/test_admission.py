@@ -12,8 +12,7 @@ from tests.simulator.commands import pairs
 from tests.simulator.scene import Adapter
 
 from model_accuracy_eval.commands.action import ActionStep
-from model_accuracy_eval.ports.action_ports import ActionContext
-from model_accuracy_eval.records.report import Actor
+from model_accuracy_eval.records.report import ActionContext, Actor
 from model_accuracy_eval.system.clock import SignalClock
 
 OTHER = "c" * 40

@@ -15,9 +15,10 @@ from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 from tests.unit.run.test_every_setting_arrives import BESIDE, GIVEN
 
 from model_accuracy_eval.commands.action import ActionStep
+from model_accuracy_eval.commands.action_context import CheckedOut
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.ports.action_ports import ActionContext, CheckedOut
 from model_accuracy_eval.records import Record, RunPlan
+from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.system.clock import SignalClock
 
 ACTION: dict[str, Any] = yaml.safe_load((Path(__file__).parents[3] / "action.yml").read_text())

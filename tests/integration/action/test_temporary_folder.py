@@ -2,13 +2,12 @@
 
 import io
 import os
-import signal
 from pathlib import Path
 
 import pytest
 
+from model_accuracy_eval.commands.action_context import remove, temporary_folder
 from model_accuracy_eval.github.runner import Runner
-from model_accuracy_eval.system.temporary_folder import remove, temporary_folder
 
 
 class Step(Runner):
@@ -39,24 +38,6 @@ def test_without_the_runners_folder_the_workspace_is_used(runner_temp: str, tmp_
         assert step.saved == [folder]
         (Path(folder) / "file").touch()
     assert names(tmp_path) == []
-
-
-def test_what_a_killed_step_left_is_removed_by_the_next_run(tmp_path: Path) -> None:
-    """Its lock went with it; the folder of a step that lives, and other people's folders, stay."""
-    environment, step = {"RUNNER_TEMP": str(tmp_path)}, Step()
-    (tmp_path / "adapter-llama").mkdir()
-    pid = os.fork()
-    if pid == 0:
-        with temporary_folder(environment, Step()) as folder:
-            (Path(folder) / "file").touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(pid, 0)
-    (left,) = set(names(tmp_path)) - {"adapter-llama"}
-    with temporary_folder(environment, step) as living:
-        assert not (tmp_path / left).exists()
-        with temporary_folder(environment, step) as second:
-            assert names(tmp_path) == sorted([Path(living).name, Path(second).name, "adapter-llama"])
-    assert names(tmp_path) == ["adapter-llama"]
 
 
 def test_folders_that_deploy_sh_has_closed_are_removed(tmp_path: Path) -> None:

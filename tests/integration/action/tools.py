@@ -13,10 +13,11 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.commands.action import act
+from model_accuracy_eval.commands.action_context import ActionPorts, CheckedOut
+from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.github.runner import Runner
-from model_accuracy_eval.ports.action_ports import ActionContext, ActionPorts, ArtifactStore, CheckedOut
 from model_accuracy_eval.records import Fault, Request, RunPlan
-from model_accuracy_eval.records.report import Actor, PullRequest
+from model_accuracy_eval.records.report import ActionContext, Actor, PullRequest
 from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.sinks import action_sinks
 from model_accuracy_eval.sinks.publisher import SinkParts
@@ -52,7 +53,7 @@ class Stage:
     job: ActionContext = JOB
     answer: Callable[[Request, int], str | Fault] = lambda _request, _choice: "#### 1"
     adapter: Path | None = None
-    artifacts: ArtifactStore | None = None
+    artifacts: ArtifactService | None = None
     since_stop: Callable[[], float] = lambda: 0.0
     lack: str = ""
     environment: dict[str, str] = field(default_factory=dict)

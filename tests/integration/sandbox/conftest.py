@@ -10,7 +10,7 @@ from functools import lru_cache
 import pytest
 from tests.sandboxed import lacks
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
 from model_accuracy_eval.system.concurrency import run

@@ -9,7 +9,7 @@ from tests.integration.sandbox.conftest import RunAll
 from tests.sandboxed import EVERY
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.sandbox.mode_detection import break_functions, detect_mode
 from model_accuracy_eval.system.concurrency import run

@@ -7,7 +7,7 @@ import pytest
 from tests.integration.sandbox.conftest import RunAll, runner
 from tests.integration.sandbox.programs.scripts import HONEST_SCRIPTS, HOSTILE_SCRIPTS
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import CaseKind, CaseProgram, Execution, Limits
 
 SUMS = [(f"{number} {number}\n", f"{2 * number}\n") for number in range(4)]

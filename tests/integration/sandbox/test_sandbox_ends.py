@@ -12,7 +12,7 @@ from tests.integration.sandbox.conftest import LABELS
 from tests.integration.sandbox.test_sandbox_faults import containers
 from tests.waiting import until
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 
 OWNER = """
 import asyncio, json, os, sys

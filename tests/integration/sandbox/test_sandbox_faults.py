@@ -16,7 +16,7 @@ from tests.sandboxed import EVERY
 from tests.servers.gate import Gate
 from tests.waiting import until
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.sandbox.worker import BOOTSTRAP

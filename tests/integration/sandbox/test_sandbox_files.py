@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Mode, Program
 from model_accuracy_eval.sandbox.program_environment import check_files
 from model_accuracy_eval.system.concurrency import run

@@ -7,7 +7,7 @@ import pytest
 from tests.integration.sandbox.conftest import RunAll, runner
 
 from model_accuracy_eval.errors import Refused, UnknownName
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.system.concurrency import run
 

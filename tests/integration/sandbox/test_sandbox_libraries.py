@@ -9,7 +9,7 @@ import pytest
 from tests.integration.sandbox.conftest import LABELS, obstacle, runner
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
 from model_accuracy_eval.sandbox.docker_backend import PRELOAD

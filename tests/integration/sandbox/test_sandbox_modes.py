@@ -8,7 +8,7 @@ import pytest
 from tests.integration.sandbox.conftest import runner
 from tests.integration.sandbox.programs.honest_classes import BESIDE, PAIRS
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import UnconfinedBackend
 from model_accuracy_eval.sandbox.mode_detection import ModeDetectingSandbox

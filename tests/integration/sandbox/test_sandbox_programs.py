@@ -14,7 +14,7 @@ from tests.integration.sandbox.programs.hostile_shell import HOSTILE_SHELL
 from tests.integration.sandbox.programs.probe import PROBE
 from tests.integration.sandbox.programs.sample import NO_PASS, PASSED, RIGHT, SHARE_THE_MACHINE, SQUARES, Sample
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import CaseProgram, Execution, Limits, Program
 from model_accuracy_eval.system.concurrency import run
 

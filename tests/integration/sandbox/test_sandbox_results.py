@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.integration.sandbox.conftest import RunAll
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.system.concurrency import run
 

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.sandbox.conftest import LABELS, RunAll, opened
 from tests.integration.sandbox.test_sandbox_faults import containers
 
-from model_accuracy_eval.ports.service import Sandbox
+from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.pool import Turns
 from model_accuracy_eval.system.concurrency import run

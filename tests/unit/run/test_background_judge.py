@@ -10,8 +10,7 @@ from tests.fake_ports import MemoryHub, ScriptedChat, ScriptedSandbox, fake_port
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.ports.service import Published, Sink
+from model_accuracy_eval.ports import Published, Sink, Store
 from model_accuracy_eval.records import (
     ClientLimits,
     Outcome,

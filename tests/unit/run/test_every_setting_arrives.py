@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.unit.run.spellings import SPELLINGS
 
 from model_accuracy_eval.commands.action import ActionStep
+from model_accuracy_eval.commands.action_context import CheckedOut
 from model_accuracy_eval.commands.run import run
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.ports.action_ports import CheckedOut
 from model_accuracy_eval.records import RunPlan
 from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run_folder import saved_plan

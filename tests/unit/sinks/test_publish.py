@@ -10,8 +10,7 @@ from tests.unit.run.test_pipeline import ROWS, plan, right
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
-from model_accuracy_eval.ports import Ports, Store
-from model_accuracy_eval.ports.service import Published
+from model_accuracy_eval.ports import Ports, Published, Store
 from model_accuracy_eval.records import Fault, Outcome, Report
 from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.sinks import FILES
