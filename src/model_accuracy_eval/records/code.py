@@ -96,23 +96,8 @@ class CaseResult(Record, frozen=True, kw_only=True):
     cpu_seconds: float = 0.0
 
 
-class FailedCheck(Record, frozen=True, kw_only=True):
-    """Where the tests failed. Texts have 300 characters at most."""
-
-    test: str = ""
-    """The name of the unit test, if it was in one."""
-    line: int
-    """Of the tests."""
-    check: str = ""
-    """The statement, if it is a check."""
-    got: str = ""
-    """What it compared, if that is plain data, else its type: of two values, the one that is not written out."""
-    expected: str = ""
-    """The other value, if the check compares two."""
-
-
-class Execution(Record, frozen=True, kw_only=True):
-    """The result of one program, and the environment it ran in."""
+class Execution(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """The result of one program, and the environment it ran in. Findings of earlier versions have further fields."""
 
     verdict: ExecutionVerdict
     detail: str = ""
@@ -121,7 +106,6 @@ class Execution(Record, frozen=True, kw_only=True):
     output_end: str = ""
     """The last KiB, where more was printed than `output` holds."""
     output_bytes: int = 0
-    failed_check: FailedCheck | None = None
     wall_seconds: float | None = None
     limit_seconds: float | None = None
     """The limit of the step that it ended in: its own, or its compiler's."""

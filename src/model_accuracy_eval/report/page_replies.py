@@ -30,14 +30,8 @@ class FindingDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     judge: str | None = None
     """None: a program; empty: the judge."""
     text: str = ""
-    """The judge's words, or the end of the error."""
+    """The judge's words, or why the program failed."""
     verdict: str = ""
-    check: str = ""
-    """The statement that failed."""
-    line: int | None = None
-    test: str = ""
-    got: str = ""
-    expected: str = ""
     output: str = ""
     seconds: float | None = None
     cases: tuple[int, int] | None = None
@@ -78,16 +72,10 @@ def read(lines: Iterable[bytes]) -> Findings:
 def _finding_document(finding: Opinion | Execution) -> FindingDocument:
     if isinstance(finding, Opinion):
         return FindingDocument(judge="", text=finding.text)
-    failed = finding.failed_check
     passed = sum(case.verdict == "passed" for case in finding.cases)
     return FindingDocument(
         verdict=finding.verdict,
         text=finding.detail,
-        check=failed.check if failed else "",
-        line=failed.line if failed else None,
-        test=failed.test if failed else "",
-        got=failed.got if failed else "",
-        expected=failed.expected if failed else "",
         output=finding.output + (f"\n[…]\n{finding.output_end}" if finding.output_end else ""),
         seconds=finding.wall_seconds,
         cases=(passed, finding.all_cases) if finding.all_cases else None,

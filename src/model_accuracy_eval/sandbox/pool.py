@@ -10,8 +10,7 @@ from queue import LifoQueue
 
 from msgspec import structs
 
-from model_accuracy_eval.records.code import CaseResult, Execution, FailedCheck, Isolation, Limits, Program
-from model_accuracy_eval.sandbox.inside import messages
+from model_accuracy_eval.records.code import CaseResult, Execution, Isolation, Limits, Program
 from model_accuracy_eval.sandbox.inside.messages import JobOrder, JobResult
 from model_accuracy_eval.sandbox.program_environment import check_files, find_toolchain
 from model_accuracy_eval.sandbox.program_judging import VERDICTS, JudgedProgram, judge
@@ -223,7 +222,6 @@ class WorkerPool:
         return Execution(
             verdict=verdict,
             detail=_valid(detail),
-            failed_check=result.failed_check and _failed_check(result.failed_check),
             output=result.output,
             output_end=result.output_end,
             output_bytes=result.output_bytes,
@@ -254,12 +252,6 @@ class WorkerPool:
             image=self.image,
             attempts=attempts,
         )
-
-
-def _failed_check(found: messages.ComparedSides) -> FailedCheck:
-    """A program may have forged it, so nothing is longer than promised."""
-    test, check, got, expected = (_valid(text[:301]) for text in (found.test, found.check, found.got, found.expected))
-    return FailedCheck(test=test, line=found.line, check=check, got=got, expected=expected)
 
 
 def _valid(text: str) -> str:

@@ -39,11 +39,7 @@ const findingOf = (finding) => {
   const [passed, cases] = finding.cases || [];
   return labelled("The program",
     make("dl", { class: "chips" }, fact("ended", finding.verdict), fact("cases passed", cases && `${passed} of ${cases}`),
-      fact("took", finding.seconds && seconds(finding.seconds)), fact("test", finding.test), fact("line of the tests", finding.line)),
-    finding.check ? [make("h5", {}, "Failing check"), block(finding.check)] : "",
-    make("div", { class: "sides" },
-      finding.got ? make("div", {}, make("h5", {}, "Got"), block(finding.got)) : "",
-      finding.expected ? make("div", {}, make("h5", {}, "Expected"), block(finding.expected)) : ""),
+      fact("took", finding.seconds && seconds(finding.seconds))),
     finding.text ? [make("h5", {}, "Error"), block(finding.text)] : "",
     finding.output ? folded("What it printed", false, block(finding.output)) : "");
 };

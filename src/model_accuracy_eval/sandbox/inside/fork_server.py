@@ -122,7 +122,6 @@ class ForkServer:
             output=state.output.decode("utf-8", "replace"),
             output_bytes=state.output_bytes,
             output_end=state.output_end.decode("utf-8", "replace"),
-            failed_check=report.failed_check,
             doubtful=killed and report.verdict == "crashed",
             starved=state.starved and report.verdict == "timeout",
             cases=state.cases,

@@ -113,16 +113,6 @@ class CaseOutcome(NamedTuple):
     cpu_seconds: float = 0.0
 
 
-class ComparedSides(NamedTuple):
-    """Where tests failed. Of a check that compares: what it was given, as text; empty if that is not known."""
-
-    test: str
-    line: int
-    check: str
-    got: str
-    expected: str
-
-
 class JobResult(NamedTuple):
     """Fork server → host, one for each order."""
 
@@ -144,7 +134,6 @@ class JobResult(NamedTuple):
     starved: bool
     """Whether its time was over because it had waited for a core, and not because it had used its limit."""
     output_end: str = ""
-    failed_check: ComparedSides | None = None
     cases: list[CaseOutcome] = []
     """Those that ended, and the one in which the job ended."""
     all_cases: int = 0
@@ -175,7 +164,6 @@ class JobReport(NamedTuple):
     """Those that no report before this one had."""
     all_cases: int = 0
     """How many the task has."""
-    failed_check: ComparedSides | None = None
 
 
 class ValueMessage(NamedTuple):

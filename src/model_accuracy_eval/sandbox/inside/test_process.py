@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from model_accuracy_eval.sandbox.inside.failed_checks import explained, failed_check
 from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, PROGRAM_ENDED, CheckOutcome, Gone, JobReport
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
 from model_accuracy_eval.sandbox.inside.program_process import describe_error, flush, load
-from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, compile_tests
+from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, compile_tests, failed_check
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 # Runs the TestCases that tests define. The first problem ends them, as it ends plain asserts.
@@ -155,11 +154,13 @@ def judge_together(code: str, tests: str, ends: Sequence[int]) -> JobReport:
 
 
 def _failure(error: BaseException, tests: str) -> JobReport:
-    is_check, check = isinstance(error, AssertionError), failed_check(error, tests)
+    is_check = isinstance(error, AssertionError)
     verdict = "failed" if is_check else "out_of_memory" if isinstance(error, MemoryError) else "error"
     text: str = vars(error).get("program_text") or describe_error(error)
-    text = explained(text, check if is_check else None)
+    line, compared = failed_check(error, tests)
+    if compared:  # a plain assert has no text of its own
+        text = f"{text.removesuffix(': ')}: {compared}"
     if test := vars(error).get("unit_test", ""):
         text = f"{test}: {text}"
-    where = f" (line {check.line} of the tests)" if check else ""
-    return JobReport(verdict, f"{text[:2000]}{where}", failed_check=check)
+    where = f" (line {line} of the tests)" if line else ""
+    return JobReport(verdict, f"{text[:2000]}{where}")
