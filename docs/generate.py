@@ -17,7 +17,7 @@ from model_accuracy_eval.cli import main
 from model_accuracy_eval.records import Step, TaskSpec
 from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES, MEANINGS
 from model_accuracy_eval.rescoring.shapes.reply_row import Shape
-from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
+from model_accuracy_eval.scoring.metrics.asked_metrics import ask_sandbox
 from model_accuracy_eval.settings import Setting, table
 
 FOLDER = Path(__file__).parent / "reference"

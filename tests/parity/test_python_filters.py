@@ -13,7 +13,7 @@ from tests.parity.comparing import Compared, both, check_prompts, check_scores
 from tests.parity.conftest import STABLE, Oracle, find
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.filters.lm_eval_filters import format_span, regex_pos
+from model_accuracy_eval.scoring.filters.filters import format_span, regex_pos
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import metric
 from model_accuracy_eval.system.local_files import TaskFiles

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import MetricUse, Pipeline, Step, TaskSpec
-from model_accuracy_eval.scoring.code.contest_programs import check_rules
+from model_accuracy_eval.scoring.code.suite_programs import check_rules
 from model_accuracy_eval.scoring.metrics import user_functions
-from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
+from model_accuracy_eval.scoring.metrics.asked_metrics import ask_sandbox
 
 DeclaredFields = dict[str, Any]
 

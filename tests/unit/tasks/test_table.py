@@ -16,7 +16,7 @@ from model_accuracy_eval.benchmarks.dataset_table import NAMES, SECTIONS, TASKS,
 from model_accuracy_eval.benchmarks.prompt_parts import without_calculator
 from model_accuracy_eval.errors import UnknownDataset
 from model_accuracy_eval.records import Attempt, DataFile, PreparedDataset, Problem, TaskSpec, Verdict
-from model_accuracy_eval.scoring.answers.maths_answers import as_number
+from model_accuracy_eval.scoring.answers.stated_answers import as_number
 from model_accuracy_eval.scoring.figures.judging import check, judge
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers.own_questions import looks_like_file

@@ -23,9 +23,16 @@ from model_accuracy_eval.scoring.code.code_syntax import (
     parse_expression,
     restore_types,
 )
-from model_accuracy_eval.scoring.code.contest_programs import apps, codecontests, livecodebench
-from model_accuracy_eval.scoring.code.multipl_e_programs import foreign, foreign_code, multipl_e, multipl_e_code
 from model_accuracy_eval.scoring.code.solutions import solution
+from model_accuracy_eval.scoring.code.suite_programs import (
+    apps,
+    codecontests,
+    foreign,
+    foreign_code,
+    livecodebench,
+    multipl_e,
+    multipl_e_code,
+)
 
 # Tests that compare a program with the reference solution, input by input, as source for the sandbox.
 #

@@ -16,8 +16,8 @@ from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.code.code_syntax import called_names, parse
 from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.metrics.asked_metrics import ask_code_eval, ask_sandbox, ask_tests
 from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines
-from model_accuracy_eval.scoring.metrics.program_metrics import ask_code_eval, ask_sandbox, ask_tests
 
 NOT_CALLED = "The tests ended without a call of the program."
 """The sandbox's words for tests that pass whatever the program is."""

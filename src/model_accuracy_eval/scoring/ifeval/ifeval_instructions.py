@@ -1,28 +1,104 @@
-"""The instructions of IFEval: one function for each, which says whether a reply follows it.
-
-A checker takes the reply and the instruction's arguments, under the names that the published data has.
-"""
+"""The instructions of IFEval and Multi-IF: whether a text follows them, and the metrics of that."""
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, Literal, get_type_hints
 
 import msgspec
 
-from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import JSONObject
-from model_accuracy_eval.scoring.ifeval.text_analysis import (
-    chinese_sentences,
-    chinese_words,
-    hindi_sentences,
-    sentences,
-    words,
-)
-from model_accuracy_eval.scoring.ifeval.text_analysis import language as detected_language
+from model_accuracy_eval import extras
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName
+from model_accuracy_eval.records import JSONObject, Problem
 from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, none_to_all
+
+
+@cache
+def _punkt() -> Any:
+    nltk = extras.load("nltk")
+    tables = extras.load("punkt.data.english")
+    parameters = nltk.tokenize.punkt.PunktParameters()
+    parameters.abbrev_types = set(tables.ABBREV_TYPES)
+    parameters.sent_starters = set(tables.SENT_STARTERS)
+    parameters.collocations = set(tables.COLLOCATIONS)
+    parameters.ortho_context = defaultdict(int, tables.ORTHO_CONTEXT)
+    return nltk.tokenize.punkt.PunktSentenceTokenizer(parameters)
+
+
+@cache
+def _treebank() -> Any:
+    nltk = extras.load("nltk")
+    return nltk.tokenize.NLTKWordTokenizer()
+
+
+@lru_cache(maxsize=64)
+def sentences(text: str) -> tuple[str, ...]:
+    return tuple(_punkt().tokenize(text))
+
+
+def words(text: str) -> list[str]:
+    """Tokens of the Penn Treebank, sentence by sentence: punctuation marks are tokens too, and "can't" is two."""
+    return [word for sentence in sentences(text) for word in _treebank().tokenize(sentence)]
+
+
+@cache
+def _factory() -> Any:
+    """A factory with a fixed seed: the library draws at random, and a reply's verdict must not change."""
+    langdetect = extras.load("langdetect")
+    factory = langdetect.detector_factory.DetectorFactory()
+    factory.load_profile(langdetect.detector_factory.PROFILES_DIRECTORY)
+    factory.set_seed(0)
+    return factory
+
+
+# Four metrics look at one reply in up to eight forms.
+@lru_cache(maxsize=64)
+def detected_language(text: str) -> str | None:
+    """The language code, such as `en` or `zh-cn`; None for a text without letters."""
+    langdetect = extras.load("langdetect")
+    detector = _factory().create()
+    detector.append(text)
+    try:
+        return str(detector.detect())
+    except langdetect.LangDetectException:
+        return None
+
+
+_CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+"""Of Chinese, Japanese and Korean: each counts as a word."""
+_NO_WORD = re.compile(r"""[\\.!?．/_,{}<>:;$%^&*(+"'—！，。？、`~@#￥…（）：；《》“”)\[\]»〔〕\-「」]""")
+_CHINESE_SENTENCE = re.compile(r"[^!?。.！？．\n]+")
+_HINDI_END = re.compile(r"(?<=[।!?])\s*")
+
+
+def chinese_words(text: str) -> int:
+    """Characters, runs of letters between them, and emoji. Punctuation is nothing, so `3.5` is one."""
+    emoji = extras.load("emoji")
+    text = _NO_WORD.sub("", text)
+    symbols = int(emoji.emoji_count(text))
+    text = emoji.replace_emoji(text, "")
+    return len(_CHARACTER.findall(text)) + len(_CHARACTER.sub(" ", text).split()) + symbols
+
+
+def chinese_sentences(text: str) -> int:
+    """Also without a mark at the end of a line; a decimal point ends one."""
+    return sum(len(_CHINESE_SENTENCE.findall(line.strip())) for line in text.splitlines())
+
+
+def hindi_sentences(text: str) -> int:
+    return sum(1 for sentence in _HINDI_END.split(text) if sentence.strip())
+
+
+# One function for each instruction: it takes the reply and the instruction's arguments, under the names that the
+# published data has, and says whether the reply follows it.
+
 
 Checker = Callable[..., bool]
+Edition = Literal["ifeval", "multi_if"]
+"""Multi-IF counts words and sentences as the reply's language does."""
 Relation = Literal["less than", "at least"]
 
 _POSTSCRIPTS = {"P.S.": r"p\.\s?s\.", "P.P.S": r"p\.\s?p\.\s?s"}
@@ -250,7 +326,7 @@ CHECKERS: dict[str, Checker] = {
     "punctuation:no_comma": no_comma,
 }
 
-EDITIONS: dict[str, dict[str, Checker]] = {
+EDITIONS: dict[Edition, dict[str, Checker]] = {
     "ifeval": CHECKERS,
     "multi_if": CHECKERS
     | {
@@ -260,12 +336,6 @@ EDITIONS: dict[str, dict[str, Checker]] = {
     },
 }
 """The instructions as each benchmark checks them; their names and arguments are the same."""
-
-
-# IFEval: which of its instructions a reply follows, and whether an instruction can be checked at all.
-
-
-__all__ = ["CHECKERS", "EDITIONS", "followed", "instruction", "loose_forms"]
 
 
 def instruction(name: str, arguments: Mapping[str, Any]) -> JSONObject:
@@ -287,7 +357,7 @@ def _check_type(name: str, argument: str, value: Any) -> None:
 
 
 def followed(
-    reply: str, instructions: Sequence[JSONObject], *, loose: bool = False, edition: str = "ifeval"
+    reply: str, instructions: Sequence[JSONObject], *, loose: bool = False, edition: Edition = "ifeval"
 ) -> list[bool]:
     """One verdict for each instruction; an empty reply follows none."""
     texts = [form for form in (loose_forms(reply) if loose else [reply]) if form.strip()]
@@ -305,3 +375,41 @@ def loose_forms(reply: str) -> list[str]:
     trimmed = [lines[1:], lines[:-1], lines[1:-1]]
     forms = [reply, *("\n".join(rest).strip() for rest in trimmed)]
     return list(dict.fromkeys([*forms, *(form.replace("*", "") for form in forms)]))
+
+
+# (answer, problem) → which of its problem's instructions an answer follows.
+
+
+def every(answer: str, problem: Problem, *, loose: bool = False, edition: Edition = "ifeval") -> float:
+    """1 if the answer follows all instructions."""
+    return float(all(followed(answer, _instructions(problem), loose=loose, edition=edition)))
+
+
+def each(answer: str, problem: Problem, *, loose: bool = False, edition: Edition = "ifeval") -> tuple[int, int]:
+    """How many instructions the answer follows, and of how many: the figure is of all instructions together."""
+    verdicts = followed(answer, _instructions(problem), loose=loose, edition=edition)
+    return sum(verdicts), len(verdicts)
+
+
+def _instructions(problem: Problem) -> Sequence[JSONObject]:
+    instructions: Sequence[JSONObject] = problem.extras.get("instructions", ())
+    if not instructions:
+        raise BadData(
+            f"Problem {problem.id} has no instructions: the task needs the view 'instructions' "
+            "and the extra column of that name."
+        )
+    return instructions
+
+
+_NEEDS = ("emoji", "langdetect", "nltk", "punkt")
+
+INSTRUCTION_METRICS = {
+    "every_instruction": Metric(score=every, reads="answers in their problem", yes_or_no=True, needs=_NEEDS),
+    "each_instruction": Metric(
+        score=each,
+        reads="answers in their problem",
+        aggregation="pooled",
+        needs=_NEEDS,
+        limits=lambda problem: none_to_all(len(_instructions(problem))),
+    ),
+}

@@ -6,7 +6,6 @@ from collections.abc import Sequence as Items
 from fractions import Fraction
 
 from model_accuracy_eval.scoring.maths import maths_text
-from model_accuracy_eval.scoring.maths.approximate_values import real_number
 from model_accuracy_eval.scoring.maths.maths_parser import read, read_value
 from model_accuracy_eval.scoring.maths.maths_text import last_boxes, letters
 from model_accuracy_eval.scoring.maths.maths_trees import (
@@ -26,7 +25,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     quotient_of,
 )
 from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, same_value
-from model_accuracy_eval.scoring.maths.rational_values import rational
+from model_accuracy_eval.scoring.maths.numeric_values import rational, real_number
 from model_accuracy_eval.scoring.maths.real_sets import equal_sets, is_combination, real_set
 
 UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}

@@ -7,10 +7,10 @@ from functools import partial
 
 from model_accuracy_eval.scoring.maths import maths_text as words
 from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, plain
-from model_accuracy_eval.scoring.maths.maths_tokens import MathsToken, TokenCursor, tokens
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
     Constant,
+    MathsToken,
     Matrix,
     Node,
     Numeral,
@@ -19,12 +19,14 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     Sequence,
     Statement,
     Symbol,
+    TokenCursor,
     Unreadable,
     inverse,
     negative,
     product_of,
     quotient_of,
     sum_of,
+    tokens,
 )
 
 _CLOSING = {")": ")", "]": "]", "[": ")"}

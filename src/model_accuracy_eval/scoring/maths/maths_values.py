@@ -1,116 +1,22 @@
-"""Exact comparison of rational expressions: their values modulo a large prime, at a few fixed points.
-
-Rational expressions that are equal have equal residues at every point, others hardly ever at one, and we look at
-several. The size of the numbers does not matter: 7^(10^300) is as quick as 7^2. π and e are symbols here, as no
-rational expression in them is zero by accident.
-"""
+"""Whether two expressions have the same value: exactly where they are rational, constants to hundreds of digits, and
+other expressions to the precision of doubles."""
 
 import math
 import random
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from decimal import Context, Decimal, DecimalException, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from model_accuracy_eval.scoring.maths.approximate_values import Approximation, approximation, real_number
-from model_accuracy_eval.scoring.maths.decimal_values import differ
 from model_accuracy_eval.scoring.maths.maths_trees import Constant, Node, Operation, Symbol
-from model_accuracy_eval.scoring.maths.rational_values import integer, rational
-
-PRIME = 2**61 - 31
-POINTS = 5
-_I = pow(7, (PRIME - 1) // 4, PRIME)
-"""A root of -1, for the imaginary unit."""
-_LARGEST_FACTORIAL = 10_000
-
-
-class InexactError(Exception):
-    """A root, a function or an exponent that residues know nothing of."""
-
-
-def residues(node: Node) -> list[int | None] | None:
-    """A value for each point, None where it is undefined; None instead of all if the expression is not rational."""
-    try:
-        return [_at_point(node, point) for point in range(POINTS)]
-    except InexactError:
-        return None
-
-
-def _at_point(node: Node, point: int) -> int | None:
-    try:
-        return _residue(node, point)
-    except ZeroDivisionError:
-        return None
-
-
-@lru_cache(maxsize=4096)
-def _value_of(name: str, point: int) -> int:
-    return _I if name == "i" else random.Random(f"{name} {point}").randrange(2, PRIME)  # noqa: S311
-
-
-def _residue(node: Node, point: int) -> int:
-    if isinstance(node, Constant):
-        return _of_fraction(node.value)
-    if isinstance(node, Symbol):
-        return _value_of(node.name, point)
-    if not isinstance(node, Operation):
-        raise InexactError
-    if node.name in _ARITHMETIC:
-        return _ARITHMETIC[node.name]([_residue(operand, point) for operand in node.operands])
-    exponent = integer(node.operands[1]) if node.name == "power" else None
-    if exponent is not None:
-        return _power(_residue(node.operands[0], point), exponent)
-    if node.name == "factorial":
-        return _factorial(node.operands[0])
-    value = rational(node)
-    if value is None:
-        raise InexactError
-    return _of_fraction(value)
-
-
-def _of_fraction(value: Fraction) -> int:
-    return value.numerator * _inverse(value.denominator) % PRIME
-
-
-def _inverse(value: int) -> int:
-    if value % PRIME == 0:
-        raise ZeroDivisionError
-    return pow(value, -1, PRIME)
-
-
-def _product(factors: list[int]) -> int:
-    product = 1
-    for factor in factors:
-        product = product * factor % PRIME
-    return product
-
-
-_ARITHMETIC: dict[str, Callable[[list[int]], int]] = {
-    "add": lambda terms: sum(terms) % PRIME,
-    "multiply": _product,
-    "value of function": _product,
-    "negate": lambda terms: -terms[0] % PRIME,
-    "inverse": lambda factors: _inverse(factors[0]),
-    "per cent": lambda terms: terms[0] * _inverse(100) % PRIME,
-}
-
-
-def _power(base: int, exponent: int) -> int:
-    if base == 0 and exponent <= 0:
-        raise ZeroDivisionError
-    return pow(base, exponent, PRIME)
-
-
-def _factorial(operand: Node) -> int:
-    number = integer(operand)
-    if number is None or not 0 <= number <= _LARGEST_FACTORIAL:
-        raise InexactError
-    return _product(list(range(2, number + 1)))
-
-
-# Whether two expressions have the same value: exactly where they are rational, constants to hundreds of digits, and
-# other expressions to the precision of doubles.
-
+from model_accuracy_eval.scoring.maths.numeric_values import (
+    Approximation,
+    approximation,
+    integer,
+    rational,
+    real_number,
+)
 
 _POINTS = 24
 _ENOUGH = 4
@@ -212,3 +118,206 @@ def _places(node: Node) -> int | None:
 
 def _is_decimal(node: Node) -> bool:
     return any(isinstance(part, Constant) and part.places for part in node.walk())
+
+
+# Exact comparison of rational expressions: their values modulo a large prime, at a few fixed points.
+#
+# Rational expressions that are equal have equal residues at every point, others hardly ever at one, and we look at
+# several. The size of the numbers does not matter: 7^(10^300) is as quick as 7^2. π and e are symbols here, as no
+# rational expression in them is zero by accident.
+
+
+PRIME = 2**61 - 31
+POINTS = 5
+_I = pow(7, (PRIME - 1) // 4, PRIME)
+"""A root of -1, for the imaginary unit."""
+_LARGEST_FACTORIAL = 10_000
+
+
+class InexactError(Exception):
+    """A root, a function or an exponent that residues know nothing of."""
+
+
+def residues(node: Node) -> list[int | None] | None:
+    """A value for each point, None where it is undefined; None instead of all if the expression is not rational."""
+    try:
+        return [_at_point(node, point) for point in range(POINTS)]
+    except InexactError:
+        return None
+
+
+def _at_point(node: Node, point: int) -> int | None:
+    try:
+        return _residue(node, point)
+    except ZeroDivisionError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _value_of(name: str, point: int) -> int:
+    return _I if name == "i" else random.Random(f"{name} {point}").randrange(2, PRIME)  # noqa: S311
+
+
+def _residue(node: Node, point: int) -> int:
+    if isinstance(node, Constant):
+        return _of_fraction(node.value)
+    if isinstance(node, Symbol):
+        return _value_of(node.name, point)
+    if not isinstance(node, Operation):
+        raise InexactError
+    if node.name in _ARITHMETIC:
+        return _ARITHMETIC[node.name]([_residue(operand, point) for operand in node.operands])
+    exponent = integer(node.operands[1]) if node.name == "power" else None
+    if exponent is not None:
+        return _power(_residue(node.operands[0], point), exponent)
+    if node.name == "factorial":
+        return _factorial(node.operands[0])
+    value = rational(node)
+    if value is None:
+        raise InexactError
+    return _of_fraction(value)
+
+
+def _of_fraction(value: Fraction) -> int:
+    return value.numerator * _inverse(value.denominator) % PRIME
+
+
+def _inverse(value: int) -> int:
+    if value % PRIME == 0:
+        raise ZeroDivisionError
+    return pow(value, -1, PRIME)
+
+
+def _product(factors: list[int]) -> int:
+    product = 1
+    for factor in factors:
+        product = product * factor % PRIME
+    return product
+
+
+_ARITHMETIC: dict[str, Callable[[list[int]], int]] = {
+    "add": lambda terms: sum(terms) % PRIME,
+    "multiply": _product,
+    "value of function": _product,
+    "negate": lambda terms: -terms[0] % PRIME,
+    "inverse": lambda factors: _inverse(factors[0]),
+    "per cent": lambda terms: terms[0] * _inverse(100) % PRIME,
+}
+
+
+def _power(base: int, exponent: int) -> int:
+    if base == 0 and exponent <= 0:
+        raise ZeroDivisionError
+    return pow(base, exponent, PRIME)
+
+
+def _factorial(operand: Node) -> int:
+    number = integer(operand)
+    if number is None or not 0 <= number <= _LARGEST_FACTORIAL:
+        raise InexactError
+    return _product(list(range(2, number + 1)))
+
+
+# Constants to hundreds of digits, where doubles cannot tell them apart: 10^10 and the root of 10^20 + 1.
+
+
+_DIGITS = 400
+"""More than doubles have in front of the point, so that no sum of numbers that a double holds loses what counts."""
+_TOLERANCE = Decimal("1e-60")
+
+
+def differ(left: Node, right: Node) -> bool:
+    """Whether two constants are known to differ. Those with complex numbers or rarer functions are not known here."""
+    with localcontext(Context(prec=_DIGITS)):
+        try:
+            one, other = _decimal_value(left), _decimal_value(right)
+        except (DecimalException, _UnknownError, OverflowError):
+            return False
+        return abs(one - other) > _TOLERANCE * max(Decimal(1), abs(one), abs(other))
+
+
+class _UnknownError(Exception):
+    """No real number, or a function that is not known here."""
+
+
+def _decimal_value(node: Node) -> Decimal:
+    if isinstance(node, Constant):
+        return Decimal(node.value.numerator) / node.value.denominator
+    if isinstance(node, Symbol) and node.name in _CONSTANTS:
+        return _CONSTANTS[node.name]()
+    if not isinstance(node, Operation):
+        raise _UnknownError
+    if node.name in {"power", "root"}:
+        return _decimal_power(node)
+    operands = [_decimal_value(operand) for operand in node.operands]
+    if node.name not in _DECIMAL:
+        raise _UnknownError
+    return _DECIMAL[node.name](*operands)
+
+
+def _decimal_power(node: Operation) -> Decimal:
+    base, exponent = _decimal_value(node.operands[0]), rational(node.operands[1])
+    if exponent is None or (node.name == "root" and not exponent):
+        raise _UnknownError
+    exponent = 1 / exponent if node.name == "root" else exponent
+    if base < 0 and exponent.denominator % 2:
+        power = (-base) ** (Decimal(exponent.numerator) / exponent.denominator)
+        return -power if exponent.numerator % 2 else power
+    return Decimal(base ** (Decimal(exponent.numerator) / exponent.denominator))
+
+
+@cache
+def _pi() -> Decimal:
+    """Machin's formula."""
+    with localcontext(Context(prec=_DIGITS + 10)):
+        return 4 * (4 * _arctan_of_inverse(5) - _arctan_of_inverse(239))
+
+
+def _arctan_of_inverse(number: int) -> Decimal:
+    term = total = Decimal(1) / number
+    square, odd = number * number, 1
+    while term:
+        term, odd = -term / square, odd + 2
+        if abs(term) < Decimal(10) ** -(_DIGITS + 10):
+            break
+        total += term / odd
+    return total
+
+
+def _sine(angle: Decimal) -> Decimal:
+    angle %= 2 * _pi()
+    term = total = angle
+    odd = 1
+    while abs(term) > Decimal(10) ** -_DIGITS:
+        term *= -angle * angle / ((odd + 1) * (odd + 2))
+        total, odd = total + term, odd + 2
+    return total
+
+
+def _cosine(angle: Decimal) -> Decimal:
+    return _sine(angle + _pi() / 2)
+
+
+def _decimal_product(*factors: Decimal) -> Decimal:
+    product = Decimal(1)
+    for factor in factors:
+        product *= factor
+    return product
+
+
+_CONSTANTS: dict[str, Callable[[], Decimal]] = {"\\pi": _pi, "e": lambda: Decimal(1).exp()}
+_DECIMAL: dict[str, Callable[..., Decimal]] = {
+    "add": lambda *terms: sum(terms, Decimal(0)),
+    "multiply": _decimal_product,
+    "value of function": _decimal_product,
+    "negate": lambda term: -term,
+    "inverse": lambda factor: 1 / factor,
+    "absolute value": abs,
+    "per cent": lambda term: term / 100,
+    "degrees": lambda angle: angle * _pi() / 180,
+    "exp": lambda exponent: exponent.exp(),
+    "ln": lambda number: number.ln(),
+    "sin": _sine,
+    "cos": _cosine,
+    "tan": lambda angle: _sine(angle) / _cosine(angle),
+}

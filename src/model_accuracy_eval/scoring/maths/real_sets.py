@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from model_accuracy_eval.scoring.maths.approximate_values import real_number
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
     Node,
@@ -15,6 +14,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     negative,
 )
 from model_accuracy_eval.scoring.maths.maths_values import same_value
+from model_accuracy_eval.scoring.maths.numeric_values import real_number
 
 _INFINITY = Symbol("\\infty")
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne"}

@@ -22,23 +22,27 @@ from model_accuracy_eval.records import (
     TaskSpec,
     Verdict,
 )
-from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
+from model_accuracy_eval.scoring.answers.stated_answers import choice_letter
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.filters.filters import strip_thoughts
-from model_accuracy_eval.scoring.filters.lm_eval_filters import HASHES
+from model_accuracy_eval.scoring.filters.filters import HASHES, strip_thoughts
+from model_accuracy_eval.scoring.ifeval.ifeval_instructions import INSTRUCTION_METRICS
 from model_accuracy_eval.scoring.metrics import user_functions
-from model_accuracy_eval.scoring.metrics.exact import EXACT_METRICS, GROUPED_METRICS, MIXED_METRICS
-from model_accuracy_eval.scoring.metrics.exams import BBEH_METRICS, EXAM_METRICS, GRID_METRICS, PICTURE_METRICS
-from model_accuracy_eval.scoring.metrics.instructions import FUNCTION_CALL_METRICS, INSTRUCTION_METRICS
-from model_accuracy_eval.scoring.metrics.judge_metrics import (
+from model_accuracy_eval.scoring.metrics.asked_metrics import (
     FACT_METRICS,
     JUDGE_METRICS,
+    PROGRAM_METRICS,
     ask_for_grade,
     ask_judge,
 )
+from model_accuracy_eval.scoring.metrics.exact import (
+    EXACT_METRICS,
+    FUNCTION_CALL_METRICS,
+    GROUPED_METRICS,
+    MIXED_METRICS,
+)
+from model_accuracy_eval.scoring.metrics.exams import BBEH_METRICS, EXAM_METRICS, GRID_METRICS, PICTURE_METRICS
 from model_accuracy_eval.scoring.metrics.likelihoods import LIKELIHOOD_METRICS, OPTION_METRICS
 from model_accuracy_eval.scoring.metrics.metric_type import Metric, SampleValue
-from model_accuracy_eval.scoring.metrics.program_metrics import PROGRAM_METRICS
 from model_accuracy_eval.scoring.metrics.texts import LONG_TEXT_METRICS, OVERLAP_METRICS, READING_METRICS
 from model_accuracy_eval.scoring.metrics.translation import TRANSLATION_METRICS
 from model_accuracy_eval.scoring.metrics.user_functions import HUGGING_FACE, PAIR_METRICS, user_metric

@@ -28,7 +28,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.records.base import Record
-from model_accuracy_eval.scoring.answers.maths_answers import KINDS, is_number
+from model_accuracy_eval.scoring.answers.stated_answers import KINDS, is_number
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats

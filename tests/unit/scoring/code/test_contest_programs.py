@@ -11,9 +11,9 @@ from model_accuracy_eval.errors import BadData, BadValue, EvalError
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.records.code import CaseProgram
 from model_accuracy_eval.sandbox.inside.case_data import read
-from model_accuracy_eval.scoring.code import contest_programs
+from model_accuracy_eval.scoring.code import suite_programs
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
-from model_accuracy_eval.scoring.metrics.program_metrics import ask_sandbox
+from model_accuracy_eval.scoring.metrics.asked_metrics import ask_sandbox
 from model_accuracy_eval.tasks import addresses, task_file
 from model_accuracy_eval.tasks.views import VIEWS
 
@@ -31,7 +31,7 @@ PROBLEM = Problem(id=0, messages=(), references=("right",), extras={"cases": [{"
 )
 def test_every_case_of_a_row_is_there_with_its_right_answer(name: str, problem: ContestProblem) -> None:
     """In three layouts, for programs and functions; CodeContests has no functions."""
-    program = getattr(contest_programs, name)("answer = 1", getattr(contest_rows, name)(problem))
+    program = getattr(suite_programs, name)("answer = 1", getattr(contest_rows, name)(problem))
     suite = read(program.tests)
     assert suite.cases == problem.cases
     assert (program.kind, suite.function) == ("calls" if problem.function else "stdin", problem.function)
@@ -41,7 +41,7 @@ def test_every_case_of_a_row_is_there_with_its_right_answer(name: str, problem: 
 def test_imports_from_the_future_stay_first() -> None:
     """The benchmarks' own imports come after them."""
     row = contest_rows.livecodebench(PROBLEMS[0])
-    program = contest_programs.livecodebench("from __future__ import annotations\nprint(gcd(4, 6))", row)
+    program = suite_programs.livecodebench("from __future__ import annotations\nprint(gcd(4, 6))", row)
     compile(program.code, "program", "exec")
 
 

@@ -12,7 +12,7 @@ from model_accuracy_eval.benchmarks import humaneval_x
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.code import file_assembly
 from model_accuracy_eval.scoring.code.file_assembly import LANGUAGES, blank_out, missing_braces
-from model_accuracy_eval.scoring.code.multipl_e_programs import entry_point, foreign, foreign_code
+from model_accuracy_eval.scoring.code.suite_programs import entry_point, foreign, foreign_code
 
 DATA = Path(__file__).parents[5] / "shared/data/humaneval_x"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")

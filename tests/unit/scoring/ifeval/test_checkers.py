@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.scoring.ifeval.ifeval_instructions import CHECKERS, EDITIONS
-from model_accuracy_eval.scoring.ifeval.text_analysis import chinese_sentences, chinese_words, hindi_sentences
+from model_accuracy_eval.scoring.ifeval.ifeval_instructions import (
+    CHECKERS,
+    EDITIONS,
+    chinese_sentences,
+    chinese_words,
+    hindi_sentences,
+)
 
 CASES: list[tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] = [
     ("keywords:existence", {"keywords": ["Cat", "dog"]}, ("A dog concatenates.", "DOG\nCAT"), ("A cat.", "c at dog")),

@@ -11,7 +11,7 @@ from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageErro
 from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, Problem
 from model_accuracy_eval.scoring.figures.aggregations import aggregation
 from model_accuracy_eval.scoring.figures.judging import check, judge
-from model_accuracy_eval.scoring.ifeval import text_analysis
+from model_accuracy_eval.scoring.ifeval import ifeval_instructions
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import followed, instruction, loose_forms
 from model_accuracy_eval.scoring.metrics.metric_table import metric
 from model_accuracy_eval.scoring.metrics.metric_type import counted
@@ -133,4 +133,4 @@ def test_a_library_that_is_missing_is_one_sentence(missing: str, monkeypatch: py
 
 def test_a_text_has_one_language() -> None:
     """The library draws at random: without our seed this text is English in one half of the tries and Tagalog in the other."""
-    assert len({text_analysis.language.__wrapped__("so it is") for _ in range(40)}) == 1
+    assert len({ifeval_instructions.detected_language.__wrapped__("so it is") for _ in range(40)}) == 1

@@ -6,7 +6,7 @@ from tests.dataset_fixtures import prepared
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Attempt, Opinion, Question
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.judge_metrics import grade
+from model_accuracy_eval.scoring.metrics.asked_metrics import grade
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
 
 

@@ -9,7 +9,7 @@ from tests.real_data import built
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Problem, ToolCall
 from model_accuracy_eval.scoring.answers.tools import NoCalls, function_calls, written
-from model_accuracy_eval.scoring.metrics.instructions import expected_calls, no_call
+from model_accuracy_eval.scoring.metrics.exact import expected_calls, no_call
 
 TYPES: dict[str, Any] = {
     "n": {"type": "integer"},
