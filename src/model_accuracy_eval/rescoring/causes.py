@@ -133,7 +133,10 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
                 yield "verdicts", f"{verdicts}, and everything else is counted as here"
             elif _gives(claim, as_defined(verdicts.valued, figure), evidence):
                 yield "values of samples", f"only samples that have a value in the file are counted ({verdicts})"
-    if names := [name for name, value in evidence.others.items() if _gives(claim, value / 100, evidence)]:
+    # A figure that no samples are counted for, such as one of other tests, equals pass@n by chance.
+    unlikely = () if figure else (f"pass@{n}", f"cons@{n}")
+    others = {name: value for name, value in evidence.others.items() if name not in unlikely}
+    if names := [name for name, value in others.items() if _gives(claim, value / 100, evidence)]:
         yield "other figure", f"another of our figures is meant ({', '.join(names)})"
     if evidence.with_thoughts is not None and _gives(claim, evidence.with_thoughts / 100, evidence):
         yield "thoughts", "the thoughts before an answer are judged as part of the reply"
