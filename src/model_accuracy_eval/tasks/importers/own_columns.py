@@ -43,7 +43,10 @@ IDS = (
 CATEGORIES = ("category", "subject", "topic", "subjectname", "学科", "科目", "类别")
 MEDIA = ("image", "images", "picture", "pictures", "audio", "video", "figure", "图片", "图像")
 
-_OPTION = re.compile(r"(?:option|choice|opt|op|answer|ans|sol|solution|ending|选项)(\d{1,2}|[a-z])", re.IGNORECASE)
+_OPTION = re.compile(
+    r"(?P<family>option|choice|opt|op|answer|ans|sol|solution|ending|选项)(?P<mark>\d{1,2}|[a-z])|(?P<letter>[a-z])"
+)
+"""A column with one option: `option_a`, `sol1`, or a letter alone."""
 
 _SEVERAL = ("context", "choices")
 """Roles that several columns may have together, written as `A+B`."""
@@ -149,39 +152,24 @@ def option_columns(where: str, names: Sequence[str]) -> tuple[str, ...]:
         )
     if lists:
         return (lists[0],)
-    for alphabet in (ascii_uppercase, ascii_uppercase.lower()):
-        letters = sorted(name for name in names if len(name) == 1 and name in alphabet)
-        if len(letters) > 1 and letters != ["a", "q"]:  # these are question and answer
-            return _consecutive(where, letters, list(alphabet))
-    families: dict[str, dict[str, str]] = {}
+    families: dict[tuple[str, bool], dict[str, str]] = {}
     for name in names:
         if match := _OPTION.fullmatch(normal(name)):
-            families.setdefault(normal(name)[: -len(match[1])], {})[match[1].lower()] = name
-    for family in families.values():
-        if len(family) > 1:
-            marks = sorted(family, key=lambda mark: (len(mark), mark))
-            expected = _counted(marks)
-            if marks != expected:
-                raise BadData(f"{where}: the options are in {', '.join(family.values())}, and one between them lacks.")
-            return tuple(family[mark] for mark in marks)
-    return ()
-
-
-def _counted(marks: Sequence[str]) -> list[str]:
-    """Marks of as many options, counted in the way of the first: a, b, … or 0, 1, … or 1, 2, …"""
-    if marks[0].isdigit():
+            capital = bool(match["letter"]) and name.isupper()  # q, a, A and B are question, answer and options
+            families.setdefault((match["family"] or "", capital), {})[match["mark"] or match["letter"]] = name
+    for (family, _), members in families.items():
+        marks = sorted(members, key=lambda mark: (len(mark), mark))
+        if len(marks) < 2 or (not family and marks == ["a", "q"]):  # these are question and answer
+            continue
+        # Counted in the way of the first: a, b, … or 0, 1, … or 1, 2, …
         first = 0 if marks[0] == "0" else 1
-        return [str(first + place) for place in range(len(marks))]
-    return list(ascii_uppercase.lower()[: len(marks)])
-
-
-def _consecutive(where: str, letters: list[str], alphabet: list[str]) -> tuple[str, ...]:
-    expected = alphabet[: len(letters)]
-    if letters != expected:
-        raise BadData(
-            f"{where}, line 1: the options must be called {', '.join(expected)}, but are {', '.join(letters)}."
-        )
-    return tuple(letters)
+        counted = [str(first + place) for place in range(len(marks))]
+        expected = counted if marks[0].isdigit() else list(ascii_uppercase.lower()[: len(marks)])
+        if marks != expected:
+            wanted = ", ".join(f"{family}{mark}".upper() for mark in expected)
+            raise BadData(f"{where}: the options must be called {wanted}, but are {', '.join(members.values())}.")
+        return tuple(members[mark] for mark in marks)
+    return ()
 
 
 # What the names of columns leave open: from where positions count, and how answers compare.
@@ -192,12 +180,6 @@ ANSWER_IS: dict[str, AnswerIs] = {"text": "letter or text", "0": "position from 
 
 _Marked = list[tuple[str, int | None, RowOptions]]
 """(right answer, the same as a whole number, options) of each row with options."""
-
-
-def stated(value: str) -> AnswerIs:
-    if value not in ANSWER_IS:
-        raise UnknownName("way of writing right options", value, ANSWER_IS)
-    return ANSWER_IS[value]
 
 
 def answer_is(where: str, rows: Sequence[DataRow], columns: Columns) -> tuple[AnswerIs, bool]:

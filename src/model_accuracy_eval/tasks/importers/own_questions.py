@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.errors import BadData, UnknownName
 from model_accuracy_eval.records import (
     Attempt,
     DataFile,
@@ -27,7 +27,6 @@ from model_accuracy_eval.records import (
     TableFile,
     TaskSpec,
 )
-from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.scoring.answers.stated_answers import KINDS, is_number
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.system import table_files
@@ -92,39 +91,6 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
 
-# Rows → what they are understood as, for files and for datasets of hubs alike.
-
-
-class UnderstoodRows(Record, frozen=True, kw_only=True):
-    """What rows have been understood as."""
-
-    shape: QuestionShape
-    rows: tuple[DataRow, ...]
-    """In the common form of `read_rows`."""
-    said: tuple[str, ...]
-    """The same for readers, one sentence each."""
-
-
-def understand(where: str, rows: list[DataRow], given: Mapping[str, str] | None = None) -> UnderstoodRows:
-    """How rows are to be read. This is the one place that decides it: what is not certain is refused with its row, or
-    decided by a rule that is told.
-
-    `where`: the file or dataset, for errors. `given`: role → column where the user has said it (`question`, `answer`,
-    `choices`, `context`, …), and `answer_is` for how right options are written.
-    """
-    roles = dict(given or {})
-    answer_is = roles.pop("answer_is", None)
-    columns = columns_by_name(where, rows, roles)
-    own_columns.refuse_what_would_be_dropped(where, rows, columns)
-    way, is_shown = (own_columns.stated(answer_is), True) if answer_is else own_columns.answer_is(where, rows, columns)
-    shape = QuestionShape(columns=columns, answer_is=way)
-    shape = own_columns.with_kind(where, rows, shape, named="answer" in roles)
-    read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(rows, start=1)]
-    shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
-    said = about(rows, read, shape, position_is_shown=is_shown)
-    return UnderstoodRows(shape=shape, rows=tuple(read), said=tuple(said))
-
-
 _ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xlsx", ".xls", ".ods", *table_files.ENDINGS)
 _LISTED = (
     "{% if choices %}\n"
@@ -154,7 +120,7 @@ def from_rows(name: str, data: DataFile, rows: list[DataRow], columns: Mapping[s
         for number, row in enumerate(rows, start=1):
             row_formats.check(f"{data.name}, row {number}", row_formats.with_messages(row).get("messages"))
         return replace(row_formats.task(name, data.name), data=data)
-    return task_of(name, data, understand(data.name, rows, columns))
+    return _understood(name, data, rows, dict(columns or {}))
 
 
 def _are_conversations(rows: list[DataRow]) -> bool:
@@ -164,25 +130,43 @@ def _are_conversations(rows: list[DataRow]) -> bool:
     )
 
 
-def task_of(name: str, data: DataFile, understood: UnderstoodRows) -> TaskSpec:
-    """The task of rows that have been understood, whatever they come from."""
-    shape = understood.shape
+def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str, str]) -> TaskSpec:
+    """How rows are to be read. This is the one place that decides it: what is not certain is refused with its row, or
+    decided by a rule that is told.
+
+    `roles`: role → column where the user has said it (`question`, `answer`, `choices`, `context`, …), and `answer_is`
+    for how right options are written.
+    """
+    where = data.name
+    stated = roles.pop("answer_is", None)
+    columns = columns_by_name(where, rows, roles)
+    own_columns.refuse_what_would_be_dropped(where, rows, columns)
+    if stated is None:
+        way, is_shown = own_columns.answer_is(where, rows, columns)
+    elif stated in own_columns.ANSWER_IS:
+        way, is_shown = own_columns.ANSWER_IS[stated], True
+    else:
+        raise UnknownName("way of writing right options", stated, own_columns.ANSWER_IS)
+    shape = QuestionShape(columns=columns, answer_is=way)
+    shape = own_columns.with_kind(where, rows, shape, named="answer" in roles)
+    read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(rows, start=1)]
+    shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
     has_options = "letter" in shape.kinds
     return TaskSpec(
         name=name,
-        about="Own questions. " + " ".join(understood.said),
+        about=" ".join(["Own questions.", *about(rows, read, shape, position_is_shown=is_shown)]),
         data=data,
         views=(Step(name="own_questions", args=_arguments(shape)),),
         fields=(),
         prompt=Prompt(
             question="{{ question }}" + (_LISTED if has_options else ""),
-            dialogue="earlier" if any(row["earlier"] for row in understood.rows) else None,
+            dialogue="earlier" if any(row["earlier"] for row in read) else None,
         ),
         reference="{{ answers[0] }}",
         references="{{ answers | tojson }}",
         choices="{{ choices | tojson }}" if has_options else None,
-        category="category" if shape.columns.category else None,
-        key=("id",) if shape.columns.id else (),
+        category="category" if columns.category else None,
+        key=("id",) if columns.id else (),
         extras=("kind",) if len(shape.kinds) > 1 else (),
         max_tokens=1024,
         pipelines=_pipelines(shape),
@@ -245,19 +229,18 @@ _SHOWN = 80
 
 
 def told(prepared: PreparedDataset) -> Iterator[str]:
-    """What own questions have been understood as, and three judgements; nothing of other tasks."""
-    if is_own(prepared.task):
-        yield f"{prepared.task.name}: {prepared.task.about}"
-        yield from samples(prepared)
-
-
-def samples(prepared: PreparedDataset) -> Iterator[str]:
-    """The first problem's right answer, the same in a sentence, and another answer, each with its verdict."""
-    pipeline = prepared.task.pipelines[0]
+    """What own questions have been understood as, and how three replies to the first are judged: the right answer, the
+    same in a sentence, and another answer. Nothing of other tasks."""
+    task = prepared.task
+    if not is_own(task):
+        return
+    yield f"{task.name}: {task.about}"
     for problem, reply in ((first, reply) for first in prepared.problems[:1] for reply in _replies(first)):
         attempt = Attempt(problem=problem.id, index=0, text=reply)
-        verdict = judge(problem, [attempt], pipeline).verdicts[0]
-        yield f"  Row {(problem.row or 0) + 1}: a reply {_short(reply)} is {verdict.why}."
+        verdict = judge(problem, [attempt], task.pipelines[0]).verdicts[0]
+        shown = " ".join(reply.split())
+        shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
+        yield f"  Row {(problem.row or 0) + 1}: a reply '{shown}' is {verdict.why}."
 
 
 def _replies(problem: Problem) -> tuple[str, str, str]:
@@ -266,11 +249,6 @@ def _replies(problem: Problem) -> tuple[str, str, str]:
         other = "B" if right == "A" else "A"
         return f"ANSWER: {right}", problem.choices[ord(right) - ord("A")], f"ANSWER: {other}"
     return right, f"The answer is {right}.", "I do not know."
-
-
-def _short(text: str) -> str:
-    shown = " ".join(text.split())
-    return f"'{shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}'"
 
 
 # Rows of any understood shape → rows of one form, as a view of tasks.

@@ -128,7 +128,7 @@ ROW = {"question": "Which?", "A": "x", "B": "y"}
         ([ROW | {"answer": ["A", "B"]}], "row 1: 'answer' names 2 options as right, and a reply names one"),
         (
             [{"question": "?", "B": "x", "C": "y", "answer": "B"}],
-            "line 1: the options must be called A, B, but are B, C.",
+            "mc.jsonl: the options must be called A, B, but are B, C.",
         ),
         ([{"question": "?", "A": "x", "C": "y", "answer": "A"}], "the options must be called A, B, but are A, C."),
         ([ROW], "no column is known to hold the right answer; there are: question, A, B. Name it with --columns"),
@@ -277,6 +277,7 @@ MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "conten
         ({"question": "Which?", "options": OPTIONS, "answer": "B", "answer_index": 1, "question_id": 70}, "B"),
         ({"question": {"stem": "Which?", "choices": [{"label": "A", "text": "x"}, {"label": "B", "text": "y"}]},
           "answerKey": "B"}, "B"),
+        ({"q": "Which?", "a": "B", "A": "x", "B": "y"}, "B"),
         ({"goal": "Which?", "sol1": "x", "sol2": "y", "label": 1}, "B"),
         ({"sentence": "Which?", "option1": "x", "option2": "y", "answer": "2"}, "B"),
         ({"ctx": "Which?", "endings": OPTIONS, "label": "3"}, "D"),
