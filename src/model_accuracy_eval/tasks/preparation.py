@@ -52,7 +52,7 @@ def _join_parts(
     views.check_parts(task)
     pairs = [(at, number) for at, prepared in enumerate(datasets) for number in range(len(prepared.problems))]
     if task.arrangement == "mixture":
-        pairs = views.mixed(pairs)
+        pairs = views.shuffled(pairs, seed=42)
     chosen = [(place, *pairs[place]) for place in views.sliced(task, len(pairs))[:limit]]
     found = ((place, at, datasets[at].problems[number]) for place, at, number in chosen)
     problems = (

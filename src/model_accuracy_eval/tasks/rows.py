@@ -115,12 +115,13 @@ def read(
     """
 
     def rows_of(name: str) -> list[DataRow]:
-        return list(_parsed(hub.read(DataFile(name=name), data_dir), ()))
+        data = hub.read(DataFile(name=name), data_dir)
+        return list(parse(data.place, data.content, ()))
 
     if file.recipe and file.recipe.loader:
         return make_rows(file.recipe, [], rows_of)
-    if other := _in_folders(file, data_dir, hub):
-        return read(other, fields, data_dir, hub, make_rows, note=note)
+    if file.in_folders and data_dir and not hub.lies_in(file, data_dir) and hub.lies_in(file.in_folders, data_dir):
+        return read(file.in_folders, fields, data_dir, hub, make_rows, note=note)
     try:
         own = () if file.recipe else [field for field in fields if field not in file.adds]
         places, rows, is_pinned = whole(file, () if file.layout else own, data_dir, hub)
@@ -140,14 +141,6 @@ def read(
         rows = [*rows, *read(other, fields, data_dir, hub, make_rows, note=note)]
     _check_total(file, places[0], len(rows))
     return rows
-
-
-def _in_folders(file: DataFile, data_dir: str | None, hub: DataHub) -> DataFile | None:
-    """Where other tools' folders have the rows, if --data-dir is such a folder and lacks the file itself."""
-    other = file.in_folders
-    if other is None or not data_dir or hub.lies_in(file, data_dir):
-        return None
-    return other if hub.lies_in(other, data_dir) else None
 
 
 def _check_total(file: DataFile, place: str, count: int) -> None:
@@ -184,22 +177,20 @@ def whole(
     for one in hub.shards(file, data_dir):
         data = hub.read(one, data_dir if one is file else None)
         places.append(data.source or data.place)
-        more = [{file.as_text: _whole_text(data)}] if file.as_text else _with_pictures(file, data, fields)
+        more = _rows_of(file, data, fields)
         rows = [*rows, *more] if rows else more
         is_pinned = one is file and data.is_known and file.sha256 is not None
         del data  # before the next one is read: some files have a gigabyte
     return tuple(places), rows, is_pinned
 
 
-def _whole_text(data: DataBytes) -> str:
-    if not isinstance(data.content, bytes):
-        raise BadData(f"{data.place} is a table, but is to be read as one text.")
-    return _text(data.place, data.content)
-
-
-def _with_pictures(file: DataFile, data: DataBytes, fields: Sequence[str]) -> Sequence[DataRow]:
-    """The rows, with references in the columns that name pictures."""
-    rows = _parsed(data, fields)
+def _rows_of(file: DataFile, data: DataBytes, fields: Sequence[str]) -> Sequence[DataRow]:
+    """The rows, with references in the columns that name pictures; of a file that is read as one text the only one."""
+    if file.as_text:
+        if not isinstance(data.content, bytes):
+            raise BadData(f"{data.place} is a table, but is to be read as one text.")
+        return [{file.as_text: _text(data.place, data.content)}]
+    rows = parse(data.place, data.content, fields)
     if not file.pictures:
         return rows
     folder = Path(data.place).parent
@@ -207,10 +198,6 @@ def _with_pictures(file: DataFile, data: DataBytes, fields: Sequence[str]) -> Se
         media_files.with_pictures(f"{data.place}, row {number}", row, file.pictures, folder)
         for number, row in enumerate(rows, start=1)
     ]
-
-
-def _parsed(data: DataBytes, fields: Sequence[str]) -> Sequence[DataRow]:
-    return parse(data.place, data.content, fields)
 
 
 def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> Sequence[DataRow]:
@@ -331,18 +318,15 @@ def _checked(where: str, row: Any, fields: Sequence[str]) -> DataRow:
         row = {"messages": row}
     if not isinstance(row, dict):
         raise BadData(f"{where}: a row is an object, but this one is {_kind(row)}.")
-    return _with_fields(where, row_formats.with_messages(row) if "messages" in fields else row, fields)
-
-
-def _with_fields(where: str, row: DataRow, fields: Sequence[str]) -> DataRow:
-    if "messages" in fields and "messages" in row:
-        row_formats.check(where, row["messages"])
+    found: DataRow = row_formats.with_messages(row) if "messages" in fields else row
+    if "messages" in fields and "messages" in found:
+        row_formats.check(where, found["messages"])
     for field in fields:
-        if field not in row:
-            raise BadData(f"{where}: the field '{field}' is missing; there are: {', '.join(map(str, row))}.")
-        if row[field] is None or not str(row[field]).strip():
+        if field not in found:
+            raise BadData(f"{where}: the field '{field}' is missing; there are: {', '.join(map(str, found))}.")
+        if found[field] is None or not str(found[field]).strip():
             raise BadData(f"{where}: the field '{field}' is empty.")
-    return row
+    return found
 
 
 def _kind(value: Any) -> str:

@@ -16,7 +16,18 @@ import yaml
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import MetricUse, Pipeline, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    FewShot,
+    Grouping,
+    HubSplit,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Slice,
+    Step,
+    TaskSpec,
+)
 from model_accuracy_eval.scoring.code.suite_programs import check_rules
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.asked_metrics import ask_sandbox
@@ -40,7 +51,7 @@ def from_fields(path: str, fields: DeclaredFields) -> TaskSpec:
     try:
         return msgspec.convert(defaults | {key: _long(key, value) for key, value in fields.items()}, TaskSpec)
     except msgspec.ValidationError as error:
-        raise _as_usage_error(path, str(error)) from error
+        raise usage_error(path, error, _fields_at) from error
 
 
 def _with_pipeline(path: str, fields: DeclaredFields) -> DeclaredFields:
@@ -78,37 +89,29 @@ def _long(key: str, value: Any) -> Any:
     return value
 
 
-def _as_usage_error(path: str, message: str) -> BadValue | UnknownName:
-    problem, _, place = message.partition(" - at ")
+def usage_error(
+    path: str, error: msgspec.ValidationError, known: Callable[[str], Sequence[str]]
+) -> BadValue | UnknownName:
+    """The sentence for fields that fit no record. `known`: the fields at a place such as `prompt.fewshot`."""
+    problem, _, place = str(error).partition(" - at ")
     where = place.strip("`$.")
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
     if unknown is None:
         problem = problem.replace("`", "'")
         return BadValue(f"{path}: {problem[0].lower()}{problem[1:]}{f', in {where}' if where else ''}.")
-    return UnknownName("field", unknown[1], _fields_at(where), where=f" in {path}" + (f", {where}" if where else ""))
+    return UnknownName("field", unknown[1], known(where), where=f" in {path}" + (f", {where}" if where else ""))
+
+
+_RECORDS: dict[str, type[msgspec.Struct]] = {
+    "data": DataFile, "instead": DataFile, "more": DataFile, "split": HubSplit, "prompt": Prompt, "fewshot": FewShot,
+    "pipelines": Pipeline, "metrics": MetricUse, "slice": Slice, "grouping": Grouping,
+    **dict.fromkeys(("filters", "views", "sampler", "scorer"), Step),
+}  # fmt: skip
+"""The field of a task, at any depth → the record that it holds."""
 
 
 def _fields_at(where: str) -> Sequence[str]:
-    """Names of the fields that are allowed at a place in a TaskSpec."""
-    kinds = [msgspec.inspect.type_info(TaskSpec)]
-    for step in re.findall(r"\w+|\[\.\.\.\]|\[\d+\]", where):
-        inner = [_field(kind, step) for kind in kinds if isinstance(kind, msgspec.inspect.StructType)]
-        kinds = [alternative for kind in (inner or kinds) for alternative in _alternatives(kind)]
-    return [field.name for kind in kinds if isinstance(kind, msgspec.inspect.StructType) for field in kind.fields]
-
-
-def _field(kind: msgspec.inspect.StructType, name: str) -> msgspec.inspect.Type:
-    return next((field.type for field in kind.fields if field.name == name), kind)
-
-
-def _alternatives(kind: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
-    if isinstance(kind, msgspec.inspect.UnionType):
-        return [alternative for part in kind.types for alternative in _alternatives(part)]
-    if isinstance(kind, msgspec.inspect.Metadata):
-        return _alternatives(kind.type)
-    if isinstance(kind, msgspec.inspect.VarTupleType):
-        return _alternatives(kind.item_type)
-    return [kind]
+    return _RECORDS.get(re.sub(r"\[.*?\]", "", where).rpartition(".")[2], TaskSpec).__struct_fields__
 
 
 # A task → the task file that says the same, with comments, for a user to change.

@@ -51,11 +51,6 @@ def shuffled(rows: Sequence[T], *, seed: int) -> list[T]:
     return mixed
 
 
-def mixed(problems: Sequence[T]) -> list[T]:
-    """The order of a mixture."""
-    return shuffled(problems, seed=42)
-
-
 def permuted(rows: list[DataRow], *, seed: int = 42) -> list[DataRow]:
     """In the order in which the `datasets` library shuffles them, with NumPy's default generator."""
     return [rows[at] for at in numpy.random.default_rng(seed).permutation(len(rows))]

@@ -1,15 +1,16 @@
 """`postprocess` and `metric` → a pipeline, and the columns that it needs."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import msgspec
 
-from model_accuracy_eval.errors import BadData, UnknownName
+from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, MetricUse, Pipeline, Step
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
+from model_accuracy_eval.tasks import task_file
 from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, quoted
 
 # A JSON file → the tasks in it, under the names that UltraEval's `make_config.py` gives them.
@@ -82,7 +83,7 @@ def _config(file: str, number: int, entry: Any) -> Config:
     try:
         fields = msgspec.convert(entry, ConfigFields)
     except msgspec.ValidationError as error:
-        raise _as_usage_error(f"{file}, task {number}", str(error)) from error
+        raise task_file.usage_error(f"{file}, task {number}", error, _fields_at) from error
     complete = _COMPLETE_NAME.fullmatch(fields.task_name)
     dataset = complete[1] if complete else _dataset(file, fields)
     method = "ppl" if fields.generate.method == "loglikelihood" else "gen"
@@ -90,14 +91,9 @@ def _config(file: str, number: int, entry: Any) -> Config:
     return Config(re.sub(r"[^\w.+-]", "_", name), dataset, fields, file)
 
 
-def _as_usage_error(where: str, message: str) -> BadData | UnknownName:
-    problem, _, place = message.partition(" - at ")
-    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
-    if unknown is None:
-        problem = problem.replace("`", "'")
-        return BadData(f"{where}: {problem[0].lower()}{problem[1:]}{f', in {place.strip(chr(96))}' if place else ''}.")
+def _fields_at(place: str) -> Sequence[str]:
     kind = Generate if "generate" in place else MetricEntry if "metric" in place else ConfigFields
-    return UnknownName("field", unknown[1], kind.__struct_fields__, where=f" in {where}")
+    return kind.__struct_fields__
 
 
 def _dataset(file: str, fields: ConfigFields) -> str:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.fake_ports import MemoryTaskFiles
 
-from model_accuracy_eval.errors import BadData, UnknownName, Unsupported
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName, Unsupported
 from model_accuracy_eval.records import (
     GroupMean,
     MetricUse,
@@ -102,8 +102,8 @@ def test_task_files_are_told_from_data_files(data: bytes, found: bool) -> None:
             "There is no field called 'transfrom' in run.json, task 1; did you mean transform",
         ),
         ({"generate": {"metod": "x"}}, UnknownName, "There is no field called 'metod'"),
-        ({"fewshot": "five"}, BadData, "run.json, task 1: expected 'int', got 'str', in $.fewshot."),
-        ({"metric": {"a": {}}}, BadData, "object missing required field 'evaluation'"),
+        ({"fewshot": "five"}, BadValue, "run.json, task 1: expected 'int', got 'str', in fewshot."),
+        ({"metric": {"a": {}}}, BadValue, "object missing required field 'evaluation'"),
     ],
 )
 def test_a_field_that_cannot_be_meant_is_named(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
