@@ -1,4 +1,4 @@
-"""GitHub's REST API: reads permissions and pull requests; writes comments, checks and statuses.
+"""GitHub with one token: reads permissions and pull requests; writes comments, checks, statuses and lines of a file.
 
 Every refusal becomes one sentence that names the missing permission: `Refused` when nothing can be started without
 it, `PublishFailed` when a result cannot be published.
@@ -25,6 +25,13 @@ from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.report import Hardware, Permission
 from model_accuracy_eval.system.retry import draw
 
+ACTIONS_BOT = "github-actions[bot]"
+"""The author of what is written with a workflow's own GITHUB_TOKEN."""
+
+_TRIES = 8
+_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+"""Seconds after the first race that was lost, twice as many after each further one, and the most."""
+
 
 class GitHubRest(ChecksApi):
     """One server and one token."""
@@ -44,54 +51,59 @@ class GitHubRest(ChecksApi):
     def head(self, repository: str, number: int) -> str:
         return facts.head(self._requester, repository, number)
 
+    def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str:
+        """Leaves exactly one comment of ours that begins with the marker, `<!-- … -->`; returns its URL.
+
+        It is recognised by that first line, and by its author. The marker alone would not do: anybody can write one,
+        and model output may quote one.
+        """
+        action = f"to comment on pull request {number}"
+        purpose = Purpose(action=action, permission="pull-requests: write", repository=repository)
+        issue = self._requester.repository(repository).get_issue(number)
+        with purpose.explained():
+            author = _own_login(self._requester)
+            own = _own(issue, marker, author)
+        text = f"{marker}\n{clean(body)}"
+        with purpose.explained():
+            for index, comment in enumerate(own):
+                try:
+                    self._requester.once(partial(comment.edit, text))
+                except GithubException as error:
+                    if error.status in (404, 410):  # somebody has just deleted it
+                        continue
+                    raise
+                _delete(own[index + 1 :])
+                return comment.html_url
+            return self._requester.once(
+                lambda: issue.create_comment(text), lambda: next(iter(_own(issue, marker, author)), None)
+            ).html_url
+
     def append_to_branch(
         self, repository: str, branch: str, path: str, make: Callable[[bytes], bytes], *, message: str
     ) -> bytes:
-        return append_to_branch(self._requester, repository, branch=branch, path=path, make=make, message=message)
+        """Adds what `make` makes of a file's content; returns the new content. Makes file and branch if need be.
 
-    def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str:
-        """Writes our comment, or edits it; returns its URL."""
-        return upsert_comment(self._requester, repository, number, marker=marker, body=body)
-
-
-# One comment on a pull request that is found again and edited in place, never written twice.
-#
-# It is recognised by its first line, a hidden marker, and by its author. The marker alone would not do: anybody can
-# write one, and model output may quote one.
-
-
-LIMIT = 65_536
-"""Characters."""
-ACTIONS_BOT = "github-actions[bot]"
-"""The author of what is written with a workflow's own GITHUB_TOKEN."""
-
-
-def upsert_comment(requester: GitHubRequester, repository: str, number: int, *, marker: str, body: str) -> str:
-    """Leaves exactly one comment of ours that begins with the marker, `<!-- … -->`; returns its URL."""
-    if not (marker.startswith("<!--") and marker.endswith("-->") and "\n" not in marker):
+        Nothing is ever forced: GitHub takes a new version only in the place of the one that was read. If another job
+        was faster, its version is read and added to.
+        """
+        action = f"to add to {path} on the branch {branch}"
+        purpose = Purpose(action=action, permission="contents: write", repository=repository)
+        file = _BranchFile(self._requester, self._requester.repository(repository), branch, path)
+        for number in range(_TRIES):
+            with purpose.explained():
+                before = file.read()
+            added = make(before.content)
+            if not added:
+                return before.content
+            whole = before.content + (b"\n" if before.content and not before.content.endswith(b"\n") else b"") + added
+            with purpose.explained():
+                if file.take(before, whole, message):
+                    return whole
+            self._requester.patience.wait(min(_PAUSE * 2.0**number, _LONGEST_PAUSE) * draw())
         raise PublishFailed(
-            f"The marker of a comment has to be an HTML comment on one line, <!-- … -->; '{marker}' is not."
+            f"The branch {branch} of {repository} was changed by others {_TRIES} times while {path} was to be added "
+            "to; the run is in the artifact: add it with `model-accuracy-eval history RUN --append FILE`."
         )
-    action = f"to comment on pull request {number}"
-    purpose = Purpose(action=action, permission="pull-requests: write", repository=repository)
-    issue = requester.repository(repository).get_issue(number)
-    with purpose.explained():
-        author = own_login(requester)
-        own = _own(issue, marker, author)
-    text = _marked(marker, body)
-    with purpose.explained():
-        for index, comment in enumerate(own):
-            try:
-                requester.once(partial(comment.edit, text))
-            except GithubException as error:
-                if error.status in (404, 410):  # somebody has just deleted it
-                    continue
-                raise
-            _delete(own[index + 1 :])
-            return comment.html_url
-        return requester.once(
-            lambda: issue.create_comment(text), lambda: next(iter(_own(issue, marker, author)), None)
-        ).html_url
 
 
 def _own(issue: Issue, marker: str, author: str) -> list[IssueComment]:
@@ -112,7 +124,7 @@ def _delete(surplus: Sequence[IssueComment]) -> None:
             comment.delete()
 
 
-def own_login(requester: GitHubRequester) -> str:
+def _own_login(requester: GitHubRequester) -> str:
     """The login behind the token. Tokens of apps, GITHUB_TOKEN among them, have no user but may ask for `viewer`."""
     with contextlib.suppress(GithubException, *FOREIGN):
         if login := AuthenticatedUser(requester, url="/user").login:
@@ -123,26 +135,6 @@ def own_login(requester: GitHubRequester) -> str:
     return ACTIONS_BOT
 
 
-def _marked(marker: str, body: str) -> str:
-    text = f"{marker}\n{clean(body)}"
-    if len(text) > LIMIT:
-        raise PublishFailed(
-            f"A comment may have {LIMIT:,} characters and this one has {len(text):,} with its marker; it was not sent."
-        )
-    return text
-
-
-# A file on a branch to which jobs add lines, several of them perhaps at once.
-#
-# Nothing is ever forced: GitHub takes a new version only in the place of the one that was read. If another job was
-# faster, its version is read and added to.
-
-
-_TRIES = 8
-_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
-"""Seconds after the first race that was lost, twice as many after each further one, and the most."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Version:
     """What is there now."""
@@ -151,36 +143,6 @@ class _Version:
     sha: str | None
     """None: there is no such file."""
     branch: bool
-
-
-def append_to_branch(
-    requester: GitHubRequester,
-    repository: str,
-    *,
-    branch: str,
-    path: str,
-    make: Callable[[bytes], bytes],
-    message: str,
-) -> bytes:
-    """Adds what `make` makes of the file's content; returns the new content. Makes file and branch if need be."""
-    action = f"to add to {path} on the branch {branch}"
-    purpose = Purpose(action=action, permission="contents: write", repository=repository)
-    file = _BranchFile(requester, requester.repository(repository), branch, path)
-    for number in range(_TRIES):
-        with purpose.explained():
-            before = file.read()
-        added = make(before.content)
-        if not added:
-            return before.content
-        whole = before.content + (b"\n" if before.content and not before.content.endswith(b"\n") else b"") + added
-        with purpose.explained():
-            if file.take(before, whole, message):
-                return whole
-        requester.patience.wait(min(_PAUSE * 2.0**number, _LONGEST_PAUSE) * draw())
-    raise PublishFailed(
-        f"The branch {branch} of {repository} was changed by others {_TRIES} times while {path} was to be added to; "
-        "the run is in the artifact: add it with `model-accuracy-eval history RUN --append FILE`."
-    )
 
 
 @dataclass(frozen=True, slots=True)

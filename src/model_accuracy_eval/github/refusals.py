@@ -92,33 +92,21 @@ def _rate_limit(error: GithubException) -> str:
 
 
 def _explanation(error: GithubException, purpose: Purpose) -> str:
-    """What would help, by status."""
+    """What would help, by status; GitHub's own words stand before it."""
     if error.status < 400:
         return "the answer points elsewhere; has the repository been renamed, or is GITHUB_API_URL not the REST root?"
-    if error.status == 403:
-        return _forbidden(error, purpose)
     if error.status == 422:
         return f"{'; '.join(_fields(error.data)) or 'one of the values is not valid'}."
+    cure = "or a rule of the organisation forbids it"
+    if "by integration" in message(error):
+        cure = "add it under `permissions:` of the job. Runs for a fork's pull request only get to read"
     explanations = {
         401: f"the token is wrong, expired or revoked; give one with `{purpose.permission}`.",
+        403: f"the token lacks `{purpose.permission}`; {cure}.",
         404: "it does not exist, or the token cannot see it. GITHUB_TOKEN reaches only its own repository: for another "
         f"one give a token with `{purpose.permission}` in {purpose.repository}.",
-        410: "it is gone, or this part of the repository is switched off in its settings.",
     }
     return explanations.get(error.status, f"`{purpose.permission}` is needed.")
-
-
-def _forbidden(error: GithubException, purpose: Purpose) -> str:
-    missing, text = f"the token lacks `{purpose.permission}`", message(error)
-    if "by integration" in text:
-        return f"{missing}; add it under `permissions:` of the job. Runs for a fork's pull request only get to read."
-    if "personal access token" in text:
-        return f"{missing}; give the personal access token that permission for {purpose.repository}."
-    if "SAML" in text or "x-github-sso" in _headers(error):
-        return f"authorise the token for the organisation of {purpose.repository} (single sign-on)."
-    if "rchived" in text:
-        return "the repository is archived, so it can only be read."
-    return f"{missing}, or a rule of the organisation forbids it."
 
 
 def _fields(data: Any) -> Iterator[str]:

@@ -231,9 +231,6 @@ class GitHubRequester(Requester):
         with self.patience.request():
             try:
                 answer = super().requestJson(verb, url, parameters, headers, input, self._connection)
-                # So GitHub sends writes to a renamed repository on; PyGithub would take it for their success.
-                if answer[0] in (307, 308) and answer[1].get("location", "").startswith(f"{self._root}/"):
-                    answer = super().requestJson(verb, answer[1]["location"], None, headers, input, self._connection)
             except requests.RequestException as error:
                 self._give_up(cause(error), tried=verb == "GET" or _was_not_sent(error))
                 raise
