@@ -1,6 +1,6 @@
 """The records that flow through a run. Frozen, keyword-only, ready for JSON; they know no file, socket or clock.
 
-inputs → RunPlan → PreflightResult → Service → Attempts → Verdicts → ProblemResults → Report → Outcome
+inputs → RunPlan → PreparedDatasets → Service → Attempts → Verdicts → ProblemResults → Report → Outcome
 
 Programs that models wrote are described in `code`, what is said to GitHub in `report`.
 """
@@ -29,7 +29,6 @@ from model_accuracy_eval.records.exchange import ToolUse as ToolUse
 from model_accuracy_eval.records.exchange import Usage as Usage
 from model_accuracy_eval.records.plan import ClientLimits as ClientLimits
 from model_accuracy_eval.records.plan import Gate as Gate
-from model_accuracy_eval.records.plan import PreflightResult as PreflightResult
 from model_accuracy_eval.records.plan import RunPlan as RunPlan
 from model_accuracy_eval.records.plan import Sampling as Sampling
 from model_accuracy_eval.records.plan import Shard as Shard

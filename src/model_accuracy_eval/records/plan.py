@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from model_accuracy_eval.records.base import JSONObject, Record
-from model_accuracy_eval.records.task import PreparedDataset, TaskGroup, TaskSpec
+from model_accuracy_eval.records.task import TaskGroup, TaskSpec
 from model_accuracy_eval.settings import Settings
 
 
@@ -20,13 +20,6 @@ class WeightsInfo(Record, frozen=True, kw_only=True):
     """The size as it is shown to users."""
     task_types: tuple[str, ...] = ()
     """Task types that the hub gives for them; empty: unknown."""
-
-
-class PreflightResult(Record, frozen=True, kw_only=True):
-    """The result of a preflight without objections: the datasets, and the weights to deploy."""
-
-    datasets: tuple[PreparedDataset, ...]
-    weights: WeightsInfo | None = None
 
 
 class Sampling(Record, frozen=True, kw_only=True):

@@ -6,10 +6,10 @@ An ask that failed is not in it, and is repeated when the run is judged again.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
-from model_accuracy_eval.ports import API_KEYS, Ports, Store
+from model_accuracy_eval.ports import API_KEYS, Ports, Sandbox, Store
 from model_accuracy_eval.records import (
     Attempt,
     ExecutionSummary,
@@ -131,10 +131,6 @@ class JudgeService:
         return Opinion(text=text, cut=cut)
 
 
-RunProgram = Callable[[Program], Awaitable[AskResult | str]]
-"""Returns the finding, or a sentence that says why there is none."""
-
-
 def answer_asks(plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports) -> "AskStore":
     """Returns the findings about a dataset's replies, after it has answered all asks that had none."""
     ask_store = AskStore(plan, prepared, store)
@@ -173,14 +169,9 @@ class AskStore:
         """Returns the finding."""
         return self._findings.get(metric_type.key(ask, self._judge))
 
-    def begin(self, program: Program) -> bool:
-        """Says whether it is to be run now: it has no finding and was not started before."""
-        return self._begin(metric_type.key(program), program)
-
-    def _begin(self, key: str, ask: Ask) -> bool:
-        finding = self._findings.get(key)
-        if isinstance(ask, Program) and isinstance(finding, Execution) and finding.is_undecided(ask.limits):
-            del self._findings[key]  # by a version that took every end by the clock for a verdict
+    def begin(self, ask: Ask) -> bool:
+        """Says whether it is to be answered now: it has no finding and was not started before."""
+        key = metric_type.key(ask, self._judge)
         is_new = key not in self._findings and key not in self._started
         self._started.add(key)
         return is_new
@@ -216,8 +207,8 @@ class AskStore:
                 continue
             by_key = self._asks_by_key(card, problems[attempt.problem], attempt)
             self._programs.update(key for key, ask in by_key.items() if isinstance(ask, Program))
-            for key, ask in by_key.items():
-                if self._begin(key, ask):
+            for ask in by_key.values():
+                if self.begin(ask):
                     yield attempt.problem, attempt.index, ask
 
     def _asks_by_key(self, card: Scorecard, problem: Problem, attempt: Attempt) -> dict[str, Ask]:
@@ -251,7 +242,7 @@ class AskStore:
     async def answer_now(self, card: Scorecard, problem: Problem, attempt: Attempt, runners: "AskRunners") -> None:
         """Answers what has to be asked about one sample; what another sample asks at the same time is asked once."""
         for key, ask in self._asks_by_key(card, problem, attempt).items():
-            if self._begin(key, ask):
+            if self.begin(ask):
                 answer = self.answer(attempt.problem, attempt.index, ask, runners)
                 self._running[key] = asyncio.ensure_future(answer)
             if key in self._running:
@@ -264,10 +255,6 @@ class AskStore:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def run_program(self, problem: int, index: int, program: Program, runners: "AskRunners") -> None:
-        """Runs the program, and keeps the finding."""
-        await self.answer(problem, index, program, runners)
 
     async def answer(self, problem: int, index: int, ask: Ask, runners: "AskRunners") -> None:
         """Runs the program or asks the judge, and keeps the finding."""
@@ -291,37 +278,27 @@ class AskRunners:
     def __init__(self, plan: RunPlan, ports: Ports) -> None:
         self._plan = plan
         self._ports = ports
-        self._closers: list[Callable[[], Awaitable[None]]] = []
         self._judge: JudgeService | None = None
-        self._run_program: RunProgram | None = None
+        self._sandbox: Sandbox | None = None
 
     async def run(self, ask: Ask) -> AskResult | str:
+        """Returns the finding, or a sentence that says why there is none."""
         if isinstance(ask, Question):
-            if self._judge is None:
-                self._judge = JudgeService(self._plan, self._ports)
-                self._closers.append(self._judge.close)
+            self._judge = self._judge or JudgeService(self._plan, self._ports)
             return await self._judge.opinion(ask)
-        self._run_program = self._run_program or self._open_sandbox()
-        return await self._run_program(ask)
-
-    async def close(self) -> None:
-        for close in self._closers:
-            await close()
-
-    def _open_sandbox(self) -> RunProgram:
         if self._ports.open_sandbox is None:
             raise UsageError(
                 "These answers are programs, and there is no place to run them.",
                 next_step="model-accuracy-eval doctor",
             )
-        sandbox = self._ports.open_sandbox()
-        self._closers.append(sandbox.close)
+        self._sandbox = self._sandbox or self._ports.open_sandbox()
+        execution = await self._sandbox.run(ask)
+        return execution.detail or "The sandbox failed." if execution.passed is None else execution
 
-        async def run_program(program: Program) -> AskResult | str:
-            execution = await sandbox.run(program)
-            return execution.detail or "The sandbox failed." if execution.passed is None else execution
-
-        return run_program
+    async def close(self) -> None:
+        for opened in (self._judge, self._sandbox):
+            if opened is not None:
+                await opened.close()
 
 
 # Runs programs while the service is still answering, because the cores of the machine are idle until then.
@@ -351,20 +328,17 @@ class BackgroundJudge:
         ask_store = AskStore(self._plan, prepared, self._store)
         card = asking_scorecard(self._plan, prepared)
 
-        def start_programs(problem: Problem, attempts: Sequence[Attempt]) -> None:
-            """No defect in judging may end the asking; when the run is judged, it shows again."""
-            outcome.attempt("the start of programs", lambda: start(problem, attempts))
-
         def start(problem: Problem, attempts: Sequence[Attempt]) -> None:
             for attempt in attempts:
                 for ask in card.asks(problem, [attempt]):
                     if isinstance(ask, Program) and len(self._tasks) < _MAX_WAITING and ask_store.begin(ask):
                         self._start(ask_store, problem.id, attempt.index, ask)
 
-        return start_programs
+        # No defect in judging may end the asking; when the run is judged, it shows again.
+        return lambda problem, attempts: outcome.attempt("the start of programs", lambda: start(problem, attempts))
 
     def _start(self, ask_store: AskStore, problem: int, index: int, program: Program) -> None:
-        task = asyncio.ensure_future(ask_store.run_program(problem, index, program, self._ask_runners))
+        task = asyncio.ensure_future(ask_store.answer(problem, index, program, self._ask_runners))
         self._tasks.add(task)
         task.add_done_callback(self._on_done)
 

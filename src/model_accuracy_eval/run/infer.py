@@ -28,6 +28,8 @@ from model_accuracy_eval.system.concurrency import run_checked, run_workers
 
 _REPLICA_GONE_AFTER = 5.0
 """Seconds of refused connections after which the others do the work of a replica."""
+_FEW = 16
+"""Requests: of those that are sent one by one, few may be long by chance."""
 
 
 class Asked(NamedTuple):
@@ -90,7 +92,8 @@ class _Inference:
         """When the first worker found nothing left to ask."""
         self._tail_seconds = 0.0
         self._answered_before = 0
-        self._silences = Silences(plan.client_limits.concurrency)
+        self._silences = 0
+        """Requests in a row that were lost because all their tries got no answer in time."""
 
     async def run(self, judge: BackgroundJudge) -> Asked:
         service, chat = self._live.service, self._connect()
@@ -223,7 +226,7 @@ class _Inference:
         if reply.fault is not None:
             self._take_fault(request, reply.fault, reply.tries)
             return
-        self._silences.end()
+        self._silences = 0
         total, missing = len(request.indexes), request.collector.keep(request, reply, method)
         if total > 1:
             self._several_choices = not missing
@@ -245,7 +248,7 @@ class _Inference:
             return
         request.collector.give_up(request, fault, tries)
         self._raise_if_all_are_rejected(fault)
-        self._silences.count(fault)
+        self._raise_if_all_are_silent(fault)
 
     def _raise_if_all_are_rejected(self, fault: Fault) -> None:
         """When every request of the first wave was rejected, the rest will be too.
@@ -264,32 +267,13 @@ class _Inference:
                 next_step=f"model-accuracy-eval doctor --endpoint {settings.endpoint[0]}" if settings.endpoint else "",
             )
 
-
-_LEAST = 16
-"""Requests: few that are sent one by one may be long by chance."""
-
-
-class Silences:
-    """Counts requests in a row that were lost because all their tries got no answer in time.
-
-    A server that hangs still accepts connections, so it is not gone. Each of its requests takes all its tries, and with
-    the default limits one that hangs at the beginning of a night would keep a run waiting for weeks.
-    """
-
-    def __init__(self, concurrency: int) -> None:
-        self._bound = max(_LEAST, 2 * concurrency)
-        self._in_a_row = 0
-
-    def end(self) -> None:
-        """An answer has come."""
-        self._in_a_row = 0
-
-    def count(self, fault: Fault) -> None:
-        """Any other fault shows that there is somebody, too."""
-        self._in_a_row = self._in_a_row + 1 if fault.silent else 0
-        if self._in_a_row >= self._bound:
+    def _raise_if_all_are_silent(self, fault: Fault) -> None:
+        """A server that hangs still accepts connections, so it is not gone. Each of its requests takes all its tries,
+        and one that hangs at the beginning of a night would keep a run waiting for weeks."""
+        self._silences = self._silences + 1 if fault.silent else 0
+        if self._silences >= max(_FEW, 2 * self._plan.client_limits.concurrency):
             raise AdapterFailed(
-                f"The service takes requests, but the last {self._in_a_row} in a row got no answer in time: "
+                f"The service takes requests, but the last {self._silences} in a row got no answer in time: "
                 f"{fault.sentence} Start it again, and go on with --reuse.",
                 stage="infer",
             )

@@ -9,7 +9,6 @@ from model_accuracy_eval.records import (
     Comparison,
     DatasetResult,
     GateResult,
-    PreflightResult,
     Report,
     RunPlan,
     Service,
@@ -54,8 +53,8 @@ def evaluate(plan: RunPlan, ports: Ports, publisher: Publisher, objections: Sequ
 def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: ExitStack) -> tuple[Report, Store]:
     timer = StageTimer(ports.clock, ports.progress.enter)
     with timer.stage("preflight"):
-        preflight_result = preflight.check(plan, ports, objections)
-        datasets = preflight_result.datasets
+        checked = preflight.check(plan, ports, objections)
+        datasets, weights_info = checked
         versions = {prepared.task.name: prepared.version for prepared in datasets}
         with ports.clock.interruptible():
             baseline = previous_run.baseline(plan, versions, ports.open_archive)
@@ -63,7 +62,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         store = previous_run.open_folder(plan, datasets, ports)
         at_exit.callback(store.close)
     store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
-    trouble, asked = _infer(plan, preflight_result, store, ports, timer, stop=stop)
+    trouble, asked = _infer(plan, checked, store, ports, timer, stop=stop)
     with timer.stage("score"):
         judging = datasets if plan.settings.mode != "infer" else ()
         dataset_results, unjudged = score.judge_each(
@@ -88,7 +87,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         answered_before=asked.answered_before,
         started=timer.started,
         finished=timer.now(),
-        environment={**previous_run.kept_facts(plan, store), **ports.facts, **_weights_facts(preflight_result.weights)},
+        environment={**previous_run.kept_facts(plan, store), **ports.facts, **_weights_facts(weights_info)},
         replicas=replica_figures(dataset_results),
     )
     return report, store
@@ -108,30 +107,24 @@ def _verdict(
 
 
 def _infer(
-    plan: RunPlan, preflight_result: PreflightResult, store: Store, ports: Ports, timer: StageTimer, *, stop: EarlyStop
+    plan: RunPlan, checked: preflight.Preflight, store: Store, ports: Ports, timer: StageTimer, *, stop: EarlyStop
 ) -> tuple[EvalError | None, Asked]:
     """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, and what is known then."""
-    asked = Asked(previous_run.kept_service(store))
+    (datasets, weights_info), asked = checked, Asked(previous_run.kept_service(store))
     if plan.settings.mode == "eval":
         return None, asked
     try:
         weights = ""
-        if preflight_result.weights is not None:
+        if weights_info is not None:
             with timer.stage("weights"):
-                weights = ports.weights_source.fetch(preflight_result.weights.reference)
+                weights = ports.weights_source.fetch(weights_info.reference)
         with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
-            service = previous_run.note_service(plan, preflight_result.datasets, live.service, store, timer.started)
+            service = previous_run.note_service(plan, datasets, live.service, store, timer.started)
             asked = Asked(service)
             with timer.stage("infer"):
-                picture_probe.check(plan, preflight_result.datasets, live, ports)
-                asked = infer.collect(
-                    plan,
-                    preflight_result.datasets,
-                    live.answering_as(service),
-                    store,
-                    ports,
-                    followings=stop.followings,
-                )
+                picture_probe.check(plan, datasets, live, ports)
+                known = live.answering_as(service)
+                asked = infer.collect(plan, datasets, known, store, ports, followings=stop.followings)
                 ports.clock.check()
     except UsageError:
         raise

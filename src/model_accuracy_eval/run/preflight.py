@@ -12,7 +12,6 @@ from model_accuracy_eval.records import (
     DataFile,
     DataRow,
     MediaKind,
-    PreflightResult,
     PreparedDataset,
     RowsSource,
     RunPlan,
@@ -36,7 +35,11 @@ _PORT = re.compile(rb"\bPORT\b")
 _PORTS_TRIED = 100
 
 
-def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> PreflightResult:
+Preflight = tuple[tuple[PreparedDataset, ...], WeightsInfo | None]
+"""The datasets, and the weights to deploy."""
+
+
+def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Preflight:
     """Returns the rendered datasets and the measured weights; raises one error with all findings.
 
     `objections` are findings that are known already.
@@ -63,7 +66,7 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
     _tell_texts(plan, datasets, ports)
     ask_store.check(plan, ports)
     check_sandbox(plan, datasets, ports)
-    return PreflightResult(datasets=datasets, weights=weights_info)
+    return datasets, weights_info
 
 
 def _check_parts(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> None:
