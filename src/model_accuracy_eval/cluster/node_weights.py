@@ -1,13 +1,8 @@
 """Weights that are measured and fetched where they are used: on the nodes."""
 
-import contextlib
-import fcntl
 import io
-import shutil
 import tarfile
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -107,7 +102,6 @@ def _is_of_hub(reference: str) -> bool:
 
 
 _LARGEST = 256 << 20
-_PREFIX, _LOCK = "replica-", ".in-use"
 _LEFT_OUT = {".git", "__pycache__"}
 
 
@@ -137,20 +131,3 @@ def unpack(packed: bytes, folder: str) -> None:
         # It is the user's own folder, so links may lead anywhere. The newest Pythons want to be told.
         archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
         archive.extractall(folder)  # noqa: S202
-
-
-@contextmanager
-def own_folder() -> Iterator[Path]:
-    """A temporary folder; removed at the end, or by the next call on this machine if the process was killed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
-        with contextlib.suppress(OSError), left.open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left.parent, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    try:
-        with (folder / "lock").open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            (folder / "lock").rename(folder / _LOCK)  # nobody finds it before it is locked
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

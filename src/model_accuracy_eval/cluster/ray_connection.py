@@ -9,33 +9,14 @@ import re
 import signal
 import socket
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval import extras
-from model_accuracy_eval.errors import AdapterFailed, Refused, UsageError
+from model_accuracy_eval.errors import Refused, UsageError
 
-_BETWEEN = 1.0
 _ANSWER_SECONDS = 5.0
-
-
-class HeadWatch:
-    """Looks from a thread of its own whether the head node answers. Without it, Ray ends this process after a minute,
-    and many of Ray's functions wait for that minute; who notices earlier can leave a report."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.silent_since: float | None = None
-        threading.Thread(target=self._look, name="head-watch", daemon=True).start()
-
-    def _look(self) -> None:
-        while True:
-            asked = time.monotonic()
-            silent = _silence(self.address) is not None
-            self.silent_since = (self.silent_since or asked) if silent else None
-            time.sleep(_BETWEEN)
 
 
 def _silence(address: str) -> OSError | None:
@@ -51,8 +32,6 @@ def _silence(address: str) -> OSError | None:
 _OWN_OPTIONS = {"CPU": "num_cpus", "GPU": "num_gpus", "memory": "memory"}
 """Resources for which Ray has options of their own."""
 _OF_THIS_MACHINE = "/tmp/ray/ray_current_cluster"  # noqa: S108 - Ray's own, by which it finds a cluster
-_HEAD_SECONDS = 40.0
-"""For which the head node may be silent: it may be starting again. After 60, Ray ends this process."""
 _ACTOR: dict[str, Any] = {
     "max_concurrency": 10_000,
     # An actor that ends would kill the supervisors that it has started, before these could end what is below them.
@@ -70,7 +49,6 @@ class RayConnection:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._address = environment.get("RAY_ADDRESS", "").strip()
-        self._head: HeadWatch | None = None
 
     @property
     def _ray(self) -> Any:
@@ -78,26 +56,6 @@ class RayConnection:
 
     def open(self) -> None:
         """Joins the cluster. Whoever has joined one before, as in a notebook, uses that."""
-        self._join()
-        if self._head is None:
-            self._head = HeadWatch(self._ray.get_runtime_context().gcs_address)
-
-    @property
-    def hears_head(self) -> bool:
-        """Without it, what asks for nodes waits for a minute, and then for ever."""
-        return self._head is None or self._head.silent_since is None
-
-    def check_head(self) -> None:
-        """Raises when the head node has been gone for so long that Ray gives up."""
-        since = self._head.silent_since if self._head else None
-        if self._head is not None and since is not None and time.monotonic() - since > _HEAD_SECONDS:
-            raise AdapterFailed(
-                f"The Ray cluster is lost: its head node {self._head.address} has not answered for "
-                f"{_HEAD_SECONDS:g} s. Start it again; what was answered is kept.",
-                stage="infer",
-            )
-
-    def _join(self) -> None:
         if self._ray.is_initialized():
             return
         if "://" in self._address:
@@ -215,8 +173,7 @@ class RayConnection:
         self._ray.cancel(reference)
 
     def kill(self, actor: Any) -> None:
-        if self.hears_head:  # who else would kill it? The node's Ray ends without its head
-            self._ray.kill(actor)
+        self._ray.kill(actor)
 
 
 def amounts(resources: Sequence[str]) -> dict[str, float]:

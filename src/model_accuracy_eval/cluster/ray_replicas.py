@@ -116,9 +116,6 @@ class RayReplicas:
         return None
 
     def poll(self) -> None:
-        self._ray.check_head()
-        if not self._ray.hears_head:
-            return  # replicas answer on; what became of nodes, nobody knows
         for each in [*self._replicas]:
             try:
                 self._advance(each)

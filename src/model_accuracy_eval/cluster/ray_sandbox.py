@@ -77,7 +77,6 @@ class RaySandbox:
 
     async def run(self, program: Program) -> Execution:
         for _ in range(_TRIES):
-            self.ray_connection.check_head()
             ready = self._ready()
             while not ready and self._sandboxes:
                 await asyncio.sleep(0.05)

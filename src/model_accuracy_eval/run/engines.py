@@ -5,6 +5,7 @@ import dataclasses
 import io
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -89,7 +90,7 @@ class ReplicaNode:
 
     def _start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService:
         with self._starting:
-            folder = self._at_end.enter_context(node_weights.own_folder())
+            folder = Path(self._at_end.enter_context(tempfile.TemporaryDirectory(prefix="replica-")))
             self._media = folder / "media"
             self._media.mkdir()
             copy = folder / (Path(plan.settings.adapter or "").absolute().name or "adapter")

@@ -85,12 +85,6 @@ class Node:
             except psutil.NoSuchProcess:
                 continue
 
-    def lose_control(self) -> None:
-        """Of the head: the process that all nodes report to."""
-        for process in psutil.Process(self.process.pid).children(recursive=True):
-            if process.name() == "gcs_server":
-                process.kill()
-
 
 class RayNodes:
     """The first node is the head. Use it in a `with` block, which ends all of them."""

@@ -68,10 +68,6 @@ class PlayedCluster:
     def nodes(self) -> list[dict[str, float]]:
         return self._nodes
 
-    hears_head = True
-
-    def check_head(self) -> None: ...
-
     def free(self, _wanted: object) -> str:
         return " (NPU: 0 of 8 are free)"
 

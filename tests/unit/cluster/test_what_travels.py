@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,20 +28,6 @@ def test_a_folder_arrives_as_it_was(tmp_path: Path) -> None:
     assert sorted(path.name for path in copy.iterdir()) == ["deploy.sh", "empty", "there"]
     assert ((copy / "deploy.sh").read_text(), os.access(copy / "deploy.sh", os.X_OK)) == ("exec serve", True)
     assert (copy / "there").readlink() == Path("/etc/hosts")
-
-
-def test_what_a_killed_process_left_is_removed_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The lock of a process ends with it; another folder of that name is nobody's business."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "replica-of-somebody").mkdir()
-    left = "from model_accuracy_eval.cluster.node_weights import own_folder; import os\nkept = own_folder()\nkept.__enter__()\nos._exit(9)"
-    subprocess.run([sys.executable, "-c", left], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
-    assert len(list(tmp_path.iterdir())) == 2
-    with node_weights.own_folder() as first, node_weights.own_folder() as second:
-        assert set(tmp_path.iterdir()) == {first, second, tmp_path / "replica-of-somebody"}
-    assert list(tmp_path.iterdir()) == [tmp_path / "replica-of-somebody"]
 
 
 def test_a_port_that_is_given_away_is_not_free() -> None:
