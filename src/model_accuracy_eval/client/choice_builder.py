@@ -115,24 +115,3 @@ def cut(text: str, stops: Sequence[str]) -> str | None:
     """The text before the first stop string; None if it has none."""
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
     return text[: min(places)] if places else None
-
-
-class StopScanner:
-    """Looks for stop strings that the server was not sent, in one text while it grows."""
-
-    __slots__ = ("_overlap", "_scanned", "_stops", "_tail", "hit")
-
-    def __init__(self, stops: Sequence[str]) -> None:
-        self._stops = stops
-        self._overlap = max(map(len, stops)) - 1
-        self._scanned = 0
-        self._tail = ""
-        self.hit = False
-
-    def scan(self, pieces: Sequence[str]) -> bool:
-        """Whether the text so far holds a stop string, which may lie across pieces."""
-        if not self.hit and len(pieces) > self._scanned:
-            text = self._tail + "".join(pieces[self._scanned :])
-            self.hit = any(stop in text for stop in self._stops)
-            self._scanned, self._tail = len(pieces), text[-self._overlap :] if self._overlap else ""
-        return self.hit

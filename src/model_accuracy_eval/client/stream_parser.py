@@ -8,9 +8,9 @@ import httpx
 import msgspec
 
 from model_accuracy_eval.client import dialects, wire_format
-from model_accuracy_eval.client.choice_builder import ChoiceBuilder, StopScanner
+from model_accuracy_eval.client.choice_builder import ChoiceBuilder
 from model_accuracy_eval.client.connection import ENOUGH, FLOWING, WAITING
-from model_accuracy_eval.client.dialects import FAILED_FINISH_REASONS, STOPS_SENT, Chunk
+from model_accuracy_eval.client.dialects import FAILED_FINISH_REASONS, Chunk
 from model_accuracy_eval.client.sse import EventStream, EventTooLongError
 from model_accuracy_eval.client.wire_format import decode_chunk
 from model_accuracy_eval.records import Choice, Usage
@@ -137,22 +137,16 @@ class StreamParser:
         "_events",
         "_format_known",
         "_head",
-        "_local_stops",
         "_n",
         "_now",
-        "_scanners",
         "_split_characters",
         "_started",
-        "_stopped",
         "_stops",
         "_usage",
     )
 
     def __init__(self, stops: Sequence[str] = (), n: int = 1) -> None:
         self._stops = [stop for stop in stops if stop]
-        self._local_stops = [stop for stop in stops[STOPS_SENT:] if stop]
-        """Stop strings that the server does not get. After one of them nothing more is needed of its choice."""
-        self._scanners: dict[int, StopScanner] = {}
         self._n = n
         self._events = EventStream()
         self._builders: dict[int, ChoiceBuilder] = {}
@@ -160,7 +154,7 @@ class StreamParser:
         self._head = b""
         self._body: bytearray | None = None
         """The answer of a server that does not stream; None while events are read."""
-        self._format_known = self._started = self._done = self._stopped = self._split_characters = False
+        self._format_known = self._started = self._done = self._split_characters = False
         self._now = 0.0
 
     def feed(self, data: bytes, now: float) -> int:
@@ -177,22 +171,11 @@ class StreamParser:
         except EventTooLongError as error:
             raise StreamBroken(stream_failure(f"The stream holds {error}")) from error
         self._read(events, now)
-        if self._local_stops and not self._done:
-            self._stopped = self._all_stopped()
-        if self._done or self._stopped:
+        if self._done:
             return ENOUGH
         if not self._started:
             self._started = any(builder.begun for builder in self._builders.values())
         return FLOWING if events and self._started else WAITING
-
-    def _all_stopped(self) -> bool:
-        """Whether every choice has a finish_reason or one of the stop strings that the server does not get."""
-        stopped = [
-            self._scanners.setdefault(index, StopScanner(self._local_stops)).scan(builder.texts)
-            or builder.reason is not None
-            for index, builder in self._builders.items()
-        ]
-        return len(stopped) >= self._n and all(stopped)
 
     def _detect_format(self, data: bytes) -> None:
         """Whether the body is events or one JSON text. Its first character shows it; content types are often wrong."""
@@ -268,8 +251,7 @@ class StreamParser:
         `needs_finish_reason`: the service has sent one in another reply.
         """
         try:
-            if not self._stopped:  # else we cut the stream off, maybe inside an event
-                self._read_remainder()
+            self._read_remainder()
         except StreamBroken as broken:
             return broken.failure
         if self._stops:

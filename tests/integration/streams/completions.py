@@ -7,21 +7,17 @@ from tests.servers.http import Exchange, HttpServer
 
 
 class Completions(HttpServer):
-    """`piece`: characters a chunk; `broken`: how many answers break off first; `endless`: they never end."""
+    """`piece`: characters a chunk; `broken`: how many answers break off first."""
 
-    def __init__(self, texts: Sequence[str], *, piece: int = 4, broken: int = 0, endless: bool = False) -> None:
+    def __init__(self, texts: Sequence[str], *, piece: int = 4, broken: int = 0) -> None:
         super().__init__(self._handle)
         self._texts = texts
         self._piece = piece
         self._broken = broken
-        self._endless = endless
 
     async def _handle(self, exchange: Exchange) -> None:
         exchange.head()
         await self._send_texts(exchange)
-        while self._endless:
-            await exchange.pause(0.02)
-            await self._send_texts(exchange)
         if exchange.number < self._broken:
             exchange.close()
             return

@@ -1,14 +1,11 @@
 """Texts instead of conversations, and stop strings that no server keeps for us."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.integration.streams.completions import Completions
 from tests.servers.asking import ask, question, said
 from tests.servers.fault_server import FaultServer, Style
 from tests.servers.replay import ReplayServer, capture
 
-from model_accuracy_eval.client.choice_builder import StopScanner, cut
 from model_accuracy_eval.records import Request, Usage
 
 
@@ -66,14 +63,6 @@ def test_c9_servers_get_four_stops_and_all_count() -> None:
     assert said(reply) == [("amber dune ", "", "stop")]
 
 
-def test_c9_an_answer_that_has_stopped_is_not_waited_for() -> None:
-    """A stop that the server does not know ends the stream as soon as every choice has come to one."""
-    with Completions(["amber harbour ", "dune island "], endless=True) as server:
-        (reply,) = ask(server.url, text(stop=STOPS, n=2))
-    assert said(reply) == [("amber ", "", "stop"), ("dune ", "", "stop")]
-    assert reply.tries == 1
-
-
 @pytest.mark.parametrize("piece", [1, 2, 5, 1000])
 @pytest.mark.parametrize("stream", [True, False])
 def test_c9_a_stop_is_found_across_pieces(piece: int, stream: bool) -> None:
@@ -88,11 +77,3 @@ def test_an_empty_stop_stops_nothing() -> None:
     with FaultServer(lambda _: "amber") as server:
         (reply,) = ask(server.url, question(stop=("", "dune")))
     assert said(reply) == [("amber", "", "stop")]
-
-
-@given(pieces=st.lists(st.text("abc", max_size=3), max_size=8), stops=st.lists(st.text("abc", min_size=1), min_size=1))
-def test_a_stop_scanner_finds_what_the_complete_text_holds(pieces: list[str], stops: list[str]) -> None:
-    """At every piece: a stop has come exactly when there is one in what has come."""
-    lookout = StopScanner(stops)
-    for end in range(len(pieces) + 1):
-        assert lookout.scan(pieces[:end]) == (cut("".join(pieces[:end]), stops) is not None)
