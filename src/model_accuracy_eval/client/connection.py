@@ -46,7 +46,6 @@ class ConnectionPool(Protocol):
 
     open: "set[Connection]"
     busy: "set[Connection]"
-    buffer: memoryview
 
     def watch(self, connection: "Connection", shortest: float) -> None: ...
 
@@ -165,7 +164,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self._pool.open.add(self)
 
-    def data_received(self, data: bytes | memoryview) -> None:
+    def data_received(self, data: bytes) -> None:
         now = perf_counter()
         if not self._busy:  # bytes that no request waits for
             self._transport.abort()
@@ -268,13 +267,3 @@ class Connection(asyncio.Protocol):
         """Whether the body has a length or chunks. Without them, a complete and a broken body look the same."""
         names = {name.lower() for name, _ in self._headers}
         return b"content-length" in names or b"transfer-encoding" in names or self._status == 204
-
-
-class BufferedConnection(Connection, asyncio.BufferedProtocol):
-    """The same, reading into the pool's one buffer: the parser copies what it keeps before the next read."""
-
-    def get_buffer(self, _sizehint: int) -> memoryview:
-        return self._pool.buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        self.data_received(self._pool.buffer[:nbytes])

@@ -13,7 +13,6 @@ Without a sink, the body is in the response when it is complete.
 """
 
 import asyncio
-import asyncio.selector_events
 import ssl
 from collections.abc import Mapping
 from time import perf_counter
@@ -24,12 +23,10 @@ import httpx
 from model_accuracy_eval.client.connection import (
     ENOUGH,
     BodySink,
-    BufferedConnection,
     Connection,
     StaleConnection,
 )
 
-_BUFFER = 64 * 1024
 _CHECK_INTERVAL = 0.5
 
 Origin = tuple[str, str, int | None]
@@ -43,7 +40,6 @@ class StreamTransport(httpx.AsyncBaseTransport):
         self._idle: dict[Origin, list[Connection]] = {}
         self.open: set[Connection] = set()
         self.busy: set[Connection] = set()
-        self.buffer = memoryview(bytearray(_BUFFER))
         self._interval = _CHECK_INTERVAL
         self._timer: asyncio.TimerHandle | None = None
 
@@ -78,13 +74,9 @@ class StreamTransport(httpx.AsyncBaseTransport):
         if scheme not in ("http", "https"):
             raise httpx.UnsupportedProtocol(f"'{scheme}' is neither http nor https")
         loop = asyncio.get_running_loop()
-        # asyncio allocates 256 KiB for every read of a plain protocol. One shared buffer is safe on its selector loops,
-        # which fill it and call `buffer_updated` in one step; uvloop reuses a buffer by itself.
-        selector = isinstance(loop, asyncio.selector_events.BaseSelectorEventLoop)
-        kind = BufferedConnection if selector and scheme == "http" else Connection
         tls = self._tls_context() if scheme == "https" else None
         port = port or (443 if tls else 80)
-        opening = loop.create_connection(lambda: kind(self, idle), host, port, ssl=tls)
+        opening = loop.create_connection(lambda: Connection(self, idle), host, port, ssl=tls)
         try:
             _, connection = await asyncio.wait_for(opening, limit)
         except (asyncio.TimeoutError, TimeoutError) as error:
