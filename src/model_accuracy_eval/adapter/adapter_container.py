@@ -17,7 +17,6 @@ from model_accuracy_eval.adapter.adapter_files import (
     NewLines,
     read_script,
     refuse_replacing,
-    shorten,
     tail,
     visible_npus,
 )
@@ -162,7 +161,6 @@ class _LogFollower:
         self._written += len(data)
         with contextlib.suppress(OSError):
             self._output.write(data)
-            shorten(self._output.fileno())
         self._last_bytes = (self._last_bytes + data)[-8192:]
         if f"{DEPLOYING}\n".encode() in self._last_bytes:
             self.deploying.set()

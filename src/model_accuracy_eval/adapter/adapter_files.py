@@ -15,8 +15,6 @@ NO_PIP = 90
 """The exit code of what installs requirements, where there is no pip."""
 PROVIDED = {"torch", "torch-npu", "cann"}
 """What the machine's framework version brings; a package from an index would silently replace it."""
-_LONGEST = 16 << 20
-"""Bytes of a script, or of requirements; a sparse file of many gigabytes takes no room in a repository."""
 _NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
@@ -38,7 +36,7 @@ def deploy_command(folder: str, path: str) -> list[str]:
 def read_script(script: Path) -> bytes:
     """Returns the script's bytes, if a shell can read them."""
     try:
-        text = _read(script)
+        text = script.read_bytes()
     except FileNotFoundError as error:
         if script.is_symlink():
             raise Refused(f"{script} cannot be read: {error.strerror}.") from error
@@ -80,22 +78,11 @@ def wants_packages(requirements: Path) -> bool:
 
 def _lines(requirements: Path) -> list[str]:
     try:
-        return _read(requirements).decode("utf-8-sig", "replace").splitlines()
+        return requirements.read_bytes().decode("utf-8-sig", "replace").splitlines()
     except FileNotFoundError:
         return []
     except OSError as error:
         raise Refused(f"{requirements} cannot be read: {error.strerror}.") from error
-
-
-def _read(path: Path) -> bytes:
-    """Neither waits for the writer of a pipe, nor fills the memory."""
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise Refused(f"{path} is a pipe, a socket or a device, and no file that could be evaluated.")
-    with path.open("rb") as file:
-        data = file.read(_LONGEST + 1)
-    if len(data) > _LONGEST:
-        raise Refused(f"{path} has {path.stat().st_size:,} bytes; more than {_LONGEST:,} are not read.")
-    return data
 
 
 def refuse_replacing(requirements: Path) -> None:
@@ -193,28 +180,16 @@ def _without_userinfo(match: re.Match[str]) -> str:
     return match[0] if is_no_secret else scheme
 
 
-# The end of a log as it would look on a terminal, the lines that are added to it, and a bound on its size.
+# The end of a log as it would look on a terminal, and the lines that are added to it.
 
 
 _BYTES = 256 * 1024
-LONGEST = 64 << 20
-_KEPT = 32 << 20
 _ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
     r"|\x1b[ -/]*[0-~]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def shorten(descriptor: int) -> None:
-    """Cuts a log that has become too long back to its beginning, from where it grows again; what was between is lost.
-
-    It has to be open for appending. (`supervisor.py`, which must run alone, does the same.)
-    """
-    if os.fstat(descriptor).st_size > LONGEST:
-        os.ftruncate(descriptor, _KEPT)
-        os.write(descriptor, f"\n── the log was longer than {LONGEST >> 20} MiB; a part was left out here\n".encode())
 
 
 def tail(log: str, lines: int) -> str:
@@ -241,9 +216,7 @@ class NewLines:
         self._position = 0
 
     def read(self) -> str:
-        """Returns the lines since the last call; after the log was shortened, those from there on."""
         with self._log.open("rb") as file:
-            self._position = min(self._position, file.seek(0, os.SEEK_END))
             file.seek(self._position)
             lines = file.read().rpartition(b"\n")[0]
         self._position += len(lines) + 1 if lines else 0

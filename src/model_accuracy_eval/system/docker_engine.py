@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import socket
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import wait
 from contextlib import contextmanager
@@ -29,8 +28,6 @@ T = TypeVar("T")
 DEFAULT_SOCKET = "unix:///var/run/docker.sock"
 _CALL_LIMIT = 600.0
 """Seconds for one call: a busy engine may take long to create a container."""
-
-_PROGRESS_SECONDS = 10.0
 
 _KNOWN_ERRORS: tuple[tuple[str, type[EvalError], str], ...] = (
     (
@@ -109,47 +106,24 @@ def has_image(client: "DockerClient", image: str) -> bool:
 
 
 def pull(client: "DockerClient", image: str, say: Callable[[str], None], check: Callable[[], None]) -> None:
-    """Pulls the image; its tag is `latest` where none is given, as on the command line. `say` shows how far it is."""
+    """Pulls the image; its tag is `latest` where none is given, as on the command line."""
     docker = extras.load("docker")
     requests = extras.load("requests")
     say(f"Pulling the image {image}.")
     try:
-        run_attended(lambda: _pull(client, image, say), check)
+        pulled = run_attended(lambda: client.images.pull(image), check)
     except (docker.errors.DockerException, requests.RequestException) as error:
         message = str(getattr(error, "explanation", None) or error).strip().rstrip(".")
         raise Refused(
             f"The image {image} is not on this machine, and pulling it was refused ({message}); "
             f"correct its name, or type on the engine's machine: docker login, docker pull {image}."
         ) from error
-
-
-def _pull(client: "DockerClient", image: str, say: Callable[[str], None]) -> None:
-    docker = extras.load("docker")
-    layers: dict[str, tuple[int, int]] = {}
-    said = time.monotonic()
-    name, tag = _with_tag(image)
-    for event in client.api.pull(name, tag=tag, stream=True, decode=True):
-        if "error" in event:
-            raise docker.errors.APIError(event["error"])
-        progress = event.get("progressDetail") or {}
-        if event.get("status") == "Downloading" and progress.get("total"):
-            layers[event["id"]] = progress["current"], progress["total"]
-        if layers and time.monotonic() - said > _PROGRESS_SECONDS:
-            said = time.monotonic()
-            current, total = map(sum, zip(*layers.values(), strict=True))
-            say(f"Pulling the image {image}: {current / 1e6:.0f} of {total / 1e6:.0f} MB so far.")
-    say(f"Pulled {digest(client.images.get(image))}.")
+    say(f"Pulled {digest(pulled)}.")
 
 
 def digest(image: "Image") -> str:
     """Name and digest in its registry; the engine's own id of an image that was never in one."""
     return str((image.attrs.get("RepoDigests") or [image.id])[0])
-
-
-def _with_tag(image: str) -> tuple[str, str | None]:
-    """Without a tag the SDK would pull every tag of the image."""
-    tagged = "@" in image or ":" in image.rpartition("/")[2]
-    return image, None if tagged else "latest"
 
 
 def run_attended(work: Callable[[], T], check: Callable[[], None]) -> T:

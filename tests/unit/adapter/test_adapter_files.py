@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.adapter import container_spec
-from model_accuracy_eval.adapter.adapter_files import deploy_command, read_script, refuse_replacing, wants_packages
+from model_accuracy_eval.adapter.adapter_files import deploy_command, refuse_replacing, wants_packages
 from model_accuracy_eval.errors import Refused
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -110,31 +110,6 @@ def test_requirements_that_replace_the_machines_torch(text: str, line: int | Non
     with pytest.raises(Refused, match=f"requirements.txt, line {line}, would replace") as refused:
         refuse_replacing(file)
     assert refused.value.about == ("requirements.txt", line)
-
-
-@pytest.mark.parametrize("name", ["deploy.sh", "requirements.txt"])
-def test_a_pipe_is_not_waited_for(name: str, tmp_path: Path) -> None:
-    """Nobody would ever write to it."""
-    (tmp_path / "deploy.sh").touch()
-    (tmp_path / name).unlink(missing_ok=True)
-    os.mkfifo(tmp_path / name)
-    with pytest.raises(Refused, match=rf"{name} is a pipe, a socket or a device"):
-        objection(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["deploy.sh", "requirements.txt"])
-def test_a_sparse_file_does_not_fill_the_memory(name: str, tmp_path: Path) -> None:
-    """A terabyte of nothing."""
-    (tmp_path / "deploy.sh").touch()
-    with (tmp_path / name).open("wb") as file:
-        file.truncate(1 << 40)
-    with pytest.raises(Refused, match=rf"{name} has 1,099,511,627,776 bytes; more than 16,777,216 are not read"):
-        objection(tmp_path)
-
-
-def objection(folder: Path) -> None:
-    read_script(folder / "deploy.sh")
-    refuse_replacing(folder / "requirements.txt")
 
 
 def test_a_sparse_file_does_not_fill_the_disk(tmp_path: Path) -> None:
