@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Counts, JSONObject, TaskSpec, ToolCall, ToolName
@@ -139,13 +139,9 @@ _VALUES: dict[type | None, Callable[[Any], Any]] = {
 # A tool answers every call with a text: an error is explained to the model, which may try again.
 
 
-# The calculator of GSM8K's solutions: notes like <<12/60=0.2>> in a text, and the value of an expression.
-#
-# Nothing is executed as Python: an expression is parsed, and only the four operations, brackets and counting one text
-# in another are computed.
+# The calculator. Nothing is executed as Python: an expression is parsed, and only the four operations, brackets and
+# counting one text in another are computed.
 
-
-PartKind = Literal["text", "python", "python_output"]
 
 _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -156,17 +152,6 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
 }
 _MAX_CHARACTERS = 1000
 """The longest expression; models write far shorter ones."""
-
-
-def split_notes(solution: str) -> Iterator[tuple[PartKind, str]]:
-    """The parts of a solution as a chat with a calculator: texts, and the expression and result of every note."""
-    for part in re.split(r"(<<[^>]+>>)", solution):
-        if part.startswith("<<") and part.endswith(">>"):
-            expression, _, result = part[2:-2].rpartition("=") if "=" in part else (part[2:-2], "", "")
-            yield "python", expression
-            yield "python_output", result
-        elif part:
-            yield "text", part
 
 
 def calculate(expression: str) -> float | None:

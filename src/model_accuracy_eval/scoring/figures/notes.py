@@ -54,15 +54,31 @@ def sample_notes(
     *,
     problems: int,
     all_equal: bool,
-) -> tuple[str, ...]:
+) -> Iterator[str]:
     """The notes on a dataset's samples, the most misleading circumstances first."""
-    return (
-        *_partial(len(problem_results), problems),
-        *_lost(plan, counts),
-        *_unjudged(counts),
-        *_unreadable(plan, counts),
-        *_sampling(plan, sampling, all_equal=all_equal),
-    )
+    if (judged := len(problem_results)) < problems:
+        yield f"The run ended early: {judged} of {problems} problems have all their samples, and only those are judged."
+    yield from _lost(plan, counts)
+    if counts.unjudged:
+        yield (
+            f"{counts.unjudged} of {counts.answered} answers could not be judged{_COUNTED} "
+            "--mode eval --reuse asks about them again."
+        )
+    if counts.reasoning_only:
+        yield f"{counts.reasoning_only} replies hold reasoning and nothing else; they count as empty."
+    if counts.cut:
+        yield f"{counts.cut} of {counts.answered} replies were cut by length: consider a larger --max-tokens."
+    if counts.not_found:
+        yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
+    if all_equal and plan.is_of_saved_replies:
+        yield f"All {sampling.n} samples of every problem are equal: pass@k and cons@k say no more than accuracy."
+    elif all_equal and sampling.temperature:
+        yield (
+            f"All {sampling.n} samples are the same text in every problem although temperature is "
+            f"{sampling.temperature:g}: the service decodes greedily; pass@k and cons@k say no more than accuracy."
+        )
+    elif all_equal:
+        yield f"Temperature is 0 and the {sampling.n} samples of every problem are equal: they are one sample."
 
 
 def of_sources(sources: Iterable[RowsSource]) -> Iterator[str]:
@@ -102,11 +118,6 @@ def of_other_answers(problems: int) -> Iterator[str]:
         )
 
 
-def _partial(judged: int, problems: int) -> Iterator[str]:
-    if judged < problems:
-        yield f"The run ended early: {judged} of {problems} problems have all their samples, and only those are judged."
-
-
 def _lost(plan: RunPlan, counts: Counts) -> Iterator[str]:
     if not counts.answered and counts.planned:
         numbers = {"failed": counts.failed, "were rejected": counts.rejected, "were never asked": counts.missing}
@@ -124,37 +135,6 @@ def _lost(plan: RunPlan, counts: Counts) -> Iterator[str]:
         yield f"{counts.failed} of {counts.planned} samples failed{tries}{_COUNTED}"
     if counts.rejected:
         yield f"{counts.rejected} of {counts.planned} samples were rejected by the service{_COUNTED}"
-
-
-def _unjudged(counts: Counts) -> Iterator[str]:
-    if counts.unjudged:
-        yield (
-            f"{counts.unjudged} of {counts.answered} answers could not be judged{_COUNTED} "
-            "--mode eval --reuse asks about them again."
-        )
-
-
-def _unreadable(plan: RunPlan, counts: Counts) -> Iterator[str]:
-    if counts.reasoning_only:
-        yield f"{counts.reasoning_only} replies hold reasoning and nothing else; they count as empty."
-    if counts.cut:
-        yield f"{counts.cut} of {counts.answered} replies were cut by length: consider a larger --max-tokens."
-    if counts.not_found:
-        yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
-
-
-def _sampling(plan: RunPlan, sampling: Sampling, *, all_equal: bool) -> Iterator[str]:
-    if not all_equal:
-        return
-    if plan.is_of_saved_replies:
-        yield f"All {sampling.n} samples of every problem are equal: pass@k and cons@k say no more than accuracy."
-    elif sampling.temperature:
-        yield (
-            f"All {sampling.n} samples are the same text in every problem although temperature is "
-            f"{sampling.temperature:g}: the service decodes greedily; pass@k and cons@k say no more than accuracy."
-        )
-    else:
-        yield f"Temperature is 0 and the {sampling.n} samples of every problem are equal: they are one sample."
 
 
 def execution_summaries(executions: Iterable[Execution]) -> tuple[ExecutionSummary, ...]:
@@ -241,9 +221,6 @@ def shared_program_notes(programs: Counter[str]) -> tuple[str, ...]:
     if programs.total() == len(programs):
         return ()
     return (f"{programs.total():,} programs were judged by running {len(programs):,}: equal ones share a verdict.",)
-
-
-# What is counted of a dataset's replies besides their verdicts: how they ended, how long they took and more.
 
 
 # Speed as the evaluation's own requests show it: time to first token, whole answer, gap between chunks, tokens.

@@ -1,17 +1,15 @@
-"""Metrics of exam answers: letters of options, points, grids, values in pictures, a worked solution."""
+"""Metrics of exam answers: letters of options, points, grids, values in pictures."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import isclose
 from string import ascii_uppercase
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers.exam_answers import plain
-from model_accuracy_eval.scoring.answers.tools import calculate, split_notes
 from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
@@ -86,18 +84,6 @@ def _points(letters: str, right: str) -> float:
     return 0.5 if letters and set(letters) < set(right) else 0.0
 
 
-def calculator_notes(answer: str, references: Sequence[str]) -> float:
-    """Share of the answer's notes like <<3*4=12>> whose result is right; without notes, 1."""
-    texts = [text for kind, text in split_notes(answer) if kind != "text"]
-    notes = list(zip(texts[::2], texts[1::2], strict=True))
-    return sum(_is_right(*note) for note in notes) / len(notes) if notes else 1.0
-
-
-def _is_right(expression: str, result: str) -> bool:
-    value, claimed = calculate(expression), calculate(result)
-    return value is not None and claimed is not None and isclose(value, claimed, rel_tol=1e-6, abs_tol=0.01)
-
-
 def math_within(answer: str, problem: Problem) -> float:
     """1 if the answer is the same mathematics as a reference, or a number that differs from it by no more than the
     column `error` allows."""
@@ -123,7 +109,6 @@ EXAM_METRICS = {
         aggregation="pooled",
         limits=lambda problem: metric_type.none_to_all(_possible_points(problem)),
     ),
-    "calculator_notes": Metric(score=calculator_notes),
 }
 
 
