@@ -23,9 +23,7 @@ from model_accuracy_eval.ports import (
     MakeRows,
     Ports,
     ProgressDisplay,
-    Sandbox,
     ServiceRole,
-    WeightsSource,
 )
 from model_accuracy_eval.records import ClientLimits, JSONObject, Recipe, RunPlan, Service, Settings
 from model_accuracy_eval.run_folder import run_folder
@@ -155,23 +153,37 @@ def local_ports(
     as on this machine; None: as we do. `private_folder`: others use the same home: nobody else may look into the run's
     folder, which holds the right answers, and a lock file in the cache is not believed.
     """
-    group = groups.of_all(plan.groups, [task.name for task in plan.tasks])
+    settings, group = plan.settings, groups.of_all(plan.groups, [task.name for task in plan.tasks])
     display = wrap_display(progress_display(progress, clock.elapsed, group=group))
-    keys, word = of_run(plan.settings, environment)
-    if word and plan.settings.mode != "eval":
+    keys, word = of_run(settings, environment)
+    if word and settings.mode != "eval":
         display.say(word)
     return Ports(
         connect=partial(connect_service, environment, keys=keys),
         launcher=_launcher(plan, environment, clock, labels, adapter_user, say=display.say),
         hub=hub(
             environment,
-            fetch=None if plan.settings.offline else data_fetch(environment, check=clock.check, say=display.say),
+            fetch=None if settings.offline else data_fetch(environment, check=clock.check, say=display.say),
             adapter_user=adapter_user,
             keep_lock=not private_folder,
         ),
-        make_rows=trusted_python(environment) if plan.settings.trust_python else _refuse_python,
-        open_sandbox=lambda: _open_sandbox(plan, environment, labels, display.say, clock.check),
-        weights_source=_weights_source(plan, environment, model_token, check=clock.check, say=display.say),
+        make_rows=trusted_python(environment) if settings.trust_python else _refuse_python,
+        open_sandbox=partial(
+            open_sandbox,
+            settings.sandbox,
+            environment,
+            image=settings.sandbox_image or None,
+            labels=labels,
+            say=display.say,
+            check=clock.check,
+        ),
+        weights_source=HubWeights(
+            environment,
+            settings.weights_dir or str(cache_folder(environment) / "weights"),
+            token=model_token or _hub_token(plan, environment),
+            check=clock.check,
+            say=display.say,
+        ),
         open_store=partial(_open_store, private=private_folder),
         open_archive=open_archive,
         run_async=run,
@@ -187,36 +199,6 @@ def _open_store(folder: str, *, private: bool) -> RunFolder:
     if not private:
         run_folder.point_to(store.root)
     return store
-
-
-def _weights_source(
-    plan: RunPlan,
-    environment: Mapping[str, str],
-    token: Secret | None,
-    *,
-    check: Callable[[], object],
-    say: Callable[[str], object],
-) -> WeightsSource:
-    folder = plan.settings.weights_dir or str(cache_folder(environment) / "weights")
-    return HubWeights(environment, folder, token=token or _hub_token(plan, environment), check=check, say=say)
-
-
-def _open_sandbox(
-    plan: RunPlan,
-    environment: Mapping[str, str],
-    labels: Labels | None,
-    say: Callable[[str], None],
-    check: Callable[[], None],
-) -> Sandbox:
-    settings = plan.settings
-    return open_sandbox(
-        settings.sandbox,
-        environment,
-        image=settings.sandbox_image or None,
-        labels=labels,
-        say=say,
-        check=check,
-    )
 
 
 def _launcher(

@@ -183,12 +183,6 @@ class ValueMessage(NamedTuple):
     """Numbers of values that the tests do not use any more."""
     text: str = ""
     """What was raised, with the line of the program that it came from; or what is no data."""
-    captured: bool = False
-    """Whether the tests want what is printed meanwhile."""
-    printed: list[str] = []
-    """That, to stdout and to stderr."""
-    typed: str | None = None
-    """What the tests have put into stdin."""
 
 
 VALUE, RAISED = "value", "raised"

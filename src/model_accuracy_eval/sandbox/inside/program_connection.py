@@ -3,7 +3,9 @@
 Only data comes from the program, and it is compared here.
 """
 
+import random
 import select
+import sys
 import threading
 from typing import Any
 
@@ -20,7 +22,6 @@ from model_accuracy_eval.sandbox.inside.messages import (
     send,
 )
 from model_accuracy_eval.sandbox.inside.named_values import NamesForTests, ProgramFunction
-from model_accuracy_eval.sandbox.inside.process_state import SeededGenerators, TestStreams
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 _NOT_RAISED = (AssertionError, KeyboardInterrupt, GeneratorExit, StopIteration, StopAsyncIteration)
@@ -41,7 +42,7 @@ class ProgramConnection:
         """Held by the thread that has asked, until its answer comes."""
         self._shared = SharedValues(step=1)
         self.codec = Codec(self._shared, NamesForTests())
-        self._streams = TestStreams()
+        self._streams = (sys.stdin, sys.stdout, sys.stderr)
         self._generators: SeededGenerators | None = None
         self.calls = 0
         self.not_data = ""
@@ -70,6 +71,9 @@ class ProgramConnection:
         return self._ask("method", name=f"Solution().{name}")
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if (sys.stdin, sys.stdout, sys.stderr) != self._streams:  # the program's are others
+            self.not_data = "standard streams of the tests' own"
+            raise NotData(self.not_data)
         if self._generators and (state := self._generators.news()) is not None:
             self._ask("seed", state)
         try:
@@ -83,10 +87,7 @@ class ProgramConnection:
 
     def _ask(self, action: str, *values: Any, name: str = "", kwargs: dict[str, Any] | None = None) -> Any:
         with self._lock:
-            question = ValueMessage(
-                action, name=name, forgotten=self._shared.drop_unused(),
-                captured=self._streams.are_captured(), typed=self._streams.typed(),
-            )  # fmt: skip
+            question = ValueMessage(action, name=name, forgotten=self._shared.drop_unused())
             try:
                 send(self._connection, self.codec.write(question, values, kwargs))
                 return self._result(self._receive())
@@ -103,7 +104,6 @@ class ProgramConnection:
             message = receive(self._connection, ValueMessage)
         except (ValueError, RecursionError, TooLarge) as error:
             raise _unreadable(error) from error
-        self._streams.write(message.printed)
         return message
 
     def _result(self, message: ValueMessage) -> Any:
@@ -141,3 +141,34 @@ def _refuse_catching(found: Any, name: str) -> None:
 
 def _unreadable(error: Exception) -> ProgramError:
     return ProgramError(f"an answer that cannot be read: {error}")
+
+
+# The random generators of Python and numpy: tests seed them in their process, for a program that draws in another.
+
+
+GeneratorState = tuple[object, ...]
+
+
+class SeededGenerators:
+    """The generators of this process."""
+
+    def __init__(self) -> None:
+        self._told = _generator_state()
+
+    def news(self) -> GeneratorState | None:
+        """Their state, if it is another one than when this was asked last."""
+        state = _generator_state()
+        if _comparable(state) == _comparable(self._told):
+            return None
+        self._told = state
+        return state
+
+
+def _generator_state() -> GeneratorState:
+    numpy = sys.modules.get("numpy")
+    return random.getstate(), numpy.random.get_state() if numpy else None
+
+
+def _comparable(state: GeneratorState) -> object:
+    python, numpy = state
+    return python, numpy and [it.tobytes() if hasattr(it, "tobytes") else it for it in numpy]  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ because expected values, tests and verdict are elsewhere, and whatever it replie
 
 import contextlib
 import os
+import random
 import sys
 import traceback
 from os import _exit
@@ -28,7 +29,6 @@ from model_accuracy_eval.sandbox.inside.messages import (
     send,
 )
 from model_accuracy_eval.sandbox.inside.named_values import NamesForProgram
-from model_accuracy_eval.sandbox.inside.process_state import ProgramStreams, restore_generators
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 FILE = "program.py"
@@ -79,7 +79,6 @@ class ProgramSide:
         self._connection = connection
         self._names: dict[str, Any] = {}
         self.codec = Codec(SharedValues(step=-1), NamesForProgram(lambda name: self._names[name]))
-        self._streams = ProgramStreams()
 
     def load(self, code: str, imports: str) -> None:
         try:
@@ -96,12 +95,10 @@ class ProgramSide:
 
     def _answer(self, message: ValueMessage) -> None:
         """Does what the tests ask. What is raised is the answer then."""
-        self._streams.begin(captured=message.captured, typed=message.typed)
         try:
             kind, value = self._done(message)
             flush()
-            answer = self.codec.write(ValueMessage(kind, name=message.name), [value])
-            send(self._connection, answer._replace(printed=self._streams.end()))
+            send(self._connection, self.codec.write(ValueMessage(kind, name=message.name), [value]))
         except (NotData, TooLarge) as refusal:
             self._send_not_data(refusal)
         except BaseException as error:  # noqa: BLE001 - the tests are told
@@ -115,7 +112,7 @@ class ProgramSide:
             case "call":
                 return VALUE, names[name](*values, **kwargs)
             case "seed":
-                restore_generators(values[0])
+                _restore_generators(values[0])
                 return VALUE, None
             case "has":
                 return VALUE, name in names
@@ -128,14 +125,21 @@ class ProgramSide:
         return MISSING, None
 
     def _send_raised(self, error: BaseException) -> None:
-        message = ValueMessage(RAISED, text=describe_error(error), printed=self._streams.end())
+        message = ValueMessage(RAISED, text=describe_error(error))
         try:
             send(self._connection, self.codec.write(message, [error.with_traceback(None)]))
         except (NotData, TooLarge) as refusal:
             self._send_not_data(refusal)
 
     def _send_not_data(self, refusal: BaseException) -> None:
-        send(self._connection, ValueMessage(NOT_DATA, text=str(refusal)[:2000], printed=self._streams.end()))
+        send(self._connection, ValueMessage(NOT_DATA, text=str(refusal)[:2000]))
+
+
+def _restore_generators(state: Any) -> None:
+    python, numpy = state
+    random.setstate(python)
+    if numpy is not None and "numpy" in sys.modules:
+        sys.modules["numpy"].random.set_state(numpy)
 
 
 def serve(code: str, link: int, imports: str = "") -> None:

@@ -44,7 +44,7 @@ HOSTILE_KERNEL: dict[str, Sample] = {
     "floods from a child and leaves": hostile("if os.fork(): return x * x\nwhile True: os.write(1, b'y' * 65536)", ("output_limit", "passed")),
     "prints half a letter": hostile("os.write(1, '\\u20ac'.encode()[:2])\nos.write(2, b'\\xff' * 5000)\nreturn 0", ("failed",)),
     "prints marks of a terminal": hostile("print('\\x1b]0;x\\x07\\x1b[2J\\x00\\u202e' * 100)\nreturn 0", ("failed",)),
-    "hands its connection to a child": hostile("if os.fork(): os._exit(0)\ntime.sleep(0.2)\nimport json\nd = json.dumps(['value', [x * x], {}, '', [], [], '', False, [], None]).encode()\nos.write(3, struct.pack('>I', len(d)) + d)\ntime.sleep(600)", ("exited", "passed")),
+    "hands its connection to a child": hostile("if os.fork(): os._exit(0)\ntime.sleep(0.2)\nimport json\nd = json.dumps(['value', [x * x], {}, '', [], [], '']).encode()\nos.write(3, struct.pack('>I', len(d)) + d)\ntime.sleep(600)", ("exited", "passed")),
     "is many interpreters": hostile("try: import _xxsubinterpreters as s\nexcept ImportError: s = None\nif s:\n    for _ in range(20):\n        i = s.create()\n        s.run_string(i, 'import os, time')\n    s.run_string(i, 'import os; os.kill(os.getppid(), 9)')\nreturn 0"),
     "loads a library of its own": hostile("open('/tmp/x.so', 'wb').write(open('/proc/self/exe', 'rb').read(4096))\ntry: ctypes.CDLL('/tmp/x.so')\nexcept OSError: return 0"),
     "runs pages that it wrote": hostile("import mmap\nm = mmap.mmap(-1, 4096, prot=7)\nm.write(b'\\x0f\\x05\\xeb\\xfc')\nctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()", NO_PASS),

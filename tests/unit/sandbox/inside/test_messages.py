@@ -30,7 +30,7 @@ MESSAGES = [
     ORDER,
     ORDER._replace(toolchain=None),
     JobReport("passed", "", [CheckOutcome(1, True), CheckOutcome(2, False)]),
-    ValueMessage("value", [["list", 1, {"a": None}]], {"0": [1.5]}, "name", [], [7], "text", True, ["", "b"], "typed"),
+    ValueMessage("value", [["list", 1, {"a": None}]], {"0": [1.5]}, "name", [], [7], "text"),
     ServerSettings("/tmp", ["/tmp"], "user", 1, 2, None),
     ValueMessage("value", ["\ud83d\ude00", "\U0001f600", "\udcff"]),  # two halves of a letter are not that letter
 ]
