@@ -2,7 +2,6 @@
 
 import io
 import json
-import signal
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +12,6 @@ from tests.e2e import command
 from tests.servers.fake_hub import Blob, FakeHub
 from tests.servers.fault_server import FaultServer
 from tests.servers.file_host import FileHost
-from tests.waiting import until
 
 CARD = b"""---
 configs:
@@ -125,28 +123,6 @@ def test_show_prints_what_is_guessed_and_columns_say_otherwise(hub: FakeHub, tmp
     refused = command.run("tasks", "show", "gsm8k", "--columns", "question", **around(hub, tmp_path))
     assert refused.code == 2
     assert "not 'question'" in refused.err
-
-
-def test_killed_while_it_fetches_and_two_at_once(hub: FakeHub, tmp_path: Path) -> None:
-    """No byte comes twice, though two go on where the killed one left off."""
-    ask = ("-n", 1, "--datasets", "hf:org/sums:main:test", "--out")
-    with FaultServer(adds) as server:
-        run = ("run", "--endpoint", server.url, *ask)
-        hub.held = ".parquet"
-        hub.hold.clear()
-        killed = command.start(*run, tmp_path / "0", **around(hub, tmp_path))
-        until(lambda: sum(path.stat().st_size for path in (tmp_path / "cache").rglob("*.partial")) > 0, "some of it")
-        killed.send_signal(signal.SIGKILL)
-        command.finish(killed)
-        hub.hold.set()
-        two = [command.start(*run, tmp_path / str(number), **around(hub, tmp_path)) for number in (1, 2)]
-        done = [command.finish(one) for one in two]
-    assert [one.code for one in done] == [0, 0], [one.err for one in done]
-    assert "where it broke off" in "".join(one.err for one in done)
-    files = hub.models["datasets/org/sums"].commits[hub.models["datasets/org/sums"].branches["main"]]
-    for name in ("main/test-00000-of-00002.parquet", "main/test-00001-of-00002.parquet"):
-        assert hub.sent[name] == len(files[name].data)
-    assert "main/train-00000-of-00001.parquet" not in hub.sent
 
 
 def test_an_address_of_a_file_is_a_dataset(tmp_path: Path) -> None:

@@ -88,31 +88,3 @@ def test_published_figures_choose_files_and_are_compared(tmp_path: Path) -> None
     assert named[-1].endswith("here it is 100.00. A remark.")
     assert "- the paper: `sums.jsonl`" in text
     assert "other.jsonl" not in text
-
-
-def test_outputs_whose_figures_are_the_same_are_one_row(tmp_path: Path) -> None:
-    """From three on; one that differs stands apart."""
-    for name in "abc":
-        write(tmp_path / f"{name}.jsonl", [True, False])
-    write(tmp_path / "d.jsonl", [True])
-    table = tmp_path / "published.yaml"
-    table.write_text(
-        "- {file: d.jsonl, figures: {accuracy: 7}}\n- {file: '*.jsonl', figures: {accuracy: 50}, source: the paper}\n"
-    )
-    text = page(tmp_path, "--published", str(table))
-    (together,) = [row for row in cells(text, "") if "(3 outputs)" in row[0]]
-    assert together[4:7] == ["3 figures", "the same", "6 / 6"]
-    assert [row[4:6] for row in cells(text, "d.jsonl")] == [["7", "100.00"]]
-    assert cells(text, "a.jsonl") == []
-
-
-def test_a_path_names_the_dataset(tmp_path: Path) -> None:
-    """Its rows are taken if they agree with the file's, otherwise the file is judged by itself."""
-    write(tmp_path / "demo_arithmetic" / "other.jsonl", [True, True])
-    agreeing = write(tmp_path / "demo_gsm8k" / "same.jsonl", [])
-    agreeing.write_text('{"id": 0, "prediction": "78", "gold": "78"}\n')
-    text = page(tmp_path, "--", "--subset").replace("\\", "")
-    assert {row[0]: row[2] for row in cells(text, "demo_")} == {
-        "demo_arithmetic/other.jsonl": "the number",
-        "demo_gsm8k/same.jsonl": "demo_gsm8k",
-    }

@@ -82,13 +82,6 @@ def test_without_results_the_difference_is_explained(tmp_path: Path) -> None:
     assert result["scoring"].endswith("without settings (there is no results file)")
 
 
-def test_results_of_another_run_are_not_taken(tmp_path: Path) -> None:
-    """Only the file with the same stamp was written with the samples."""
-    file = kept(tmp_path, lenient("whole"), config(FLAT))
-    (tmp_path / f"results_{STAMP}.json").rename(tmp_path / "results_2026-03-27T15-13-26.123456.json")
-    assert rescored(file)[0]["differing"] == 2
-
-
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
@@ -102,13 +95,6 @@ def test_what_cannot_be_followed_says_why(told: dict[str, Any], reason: str, tmp
     """Then the metrics are judged with their usual settings, as without results."""
     (result,) = rescored(kept(tmp_path, lenient("whole"), told))
     assert (reason in result["scoring"], result["differing"]) == (True, 2), result["scoring"]
-
-
-def test_results_of_other_tasks_say_nothing(tmp_path: Path) -> None:
-    """They may lie beside samples that were renamed."""
-    file = Path(kept(tmp_path, lenient("whole"), config(FLAT)))
-    (result,) = rescored(str(file.rename(file.with_name(f"samples_others_{STAMP}.jsonl"))))
-    assert "says nothing of 'others'" in result["scoring"]
 
 
 def test_a_figure_of_the_whole_is_claimed_by_the_results(tmp_path: Path) -> None:

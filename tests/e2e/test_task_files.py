@@ -87,16 +87,6 @@ def test_files_of_both_spellings_and_groups_are_datasets(folder: Path) -> None:
     assert results["declared_sums"]["number"] == 80.0
 
 
-def test_python_of_a_task_is_run_only_with_trust(folder: Path) -> None:
-    """Without it the run is refused with the name of the function; with it the rows are those that it makes."""
-    done, _ = run(folder, "--datasets", folder / "tasks/odd.yaml")
-    assert done.code == 2
-    assert "process_docs is Python (!function utils.odd), which is run only with --trust-python" in done.err
-    done, results = run(folder, "--datasets", folder / "tasks/odd.yaml", "--trust-python")
-    assert done.code == 0, done.err
-    assert len(results["odd_sums"]["details"]) == 2
-
-
 def test_tasks_show_prints_the_task_and_its_first_prompt(folder: Path) -> None:
     """Or what stands against it."""
     done = command.run("tasks", "show", folder / "tasks/own_sums.yaml", "--data-dir", folder / "data")

@@ -1,32 +1,126 @@
-"""A run over UltraEval's task files, against services over real HTTP: generated, weighed, and every postprocess."""
+"""A run over UltraEval's task files, against services over real HTTP: generated, weighed, and programs."""
 
 import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.e2e import command, ultraeval_folder
-from tests.e2e.ultraeval_folder import JSON, SEAS
+from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 from tests.servers.likelihood_server import VLLM_NO_BOS, LikelihoodServer
-from tests.unit.scoring.answers.test_ultraeval_answers import READ
 
-from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
+JSON = dict[str, Any]
 
-MARKED = {name: text for name, text, answer in reversed(READ) if answer.strip()}
-"""One reply for every postprocess function."""
+TIDES_GEN = """import random
+
+from UltraEval.tasks.postprocess import ExactMatchPost
+
+
+def transform(data, num_sample: int, r: random.Random, dataset_name: str):
+    _, right = ExactMatchPost()([], data["answer"])
+    return {
+        "input": f"{data['passage']}\\nQuestion: {data['question']}\\nAnswer: ",
+        "output": data["answer"],
+        "processed_output": right,
+    }
+"""
+TIDES_PPL = """import random
+
+
+def transform(data, num_sample: int, r: random.Random, dataset_name: str):
+    right = max(data["target_scores"], key=data["target_scores"].get)
+    return {"input": f"Question: {data['question']}\\nAnswer: ", "output": right, "processed_output": right}
+"""
+PLAIN = """def transform(data, num_sample, r, dataset_name):
+    return {"input": data["question"], "output": "", "processed_output": data["answer"]}
+"""
+
+SEAS = ["North Sea", "Rome", "London", "a mat", "Paris", "New York"]
+
+
+def task(name: str, dataset: str, transform: str, **fields: Any) -> JSON:
+    return {
+        "task_name": name,
+        "path": f"datasets/{dataset}/data/{name}.jsonl",
+        "description": "",
+        "transform": f"datasets/{dataset}/{transform}",
+        "fewshot": 0,
+        "generate": {"method": "generate", "params": ""},
+        "postprocess": "",
+        "metric": {"accuracy": {"evaluation": {"type": "exact_match"}}},
+    } | fields
+
+
+def tides() -> dict[str, list[JSON]]:
+    """Two tasks of six rows."""
+    return {
+        name: [
+            {
+                "passage": f"The tide {name} {place}.",
+                "question": f"Where is the {name} tide {place}?",
+                "target_scores": {sea: int(at == place) for at, sea in enumerate(SEAS[:4] if place < 4 else SEAS)},
+                "answer": [SEAS[place], "the sea"],
+            }
+            for place in range(6)
+        ]
+        for name in ("high", "low")
+    }
+
+
+def generating(name: str) -> JSON:
+    """Every field in use."""
+    return task(
+        name,
+        "tides",
+        "transform_gen_v0.py",
+        description="Answer in a word {or two}.",
+        fewshot=2,
+        generate={"method": "generate", "params": "models/model_params/twice.json"},
+        postprocess="exact_match_post",
+        metric={
+            "accuracy": {"evaluation": {"type": "in_match"}},
+            "likeness": {"evaluation": {"type": "f1_score"}, "aggregation": {"type": "mean"}},
+        },
+    )
+
+
+def weighing(name: str, postprocess: str = "") -> JSON:
+    metric = {
+        "accuracy": {"evaluation": {"type": "log_prob"}},
+        "share": {"evaluation": {"type": "log_prob_mc2"}},
+    }
+    method = {"method": "loglikelihood", "params": ""}
+    return task(
+        name, "tides", "transform_ppl_v0.py", fewshot=1, generate=method, postprocess=postprocess, metric=metric
+    )
+
+
+def write(root: Path, read: dict[str, list[JSON]], run: list[JSON]) -> Path:
+    """A folder as UltraEval's; `read` has further rows by path, and `run` is a list of tasks in `configs/run.json`."""
+    files = {
+        "datasets/tides/transform_gen_v0.py": TIDES_GEN,
+        "datasets/tides/transform_ppl_v0.py": TIDES_PPL,
+        "datasets/posts/transform.py": PLAIN,
+        "models/model_params/twice.json": json.dumps({"temperature": 0.5, "sampling_num": 2, "stop": ["\n\n"]}),
+        "configs/run.json": json.dumps(run),
+    }
+    for name in ("high", "low"):
+        files[f"datasets/tides/config/{name}_gen.json"] = json.dumps(generating(name))
+    files["datasets/tides/config/high_ppl.json"] = json.dumps(weighing("high"))
+    files["datasets/tides/config/low_ppl.json"] = json.dumps(weighing("low", "general_torch_ppl_norm"))
+    rows = read | {f"datasets/tides/data/{name}.jsonl": made for name, made in tides().items()}
+    files |= {path: "".join(json.dumps(row) + "\n" for row in made) for path, made in rows.items()}
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """UltraEval's folder, with a run over a task for every postprocess function."""
-    rows = {
-        f"datasets/posts/data/{name}.jsonl": [{"question": f"Read {name}", "answer": POSTPROCESS[name](text)}]
-        for name, text in MARKED.items()
-    }
-    run = [ultraeval_folder.task(name, "posts", "transform.py", postprocess=name) for name in MARKED]
-    return ultraeval_folder.write(tmp_path / "ultra", rows, run)
+    return write(tmp_path / "ultra", {}, [])
 
 
 def run(url: str, root: Path, *arguments: object) -> tuple[command.Done, dict[str, JSON]]:
@@ -34,11 +128,6 @@ def run(url: str, root: Path, *arguments: object) -> tuple[command.Done, dict[st
     out = root / "out"
     done = command.run("run", "--endpoint", url, "--out", out, "--trust-python", *arguments)
     return done, {path.stem: json.loads(path.read_bytes()) for path in out.glob("[0-9a-f]*/results/*/*.json")}
-
-
-def rows_of(root: Path) -> list[str]:
-    (summary,) = root.glob("out/[0-9a-f]*/summary/*.csv")
-    return summary.read_text(encoding="utf-8").splitlines()
 
 
 def answer(request: JSON) -> list[str]:
@@ -66,30 +155,6 @@ def test_u5_u7_u9_u12_u19_a_generating_task_end_to_end(root: Path) -> None:
     assert found["likeness"] == pytest.approx(100 * 4 / 6 / 2)
 
 
-def test_u2_a_dataset_of_several_tasks_has_their_plain_mean(root: Path) -> None:
-    """By its name in a folder, as by a list of its tasks."""
-    with FaultServer(answer) as server:
-        done, results = run(server.url, root, "--datasets", "tides", "--tasks-path", root / "datasets", "--limit", "4")
-    assert done.code == 0, done.err
-    assert {"tides_high_gen", "tides_low_gen"} <= set(results)
-    (mean,) = [line for line in rows_of(root) if line.startswith("tides,") and ",accuracy," in line]
-    assert mean.endswith("50.00")
-
-
-def test_u11_every_postprocess_function_end_to_end(root: Path) -> None:
-    """A run file with a task for each: the reply is read, and found equal to what the row says is right."""
-
-    def reply(request: JSON) -> list[str]:
-        return [MARKED.get(request["messages"][-1]["content"].removeprefix("Read "), "ready")] * request.get("n", 1)
-
-    with FaultServer(reply) as server:
-        done, results = run(server.url, root, "--datasets", root / "configs/run.json", "-n", "1")
-    assert done.code == 0, done.err
-    assert {name for name, found in results.items() if found.get("accuracy") == 100.0} >= {
-        f"posts_{name.replace('_', '-')}_gen" for name in POSTPROCESS
-    }
-
-
 def losses(server: LikelihoodServer, prompt: str, options: list[str], *, norm: bool) -> list[float]:
     """As UltraEval counts them: all tokens but the first of each prompt, or the mean behind those that all share."""
     read = [server.model.vocabulary.encode(prompt + option) for option in options]
@@ -109,7 +174,7 @@ def test_u8_u10_u13_u14_a_weighing_task_end_to_end(root: Path, name: str, norm: 
         (shown,) = root.glob(f"out/[0-9a-f]*/predictions/*/tides_{name}_ppl.json")
         prompts = [row["origin_prompt"][0]["prompt"] for row in json.loads(shown.read_bytes()).values()]
         right, shares = [], []
-        for prompt, row in zip(prompts, ultraeval_folder.tides()[name], strict=True):
+        for prompt, row in zip(prompts, tides()[name], strict=True):
             worth = list(row["target_scores"].values())
             loss = losses(server, prompt, list(row["target_scores"]), norm=norm)
             right.append(worth[loss.index(min(loss))])
@@ -119,21 +184,6 @@ def test_u8_u10_u13_u14_a_weighing_task_end_to_end(root: Path, name: str, norm: 
     found = results[f"tides_{name}_ppl"]
     assert found["accuracy"] == pytest.approx(100 * sum(right) / 6)
     assert found["share"] == pytest.approx(100 * sum(shares) / 6)
-
-
-def test_python_is_run_only_with_trust(root: Path) -> None:
-    """And everything that stands against a task is said at once."""
-    done = command.run("tasks", "show", root / "datasets/tides/config/high_gen.json")
-    assert done.code == 2
-    assert "its rows are made by Python (datasets/tides/transform_gen_v0.py), which is run only with" in done.err
-
-
-def test_tasks_show_prints_a_task_file_and_its_first_prompt(root: Path) -> None:
-    """As it would be sent."""
-    done = command.run("tasks", "show", root / "datasets/tides/config/low_gen.json", "--trust-python")
-    assert done.code == 0, done.err
-    assert "name: tides_low_gen\n" in done.out
-    assert "Question: Where is the low tide 0?\nAnswer: " in done.out
 
 
 def test_u17_u19_programs_of_both_benchmarks_end_to_end(sandbox: str, tmp_path: Path) -> None:
@@ -151,10 +201,10 @@ def test_u17_u19_programs_of_both_benchmarks_end_to_end(sandbox: str, tmp_path: 
     metric = {"pass_k": run_ | {"aggregation": {"type": "pass_k"}}, "passed": run_}
     method = {"method": "generate", "params": {"sampling_num": 2, "temperature": 0.5}}
     tasks = [
-        ultraeval_folder.task(name, "posts", "transform.py", generate=method, metric=metric, postprocess=post)
+        task(name, "posts", "transform.py", generate=method, metric=metric, postprocess=post)
         for name, post in (("human", "humaneval_post"), ("mbpp", "new_mbpp_post"))
     ]
-    root = ultraeval_folder.write(tmp_path / "ultra", rows, tasks)
+    root = write(tmp_path / "ultra", rows, tasks)
     with FaultServer(lambda request: bodies.get(request["messages"][-1]["content"], ["ready"] * 2)) as server:
         done, results = run(server.url, root, "--datasets", root / "configs/run.json", "--sandbox", sandbox)
     assert done.code == 0, done.err

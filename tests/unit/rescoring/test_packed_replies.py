@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -123,23 +122,6 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BadData, match="pipe is a pipe or a device, .* save them to a file"):
         read(tmp_path / "pipe")
-
-
-@pytest.mark.parametrize(("form", "most"), [("list", 3.5), ("object", 3.5), ("inside", 3.5), ("lines", 0.3)])
-def test_memory_holds_one_line_or_a_large_file_about_twice(tmp_path: Path, form: str, most: float) -> None:
-    """Its bytes and its texts."""
-    path = tmp_path / "large.json"
-    rows = [{"id": number, "prediction": "lorem ipsum " * 1_000} for number in range(2_000)]
-    keyed = {row["id"]: row for row in rows}
-    inside = {"date": "x", "eval": {row["id"]: [{"solution": row["prediction"], "status": "pass"}] for row in rows}}
-    lines = "\n".join(map(json.dumps, rows))
-    contents = {"list": rows, "object": keyed, "inside": inside}
-    path.write_text(lines if form == "lines" else json.dumps(contents[form]))
-    tracemalloc.start()
-    assert sum(1 for _ in open_replies(PackedFile(path, path.name)).replies()) == len(rows)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < path.stat().st_size * most
 
 
 def parts(folder: Path, *sizes: int) -> list[str]:

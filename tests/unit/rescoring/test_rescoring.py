@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from tests.fake_ports import fake_ports
 from tests.saved_bytes import read
 
-from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import RunPlan
-from model_accuracy_eval.rescoring import outcome
 from model_accuracy_eval.rescoring.outcome import Rescored, as_text
 from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
 
@@ -194,13 +192,6 @@ def test_lm_evals_loglikelihoods_of_options_are_compared_again(filtered: list[ob
     result = of_lines(lines([sample]))
     assert figures(result) == {"acc": 0.0, "acc_norm": 100.0}
     assert result.differing == 0
-
-
-def test_claims_are_the_numbers_of_a_results_file() -> None:
-    """Details and other things beside them are passed over."""
-    assert outcome.read_figures(b'{"accuracy": 62.5, "details": {}, "type": "GEN"}', "r.json") == {"accuracy": 62.5}
-    with pytest.raises(BadData, match=r"r\.json: this is not a results file"):
-        outcome.read_figures(b"[]", "r.json")
 
 
 def test_thoughts_judged_as_part_of_the_reply_are_a_cause() -> None:

@@ -1,20 +1,15 @@
 """Each benchmark over its real rows: how many problems, how the first is asked, and that gold answers score."""
 
-from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
 
-import msgspec
 import pytest
 from tests.one_of_each import without_large
 from tests.real_data import paper, real, rows
 
 from model_accuracy_eval.benchmarks import core
 from model_accuracy_eval.benchmarks.dataset_table import GROUPS, SECTIONS, TASKS, find
-from model_accuracy_eval.records import Attempt, Counts, DatasetResult, Problem, SummaryRow, Verdict
+from model_accuracy_eval.records import Counts, DatasetResult, SummaryRow
 from model_accuracy_eval.scoring.figures import groups
-from model_accuracy_eval.scoring.figures.judging import judge
-from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import preparation
 
 SIZES = {
@@ -26,11 +21,6 @@ SIZES = {
 }  # fmt: skip
 
 PARTS = {"mgsm": 11, "mmlu": 57, "mmlu_pro": 14, "bbh": 27, "gaokao_bench": 14, "tydiqa_tiny": 4}
-
-
-def verdict(problem: Problem, reply: str, name: str) -> Verdict:
-    attempt = Attempt(problem=problem.id, index=0, text=reply)
-    return judge(problem, [attempt], pipelines(find(name))[0]).verdicts[0]
 
 
 @pytest.mark.parametrize("name", without_large(SIZES))
@@ -60,58 +50,6 @@ def test_the_data_is_what_the_hash_says(name: str) -> None:
         assert sha256(real(file)).hexdigest() == file.sha256
 
 
-REPLIES: dict[str, Callable[[Problem], str]] = {
-    "gsm8k_nanochat": lambda problem: f"It is so.\n#### {problem.references[0]}",
-    "mgsm": lambda problem: f"… \n#### {problem.references[0]}",
-    "svamp": lambda problem: f"That makes {problem.references[0].removesuffix('.0')}.",
-    "spelling_bee": lambda problem: f"I count them.\n#### {problem.references[0]}",
-    "simple_spelling": lambda problem: f"Word: {problem.references[0].replace(',', ', ')}",
-    "mmlu": lambda problem: f"Let me see. ANSWER: {problem.references[0]}",
-    "mmlu_pro": lambda problem: f"<think>A? B?</think>The answer is ({problem.references[0]}).",
-    "arc_easy": lambda problem: f"{problem.references[0]}",
-    "arc_challenge": lambda problem: f"**{problem.references[0]}**",
-    "bbh": lambda problem: f"We think. So the answer is {problem.references[0]}.\n\nQ: next?\nA: the answer is 7.",
-    "gaokao_bench": lambda problem: f"先看选项。\n【答案】{problem.references[0].replace(',', ' ')}",
-    "truthfulqa": lambda problem: f"ANSWER: {problem.references[0]}",
-    "tydiqa_tiny": lambda problem: problem.references[0],
-}
-
-
-@pytest.mark.parametrize("name", without_large(REPLIES))
-def test_gold_answers_are_right(name: str) -> None:
-    """The reference of every row, said as a model would say it, is judged right."""
-    for problem in paper(name).problems:
-        found = verdict(problem, REPLIES[name](problem), name)
-        assert found.why == "right", (problem.references, REPLIES[name](problem), found)
-
-
-@pytest.mark.parametrize("name", without_large(REPLIES))
-def test_other_answers_are_wrong(name: str) -> None:
-    """Another row's answer is wrong wherever it differs."""
-    problems = paper(name).problems
-    different = 0
-    for problem, other in zip(problems, [*problems[1:], problems[0]], strict=True):
-        same_length = len(problem.references[0].split(",")) == len(other.references[0].split(","))
-        if problem.references != other.references and problem.category == other.category and same_length:
-            found = verdict(problem, REPLIES[name](other), name)
-            different += found.why == "wrong"
-            assert found.why in {"wrong", "not found"}, (problem.references, other.references, found)
-    assert different or name == "tydiqa_tiny"
-
-
-@pytest.mark.slow
-def test_l41_mmlu_asks_for_a_letter() -> None:
-    """The first question, written here by hand from the format that the dataset's docstring tells."""
-    problem = paper("mmlu").problems[0]
-    (message,) = problem.messages
-    assert message.content == (
-        "Find the degree for the given field extension Q(sqrt(2), sqrt(3), sqrt(18)) over Q.\n"
-        "A. 0\nB. 4\nC. 2\nD. 6\n\n"
-        "Think it through if you need to, then end with: ANSWER: X (the letter of the right option)."
-    )
-    assert problem.references == ("B",)
-
-
 @pytest.mark.slow
 def test_mmlu_shows_five_examples_of_the_subject() -> None:
     """Header, five solved questions of the dev file, the question; the letters are weighed behind a blank."""
@@ -127,43 +65,6 @@ def test_mmlu_shows_five_examples_of_the_subject() -> None:
     assert last.category == "world_religions"
     assert "about world religions." in last.text
     assert last.text.split("\n\n")[1] != problem.text.split("\n\n")[1]
-
-
-def test_n4_nanochat_puts_letters_behind_options() -> None:
-    """The form of nanochat, to the byte; the labels of a row may be numbers, and are what is weighed."""
-    row: dict[str, Any] = {
-        "question": "What is the capital of France?",
-        "choices": {"text": ["London", "Berlin", "Paris", "Madrid"], "label": ["A", "B", "C", "D"]},
-        "answerKey": "C",
-    }
-    numbered = {**row, "choices": {**row["choices"], "label": ["1", "2", "3", "4"]}, "answerKey": "3"}
-    task = msgspec.structs.replace(find("arc_easy_nanochat"), views=())
-    lettered, other = preparation.build(task, [row, numbered], [], None).problems
-    assert (
-        lettered.messages[0].content
-        == lettered.text
-        == (
-            "Multiple Choice question: What is the capital of France?\n"
-            "- London=A\n- Berlin=B\n- Paris=C\n- Madrid=D\n\nRespond only with the letter of the correct answer."
-        )
-    )
-    assert "- Paris=3\n" in other.text
-    assert [one.continuation for one in other.candidates] == ["1", "2", "3", "4"]
-    assert lettered.gold == other.gold == (2,)
-
-
-def test_bbh_shows_the_worked_examples_of_its_task() -> None:
-    """The authors' prompt without its warning, then the question; 27 tasks, 27 prompts."""
-    problem = paper("bbh").problems[0]
-    (message,) = problem.messages
-    assert message.content.startswith(
-        "Evaluate the result of a random Boolean expression.\n\nQ: not ( ( not not True ) ) is\nA: Let's think"
-    )
-    assert message.content.endswith(
-        "So the answer is True.\n\nQ: not ( True ) and ( True ) is\nA: Let's think step by step.\n"
-    )
-    assert message.content.count("\nQ: ") == 4
-    assert not any("canary" in one.messages[0].content for one in paper("bbh").problems)
 
 
 def test_truthfulqa_balances_the_places() -> None:

@@ -6,15 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.real_data import REAL, paper, rows
+from tests.real_data import REAL
 
 from model_accuracy_eval.benchmarks import core
-from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import FewShot, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import FewShot, Step, TaskSpec
 from model_accuracy_eval.tasks import preparation
-
-JSON = dict[str, Any]
-WITH_DATA = ["copa", "arc_easy", "piqa", "boolq", "winograd", "lambada_openai", "bigbench_operators"]
 
 
 def test_n17_the_table_says_what_the_sources_say() -> None:
@@ -85,30 +81,3 @@ def test_n19_a_schema_weighs_one_ending_behind_two_contexts() -> None:
         ("The dog", " barks."),
     ]
     assert problem.gold == (1,)
-
-
-@pytest.mark.parametrize("name", WITH_DATA)
-def test_n17_real_rows_are_weighed_in_their_form(name: str) -> None:
-    """Rows in the order of seed 1337; question, delimiter and ending joined as the sources say, examples in front."""
-    task = find(f"core_{name}")
-    expected = list(rows(task))
-    random.Random(1337).shuffle(expected)
-    for problem, row in zip(paper(task.name, 20).problems, expected, strict=False):
-        mark = "\nAnswer: " if name in {"arc_easy", "piqa", "boolq"} else " "
-        if task.kind == "choice":
-            ends = [row["query"] + mark + choice for choice in row["choices"]]
-        elif task.kind == "schema":
-            ends = [f"{context} {row['continuation']}" for context in row["context_options"]]
-        else:
-            ends = [f"{row['context'].strip()} {row['continuation']}"]
-        shots = task.prompt.fewshot.count if task.prompt.fewshot else 0
-        for candidate, end in zip(problem.candidates, ends, strict=True):
-            assert whole(candidate).endswith(end)
-            assert not shots or whole(candidate).removesuffix(end).endswith("\n\n")
-            assert bool(whole(candidate).removesuffix(end)) == bool(shots)
-
-
-def test_a_task_without_examples_shows_none() -> None:
-    """The schema needs no question of its own."""
-    assert Prompt(question="") == msgspec.structs.replace(core.BY_LABEL["winograd"].prompt, answer="")
-    assert core.BY_LABEL["squad"].data.name == "core/squad.jsonl"

@@ -199,14 +199,3 @@ def test_a_place_at_a_hub_is_one_commit_and_one_hash() -> None:
                 assert instead.sha256 is not None
                 assert instead.hub.startswith(("hf:", "github:"))
                 assert len(instead.hub.partition("@")[2].partition("/")[0]) == 40
-
-
-def test_a_place_says_what_its_rows_do_not(tmp_path: Path) -> None:
-    """BIG-Bench Extra Hard's tasks are files; a column of that name in the rows would be another one."""
-    put(tmp_path, "a.jsonl", b'{"x": 1}\n{"x": 2, "of": "rows"}\n')
-    put(tmp_path, "b.jsonl", b'{"x": 3}\n')
-    more = DataFile(name="b.jsonl", adds={"of": "b"})
-    file = DataFile(name="a.jsonl", adds={"of": "a"}, more=(more,))
-    hub = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
-    found = rows.read(file, ("x", "of"), str(tmp_path), hub, None)  # type: ignore[arg-type]
-    assert [(row["x"], row["of"]) for row in found] == [(1, "a"), (2, "a"), (3, "b")]

@@ -1,7 +1,5 @@
 """Long texts that are made here: as long as they are said to be, the same everywhere, and with one right answer."""
 
-import re
-from collections import Counter
 from importlib import resources
 from typing import Any
 
@@ -63,52 +61,6 @@ def test_right_answers_reach_everything_and_wrong_ones_nothing(kind: str) -> Non
         assert value(problem, f"<think>0</think>They are: {' and '.join(right).upper()}.", ready.task.name) == 1.0
         assert value(problem, "170017", ready.task.name) == 0.0
         assert value(problem, " ".join(right[1:]) or "none", ready.task.name) == pytest.approx(1 - 1 / len(right))
-
-
-def test_a_needle_stands_once_and_at_its_depth() -> None:
-    """Counted in sentences, from the very first to the very last."""
-    for row in made("niah_single"):
-        (value,) = row["answers"]
-        assert row["text"].count(value) == 1
-        before, after = (len(re.findall(r"\.", part)) for part in re.split(f"{value}", row["text"]))
-        assert 100 * before / (before + after - 1) == pytest.approx(int(row["depth"].split()[0]), abs=1)
-    depths = Counter(row["depth"] for row in made("niah_single"))
-    assert len(depths) == 11
-    assert sorted(depths)[::10] == ["000 %", "100 %"]
-
-
-@pytest.mark.parametrize("kind", ["niah_multikey", "niah_multivalue", "niah_multiquery"])
-def test_facts_answer_the_question_alone(kind: str) -> None:
-    """Four facts; those of the things that are asked for have the right numbers, in the order of the question."""
-    for row in made(kind):
-        facts = re.findall(r"The number of the (\w+ \w+) is (\d+)\.", row["text"])
-        assert len(facts) == 4
-        asked = [number for thing, number in facts if f"the {thing}" in row["question"]]
-        assert set(asked) == set(row["answers"])
-        assert len(row["answers"]) == {"niah_multikey": 1}.get(kind, 4)
-
-
-def test_a_solver_of_assignments_finds_the_variables() -> None:
-    """Line by line, in the order of the text: no variable is used before it has a value."""
-    for row in made("vt"):
-        values: dict[str, str] = {}
-        for name, given in re.findall(r"VAR (\w+) = (?:VAR )?(\w+)\.", row["text"]):
-            values[name] = given if given.isdigit() else values[given]
-        asked = re.search(r"have the value (\d+)", row["question"])
-        assert asked is not None
-        assert len(values) == 10
-        assert {name for name, value in values.items() if value == asked[1]} == set(row["answers"])
-
-
-@pytest.mark.parametrize(("kind", "size"), [("cwe", 10), ("fwe", 3)])
-def test_counted_words_are_the_most_frequent(kind: str, size: int) -> None:
-    """And those behind them are clearly less frequent; every common word occurs thirty times, every other three."""
-    for row in made(kind, 8000, 10):
-        counts = Counter(re.findall(r"[a-z]+", row["text"]))
-        best = counts.most_common(size + 1)
-        assert {word for word, _ in best[:size]} == set(row["answers"])
-        assert best[size - 1][1] > 1.3 * best[size][1]
-        assert kind != "cwe" or set(counts.values()) == {30, 3}
 
 
 def test_lengths_that_cannot_be_made_are_refused() -> None:

@@ -76,11 +76,6 @@ def test_n2_a_mixture_is_shuffled_always_in_the_same_way() -> None:
     assert [problem.category for problem in paper.problems] == ["y", "x", "x", "y", "x"]
 
 
-def test_n3_a_sequence_is_one_part_after_the_other() -> None:
-    """In the order in which the parts stand."""
-    assert asked(built(whole(part("x"), part("y")), SIZES)) == ["x0", "x1", "x2", "y0", "y1"]
-
-
 def test_n2_a_part_that_stands_twice_is_asked_twice() -> None:
     """Oversampling by repetition, each time under a number of its own."""
     paper = built(whole(part("y"), part("x"), part("y")), SIZES)

@@ -4,7 +4,6 @@ import contextlib
 import csv
 import io
 import json
-import tracemalloc
 from typing import Any
 
 import pytest
@@ -29,12 +28,6 @@ def test_what_was_written_as_jsonl_is_read(rows: list[dict[str, str]], escaped: 
     """Any text survives, escaped or as it is, with either line end; U+2028 and its like end no line."""
     text = newline.join(json.dumps(row, ensure_ascii=escaped) for row in rows)
     assert parse("a.jsonl", text.encode(), FIELDS) == rows
-
-
-@given(TABLES)
-def test_what_was_written_as_json_is_read(rows: list[dict[str, str]]) -> None:
-    """A list of objects."""
-    assert parse("a.json", json.dumps(rows).encode(), FIELDS) == rows
 
 
 @given(CSV_TABLES, st.sampled_from(["\n", "\r\n"]))
@@ -143,13 +136,6 @@ def test_rows_may_stand_inside_an_object() -> None:
     assert parse("a.json", b'{"one": "text"}', ("key", "value")) == [{"key": "one", "value": "text"}]
 
 
-def test_a_line_may_be_a_conversation() -> None:
-    """A list of messages is one row."""
-    line = b'[{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]\n'
-    (row,) = parse("talk.jsonl", line, ("messages",))
-    assert [message["role"] for message in row["messages"]] == ["user", "assistant"]
-
-
 HUB = MemoryHub({"a.jsonl": b'{"n": 1}\n{"n": 2}\n'})
 
 
@@ -201,29 +187,6 @@ def test_a_file_may_be_one_text() -> None:
     assert files.read(file, ("key", "value"), None, hub, lambda recipe, rows, _: rows) == [
         {"key": "a", "value": "one\n\ntwo\n"}
     ]
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.txt"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_large_file_is_in_memory_once(name: str, encoding: str) -> None:
-    """Beside its bytes and its rows there is never a copy of the whole, neither as a text nor as a list of lines."""
-    words = "word " * 200
-    lines = {
-        "a.jsonl": json.dumps({"question": words, "answer": "é"}, ensure_ascii=False),
-        "a.csv": f"{words},é",
-        "a.tsv": f"{words}\té",
-        "a.txt": words,
-    }
-    heads = {"a.csv": "question,answer\n", "a.tsv": "question\tanswer\n"}
-    data = (heads.get(name, "") + f"{lines[name]}\n" * 4000).encode(encoding)
-    tracemalloc.start()
-    try:
-        found = parse(name, data, ("text",) if name == "a.txt" else ("question", "answer"))
-        kept, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert len(found) == 4000
-    assert most - kept < len(data) / 10
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])

@@ -54,14 +54,6 @@ def test_an_unknown_view_is_answered_with_the_nearest() -> None:
         seen(Step(name="shufled"))
 
 
-def test_n1_slices_take_every_step_from_start_to_stop() -> None:
-    """10:20:3 of a hundred are 10, 13, 16 and 19, with these numbers; a stop behind the end is the end."""
-    assert places(Slice(start=10, stop=20, step=3), 100) == [10, 13, 16, 19]
-    assert places(Slice(stop=50), 5) == [0, 1, 2, 3, 4]
-    built = preparation.build(task(Slice(start=10, stop=20, step=3)), ROWS, [], 2)
-    assert [problem.id for problem in built.problems] == [10, 13]
-
-
 @pytest.mark.parametrize(
     ("view", "sentence"),
     [
@@ -86,24 +78,6 @@ def test_n13_words_and_letters_are_drawn_as_nanochat_draws_them() -> None:
     made = spelling.spelling_bees(LISTED, size=3)
     assert [(row["letter"], row["word"], row["count"]) for row in made[::2]] == [("n", "banana", 2), ("e", "apple", 1)]
     assert all(row["letter"] in row["question"] and row["word"] in row["question"] for row in made)
-
-
-def test_n13_training_and_test_questions_differ() -> None:
-    """And the same question is made whenever its number is the same, however many are made."""
-    many = spelling.spelling_bees(LISTED, size=50)
-    assert spelling.spelling_bees(LISTED, size=20) == many[:20]
-    assert spelling.spelling_bees(LISTED, size=50, split="train") != many
-    asked = [row["question"] for row in many]
-    assert len(set(asked)) > 30
-    assert any(question.endswith("?") for question in asked)
-    assert any(not question.endswith("?") for question in asked)
-
-
-def test_n14_a_word_is_spelt_letter_by_letter() -> None:
-    """Words in the order of seed 42, letters with commas between."""
-    made = spelling.words_to_spell(LISTED, size=3, split="train")
-    assert sorted(row["word"] for row in made) == ["apple", "banana", "strawberry"]
-    assert {row["word"]: row["spelt"] for row in made}["apple"] == "a,p,p,l,e"
 
 
 def test_n14_tests_spell_other_words_than_training() -> None:

@@ -68,21 +68,6 @@ def test_answers_in_gsm8k_format_carry_their_solution() -> None:
     assert mixed.task.pipelines[0].metrics[0].name == "exact"
 
 
-@pytest.mark.parametrize("options", range(2, 7))
-def test_any_number_of_options_is_offered(options: int) -> None:
-    """Two to six options, each under its letter, in the order of the file."""
-    letters = "ABCDEF"[:options]
-    row = {"question": "Which?", "answer": letters[-1]} | {letter: f"word {letter}" for letter in letters}
-    paper = built("a.jsonl", jsonl(row))
-    problem = paper.problems[0]
-    assert problem.choices == tuple(f"word {letter}" for letter in letters)
-    assert problem.references == (letters[-1],)
-    assert "\n".join(f"{letter}. word {letter}" for letter in letters) in problem.messages[-1].content
-    assert f"(one of {', '.join(letters)})" in problem.messages[-1].content
-    assert why(paper, 0, f"ANSWER: {letters[-1]}") == "right"
-    assert why(paper, 0, "ANSWER: A") == "wrong"
-
-
 @given(st.lists(TEXTS, min_size=2, max_size=4), TEXTS, st.booleans())
 def test_the_text_of_options_is_left_alone(options: list[str], question: str, as_csv: bool) -> None:
     """Newlines, quotes, braces and angle brackets are shown as they are, and nothing in them is run as a template."""
@@ -97,19 +82,6 @@ def test_the_text_of_options_is_left_alone(options: list[str], question: str, as
     content = paper.problems[0].messages[-1].content
     assert content.startswith(question)
     assert all(f"{letter}. {option}" in content for letter, option in zip("ABCD", options, strict=False))
-
-
-def test_options_that_are_numbers_are_options() -> None:
-    """JSON numbers are shown and found as their digits."""
-    paper = built("a.jsonl", jsonl({"question": "2+2?", "A": 3, "B": 4, "answer": "B"}))
-    assert paper.problems[0].choices == ("3", "4")
-    assert why(paper, 0, "4.") == "right"
-
-
-def test_a_template_in_a_question_is_only_text() -> None:
-    """Braces of a user's own data are never filled."""
-    paper = built("a.jsonl", jsonl({"question": "{{ answer }} {% raw %}", "answer": "7"}))
-    assert paper.problems[0].messages[-1].content == "{{ answer }} {% raw %}"
 
 
 ROW = {"question": "Which?", "A": "x", "B": "y"}

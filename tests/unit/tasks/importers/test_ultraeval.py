@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.fake_ports import MemoryTaskFiles
 
-from model_accuracy_eval.errors import BadData, BadValue, UnknownName, Unsupported
+from model_accuracy_eval.errors import BadValue, UnknownName, Unsupported
 from model_accuracy_eval.records import (
     GroupMean,
     MetricUse,
@@ -113,12 +113,6 @@ def test_a_field_that_cannot_be_meant_is_named(change: dict[str, Any], error: ty
     assert sentence in str(raised.value)
 
 
-def test_what_is_no_json_is_said_with_its_file() -> None:
-    """And with what is wrong."""
-    with pytest.raises(BadData, match=r"run.json is no JSON that could be read: .+"):
-        ultraeval_replies.parse("run.json", b"{")
-
-
 FILE = "ultra/datasets/tydiqa/config/tydiqa_gen.json"
 WEIGHED: dict[str, Any] = {
     "generate": {"method": "loglikelihood"},
@@ -175,12 +169,6 @@ def test_u5_description_examples_and_question_with_empty_lines_between() -> None
     assert made(task(), {"input": "Q0 "}).problems[0].messages[0].content == "Q0 "
 
 
-def test_u5_an_example_may_have_an_empty_answer() -> None:
-    """The empty line stands behind it all the same."""
-    asked = made(task(fewshot=1), {"input": "Q0", "output": ""}, {"input": "Q1", "output": ""})
-    assert asked.problems[0].messages[0].content == "Q1\n\nQ0"
-
-
 def test_u6_examples_are_the_same_however_many_are_asked() -> None:
     """A limit changes nobody's examples, and they are drawn for each question anew."""
     rows = [{"input": f"Q{at} "} for at in range(12)]
@@ -218,17 +206,6 @@ def test_u9_ultraevals_own_parameters_are_known(preset: str, repeats: int, tempe
     """A task file may lie outside UltraEval's folder."""
     found = task(generate={"method": "generate", "params": f"models/model_params/{preset}.json"})
     assert (found.repeats, found.temperature, found.max_tokens) == (repeats, temperature, tokens)
-
-
-def test_u9_beam_search_is_asked_of_the_service() -> None:
-    """Fields that only some servers know go through as they are."""
-    found = task(generate={"method": "generate", "params": "vllm_beamsearch.json"})
-    assert found.generation == {"use_beam_search": True, "best_of": 10, "top_k": -1, "early_stopping": "never"}
-
-
-def test_without_parameters_the_run_decides() -> None:
-    """As UltraEval's command line does for such tasks."""
-    assert Sampling(n=4).of(task()).n == 4
 
 
 def test_u8_u10_options_are_weighed_behind_the_whole_prompt() -> None:
@@ -276,11 +253,6 @@ def test_u12_u18_each_metric_has_its_own_here(evaluation: dict[str, Any], name: 
     found = task(**evaluated(**evaluation)).pipelines[0]
     assert found.metrics == (MetricUse(name=name, label="score", args=args),)
     assert found.filters == (Step(name="exact_match_post"),)
-
-
-def test_u12_all_metrics_of_a_task_are_measured() -> None:
-    """The example of UltraEval's documentation has two."""
-    assert [measure.label for measure in task().pipelines[0].metrics] == ["f1_score", "accuracy"]
 
 
 def test_u15_rows_say_which_wording_is_right() -> None:
