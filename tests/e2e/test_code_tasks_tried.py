@@ -1,6 +1,5 @@
 """A user's code tasks are tried before anything is asked: what cannot tell right from wrong is refused with its rows."""
 
-import gzip
 import json
 from collections.abc import Iterator
 from functools import partial
@@ -10,9 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.e2e import command
-from tests.e2e.test_code_references import DATA
 from tests.fake_ports import ManualClock, RecordingProgress, ScriptedSandbox, fake_ports
-from tests.sandboxed import EVERY
 from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval.errors import Refused
@@ -165,29 +162,6 @@ def test_large_tasks_are_tried_in_part_and_that_is_said() -> None:
     sandbox.programs.clear()
     check_sandbox(plan(prepared).with_settings(reuse="before"), [prepared], ports)
     assert sandbox.programs == []
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
-@pytest.mark.parametrize("with_solution", [True, False])
-@pytest.mark.parametrize("name", ["humaneval/HumanEval", "mbpp/mbpp"])
-def test_published_problems_as_a_users_own_are_taken(ports: Ports, name: str, *, with_solution: bool) -> None:
-    """None of their tests is refused, with their solutions and without; all of them under `make references`."""
-    rows = [json.loads(line) for line in gzip.decompress((DATA / f"{name}.jsonl.gz").read_bytes()).splitlines()]
-    prepared = task("{tests}", "x" * with_solution, rows=len(rows))
-    problems = tuple(
-        msgspec.structs.replace(problem, extras=own_columns(row))
-        for problem, row in zip(prepared.problems, rows, strict=True)
-    )
-    prepared = msgspec.structs.replace(prepared, problems=problems if EVERY else problems[::60])
-    assert check_sandbox(plan(prepared), [prepared], ports)
-
-
-def own_columns(row: JSON) -> JSON:
-    """The tests and the solution of a problem of HumanEval or MBPP as texts."""
-    if "canonical_solution" in row:
-        tests = f"{row['test']}\ncheck({row['entry_point']})\n"
-        return {"tests": tests, "solution": row["prompt"] + row["canonical_solution"]}
-    return {"tests": "\n".join([row["test_setup_code"], *row["test_list"]]), "solution": row["code"]}
 
 
 def test_nothing_is_asked_before(sandbox: str, tmp_path: Path) -> None:

@@ -99,17 +99,6 @@ def test_a_fresh_machine_evaluates_what_a_hub_has(hub: FakeHub, tmp_path: Path) 
         assert source["places"][1].endswith("/main/test-00001-of-00002.parquet")
 
 
-def test_an_address_with_several_splits_is_answered_with_the_command(hub: FakeHub, tmp_path: Path) -> None:
-    """Nothing is guessed, and nothing asked."""
-    with FaultServer(adds) as server:
-        run = ("run", "--endpoint", server.url, "--out", tmp_path / "1", "--datasets")
-        config = command.run(*run, "hf:org/sums", **around(hub, tmp_path))
-        split = command.run(*run, "hf:org/sums:main", **around(hub, tmp_path))
-    assert (config.code, split.code, server.requests) == (2, 2, [])
-    assert "hf:org/sums has 2 configurations: hard, main. Name one, such as hf:org/sums:hard:test." in config.err
-    assert "configuration 'main', has 2 splits: test, train. Name one, such as hf:org/sums:main:test." in split.err
-
-
 def test_show_prints_what_is_guessed_and_columns_say_otherwise(hub: FakeHub, tmp_path: Path) -> None:
     """The same rows with the roles of two columns exchanged."""
     shown = command.run("tasks", "show", "hf:org/sums:hard", **around(hub, tmp_path))

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from tests.e2e import command
 
-from model_accuracy_eval import rescore
-
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "rescore.md"
 
 
@@ -57,25 +55,6 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     assert "The setting 'k' cannot be 'two'" in done.err
 
 
-def test_fields_of_any_other_file_are_named(tmp_path: Path) -> None:
-    """The refusal names the fields, a mapping of them is taken, and a name that is not in the file is refused."""
-    file = tmp_path / "answers.jsonl"
-    rows = [{"key": n, "out": [{"text": f"It is {n}."}, {"text": "It is 99."}], "target": n} for n in range(4)]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    refused = command.run("rescore", str(file))
-    assert (refused.code, refused.out) == (2, "")
-    assert "the fields key, out.*.text, target." in refused.err
-    assert "  inspect's log (inspect): id, epoch, input, output in 'samples'" in refused.err
-    done = command.run("rescore", str(file), "--map", "id=key,prediction=out.*.text,gold=target")
-    assert (done.code, done.err) == (0, "")
-    assert ["avg@2", "50.00"] in [line.split()[:2] for line in done.out.splitlines()]
-    (result,) = rescore(file, fields={"id": "key", "prediction": "out.*.text", "gold": "target"})
-    assert {figure.metric: figure.ours for figure in result.figures}["avg@2"] == 50.0
-    wrong = command.run("rescore", str(file), "--map", "id=key,prediction=output")
-    assert wrong.code == 2
-    assert "there is no field 'output' for 'prediction'; it has key, out.*.text, target." in wrong.err
-
-
 TASK = """
 task: sums
 dataset_path: sums
@@ -118,13 +97,3 @@ def test_a_task_that_nobody_can_judge_here_is_refused(tmp_path: Path) -> None:
     done = command.run("rescore", "--task", "core", str(kept))
     assert (done.code, done.out) == (2, "")
     assert "'core' stands for 22 datasets, and plain is called like none of them" in done.err
-
-
-def test_a_dataset_with_parts_judges_as_a_whole(tmp_path: Path) -> None:
-    """A saved reply does not say which subject it belongs to."""
-    kept = tmp_path / "plain.jsonl"
-    kept.write_text(
-        '{"id": 1, "prediction": "ANSWER: B", "gold": "B"}\n{"id": 2, "prediction": "ANSWER: B", "gold": "A"}\n'
-    )
-    (told,) = json.loads(command.run("rescore", "--task", "mmlu", "--json", str(kept)).out)
-    assert {figure["metric"]: figure["ours"] for figure in told["figures"]}["accuracy"] == 50.0

@@ -138,22 +138,6 @@ def test_a_reply_that_is_there_twice_is_no_second_sample(tmp_path: Path) -> None
         judged(tmp_path, sums(*range(20)) * 3, task="demo_gsm8k", num_return_sequences=2)
 
 
-def test_numbers_of_rows_are_no_numbers_of_samples(tmp_path: Path) -> None:
-    """Some programs count all replies."""
-    rows = [{"data_abbr": "demo_gsm8k", **row, "index": place} for place, row in enumerate(sums(*range(20)))]
-    result = judged(tmp_path, rows, task="demo_gsm8k")
-    assert (figures(result), result.counts.missing) == ({"accuracy": 100.0}, 0)
-
-
-def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
-    """The runs of two models are called alike."""
-    files = [tmp_path / model / "demo_gsm8k.jsonl" for model in "ab"]
-    for file, shift in zip(files, (0, 1), strict=True):
-        file.parent.mkdir()
-        file.write_bytes(lines([{**row, "prediction": f"#### {row['id'] + 1 + shift}"} for row in sums(*range(20))]))
-    assert [figures(result)["accuracy"] for result in rescore(files)] == [100.0, 0.0]
-
-
 def test_claims_of_two_filters_are_not_one_claim(tmp_path: Path) -> None:
     """A dataset of ours has neither filter, so that both claims stand beside its figures."""
     rows = [

@@ -13,10 +13,9 @@ from tests.one_of_each import without_large
 from tests.real_data import real
 
 from model_accuracy_eval.benchmarks.dataset_table import TASKS, find
-from model_accuracy_eval.benchmarks.known_rows import KNOWN_ROWS
 from model_accuracy_eval.errors import BadData, MissingData
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import DataFile, DataRow, PreparedDataset, Recipe, RowsSource, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, PreparedDataset, Recipe, TaskSpec
 from model_accuracy_eval.tasks import preparation, rows
 
 NAMES = ("mmlu", "mmlu_choice", "mmlu_nanochat", "arc_easy", "arc_challenge_choice", "arc_challenge_nanochat")
@@ -134,42 +133,6 @@ def test_known_rows_are_known_by_other_bytes(tmp_path: Path, file: DataFile) -> 
             read(other)
         assert f"does not have the rows that '{file.name}' stands for: it has {len(other):,} rows" in str(error.value)
         assert f"known are {len(right):,} with {file.rows.sha256[:12]}… (" in error.value.sentence
-
-
-def otherwise_written(name: str, content: list[DataRow]) -> bytes:
-    """The same rows in the same kind of file, with their keys or columns in another order."""
-    turned = [dict(reversed(row.items())) for row in content]
-    if name.endswith(".csv"):
-        text = io.StringIO()
-        table = csv.DictWriter(text, list(turned[0]), delimiter=";", quoting=csv.QUOTE_ALL)
-        table.writeheader()
-        table.writerows(turned)
-        return text.getvalue().encode("utf-8-sig")
-    if name.endswith(".txt"):
-        return "\r\n".join(row["text"] for row in content).encode()
-    if name.endswith(".json") and set(content[0]) == {"key", "value"}:
-        return json.dumps({row["key"]: row["value"] for row in content}).encode()
-    return json.dumps(turned).encode() if name.endswith(".json") else "\n".join(map(json.dumps, turned)).encode()
-
-
-_LONG = {
-    "spellingbee/words_alpha.txt", "humaneval_plus/HumanEvalPlus.jsonl", "core/bigbench_qa_wikidata.jsonl", "mmlu/test.jsonl",
-    "mmlu_pro/test.jsonl", "mbpp_plus/MbppPlus.jsonl", "bbh/bbh.jsonl",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in _LONG else []) for name in KNOWN_ROWS]
-)
-def test_every_file_that_was_seen_is_known_in_another_order_of_keys(tmp_path: Path, name: str) -> None:
-    """Its bytes are not the pinned ones, and no row is another."""
-    file = DataFile(name=name, sha256="0" * 64, rows=KNOWN_ROWS[name])
-    needed = ("key", "value") if name == "bbh/cot_prompts.json" else ()
-    put(tmp_path, name, otherwise_written(name, list(rows.parse(name, real(file), needed))))
-    hub = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
-    found: list[RowsSource] = []
-    rows.read(file, needed, str(tmp_path), hub, None, note=found.append)  # type: ignore[arg-type]
-    assert [(one.status, one.count) for one in found] == [("known", KNOWN_ROWS[name].count)]
 
 
 def test_rows_that_python_makes_are_not_excused_from_the_pin(tmp_path: Path) -> None:

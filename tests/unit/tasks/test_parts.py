@@ -76,13 +76,6 @@ def test_n2_a_mixture_is_shuffled_always_in_the_same_way() -> None:
     assert [problem.category for problem in paper.problems] == ["y", "x", "x", "y", "x"]
 
 
-def test_n2_a_part_that_stands_twice_is_asked_twice() -> None:
-    """Oversampling by repetition, each time under a number of its own."""
-    paper = built(whole(part("y"), part("x"), part("y")), SIZES)
-    assert asked(paper) == ["y0", "y1", "x0", "x1", "x2", "y0", "y1"]
-    assert len({problem.id for problem in paper.problems}) == 7
-
-
 @given(st.integers(0, 4), st.integers(0, 9), st.integers(1, 3), st.sampled_from(["sequence", "mixture"]))
 def test_n1_a_mixture_is_sliced_as_a_task_is(start: int, more: int, step: int, arrangement: Any) -> None:
     """A slice takes what the same slice of the whole list would be, with the numbers of the whole."""

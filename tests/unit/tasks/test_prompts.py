@@ -58,13 +58,6 @@ def test_templates_cannot_reach_out(template: str) -> None:
         prompts.render(template, {"field": "x", "number": 7}, "here")
 
 
-def test_choices_are_a_json_list() -> None:
-    """Whatever stands in the options."""
-    row = {"A": 'it\'s <b>"x"</b> & {y}\n', "B": "乙"}
-    assert prompts.listed("{{ [A, B] | tojson }}", row, "here") == (row["A"], row["B"])
-    assert prompts.listed(None, row, "here") == ()
-
-
 @pytest.mark.parametrize("template", ["{{ A }}", '{"a": 1}', "[1]", ""])
 def test_choices_that_are_no_list_of_texts_are_refused(template: str) -> None:
     """The sentence names the row and the template."""

@@ -54,15 +54,6 @@ def test_what_is_no_json_is_refused_with_its_place(data: bytes, sentence: str) -
         decode(data, "x.json, line 7")
 
 
-@pytest.mark.parametrize(
-    "data", [b"[1 2]", b"{1: 2}", b'{"a" 2}', b"[,]", b'{"a": }', b"[1}", b'{"a": 1}{"a": 2', b'{"a": 1} x']
-)
-def test_marks_in_the_wrong_place_are_refused(data: bytes) -> None:
-    """Nothing is read over."""
-    with pytest.raises(BadData, match=r"x\.json"):
-        FileRows(SavedBytes(data, "x.json", 3)).places()
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 def test_another_encoding_is_named(encoding: str) -> None:
     """With the command that converts it."""

@@ -113,12 +113,6 @@ def test_l36_several_right_answers(target: Any, row: dict[str, Any], right: tupl
     assert problem.references == right
 
 
-def test_l36_a_position_among_choices_is_a_text_where_texts_are_asked() -> None:
-    """generate_until with doc_to_choice: the right answer is the option's text."""
-    found = built(doc_to_choice=[" no", " yes"], doc_to_target="label").problems
-    assert [problem.references for problem in found[:2]] == [(" no",), (" yes",)]
-
-
 def test_a_number_as_doc_to_text_weighs_contexts() -> None:
     """Each option is a context of its own, and all have the same ending."""
     fields: dict[str, Any] = {**CHOICE, "doc_to_choice": "{{ [q, a] }}", "doc_to_text": 1, "doc_to_target": "{{ a }}!"}
@@ -236,12 +230,6 @@ def test_what_cannot_be_done_is_named(fields: dict[str, Any], reason: str) -> No
     """Every reason is told, and nothing is left out in silence."""
     told = reasons(**fields)
     assert any(reason in one for one in told), told
-
-
-def test_all_reasons_are_told_at_once() -> None:
-    """A user learns everything from one try; what is merely left aside is told beside the task."""
-    assert len(reasons(doc_to_audio="x", metric_list=[{"metric": "wit"}], output_type="guess")) == 3
-    assert convert({**FIELDS, "should_decontaminate": True}).ignored == ("should_decontaminate",)
 
 
 def test_trusted_python_makes_columns() -> None:
