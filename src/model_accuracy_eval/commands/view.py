@@ -2,18 +2,38 @@
 
 import tempfile
 import webbrowser
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from model_accuracy_eval.commands.options import write
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.report import page, run_list
-from model_accuracy_eval.report.run_list import ListedRun
+from model_accuracy_eval.report import figures, page
+from model_accuracy_eval.report.endings import CONCLUSIONS
 from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.run_folder import find_runs
-from model_accuracy_eval.run_folder.runfile import RUN_FILE
+from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedRun:
+    """One run of the folder; `page` is the address of its own page, where it has one."""
+
+    place: str
+    run: RunFile
+    page: str
+
+    @property
+    def figures(self) -> list[tuple[str, str, str]]:
+        """Dataset, name and value of each dataset's first figure: the average of all samples, where there is one."""
+        shown = []
+        for dataset, entry in self.run.datasets.items():
+            if entry.metrics:
+                name = next((name for name in entry.metrics if name.startswith("avg@")), next(iter(entry.metrics)))
+                shown.append((dataset, name, figures.number(entry.metrics[name])))
+        return shown
 
 
 @click.command()
@@ -34,7 +54,10 @@ def view(folder: str, no_browser: bool) -> None:
         except EvalError as error:  # noqa: PERF203 - each is told
             unreadable.append(error.sentence)
     listing = place / "runs.html"
-    write(str(listing), run_list.as_html(folder, runs, unreadable))
+    ordered = sorted(runs, key=lambda listed: listed.run.started, reverse=True)
+    verdicts: dict[str, str] = {name: text.words for name, text in CONCLUSIONS.items()} | {"running": "Running"}
+    values = {"folder": folder, "runs": ordered, "verdicts": verdicts, "unreadable": unreadable}
+    write(listing, page.render("run_list.html.j2", values))
     click.echo(f"The runs of {folder}: {listing.as_uri()}")
     if not no_browser:
         webbrowser.open(listing.as_uri())

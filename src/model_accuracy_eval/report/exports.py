@@ -60,14 +60,14 @@ def exported_run(report: Report, archive: Archive) -> ExportedRun:
         name = journal.file(label, result.dataset)
         answers: dict[tuple[int, int], Attempt] = {}
         shown: dict[int, journal.ShownProblem] = {}
-        for place, line in _lines(archive, name):
+        for place, line in enumerate(archive.lines(name), start=1):
             try:
                 attempt = journal.attempt(line)
                 shown.setdefault(attempt.problem, journal.whole_prompt(line))
             except msgspec.DecodeError as error:
                 raise BadReuse(f"'{archive.root}/{name}', line {place} cannot be read: {error}.") from error
             answers[attempt.problem, max(attempt.index, 0)] = attempt
-        for _, line in _lines(archive, journal.failures_file(label, result.dataset)):
+        for line in archive.lines(journal.failures_file(label, result.dataset)):
             shown.setdefault(journal.key(line)[0], journal.whole_prompt(line))
         nothing = journal.ShownProblem("", "")
         return [
@@ -81,12 +81,6 @@ def exported_run(report: Report, archive: Archive) -> ExportedRun:
         ]
 
     return ExportedRun(report, asked)
-
-
-def _lines(archive: Archive, name: str) -> Iterator[tuple[int, bytes]]:
-    """The complete lines with their numbers; a last one that a crash cut off is left out."""
-    whole, _, _ = (archive.read(name) or b"").rpartition(b"\n")
-    return ((place, line) for place, line in enumerate(whole.split(b"\n"), start=1) if line)
 
 
 def refuse_parts(run: ExportedRun, where: str) -> None:

@@ -4,7 +4,6 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
-from math import fsum
 from typing import Any, Literal
 
 import msgspec
@@ -297,10 +296,3 @@ def _check(line: HistoryLine) -> None:
     for figure in line.figures:
         if figure.paired and len(figure.values or line.right) != line.problems:
             raise ValueError(f"its {figure.metric} has {len(figure.values)} values for {line.problems} problems")
-        if figure.paired and not line.lost and abs(_mean(line, figure) - figure.value) > 1e-6:
-            raise ValueError(f"its {figure.metric} is {figure.value}, and its problems say {_mean(line, figure)}")
-
-
-def _mean(line: HistoryLine, figure: PastFigure) -> float:
-    known = [value for value in values(line, figure) if value is not None]
-    return 100 * fsum(known) / len(known) if known else 0.0

@@ -146,7 +146,6 @@ def test_damaged_lines_are_told_and_hide_no_other() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"right": [1, 1]}, "its avg@1 is 50.0, and its problems say 100.0"),
         ({"right": [1]}, "other counts of right ones"),
         ({"right": [2, 0]}, "other counts of right ones"),
         ({"ids": [3]}, "it has 2 problems and 1 ids"),
