@@ -90,8 +90,6 @@ class Evidence:
     """Our figures of other names."""
     verdicts: "Verdicts | None" = None
     """What the file says of single samples."""
-    with_thoughts: float | None = None
-    """Our figure if thoughts are judged as part of the replies; None where there are none."""
     share: bool = True
     """Whether it is a percentage."""
 
@@ -138,8 +136,6 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
     others = {name: value for name, value in evidence.others.items() if name not in unlikely}
     if names := [name for name, value in others.items() if _gives(claim, value / 100, evidence)]:
         yield "other figure", f"another of our figures is meant ({', '.join(names)})"
-    if evidence.with_thoughts is not None and _gives(claim, evidence.with_thoughts / 100, evidence):
-        yield "thoughts", "the thoughts before an answer are judged as part of the reply"
 
 
 def _gives(claim: Claim, share: float | None, evidence: Evidence) -> bool:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -187,33 +187,19 @@ def _numbers(content: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[st
 
 
 def compare(
-    result: DatasetResult,
-    headline: MetricUse,
-    claimed: Mapping[str, float],
-    of_samples: SampleValues,
-    with_thoughts: Callable[[], Mapping[str, float]] = dict,
+    result: DatasetResult, headline: MetricUse, claimed: Mapping[str, float], of_samples: SampleValues
 ) -> tuple[ClaimedFigure, ...]:
-    """Every figure that either side has. `of_samples`: of the headline. `with_thoughts` judges thoughts as part of the
-    replies; it is called only if a claim differs."""
+    """Every figure that either side has. `of_samples`: of the headline."""
     claims = causes.claims(claimed)
     names = dict.fromkeys([*(row.metric for row in result.rows), *claimed])
-
-    def figures(whole: Mapping[str, float]) -> list[ClaimedFigure]:
-        own = _OwnFigures(result, headline, of_samples, whole)
-        return [own.against(name, claims.get(name)) for name in names]
-
-    first = figures({})
-    whole = with_thoughts() if any(figure.why for figure in first) else {}
-    return tuple(figures(whole) if whole else first)
+    own = _OwnFigures(result, headline, of_samples)
+    return tuple(own.against(name, claims.get(name)) for name in names)
 
 
 class _OwnFigures:
     """Our figures, and any others that the samples give."""
 
-    def __init__(
-        self, result: DatasetResult, headline: MetricUse, of_samples: SampleValues, whole: Mapping[str, float]
-    ) -> None:
-        self._whole = whole
+    def __init__(self, result: DatasetResult, headline: MetricUse, of_samples: SampleValues) -> None:
         self._rows = {row.metric: row for row in result.rows}
         self._first = result.rows[0].metric if result.rows else ""
         self._names = {headline.name, headline.label or headline.name}
@@ -238,7 +224,6 @@ class _OwnFigures:
         return Evidence(
             problems=self._problems,
             verdicts=self._verdicts,
-            with_thoughts=self._whole.get(name),
             ours=ours,
             figure=figure,
             others={n: row.value for n, row in self._rows.items() if row.value is not None and n != name},

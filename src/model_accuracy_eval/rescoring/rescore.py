@@ -4,7 +4,6 @@ The file is read twice: first without its texts, to find the problems that it an
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +13,6 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData, MissingData
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
-    Attempt,
     DatasetResult,
     PreparedDataset,
     Problem,
@@ -29,10 +27,8 @@ from model_accuracy_eval.rescoring.outcome import Rescored, compare
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SampleNumbers, SavedProblem, SavedReply
 from model_accuracy_eval.run import preflight, score
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
-from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, pipelines
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 
-_TAGS = re.compile(r"</?think>")
 _LOOKED_AT = 500
 """How many replies decide by what an unknown dataset is judged."""
 _SHOWN = 20
@@ -217,9 +213,6 @@ def _judged(
             pipelines(prepared.task)[0].metrics[0],
             file.claimed or claims.figures(others, filter_name),
             claims.of_samples,
-            lambda: _with_thoughts_judged(
-                prepared, plan.sampling.of(prepared.task).n, plan.k, saved_replies.read(store, plan, prepared)
-            ),
         )
     finally:
         store.close()
@@ -258,30 +251,3 @@ def _check_result(file: ReplyFile, task: TaskSpec, result: DatasetResult) -> Non
             f"{file.name}: {result.counts.not_found:,} of {result.counts.answered:,} samples lack what {task.name} is "
             f"judged by ({pipelines(task)[0].metrics[0].name}), such as the number of tokens of each option."
         )
-
-
-def _with_thoughts_judged(
-    prepared: PreparedDataset, n: int, k: Sequence[int], attempts: Iterable[Attempt]
-) -> dict[str, float]:
-    """By their names in the summary; none where no reply holds thoughts."""
-    if any(metric(use.name).asks for use in metric_uses(prepared.task)):
-        return {}
-    card = Scorecard(prepared.task, n, k)
-    samples: dict[int, list[Attempt | None]] = {}
-    problems = {problem.id: problem for problem in prepared.problems}
-    have_thoughts = False
-    for attempt in attempts:
-        with_thoughts = _with_thoughts(attempt)
-        have_thoughts |= with_thoughts.text != attempt.text
-        of_problem = samples.setdefault(attempt.problem, [None] * n)
-        if of_problem[attempt.index] is None:
-            of_problem[attempt.index] = with_thoughts
-        if None not in of_problem:
-            card.judge(problems.pop(attempt.problem), samples.pop(attempt.problem))
-    for problem in problems.values():
-        card.judge(problem, samples.get(problem.id, [None] * n))
-    return {row.metric: row.value for row in card.rows("-") if row.value is not None} if have_thoughts else {}
-
-
-def _with_thoughts(attempt: Attempt) -> Attempt:
-    return replace(attempt, text=_TAGS.sub("", "\n".join(filter(None, (attempt.reasoning, attempt.text)))))

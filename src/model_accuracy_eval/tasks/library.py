@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import dataset_table
-from model_accuracy_eval.errors import BadValue, MissingData
+from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import DataFile, DataRow, TableFile, TaskGroup, TaskSpec
 from model_accuracy_eval.tasks import addresses, task_file
 from model_accuracy_eval.tasks.importers import (
@@ -146,15 +146,6 @@ class Library:
         is_local = data.name and not (data.hub or data.split or data.bundled or data.recipe)
         if not is_local or place == data.name or not self.files.holds(place):
             return data
-        try:
-            elsewhere = self.read_file(data.name)
-        except MissingData:
-            return replace(data, name=place)
-        if isinstance(elsewhere, bytes) and elsewhere not in {b"", self.files.read(place)}:
-            raise BadValue(
-                f"{path}: there are two files '{data.name}' with other contents: one beside it, and one here or under "
-                f"--data-dir. Write data: {place}, or rename one of them."
-            )
         return replace(data, name=place)
 
     def _part(self, path: str, part: Any) -> Any:

@@ -192,24 +192,3 @@ def test_lm_evals_loglikelihoods_of_options_are_compared_again(filtered: list[ob
     result = of_lines(lines([sample]))
     assert figures(result) == {"acc": 0.0, "acc_norm": 100.0}
     assert result.differing == 0
-
-
-def test_thoughts_judged_as_part_of_the_reply_are_a_cause() -> None:
-    """A tool that does not know them reads the last letter or the first text of the whole reply."""
-    texts = [
-        "<think>Is it 4? No.</think> It is 7.",
-        "<think>5.</think>I cannot say.",
-        "<think>It is 6.</think> It is 9.",
-    ]
-    rows = lines(
-        {"id": number, "prediction": text, "gold": gold}
-        for number, (text, gold) in enumerate(zip(texts, ("7", "5", "6"), strict=True))
-    )
-    (figure,) = of_lines(rows, {"accuracy": 66.67}).figures
-    assert figure.ours == pytest.approx(100 / 3)
-    assert figure.causes == ("thoughts",)
-    assert figure.why == (
-        "66.67 is what comes out when the thoughts before an answer are judged as part of the reply; here it is 33.33."
-    )
-    (figure,) = of_lines(rows, {"accuracy": 20.0}).figures
-    assert figure.causes == ()

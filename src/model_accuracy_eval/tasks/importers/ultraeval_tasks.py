@@ -32,19 +32,6 @@ from model_accuracy_eval.tasks.importers.ultraeval_replies import Config, parse
 
 Params = dict[str, Any]
 
-_PRESETS: dict[str, Params] = {
-    "vllm_sample": {"temperature": 0.3, "top_p": 0.8, "max_tokens": 300, "sampling_num": 1},
-    "vllm_sample_v1": {"temperature": 0.1, "top_p": 0.95, "max_tokens": 300, "sampling_num": 1},
-    "vllm_sample_bbh": {
-        "temperature": 0.3, "top_p": 0.8, "max_tokens": 1024, "sampling_num": 1, "presence_penalty": 0.0,
-    },
-    "vllm_logprobs": {"prompt_logprobs": 0, "max_tokens": 1},
-    "vllm_beamsearch": {
-        "use_beam_search": True, "best_of": 10, "temperature": 0, "top_p": 1, "top_k": -1, "early_stopping": "never",
-        "sampling_num": 1,
-    },
-}  # fmt: skip
-"""The files in UltraEval's `models/model_params/`, for task files elsewhere."""
 _NOT_SAMPLING = {"batch_size", "request_id", "prompt_logprobs"}
 """Parameters of UltraEval's own machinery."""
 _TASK_FIELDS = ("temperature", "top_p", "max_tokens")
@@ -54,22 +41,17 @@ _REPEATS = "sampling_num"
 
 def sampling_params(entry: str | Params, root: str | None, files: TaskFileReader, findings: ImportFindings) -> Params:
     """The parameters, which `generate.params` holds or names a file of."""
-    if not entry:
-        return {}
-    return _read(entry, root, files, findings) if isinstance(entry, str) else entry
-
-
-def _read(name: str, root: str | None, files: TaskFileReader, findings: ImportFindings) -> Params:
-    """The parameters in the file, or UltraEval's own of that name if there is no such file."""
+    if not entry or isinstance(entry, dict):
+        return entry or {}
     try:
-        content = msgspec.json.decode(files.read(str(PurePath(root or ".", name))))
+        content = msgspec.json.decode(files.read(str(PurePath(root or ".", entry))))
     except BadData:
-        content = _PRESETS.get(PurePath(name).stem)
+        content = None
     except msgspec.DecodeError as error:
-        findings.refuse(f"its parameters '{name}' are no JSON that could be read ({error})")
+        findings.refuse(f"its parameters '{entry}' are no JSON that could be read ({error})")
         return {}
     if not isinstance(content, dict):
-        findings.refuse(f"its file of parameters '{name}' is missing, or holds no parameters")
+        findings.refuse(f"its file of parameters '{entry}' is missing, or holds no parameters")
         return {}
     return content
 

@@ -198,16 +198,6 @@ def test_u7_u9_parameters_of_a_file_become_the_tasks() -> None:
     assert task(generate={"method": "generate", "params": PARAMS}) == found
 
 
-@pytest.mark.parametrize(
-    ("preset", "repeats", "temperature", "tokens"),
-    [("vllm_sample", 1, 0.3, 300), ("vllm_sample_v1", 1, 0.1, 300), ("vllm_sample_bbh", 1, 0.3, 1024)],
-)
-def test_u9_ultraevals_own_parameters_are_known(preset: str, repeats: int, temperature: float, tokens: int) -> None:
-    """A task file may lie outside UltraEval's folder."""
-    found = task(generate={"method": "generate", "params": f"models/model_params/{preset}.json"})
-    assert (found.repeats, found.temperature, found.max_tokens) == (repeats, temperature, tokens)
-
-
 def test_u8_u10_options_are_weighed_behind_the_whole_prompt() -> None:
     """Input and option without anything between them; what all share decides nothing."""
     found = task(fewshot=1, **WEIGHED)
@@ -229,7 +219,9 @@ def test_u10_how_options_are_weighed(postprocess: str, per: str) -> None:
 
 def test_parameters_of_weighing_are_left_aside_and_told() -> None:
     """They say how UltraEval's own server is to be asked."""
-    found = imported(WEIGHED | {"generate": {"method": "loglikelihood", "params": "vllm_logprobs.json"}})
+    found = imported(
+        WEIGHED | {"generate": {"method": "loglikelihood", "params": {"prompt_logprobs": 0, "max_tokens": 1}}}
+    )
     assert found.ignored == ("generate.params.max_tokens", "generate.params.prompt_logprobs")
 
 
