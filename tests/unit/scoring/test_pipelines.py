@@ -79,19 +79,6 @@ def test_l14_to_l17_scorers_are_filters_and_metrics_under_one_name() -> None:
     assert right(documented, "The answer is Paris", "paris") == 100
 
 
-def test_the_documented_words_for_reductions_work() -> None:
-    """take_first, mean and pass_at_k, over one set of replies."""
-    spec = task(
-        *(
-            pipe(MetricUse(name="exact_match", reduction=name, k=(2,) if name == "pass_at_k" else ()), name=name)
-            for name in ("take_first", "mean", "pass_at_k")
-        )
-    )
-    found = values(rows(spec, [["b", "a", "b", "b"]], ["a"]))
-    expected = {"exact_match,take_first": 0, "exact_match,mean": 25, "pass@2(exact_match,pass_at_k)": 50}
-    assert found == pytest.approx(expected)
-
-
 @given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=8), st.data())
 def test_l18_reductions_by_every_name(samples: list[float], data: st.DataObject) -> None:
     """pass@k is the share of k-subsets with something right, under each of its spellings; more than n is refused."""
@@ -104,14 +91,6 @@ def test_l18_reductions_by_every_name(samples: list[float], data: st.DataObject)
     assert reduction("cons@k")(samples, (k,)) == reduction(f"cons@{k}")(samples, ())
     with pytest.raises(BadValue, match=f"k = {len(samples) + 1} and n = {len(samples)}"):
         reduction("pass@k")(samples, (len(samples) + 1,))
-
-
-def test_l18_pass_at_k_of_five_samples() -> None:
-    """.4, .7, .9 and 1; what is not right or wrong cannot pass."""
-    found = reduction("pass@k")([1, 0, 0, 1, 0], (1, 2, 3, 5))
-    assert list(found.values()) == pytest.approx([0.4, 0.7, 0.9, 1.0])
-    with pytest.raises(BadValue, match="a sample is 0.5"):
-        reduction("pass@k")([0.5], (1,))
     with pytest.raises(UnknownName, match="no reduction called 'meen'"):
         reduction("meen")
 

@@ -45,17 +45,6 @@ def test_l25_perplexities_of_two_texts() -> None:
     assert figure("bits_per_byte", [(-4, 11), (-6, 5)]) == pytest.approx(0.901684, abs=1e-6)
 
 
-def test_n22_bits_per_byte_of_ten_nats() -> None:
-    """Over six bytes."""
-    assert figure("bits_per_byte", [(-10, 6)]) == pytest.approx(2.4045, abs=1e-4)
-
-
-def test_l27_f1_and_mcc_of_the_harness() -> None:
-    """Of five pairs."""
-    assert figure("f1", PAIRS) == pytest.approx(0.8)
-    assert figure("matthews_corrcoef", PAIRS) == pytest.approx(0.666667, abs=1e-6)
-
-
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=40))
 def test_l27_two_options_by_the_textbook(pairs: list[tuple[int, int]]) -> None:
     """From the four cells of the table."""

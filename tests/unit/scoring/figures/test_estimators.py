@@ -22,32 +22,6 @@ def problems(draw: st.DrawFn, most: int = 200) -> tuple[int, int, int]:
 
 
 @given(problems())
-def test_every_figure_lies_between_nothing_and_all(problem: tuple[int, int, int]) -> None:
-    """Estimators give shares: nothing below 0 or above 1."""
-    n, c, k = problem
-    assert 0 <= pass_at_k(n, c, k) <= 1
-    assert 0 <= cons_at_k(n, c, k) <= 1
-    assert 0 <= avg_at_n(n, c) <= 1
-
-
-@given(problems())
-def test_pass_rises_with_k_and_c(problem: tuple[int, int, int]) -> None:
-    """One more try or one more correct sample never lowers pass@k."""
-    n, c, k = problem
-    here = pass_at_k(n, c, k)
-    assert pass_at_k(n, c, min(k + 1, n)) >= here - 1e-12
-    assert pass_at_k(n, min(c + 1, n), k) >= here - 1e-12
-
-
-@given(problems())
-def test_cons_and_avg_rise_with_c(problem: tuple[int, int, int]) -> None:
-    """One more correct sample never lowers cons@k or avg@n."""
-    n, c, k = problem
-    assert cons_at_k(n, min(c + 1, n), k) >= cons_at_k(n, c, k)
-    assert avg_at_n(n, min(c + 1, n)) >= avg_at_n(n, c)
-
-
-@given(problems())
 def test_of_one_try_all_three_are_the_share(problem: tuple[int, int, int]) -> None:
     """pass@1 = cons@1 = avg@n = c/n."""
     n, c, _ = problem

@@ -114,13 +114,6 @@ def test_rows_are_means_over_problems(given_: tuple[int, list[int]]) -> None:
     assert found[f"cons@{n}"] == pytest.approx(100 * sum(2 * c > n for c in correct) / size)
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=10), st.randoms())
-def test_samples_are_grouped_by_problem(correct: list[int], chance: object) -> None:
-    """The order of problems, and of samples within one, changes no figure."""
-    k = (1, 3, 5)
-    assert figures(counted(5, *correct, k=k)) == pytest.approx(figures(counted(5, *sorted(correct), k=k)))
-
-
 def test_one_sample_gives_plain_accuracy() -> None:
     """n = 1 has one row, under the name that readers know."""
     (row,) = counted(1, 1, 0, 1, 1)

@@ -116,16 +116,6 @@ def test_shares_by_every_reduction(reduction: str, data: st.DataObject, n: int) 
     check(data, spec, [problem(number, "a") for number in range(data.draw(st.integers(1, 3)))], words, n)
 
 
-def test_a_majority_of_shares_may_be_a_known_one() -> None:
-    """1 and less are known; the third may be less, too, though neither the least nor the greatest value makes it so."""
-    samples = [text("a"), text("a b"), None]
-    spec = task(pipe(MetricUse(name="token_f1", reduction="majority")))
-    row = figures(spec, [problem(0, "a")], [samples])["token_f1"]
-    for reply in ("a b", "a", "b"):
-        assert within(row, figures(spec, [problem(0, "a")], [[*samples[:2], text(reply)]])["token_f1"].value)
-    assert row.bounds is not None
-
-
 @given(st.data(), st.integers(1, 5), st.booleans())
 def test_samples_that_vote(data: st.DataObject, n: int, skip: bool) -> None:
     """A majority that the lost votes could overthrow is open; one that they could not is certain."""
@@ -249,20 +239,6 @@ def test_perplexity_cannot_gain_by_refusing_texts() -> None:
     assert row.value < whole.value
     assert row.bounds.low == pytest.approx(row.value / 2)
     assert (row.bounds.high, row.bounds.samples) == (None, 2)
-
-
-def test_bounds_of_right_or_wrong_samples() -> None:
-    """Two problems of three samples: one is complete, the other has lost two."""
-    samples: list[Samples] = [[text("A"), text("A"), text("B")], [text("B"), None, rejected()]]
-    rows = figures(task(pipe("exact_match")), [problem(0, "A"), problem(1, "A")], samples)
-    ends = {name: (row.value, row.bounds and (row.bounds.low, row.bounds.high)) for name, row in rows.items()}
-    third = pytest.approx(100 / 3)
-    assert ends == {
-        "exact_match (3 runs average)": (third, (third, pytest.approx(200 / 3))),
-        "avg@3": (third, (third, pytest.approx(200 / 3))),
-        "pass@3": (50, (50, 100)),
-        "cons@3": (50, (50, 100)),
-    }
 
 
 def test_an_answer_that_the_judge_left_unjudged_is_lost_too() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, Problem
-from model_accuracy_eval.scoring.figures.aggregations import aggregation
 from model_accuracy_eval.scoring.figures.judging import check, judge
 from model_accuracy_eval.scoring.ifeval import ifeval_instructions
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import followed, instruction, loose_forms
@@ -32,8 +31,6 @@ def problem(instructions: list[JSONObject] | None) -> Problem:
     ("reply", "strict", "loose"),
     [
         ("* a", [True, True], [True, True]),
-        ("Sure, so:\n* a", [False, True], [True, True]),
-        ("* a\nBye, then", [False, True], [True, True]),
         ("Sure, so:\n* a\nBye, then", [False, True], [True, True]),
         ("Sure, so\nwell, b\n* a", [False, True], [False, True]),
         ("- a\n* b", [True, False], [True, True]),
@@ -102,16 +99,6 @@ def test_the_metrics_count_prompts_and_instructions() -> None:
         ((0, 2), (0, 2), (2, 2), (0, 2)),
     )
     assert [verdict.why for verdict in marks.verdicts] == ["wrong", "missing", "right", "empty"]
-
-
-def test_the_share_of_instructions_is_no_mean_of_shares() -> None:
-    """One of four, where the prompts' own shares are 1 and 0; its error is that of prompts drawn anew."""
-    pooled = aggregation("pooled")
-    assert pooled.over_runs([((1, 1),), ((0, 3),)]) == 0.25
-    alike = [((1, 2),)] * 40
-    apart = [((2, 2),), ((0, 2),)] * 20
-    assert pooled.stderr(alike) == 0.0
-    assert pooled.stderr(apart) == pytest.approx(0.5 / 40**0.5, rel=0.1)
 
 
 def test_a_task_without_instructions_is_told_what_it_lacks() -> None:

@@ -123,15 +123,6 @@ def test_the_pairs_of_the_page_are_judged_as_it_says(topic: PairTopic) -> None:
             assert equal(answer, right) is equal(right, answer) is same, (right, answer)
 
 
-def test_both_directions_have_one_verdict() -> None:
-    """Between any two texts of one topic of the table."""
-    for topic in TOPICS:
-        texts = sorted({text for pair in (*topic.same, *topic.different) for text in pair})
-        for left in texts:
-            for right in texts[::7]:
-                assert equal(left, right) == equal(right, left), (left, right)
-
-
 @pytest.mark.parametrize(
     ("text", "inside"),
     [

@@ -60,26 +60,15 @@ def test_one_gate_a_line_or_several() -> None:
     [
         "demo",
         "avg@5 >= 60",
-        "demo avg@5 >= 60",
         "demo: >= 60",
         "demo: avg@5 60",
-        "demo: avg@5 >=",
         "demo: avg@5 >= sixty",
         "demo: avg@5 ≥ 60",
-        "demo: avg@5 = 60",
         "demo: avg@5 >= 6.0.0",
-        "demo: avg@5 >= .",
-        "demo: avg@5 >= nan",
-        "demo: avg@5 >= 60 70",
         "demo: avg@5 >= 60#no blank",
         "demo: avg@5 >= 60 and",
-        "demo: avg@5 >= 60 or cons@5 >= 60",
-        ": avg@5 >= 60",
         "demo: avg@5 >= baseline -",
-        "demo: avg@5 >= baseline - -1",
-        "demo: avg@5 >= baseline 1",
         "demo: avg@5 >= baseline - 100.1",
-        "demo: avg@5 >= baselines",
         "demo: avg@5 >= 1 - baseline",
         "demo: drop >= 1 vs baselines",
     ],
@@ -105,14 +94,11 @@ def test_names_are_checked_before_anything_starts() -> None:
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        ("gsm8k: accuracy >= 75", ["gsm8k: accuracy (5 runs average) >= 75"]),
         ("gsm8k: avg >= 75", ["gsm8k: accuracy (5 runs average) >= 75"]),
         ("gsm8k: avg@n >= 75", ["gsm8k: avg@5 >= 75"]),
         ("gsm8k: pass@k >= 75", ["gsm8k: pass@5 >= 75"]),
         ("mmlu: accuracy >= 75", ["mmlu: accuracy >= 75"]),
-        ("mmlu: pass@1 >= 75", ["mmlu: accuracy >= 75"]),
         ("mmlu: cons@k >= 75", ["mmlu: accuracy >= 75"]),
-        ("flores: avg >= 20", ["flores: bleu >= 20"]),
         ("both: cons@k >= 20", ["both: cons@5 >= 20"]),
         ("*: drop <= 1 vs baseline", [
             "gsm8k: accuracy (5 runs average) >= baseline - 1", "mmlu: accuracy >= baseline - 1",
@@ -175,8 +161,6 @@ def test_centred_figures_take_any_number() -> None:
     ("metric", "meant"),
     [
         ("accuracy[algebra]", "accuracy (5 runs average)[algebra]"),
-        ("avg@5[algebra]", "accuracy (5 runs average)[algebra]"),
-        ("avg[number theory]", "accuracy (5 runs average)[number theory]"),
         ('"accuracy[C#: a > b]"', '"accuracy (5 runs average)[C#: a > b]"'),
         ("accuracy (5 runs average)[a[b]]", "accuracy (5 runs average)[a[b]]"),
     ],
@@ -218,9 +202,3 @@ def test_what_is_better_when_it_is_lower_loses_by_rising() -> None:
     assert turned("drop <= 0") == ["x: ter <= baseline"]
     assert turned("ter >= baseline - 1") == ["x: ter >= baseline - 1"]
     assert turned("ter <= 0.5") == ["x: ter <= 0.5"]
-
-
-def test_real_metrics_know_which_way_is_better() -> None:
-    """As their rows of the summary say."""
-    assert figure_units(find("wmt24pp_en_de"), 1, (1,))
-    assert {figure_units(find(name), 1, (1,))["accuracy"] for name in ("gsm8k", "mmlu_pro")} == {"verdict share"}

@@ -89,14 +89,6 @@ def test_each_comparison_means_what_it_means(comparison: str, passing: tuple[int
     assert decisions == ["passed" if value in passing else "failed" for value in (59, 60, 61)]
 
 
-@given(st.floats(0, 100), st.floats(0, 100))
-def test_at_least_is_not_less(value: float, threshold: float) -> None:
-    """>= and < never agree, nor do > and <=."""
-    for one, other in ((">=", "<"), (">", "<=")):
-        made = [Gate(dataset="demo", metric="avg@5", comparison=c, threshold=threshold) for c in (one, other)]  # type: ignore[arg-type]
-        assert {decide(each, row(value)) for each in made} == {"passed", "failed"}
-
-
 def test_a_figure_that_rounding_pushed_below_still_reaches_its_line() -> None:
     """A mean of ratios may come out as 59.999999999999; a figure that is really below does not pass."""
     assert decide(gate(">="), row(59.999999999999)) == "passed"
@@ -204,13 +196,6 @@ def test_a_change_passes_where_a_real_loss_is_unlikely(points: float, stderr: fl
     found = result(on_baseline(">=", -1), row(70 + points), GateRule(), changed(points, stderr))
     assert found.decision == decision
     assert f"avg@5 is {70 + points:.2f} and was 70.00: {points:+.2f} points" in found.sentence
-
-
-@given(st.sampled_from(COMPARISONS[:4]), st.floats(-50, 50), st.floats(0, 20), st.floats(-50, 50))
-def test_a_noisier_change_never_decides_more(comparison: str, points: float, stderr: float, line: float) -> None:
-    one = on_baseline(comparison, line)
-    narrow, wide = (result(one, row(70), GateRule(), changed(points, times * stderr)).decision for times in (1, 2))
-    assert wide in {narrow, "undecided"}
 
 
 def test_without_a_comparable_baseline_nothing_is_decided() -> None:

@@ -101,9 +101,3 @@ def test_a_few_problems_give_no_alarm_at_once(problems: int) -> None:
     """One bad night over five problems is no proof; without the two pseudo problems its z would be infinite."""
     runs = [numpy.ones(problems)] * 8 + [numpy.zeros(problems)]
     assert trend(runs).regressions == []
-
-
-def test_a_long_history_is_read_in_no_time() -> None:
-    """A year of nights of a large benchmark: the reference is thirty runs at most."""
-    runs = [numpy.ones(2000)] * 365
-    assert trend(runs).sums[-1] == 0.0
