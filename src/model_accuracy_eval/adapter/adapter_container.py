@@ -15,13 +15,13 @@ from model_accuracy_eval.adapter import container_spec
 from model_accuracy_eval.adapter.adapter_files import (
     NO_PIP,
     NewLines,
+    port_owner,
     read_script,
     refuse_replacing,
     tail,
     visible_npus,
 )
 from model_accuracy_eval.adapter.container_spec import DEPLOYING
-from model_accuracy_eval.adapter.port_watch import port_owner
 from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, Refused
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.system import docker_engine

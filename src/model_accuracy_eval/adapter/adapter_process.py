@@ -29,12 +29,12 @@ from model_accuracy_eval.adapter.adapter_files import (
     NewLines,
     adapter_environment,
     deploy_command,
+    port_owner,
     refuse_replacing,
     tail,
     visible_npus,
     wants_packages,
 )
-from model_accuracy_eval.adapter.port_watch import port_owner
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser
 

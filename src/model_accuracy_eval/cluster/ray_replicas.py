@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.cluster import NodeFacts, NodeService, NodeTrouble, node_weights
-from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, shown
+from model_accuracy_eval.cluster import NodeFacts, NodeService, NodeTrouble
+from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, pack, shown
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import Chat, Clock, Connect, LoglikelihoodClient, ServiceRole
 from model_accuracy_eval.records import (
@@ -33,7 +33,7 @@ from model_accuracy_eval.records import (
     Samplers,
     Service,
 )
-from model_accuracy_eval.system.media_files import MediaFiles
+from model_accuracy_eval.system.tables_and_media import MediaFiles
 
 _NEWS_SECONDS = 0.5
 _LOST_IN_A_ROW = 10
@@ -85,7 +85,7 @@ class RayReplicas:
         self._plan, self._weights, self._log = plan, weights, log
         self._wanted = amounts(plan.settings.resources)
         self._ray.open()
-        self._folder = self._ray.share(node_weights.pack(plan.settings.adapter or ""))
+        self._folder = self._ray.share(pack(plan.settings.adapter or ""))
         for _ in range(plan.settings.replicas):
             self._place()
         self._say(f"{plan.settings.replicas} replicas wait for nodes of the Ray cluster{self._each_with()}.")

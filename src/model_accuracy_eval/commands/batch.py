@@ -16,7 +16,7 @@ from model_accuracy_eval.errors import BadData, NoHonestScore
 from model_accuracy_eval.ports import Chat
 from model_accuracy_eval.records import ClientLimits, JSONObject, Message, Reply, Request, Service
 from model_accuracy_eval.run.build import connect_service
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.local_files import read_whole
 
 

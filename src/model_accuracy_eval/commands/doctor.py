@@ -12,16 +12,16 @@ import click
 import httpx
 
 from model_accuracy_eval import extras
-from model_accuracy_eval.adapter.port_watch import port_owner
+from model_accuracy_eval.adapter.adapter_files import port_owner
 from model_accuracy_eval.commands import doctor_service
 from model_accuracy_eval.commands.doctor_service import Finding
 from model_accuracy_eval.errors import EvalError
+from model_accuracy_eval.hubs.data_fetch import PLACES
 from model_accuracy_eval.hubs.file_hub import cache_folder
-from model_accuracy_eval.hubs.split_resolver import PLACES
 from model_accuracy_eval.run.build import ApiKeys
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system import process_environment
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.docker_engine import connect
 from model_accuracy_eval.system.process_environment import masked
 

@@ -16,7 +16,7 @@ from model_accuracy_eval.run import picture_probe
 from model_accuracy_eval.run.build import ApiKeys, connect_service
 from model_accuracy_eval.run_folder.saved_plan import own_samplers
 from model_accuracy_eval.scoring.metrics import metric_table
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 
 class Finding(NamedTuple):

@@ -25,7 +25,7 @@ from model_accuracy_eval.github.artifact_transfer import (
     ZipMember,
 )
 from model_accuracy_eval.records.report import UploadedArtifact
-from model_accuracy_eval.system.concurrency import in_background
+from model_accuracy_eval.system.clock import in_background
 
 _ROUTE = "/twirp/github.actions.results.api.v1.ArtifactService/"
 _VERSION = 4

@@ -1,72 +1,50 @@
 """Finds data files: in the user's folders, in the package and in the cache, where missing ones are fetched to."""
 
 import contextlib
+import fcntl
 import gzip
 import itertools
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 from msgspec import structs
 
 from model_accuracy_eval.errors import BadData, BadValue, MissingData
 from model_accuracy_eval.hubs import split_layout
-from model_accuracy_eval.hubs.data_lock import DataLock, LockedSplit
 from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
 from model_accuracy_eval.hubs.weights_listing import hash_of_bytes, known_hash, new_hash
 from model_accuracy_eval.ports import RowPins
-from model_accuracy_eval.records import DataBytes, DataFile, HubSplit, TableFile
-from model_accuracy_eval.system import table_files
+from model_accuracy_eval.records import DataBytes, DataFile, HubSplit, Record, RowsPin, TableFile
+from model_accuracy_eval.system import tables_and_media
 from model_accuracy_eval.system.local_files import parts
 
-# Copies of hubs' datasets in a folder of the user, as the hubs' own tools leave them.
-#
-# <folder>/<owner>/<name>/…                                  a clone or a download to a folder
-# <folder>/<name>/…                                          the same without its owner
-# <folder>/datasets--<owner>--<name>/snapshots/<commit>/…    the cache of Hugging Face's tools
+LOCK_FILE = "accuracy-data.lock"
 
 
-def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
-    """The files of the split in the first copy that has it; none if no copy has it."""
-    for root in _roots(split, folder):
-        paths = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-        if any(split_layout.has_script(name, paths) for name in (split.hf, split.ms)):
-            continue  # the files are what its script reads, not its rows
-        card = root / "README.md"
-        text = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
-        asked = split
-        if len(split_layout.from_names(paths)) == 1 and not split_layout.from_card(text, paths):
-            asked = HubSplit(split=split.split)  # a copy of one configuration alone need not name it
-        try:
-            found = split_layout.find(text, paths, str(root), asked)
-        except split_layout.NoSuchSplit:
-            continue
-        if found:
-            return tuple(DataFile(name=str(root / path)) for path in found.files)
-    return ()
+class LockedFile(Record, frozen=True, kw_only=True):
+    path: str
+    """At the hub."""
+    sha256: str
 
 
-def _roots(split: HubSplit, folder: Path) -> Iterator[Path]:
-    for name in filter(None, (split.hf, split.ms)):
-        yield from _existing(folder / name, folder / name.rpartition("/")[2])
-        for parent in (folder, folder / "hub"):
-            snapshots = parent / f"datasets--{name.replace('/', '--')}" / "snapshots"
-            commits = sorted(path for path in snapshots.glob("*") if path.is_dir())
-            if split.revision and snapshots / split.revision in commits:
-                commits = [snapshots / split.revision]
-            if len(commits) > 1:
-                raise BadValue(
-                    f"{snapshots} has {len(commits)} versions of {name}, and nothing says which is meant: give "
-                    f"the folder of one as --data-dir, such as {commits[0]}."
-                )
-            yield from commits
+class LockedSplit(Record, frozen=True, kw_only=True):
+    """The files of one commit that have a split's rows, in order."""
 
-
-def _existing(*folders: Path) -> Iterator[Path]:
-    yield from (folder for folder in folders if folder.is_dir())
+    source: str
+    """Such as `hf:openai/gsm8k@<commit>`."""
+    config: str
+    split: str
+    files: tuple[LockedFile, ...]
+    accepted: bool = False
+    """Taken by an update, whatever it holds."""
+    rows: tuple[RowsPin, ...] = ()
+    """What they were when they were first read, for each selection of columns that was read."""
 
 
 class Fetch(Protocol):
@@ -83,8 +61,8 @@ class FileHub:
     """Implements `ports.DataHub`.
 
     `fetch`: how to get what is missing; None: the network is not used. `guard` gets the path of each file before it is
-    read, and may refuse it; bundled files are everybody's. `update`: what the lock
-    file says of the splits that are asked for is forgotten. `keep_lock`: whether the one in the cache is believed.
+    read, and may refuse it; bundled files are everybody's. `update`: what the lock file says of the splits that are
+    asked for is forgotten. `keep_lock`: whether the one in the cache is believed.
     """
 
     def __init__(
@@ -222,7 +200,7 @@ def _unpacked(path: Path) -> bytes:
 
 def _verified(path: Path, file: DataFile) -> DataBytes:
     content: bytes | TableFile
-    if path.name.endswith(table_files.ENDINGS):
+    if path.name.endswith(tables_and_media.ENDINGS):
         content, size = TableFile(path=str(path)), path.stat().st_size
         digest = hash_of(path, file) if known_hash(file) else None
     else:
@@ -257,3 +235,181 @@ def hash_of(path: Path, file: DataFile) -> str:
     except OSError as error:
         raise BadData(f"{path} cannot be read: {error}.") from error
     return whole.hexdigest()
+
+
+# Copies of hubs' datasets in a folder of the user, as the hubs' own tools leave them.
+#
+# <folder>/<owner>/<name>/…                                  a clone or a download to a folder
+# <folder>/<name>/…                                          the same without its owner
+# <folder>/datasets--<owner>--<name>/snapshots/<commit>/…    the cache of Hugging Face's tools
+
+
+def files_of(split: HubSplit, folder: Path) -> tuple[DataFile, ...]:
+    """The files of the split in the first copy that has it; none if no copy has it."""
+    for root in _roots(split, folder):
+        paths = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+        if any(split_layout.has_script(name, paths) for name in (split.hf, split.ms)):
+            continue  # the files are what its script reads, not its rows
+        card = root / "README.md"
+        text = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
+        asked = split
+        if len(split_layout.from_names(paths)) == 1 and not split_layout.from_card(text, paths):
+            asked = HubSplit(split=split.split)  # a copy of one configuration alone need not name it
+        try:
+            found = split_layout.find(text, paths, str(root), asked)
+        except split_layout.NoSuchSplit:
+            continue
+        if found:
+            return tuple(DataFile(name=str(root / path)) for path in found.files)
+    return ()
+
+
+def _roots(split: HubSplit, folder: Path) -> Iterator[Path]:
+    for name in filter(None, (split.hf, split.ms)):
+        yield from filter(Path.is_dir, (folder / name, folder / name.rpartition("/")[2]))
+        for parent in (folder, folder / "hub"):
+            snapshots = parent / f"datasets--{name.replace('/', '--')}" / "snapshots"
+            commits = sorted(path for path in snapshots.glob("*") if path.is_dir())
+            if split.revision and snapshots / split.revision in commits:
+                commits = [snapshots / split.revision]
+            if len(commits) > 1:
+                raise BadValue(
+                    f"{snapshots} has {len(commits)} versions of {name}, and nothing says which is meant: give "
+                    f"the folder of one as --data-dir, such as {commits[0]}."
+                )
+            yield from commits
+
+
+# The lock file: which files of which commit a split was when it was first read, and what its rows were.
+#
+# It lies in the cache: one entry for every split, by what was asked for. Beside the cache's files lie short sums of all
+# rows that were read, to tell where others differ from them.
+
+
+class _Entries(Record, frozen=True, kw_only=True):
+    splits: dict[str, LockedSplit] = msgspec.field(default_factory=dict)
+
+
+def key(split: HubSplit) -> str:
+    """What was asked for."""
+    if split.url:
+        return split.url
+    name = f"hf:{split.hf}" if split.hf else f"ms:{split.ms}"
+    revision = f"@{split.revision}" if split.revision else ""
+    return f"{name}{revision}:{split.config}:{split.split}"
+
+
+class DataLock:
+    """Implements `ports.RowPins`.
+
+    Only what this user wrote is believed. `forget`: the entry of each split is made anew when it is first asked for.
+    `keep`: whether to believe, and to change, the file; where others share the home of this user, what is noted lasts
+    as long as this object.
+    """
+
+    def __init__(self, cache: Path, *, forget: bool = False, keep: bool = True) -> None:
+        self._path = cache / LOCK_FILE
+        self._memory: dict[str, LockedSplit] | None = None if keep else {}
+        self._forget = forget
+        self._renewed: set[str] = set()
+        self.lock = str(self._path)
+
+    def find(self, split: HubSplit) -> LockedSplit | None:
+        name = key(split)
+        if self._forget and name not in self._renewed:
+            return None
+        return self._read().splits.get(name)
+
+    def add(self, split: HubSplit, found: LockedSplit) -> LockedSplit:
+        """Keeps what was found, unless another run was first; returns what is kept."""
+        name = key(split)
+        with self._held():
+            entries = self._read().splits
+            if self._forget and name not in self._renewed:
+                entries.pop(name, None)
+            self._renewed.add(name)
+            kept = entries.setdefault(name, structs.replace(found, accepted=self._forget))
+            self._write(entries)
+        return kept
+
+    def noted(self, split: HubSplit, fields: Collection[str]) -> RowsPin | None:
+        entry = self.find(split)
+        pins = entry.rows if entry else ()
+        return next((pin for pin in pins if set(pin.columns) >= set(fields)), None)
+
+    def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
+        name = key(split)
+        with self._held():
+            entries = self._read().splits
+            entry = entries.get(name)
+            if entry is None:
+                return None, False
+            known = next((pin for pin in entry.rows if pin.columns == found.columns), None)
+            if known is None:
+                if not entry.accepted:
+                    _check_count(split, entry, found)
+                entries[name] = structs.replace(entry, rows=(*entry.rows, found))
+                self._write(entries)
+        return known or found, known is None
+
+    def _read(self) -> _Entries:
+        if self._memory is not None:
+            return _Entries(splits=self._memory)
+        try:
+            with self._path.open("rb") as file:
+                if os.fstat(file.fileno()).st_uid != os.geteuid():
+                    return _Entries()  # another user could have written anything
+                return msgspec.json.decode(file.read(), type=_Entries)
+        except FileNotFoundError:
+            return _Entries()
+        except (OSError, msgspec.DecodeError) as error:
+            raise BadData(f"{self._path} is no lock file that can be read: {error}. Remove it to pin anew.") from error
+
+    def _write(self, entries: dict[str, LockedSplit]) -> None:
+        if self._memory is not None:
+            self._memory = entries
+            return
+        content = msgspec.json.encode(_Entries(splits=dict(sorted(entries.items()))))
+        try:
+            _replace(self._path, msgspec.json.format(content, indent=1) + b"\n")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> BadData:
+        return BadData(
+            f"Which rows a dataset has cannot be noted in {self._path}: {error.strerror or error}. Name another "
+            "folder with MODEL_ACCURACY_EVAL_CACHE."
+        )
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """One process at a time changes it."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path.with_name(f".{self._path.name}.held"), os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _check_count(split: HubSplit, entry: LockedSplit, found: RowsPin) -> None:
+    if split.count not in (None, found.count):
+        raise BadData(
+            f"{entry.source} has {found.count:,} rows in its split '{entry.split}', but its publisher says "
+            f"{split.count:,}: it has been revised, or is incomplete. To evaluate it as it is now, give the dataset's "
+            "name to `model-accuracy-eval tasks prepare --update`."
+        )
+
+
+def _replace(target: Path, content: bytes) -> None:
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(target)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise

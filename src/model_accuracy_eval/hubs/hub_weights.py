@@ -9,11 +9,18 @@ from pathlib import Path
 import httpx
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.hubs import download
-from model_accuracy_eval.hubs.download import Download, disk_refusal, run_all, run_checking, tenths
-from model_accuracy_eval.hubs.hub_requests import HubRequests, WeightsHub, new_client
-from model_accuracy_eval.hubs.hugging_face import HuggingFace
-from model_accuracy_eval.hubs.model_scope import ModelScope
+from model_accuracy_eval.hubs import hub_requests
+from model_accuracy_eval.hubs.hub_listings import HuggingFace, ModelScope
+from model_accuracy_eval.hubs.hub_requests import (
+    Download,
+    HubRequests,
+    WeightsHub,
+    disk_refusal,
+    new_client,
+    run_all,
+    run_checking,
+    tenths,
+)
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightFile,
@@ -29,7 +36,7 @@ from model_accuracy_eval.hubs.weights_listing import (
     show_size,
 )
 from model_accuracy_eval.records import WeightsInfo
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB, RetryPolicy
 
@@ -83,7 +90,7 @@ class CachedCommit:
 
     def locked(self, say: Callable[[str], object]) -> AbstractAsyncContextManager[None]:
         waiting = f"Another run is fetching {self._weights.reference}; waiting for it."
-        return download.locked(self._lock, lambda: say(waiting))
+        return hub_requests.locked(self._lock, lambda: say(waiting))
 
 
 def _size(path: Path) -> int | None:

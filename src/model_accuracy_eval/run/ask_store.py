@@ -36,7 +36,7 @@ from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, needs_judge
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
-from model_accuracy_eval.system.concurrency import run_checked, run_workers
+from model_accuracy_eval.system.clock import run_checked, run_workers
 
 # The model that judges: what it says to a question.
 #

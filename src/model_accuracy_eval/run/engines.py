@@ -22,11 +22,9 @@ from model_accuracy_eval.cluster import (
     NodeService,
     NodeTrouble,
     SandboxFacts,
-    node_weights,
     ray_replicas,
 )
-from model_accuracy_eval.cluster.node_weights import NodeWeights
-from model_accuracy_eval.cluster.ray_connection import RayConnection
+from model_accuracy_eval.cluster.ray_connection import NodeWeights, RayConnection, unpack
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas
 from model_accuracy_eval.cluster.ray_sandbox import RaySandbox
 from model_accuracy_eval.errors import AdapterFailed, EvalError
@@ -95,7 +93,7 @@ class ReplicaNode:
             self._media.mkdir()
             copy = folder / (Path(plan.settings.adapter or "").absolute().name or "adapter")
             copy.mkdir()
-            node_weights.unpack(adapter, str(copy))
+            unpack(adapter, str(copy))
             plan = plan.with_settings(engine="local", resources=(), adapter=str(copy), replicas=1, debug=False)
             self._ports = local_ports(
                 plan, os.environ, self._clock, io.StringIO(), wrap_display=lambda display: self._said

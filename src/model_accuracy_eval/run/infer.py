@@ -24,7 +24,7 @@ from model_accuracy_eval.run.run_progress import SpareTime
 from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest
 from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.verdicts.following import Following
-from model_accuracy_eval.system.concurrency import run_checked, run_workers
+from model_accuracy_eval.system.clock import run_checked, run_workers
 
 _REPLICA_GONE_AFTER = 5.0
 """Seconds of refused connections after which the others do the work of a replica."""

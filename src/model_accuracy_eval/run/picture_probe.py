@@ -16,7 +16,7 @@ from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Chat, Ports
 from model_accuracy_eval.records import Fault, Media, Message, PreparedDataset, Record, Reply, Request, RunPlan, Service
 from model_accuracy_eval.run.deploy import LiveService
-from model_accuracy_eval.system.concurrency import run_checked
+from model_accuracy_eval.system.clock import run_checked
 
 DIGITS = ("4", "7")
 _LIT = {"4": "bcfg", "7": "abc"}

@@ -12,7 +12,7 @@ from model_accuracy_eval.ports import API_KEYS, Chat, Ports, RunningAdapter
 from model_accuracy_eval.records import ClientLimits, Fault, Message, Reply, Request, RunPlan, Service
 from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.report.endings import run_line
-from model_accuracy_eval.system.concurrency import run_checked
+from model_accuracy_eval.system.clock import run_checked
 
 # What of deploy.log says why an adapter failed: errors and tracebacks, wherever they stand, before its last lines.
 

@@ -11,7 +11,7 @@ from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay, Sandbox
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.scoring.code.code_task_trials import Trial, has_trials, probes, runs_programs, trials
-from model_accuracy_eval.system.concurrency import run_checked, run_workers
+from model_accuracy_eval.system.clock import run_checked, run_workers
 
 # Tries a user's code tasks before anything is asked: one that cannot tell right from wrong is refused with its rows.
 #

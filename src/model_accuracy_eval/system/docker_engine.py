@@ -15,7 +15,7 @@ import msgspec
 from model_accuracy_eval import extras
 from model_accuracy_eval.errors import AdapterFailed, EvalError, Refused, UsageError
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.system.concurrency import in_background
+from model_accuracy_eval.system.clock import in_background
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -14,7 +14,7 @@ from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system import docker_engine
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.docker_engine import Labels
 
 if TYPE_CHECKING:

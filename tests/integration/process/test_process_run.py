@@ -10,8 +10,8 @@ from tests.integration.process.tools import environment, make_adapter, start_in
 from tests.waiting import free_port, until
 
 from model_accuracy_eval.adapter import adapter_process as module
+from model_accuracy_eval.adapter.adapter_files import port_owner
 from model_accuracy_eval.adapter.adapter_process import AdapterProcess
-from model_accuracy_eval.adapter.port_watch import port_owner
 from model_accuracy_eval.errors import AdapterFailed, Refused
 
 

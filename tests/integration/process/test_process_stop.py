@@ -12,8 +12,8 @@ from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import PYTHON, alive, make_adapter
 from tests.waiting import free_port, is_open, until
 
+from model_accuracy_eval.adapter.adapter_files import port_owner
 from model_accuracy_eval.adapter.adapter_process import AdapterProcess
-from model_accuracy_eval.adapter.port_watch import port_owner
 
 ADAPTERS = {
     "well-behaved": f"{PYTHON} server.py $PORT plain $MARK",

@@ -12,7 +12,7 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.sandbox.mode_detection import break_functions, detect_mode
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 
 def test_every_solution_of_human_eval_passes_and_every_damaged_one_fails(kind: str, run_all: RunAll) -> None:

@@ -8,7 +8,7 @@ from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.sandbox.backends import ProcessConnection, UnconfinedBackend
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.sandbox.worker import WorkerConnection, WorkerSize
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 KILLER = Program(
     code="""

@@ -20,7 +20,7 @@ from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.sandbox.worker import BOOTSTRAP
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.docker_engine import DEFAULT_SOCKET, MARK, Labels, sweep
 
 RIGHT = Program(code="def f(x): return x + 1", tests="assert f(1) == 2")

@@ -8,7 +8,7 @@ from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Mode, Program
 from model_accuracy_eval.sandbox.program_environment import check_files
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 FILES = {"helper.py": "def twice(x): return 2 * x\n", "data/numbers.txt": "1 2 3 é\n", "pack/__init__.py": "SIZE = 4\n"}
 USING = """

@@ -9,7 +9,7 @@ from tests.integration.sandbox.conftest import RunAll, runner
 from model_accuracy_eval.errors import Refused, UnknownName
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 
 def test_other_languages_are_judged_by_their_exit_code(run_any: RunAll) -> None:

@@ -13,7 +13,7 @@ from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import IMAGE, open_sandbox
 from model_accuracy_eval.sandbox.docker_backend import PRELOAD
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.docker_engine import connect
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.backends import UnconfinedBackend
 from model_accuracy_eval.sandbox.mode_detection import ModeDetectingSandbox
 from model_accuracy_eval.sandbox.pool import WorkerPool
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 PLUS_ONE = Program(
     code="def f(x): return 1 + x", tests="assert f(1) == 2", entry_points=("f",), reference="def f(x): return x + 1"

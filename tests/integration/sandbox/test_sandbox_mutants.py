@@ -12,7 +12,7 @@ from tests.integration.sandbox.mutants import UNPASSABLE, mutants
 from tests.integration.sandbox.test_sandbox_programs import NEXT, seen, seen_on_a_fresh_worker
 
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 SECONDS = float(os.environ.get("MUTANT_SECONDS", "25"))
 SEED = int(os.environ.get("MUTANT_SEED", "1"))

@@ -16,7 +16,7 @@ from tests.integration.sandbox.programs.sample import NO_PASS, PASSED, RIGHT, SH
 
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import CaseProgram, Execution, Limits, Program
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 PLAIN = Program(code=RIGHT, tests=SQUARES, entry_points=("f",))
 NEXT = Program(code=PROBE, tests="assert f(2) == 4", entry_points=("f",))

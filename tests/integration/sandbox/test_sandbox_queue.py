@@ -9,7 +9,7 @@ from tests.integration.sandbox.conftest import opened
 from tests.integration.sandbox.test_sandbox_faults import OWN, RIGHT, taken
 
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 TALKS = Program(  # to itself: the kernel remembers that, so its worker is replaced
     code=(

@@ -9,7 +9,7 @@ from tests.integration.sandbox.conftest import RunAll
 
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 
 NAME = f"planted{secrets.token_hex(4)}"
 """Of these tests alone: where programs see the machine, they see what another one's tests have planted there."""

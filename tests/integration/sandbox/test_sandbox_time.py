@@ -11,7 +11,7 @@ from tests.integration.sandbox.test_sandbox_faults import containers
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.pool import Turns
-from model_accuracy_eval.system.concurrency import run
+from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.docker_engine import Labels
 
 LIMITS = Limits(wall_seconds=1.0)

@@ -10,8 +10,7 @@ from tests.fake_ports import fake_ports
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
-from model_accuracy_eval.cluster.node_weights import NodeWeights
-from model_accuracy_eval.cluster.ray_connection import ActorLost
+from model_accuracy_eval.cluster.ray_connection import ActorLost, NodeWeights
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas, RemoteChat
 from model_accuracy_eval.errors import AdapterFailed, Refused
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service

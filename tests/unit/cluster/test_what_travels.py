@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.waiting import free_ports
 
-from model_accuracy_eval.cluster import node_weights, ray_replicas
-from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, shown
+from model_accuracy_eval.cluster import ray_replicas
+from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, pack, shown, unpack
 from model_accuracy_eval.errors import Refused, UsageError
 from model_accuracy_eval.extras import installed
 
@@ -23,7 +23,7 @@ def test_a_folder_arrives_as_it_was(tmp_path: Path) -> None:
     (adapter / "deploy.sh").chmod(0o755)
     (adapter / "there").symlink_to("/etc/hosts")
     (adapter / "empty").mkdir()
-    node_weights.unpack(node_weights.pack(str(adapter)), str(tmp_path / "copy"))
+    unpack(pack(str(adapter)), str(tmp_path / "copy"))
     copy = tmp_path / "copy"
     assert sorted(path.name for path in copy.iterdir()) == ["deploy.sh", "empty", "there"]
     assert ((copy / "deploy.sh").read_text(), os.access(copy / "deploy.sh", os.X_OK)) == ("exec serve", True)
@@ -50,7 +50,7 @@ def test_a_folder_with_weights_in_it_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "model.bin").open("wb") as file:
         file.truncate(300 << 20)
     with pytest.raises(Refused, match=r"has 314,572,8\d\d bytes.*keep weights elsewhere"):
-        node_weights.pack(str(tmp_path))
+        pack(str(tmp_path))
 
 
 def test_resources_are_counted() -> None:

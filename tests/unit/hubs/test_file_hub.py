@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.hubs.data_fetch import source
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.hubs.split_resolver import source
 from model_accuracy_eval.records import DataBytes, DataFile
 
 DATA = b'{"question": "1+1", "answer": "2"}\n'

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.errors import Stopped
-from model_accuracy_eval.system import concurrency
 from model_accuracy_eval.system.clock import SignalClock
+from model_accuracy_eval.system.clock import run as run_loop
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
@@ -127,7 +127,7 @@ def run_on_asyncio(coroutine: Coroutine[Any, Any, str]) -> str:
     return asyncio.run(coroutine)
 
 
-@pytest.mark.parametrize("run", [run_on_asyncio, concurrency.run], ids=["asyncio", "the loop of runs"])
+@pytest.mark.parametrize("run", [run_on_asyncio, run_loop], ids=["asyncio", "the loop of runs"])
 def test_a_signal_cancels_what_a_loop_waits_for(clock: SignalClock, run: Any) -> None:
     """The callback runs although the loop is asleep in the kernel, and the task ends promptly."""
 
@@ -161,9 +161,9 @@ def test_runs_use_uvloop_where_it_is_installed() -> None:
         seen.append(asyncio.get_running_loop())
         raise ValueError("no")
 
-    concurrency.run(look())
+    run_loop(look())
     with pytest.raises(ValueError, match="no"):
-        concurrency.run(fail())
+        run_loop(fail())
     assert all(isinstance(each, uvloop.Loop) and each.is_closed() for each in seen)
 
 

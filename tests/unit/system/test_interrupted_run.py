@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from model_accuracy_eval.system import concurrency
+from model_accuracy_eval.system import clock
 
 
 def test_ctrl_c_while_the_thread_starts_ends_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +21,7 @@ def test_ctrl_c_while_the_thread_starts_ends_its_work(monkeypatch: pytest.Monkey
 
     async def cell() -> None:
         with pytest.raises(KeyboardInterrupt):
-            concurrency.run(work())
+            clock.run(work())
 
     monkeypatch.setattr(threading.Thread, "start", start)
     loop = asyncio.new_event_loop()

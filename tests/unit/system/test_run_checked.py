@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from model_accuracy_eval.ports import Clock
-from model_accuracy_eval.system.concurrency import run_checked, run_workers
+from model_accuracy_eval.system.clock import run_checked, run_workers
 
 
 async def _fails_after(turns: int) -> None:
