@@ -1,6 +1,5 @@
 """Bad input gets its exit code and one clear sentence; nothing is started, nothing is written."""
 
-import gzip
 import socket
 from pathlib import Path
 
@@ -69,33 +68,6 @@ def test_a_proxy_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HTTPS_PROXY", "socks9://proxy:1")
     told = refuse(tmp_path, 2, *ENDPOINT, "--datasets", "demo_gsm8k")
     assert "HTTPS_PROXY is 'socks9://proxy:1', which is not a proxy" in told
-
-
-DATA = {
-    "no JSON": ("q.jsonl", b'{"question": "a", "answer": "1"}\n{"question": \n', "q.jsonl, line 2: this is no JSON"),
-    "no field": ("q.jsonl", b'{"question": "a"}\n', "q.jsonl: no column is known to hold the right answer"),
-    "empty field": ("q.csv", b"question,answer\na,1\nb,\n", "q.csv, row 2: the field 'answer' is empty"),
-    "too many columns": ("q.csv", b"question,answer\na,1,2\n", "q.csv, line 2"),
-    "no rows": ("q.jsonl", b"\n", "not a single row"),
-    "not UTF-8": ("q.jsonl", b'{"question": "a", "answer": "1"}\n\xff\n', "q.jsonl, line 2: byte 0xff is not UTF-8"),
-    "a list": ("q.jsonl", b"[1]\n", "q.jsonl, line 1: a row is an object, but this one is a list"),
-    "unknown ending": ("q.json.parquet/x.txt", b"", "There is no"),
-    "broken gzip": ("q.jsonl.gz", gzip.compress(b"x" * 100)[:20], "cannot be read"),
-    "answer that is no option": (
-        "q.csv",
-        b"question,A,B,answer\na,1,2,C\n",
-        "row 1: the field 'answer' must be one of A, B",
-    ),
-}
-
-
-@pytest.mark.parametrize(("name", "content", "sentence"), DATA.values(), ids=DATA)
-def test_data(name: str, content: bytes, sentence: str, tmp_path: Path) -> None:
-    """A data file that cannot be used is refused with file, line and field."""
-    file = tmp_path / name
-    if file.parent == tmp_path:
-        file.write_bytes(content)
-    assert sentence in refuse(tmp_path, 2, *ENDPOINT, "--datasets", file)
 
 
 def test_an_unknown_key_of_a_configuration_file(tmp_path: Path) -> None:

@@ -21,13 +21,6 @@ from model_accuracy_eval.system.clock import SignalClock
 SIZE = 4
 
 
-WEIGHED = [
-    "mmlu_choice", "mmlu_choice_5shot", "mmlu_nanochat", "arc_easy_choice", "arc_easy_nanochat", "truthfulqa_choice",
-    "truthfulqa_mc1", "core_copa", "core_arc_easy", "core_winograd", "core_winogrande", "core_bigbench_operators",
-    "core_lambada_openai",
-]  # fmt: skip
-
-
 def evaluate(url: str, datasets: str, out: Path, **settings: object) -> Report:
     values = {
         "endpoint": url, "datasets": datasets, "out": str(out), "data-dir": str(REAL), "limit": SIZE,
@@ -77,22 +70,6 @@ def test_a_looser_reading_stands_beside_the_score(tmp_path: Path) -> None:
     assert note in written_results["notes"]
     assert "flexible-extract" in (folder / "report.html").read_text()
     assert "&#39;flexible-extract&#39; finds one in 2 more" in (folder / "report.html").read_text()
-
-
-@pytest.mark.parametrize("name", WEIGHED)
-@pytest.mark.parametrize(("right", "value"), [(True, 100.0), (False, 0.0)], ids=["right", "wrong"])
-def test_weighed_options_score_all_or_nothing(name: str, right: bool, value: float, tmp_path: Path) -> None:
-    """A model that knows the right endings by heart has 100, one that knows the wrong ones 0."""
-    paper = built(find(name), SIZE)
-    model = KnowingModel(known(problem, right=right) for problem in paper.problems)
-    with LikelihoodServer(model, style=replace(VLLM, context=None)) as server:
-        report = evaluate(server.url, name, tmp_path)
-    assert report.outcome.exit_code == 0, report.outcome
-    found = figures(report, name)
-    assert found["accuracy"] == value
-    base = find(name).baseline
-    if base is not None:
-        assert found["centred accuracy"] == pytest.approx((value - 100 * base) / (1 - base))
 
 
 def known(problem: Problem, *, right: bool) -> str:

@@ -134,24 +134,3 @@ def test_an_address_of_a_file_is_a_dataset(tmp_path: Path) -> None:
     assert "own_sums: 4 of 4 samples answered." in first.out
     kept = json.loads((tmp_path / "cache" / "data" / "accuracy-data.lock").read_bytes())["splits"][url]["files"]
     assert kept[0]["sha256"] == sha256("\n".join(lines[:2]).encode()).hexdigest()
-
-
-def test_what_is_prepared_is_pinned_by_its_rows(tmp_path: Path) -> None:
-    """The run compares, and rows of the user's that are others are refused."""
-    address = "hf:org/lines:default:test"
-    own = tmp_path / "own" / "org" / "lines" / "test.jsonl"
-    own.parent.mkdir(parents=True)
-    own.write_text("".join(f"{json.dumps(row)}\n" for row in [*ROWS[:5], {**ROWS[5], "level": "hard"}]))
-    with FakeHub() as hub, FaultServer(adds) as server:
-        hub.push("datasets/org/lines", {"test.jsonl": "".join(f"{json.dumps(row)}\n" for row in ROWS).encode()})
-        done = command.run("tasks", "prepare", address, **around(hub, tmp_path))
-        (entry_of_split,) = json.loads(next(tmp_path.rglob("accuracy-data.lock")).read_bytes())["splits"].values()
-        run = ("run", "--endpoint", server.url, "-n", 1, "--datasets", address, "--out")
-        same = command.run(*run, tmp_path / "1", **around(hub, tmp_path))
-        other = command.run(*run, tmp_path / "2", "--data-dir", tmp_path / "own", **around(hub, tmp_path))
-    assert (done.code, same.code, other.code) == (0, 0, 2), done.err + same.err + other.err
-    (rows,) = entry_of_split["rows"]
-    assert (rows["count"], rows["columns"]) == (6, ["level", "problem", "solution"])
-    (source,) = entry(tmp_path / "1", "lines_default_test")["sources"]
-    assert (source["status"], source["rows"]["sha256"]) == ("as pinned", rows["sha256"])
-    assert "does not have the rows" in other.err

@@ -55,38 +55,6 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     assert "The setting 'k' cannot be 'two'" in done.err
 
 
-TASK = """
-task: sums
-dataset_path: sums
-test_split: test
-output_type: generate_until
-doc_to_text: "{{question}}"
-doc_to_target: "{{answer}}"
-filter_list:
-  - name: behind
-    filter: [{function: regex, regex_pattern: "sum: (.+)"}, {function: take_first}]
-metric_list: [{metric: exact_match, ignore_case: true}]
-"""
-
-
-def test_a_task_file_judges(tmp_path: Path) -> None:
-    """By its path, or by its name in a folder of tasks; what lm-eval's filter has read is not read again."""
-    (tmp_path / "sums.yaml").write_text(TASK)
-    plain, theirs = tmp_path / "plain.jsonl", tmp_path / "samples_sums.jsonl"
-    plain.write_text('{"id": 1, "prediction": "The sum: SEVEN", "gold": "seven"}\n')
-    theirs.write_text(
-        '{"doc_id": 0, "doc": {}, "target": "seven", "arguments": {}, "resps": [["The sum: SEVEN"]], '
-        '"filtered_resps": ["SEVEN"], "filter": "behind", "metrics": ["exact_match"], "exact_match": 1.0}\n'
-    )
-    by_path = command.run("rescore", "--task", str(tmp_path / "sums.yaml"), "--json", str(plain), str(theirs))
-    by_name = command.run("rescore", "--task", "sums", "--tasks-path", str(tmp_path), "--json", str(plain), str(theirs))
-    assert (by_path.code, by_path.err) == (0, "")
-    assert by_name.out == by_path.out
-    for told in json.loads(by_path.out):
-        assert [figure["ours"] for figure in told["figures"]] == [100.0]
-        assert (told["scoring"], told["differing"]) == ("sums", 0)
-
-
 def test_a_task_that_nobody_can_judge_here_is_refused(tmp_path: Path) -> None:
     """Exit code 2, and how it is to be judged instead."""
     kept = tmp_path / "plain.jsonl"

@@ -116,28 +116,6 @@ def test_l35_a_group_has_lm_evals_mean_and_pooled_error(folder: Path) -> None:
     assert any(line.startswith("all_sums,") and line.endswith(",75.00") for line in summary.read_text().splitlines())
 
 
-def test_l31_replies_are_judged_by_the_authors_python_where_it_is_trusted(folder: Path) -> None:
-    """process_results sees the row and the reply, and the aggregation all values; without trust nothing is loaded."""
-    marker = folder / "loaded"
-    (folder / "tasks/judging.py").write_text(
-        f"open({str(marker)!r}, 'a').write('x')\n"
-        "def judge(doc, results):\n    return {'distance': abs(int(results[0]) - int(doc['a']))}\n"
-        "def worst(values):\n    return max(values)\n"
-    )
-    start = LM_EVAL.replace("own_sums", "judged").partition("metric_list")[0]
-    steps = (
-        "filter_list: [{name: none, filter: [{function: regex, regex_pattern: 'is (\\d+)'}, {function: take_first}]}]\n"
-    )
-    judged = "process_results: !function judging.judge\nmetric_list: [{metric: distance, aggregation: !function judging.worst}]\n"
-    (folder / "tasks/judged.yaml").write_text(start + steps + judged)
-    done, _ = run(folder, "--datasets", folder / "tasks/judged.yaml")
-    assert (done.code, marker.exists()) == (2, False)
-    assert "process_results is Python (!function judging.judge), which is run only with --trust-python" in done.err
-    done, results = run(folder, "--datasets", folder / "tasks/judged.yaml", "--trust-python")
-    assert done.code == 0, done.err
-    assert results["judged"]["distance"] == 7
-
-
 def test_paths_in_our_own_spelling_are_not_loaded_without_trust(folder: Path) -> None:
     """Not even to look at what the figures will be called."""
     marker = folder / "loaded"

@@ -73,7 +73,6 @@ def test_l36_options_are_weighed_behind_the_delimiter() -> None:
     [
         (1, {}, (1,)),
         ("1", {}, (1,)),
-        ("{{ 2 - 1 }}", {}, (1,)),
         ("answer", {"answer": 0}, (0,)),
         ("answer", {"answer": True}, (1,)),
         ("answer", {"answer": "yes"}, (1,)),
@@ -204,16 +203,8 @@ def test_l17_a_scorer_is_taken_by_name(spelled: Any) -> None:
         ({"doc_to_image": "image", "num_fewshot": 2}, "it shows images in solved examples"),
         ({"unsafe_code": True}, "its replies are programs that its own Python runs (unsafe_code)"),
         ({"metric_list": [{"metric": "wit"}]}, "its metric 'wit' is not known here"),
-        (
-            {"metric_list": [{"metric": PythonReference("utils.rouge", "x")}]},
-            "metric is Python (!function utils.rouge), which is run only with --trust-python",
-        ),
         ({"metric_list": [{"metric": "acc"}]}, "needs likelihoods of options, but its replies are texts"),
         ({"metric_list": [{"metric": "own.py:wit"}]}, "its metric 'own.py:wit' is Python"),
-        (
-            {"metric_list": [{"metric": "exact_match", "aggregation": PythonReference("utils.sum", "x")}]},
-            "aggregation is Python (!function utils.sum), which is run only with --trust-python",
-        ),
         ({"filter_list": [{"name": "x", "filter": [{"function": "magic"}]}]}, "its filter 'magic' is not known here"),
         ({"test_split": None}, "it names neither test_split nor validation_split"),
         ({"test_split": "train+test"}, "more than a name and a range of rows"),
@@ -222,7 +213,6 @@ def test_l17_a_scorer_is_taken_by_name(spelled: Any) -> None:
         ({"output_type": "guess"}, "its output_type is 'guess'"),
         ({"doc_to_txt": "x"}, "its field 'doc_to_txt' is not known here (did you mean doc_to_text?)"),
         ({"num_fewshot": 1, "fewshot_config": {"sampler": "balanced"}}, "its sampler of examples is balanced"),
-        ({"doc_to_text": PythonReference("utils.text", "x")}, "which is run only with --trust-python"),
         ({"process_docs": PythonReference("utils.docs", "x")}, "which is run only with --trust-python"),
     ],
 )

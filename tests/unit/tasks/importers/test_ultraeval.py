@@ -54,18 +54,9 @@ def test_u1_one_task_or_a_list_of_them() -> None:
 @pytest.mark.parametrize(
     ("file", "task", "path", "method", "name", "dataset"),
     [
-        (
-            "u/datasets/ARC-c/config/arc_gen.json",
-            "arc_c",
-            "d/ARC-c/data/x.jsonl",
-            "generate",
-            "arc-c_arc-c_gen",
-            "arc-c",
-        ),
         ("datasets/mmlu/config/x_ppl.json", "law", "", "loglikelihood", "mmlu_law_ppl", "mmlu"),
         ("run.json", "mmlu_law_ppl", "datasets/other/data/x.jsonl", "loglikelihood", "mmlu_law_ppl", "mmlu"),
         ("run.json", "law", "datasets/MMLU/data/law.jsonl", "generate", "mmlu_law_gen", "mmlu"),
-        ("run.json", "law", "law.jsonl", "generate", "law_law_gen", "law"),
         ("run.json", "a b/c", "law.jsonl", "generate", "a_b_c_a_b_c_gen", "a b/c"),
     ],
 )
@@ -83,9 +74,7 @@ def test_u2_names_are_made_of_dataset_task_and_method(
         (msgspec.json.encode(FIELDS), True),
         (msgspec.json.encode([FIELDS, {"task_name": "x", "metric": {}}]), True),
         (b'[{"question": "1+1?", "answer": "2"}]', False),
-        (b"[]", False),
         (b"{", False),
-        (b"7", False),
     ],
 )
 def test_task_files_are_told_from_data_files(data: bytes, found: bool) -> None:
@@ -314,10 +303,6 @@ def test_u19_values_of_one_instance_become_one(
         ({"generate": {"method": "beam"}}, "its method is 'beam', neither generate nor loglikelihood"),
         ({"fewshot": -1}, "it shows -1 examples"),
         (
-            {"transform": "elsewhere/t.py"},
-            "its transform 'elsewhere/t.py' is found neither in ultra/datasets/tydiqa/config",
-        ),
-        (
             {"generate": {"method": "generate", "params": "nowhere.json"}},
             "its file of parameters 'nowhere.json' is missing",
         ),
@@ -333,10 +318,6 @@ def test_u19_values_of_one_instance_become_one(
         (
             {"metric": {"a": {"evaluation": {"type": "chrf"}, "aggregation": {"type": "max"}}}},
             "its aggregation 'max' is not known",
-        ),
-        (
-            {"metric": {"a": {"evaluation": {"type": "chrf"}, "aggregation": {"type": "mean", "k": 1}}}},
-            "its aggregation 'mean' takes no argument 'k'",
         ),
     ],
 )
