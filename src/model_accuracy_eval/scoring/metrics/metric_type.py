@@ -169,10 +169,3 @@ def none_to_all(items: float) -> ValueLimits:
 def brier(problem: Problem) -> tuple[float, float]:
     """Of a squared distance: the greatest if a wrong option has all the probability."""
     return 0.0, 1.0 + len(problem.gold)
-
-
-def labels(problem: Problem) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Of (right, chosen) option: the last wrong one, and the right one."""
-    gold = problem.gold[0]
-    wrong = len(problem.choices) - 1
-    return (gold, wrong if wrong != gold else wrong - 1), (gold, gold)

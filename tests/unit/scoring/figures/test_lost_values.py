@@ -180,22 +180,6 @@ def test_weighed_options(name: str, data: st.DataObject, n: int, options: int) -
     check(data, task(pipe(name), kind="choice"), asked, weighed, n)
 
 
-def test_one_lost_option_may_bring_in_a_label_that_nobody_chose() -> None:
-    """Then the mean of the labels' F1 is over four of them and not over three."""
-    golds = [0, 1, 2] * 20 + [0]
-    asked = [problem(number, "a", choices=tuple("abcd"), gold=(gold,)) for number, gold in enumerate(golds)]
-    replies: list[list[Attempt | None]] = [[chosen(gold)] for gold in golds[:-1]]
-    spec = task(pipe("f1", "mcc"), kind="choice")
-    rows = figures(spec, asked, [*replies, [None]])
-    for place in range(4):
-        whole = figures(spec, asked, [*replies, [chosen(place)]])
-        assert all(within(rows[name], whole[name].value) for name in rows)
-
-
-def chosen(place: int) -> Attempt:
-    return measured(*(-1.0 if other == place else -5.0 for other in range(4)))
-
-
 def test_a_lost_answer_may_be_long_enough_for_all() -> None:
     """Where the others are too short, BLEU gains more by words than it loses by wrong ones."""
     right = [" ".join(f"w{number}" for number in range(120)), " ".join(f"v{number}" for number in range(10))]
