@@ -81,22 +81,6 @@ def test_a_release_and_a_time_are_chosen_by_name(data: Path, sandbox: str, tmp_p
     assert "livecodebench_v4@2024-05-01.." in page
 
 
-def test_a_language_without_its_compiler_is_refused_before_anything_is_asked(
-    data: Path, sandbox: str, tmp_path: Path
-) -> None:
-    """Though the benchmark has no solution that could be tried."""
-    if sandbox != "docker":
-        pytest.skip("only the image is known to have no compiler")
-    asked: list[JSON] = []
-    with FaultServer(lambda request: asked.append(request) or "int main() {}") as server:  # type: ignore[func-returns-value]
-        done = command.run(
-            "run", "--endpoint", server.url, "--datasets", "codecontests_cpp", "--data-dir", data, "--out", tmp_path,
-            "-n", 1, "--sandbox", sandbox,
-        )  # fmt: skip
-    assert (done.code, asked) == (3, [])
-    assert "has no c++, which cpp programs need" in done.out + done.err
-
-
 TASK = """
 name: doubles
 data: doubles.jsonl

@@ -1,7 +1,6 @@
 """One run on several servers: evenly, none lost when one dies, and the one that answers worse is named."""
 
 import hashlib
-import io
 import json
 import shutil
 from collections import Counter
@@ -10,14 +9,10 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from tests.e2e import command
 from tests.e2e.test_shards import JSON, answer, told
 from tests.servers.fault_server import FaultServer, Style
 from tests.waiting import free_ports
-
-from model_accuracy_eval.run import engines, pipeline, plan_parts
-from model_accuracy_eval.system.clock import SignalClock
 
 
 @pytest.fixture
@@ -100,30 +95,6 @@ def test_what_a_dead_replica_was_asked_the_others_answer(tmp_path: Path, questio
     assert f"The replica {dying.url[7:]} is asked no more, 1 are left" in done.err
     assert len(command.journal(folder, "lengths")) == 480
     assert told(folder) == told(single)
-
-
-def test_what_a_hanging_replica_was_asked_the_others_answer_at_once(tmp_path: Path, questions: Path) -> None:
-    """It takes requests and says nothing: none is sent to it again, and after few it is asked no more."""
-
-    def hangs(number: int, _request: JSON) -> str | None:
-        return "stalled_before_head" if number >= 20 else None
-
-    with FaultServer(answer) as living, FaultServer(answer, plan=hangs) as hanging:
-        endpoints = f"{living.url},{hanging.url}"
-        values = {
-            "endpoint": endpoints,
-            "datasets": str(questions),
-            "num_return_sequences": 4,
-            "out": str(tmp_path / "out"),
-        }
-        plan = plan_parts.plan(values, {})
-        plan = replace(plan, client_limits=replace(plan.client_limits, first_token_timeout=2.0))
-        report = pipeline.run(plan, engines.ports(plan, {}, SignalClock(), shown := io.StringIO()))
-        asked = [json.dumps(request, sort_keys=True) for request in hanging.chats]
-    assert report.outcome.exit_code == 0
-    assert f"The replica {hanging.url[7:]} is asked no more, 1 are left" in shown.getvalue()
-    assert len(command.journal(command.only_run(tmp_path / "out"), "lengths")) == 480
-    assert len(asked) == len({*asked})
 
 
 def test_servers_of_two_models_are_no_replicas(tmp_path: Path, questions: Path) -> None:

@@ -87,14 +87,6 @@ def test_what_is_no_whole_run_is_not_merged(tmp_path: Path, questions: Path) -> 
         assert not list(out.glob("*")), sentence
 
 
-@pytest.mark.parametrize("shard", ["3/3", "1", "a/2", "-1/2", "0/0", "1/2/3"])
-def test_a_shard_is_two_numbers(shard: str, tmp_path: Path) -> None:
-    """From 0 up to below the count."""
-    done = command.run("run", "--endpoint", "http://x", "--datasets", "demo_gsm8k", "--shard", shard, "--out", tmp_path)
-    assert done.code == 2
-    assert f"is '{shard}'" in done.err
-
-
 def test_a_dataset_smaller_than_the_shards_leaves_some_empty(tmp_path: Path, questions: Path) -> None:
     """Of ten problems the shards 10/12 and 11/12 have none; they ask nothing, and the merged run is the single one."""
     small = tmp_path / "small.jsonl"

@@ -1,7 +1,6 @@
 """What a sandbox tells: limits that were asked for, output, conditions; and what one program leaves for the next."""
 
 import asyncio
-import secrets
 from collections.abc import Callable
 
 import pytest
@@ -10,53 +9,6 @@ from tests.integration.sandbox.conftest import RunAll
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.system.clock import run
-
-NAME = f"planted{secrets.token_hex(4)}"
-"""Of these tests alone: where programs see the machine, they see what another one's tests have planted there."""
-PLANTS = {
-    "file": ("open('/tmp/planted', 'w').write('x')", "os.path.exists('/tmp/planted')"),
-    "hidden folder": (
-        "os.makedirs('/tmp/.planted/a'); os.chmod('/tmp/.planted', 0)",
-        "os.path.exists('/tmp/.planted')",
-    ),
-    "file in shared memory": ("open('/dev/shm/planted', 'w').write('x')", "os.path.exists('/dev/shm/planted')"),
-    "file in its own folder": ("open('planted.py', 'w').write('x = 1')", "os.path.exists('planted.py')"),
-    "module": ("math.planted = 1", "hasattr(math, 'planted')"),
-    "variable": ("os.environ['PLANTED'] = '1'", "'PLANTED' in os.environ"),
-    "shared memory segment": ("assert libc.shmget(4711, 4096, 0o1666) >= 0", "libc.shmget(4711, 4096, 0o666) >= 0"),
-    "semaphore": ("assert libc.semget(4711, 1, 0o1666) >= 0", "libc.semget(4711, 1, 0o666) >= 0"),
-    "message queue": ("assert libc.msgget(4711, 0o1666) >= 0", "libc.msgget(4711, 0o666) >= 0"),
-    "daemon": ("daemon()", "any('planted' in command(p) for p in os.listdir('/proc') if p.isdigit())"),
-}
-HEAD = """
-import ctypes, math, os, sys
-libc = ctypes.CDLL(None)
-def daemon():
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            os.execv(sys.executable, ['planted', '-S', '-c', 'import time; time.sleep(600)'])
-        os._exit(0)
-def command(pid):
-    try:
-        return open(f'/proc/{pid}/cmdline').read()
-    except OSError:  # it has ended since it was listed
-        return ''
-"""
-
-
-@pytest.mark.parametrize("what", PLANTS)
-def test_a_program_finds_nothing_of_an_earlier_one(what: str, kind: str, run_all: RunAll) -> None:
-    """What one plants, whether it succeeds or not, the next on the same worker does not see."""
-    plant, find = (text.replace("planted", NAME) for text in PLANTS[what])
-    if kind == "none" and ("/tmp/" in plant or "/dev/shm/" in plant):
-        pytest.skip("the isolation none does not keep programs from the machine's own folders")
-    head = HEAD.replace("planted", NAME)
-    planting = Program(code=f"{head}\ndef f(): {plant}", tests="f()")
-    finding = Program(code=f"{head}\ndef f(): return {find}", tests="assert f() == False")
-    run_all([planting])
-    assert run_all([finding])[0].verdict == "passed"
-
 
 SCAN = """
 def f():
@@ -145,21 +97,6 @@ def test_tests_beside_the_program_say_how_sure_they_are(tests: str, integrity: s
     """Without a check that could be made wrong there is no control run."""
     done = run_any([Program(code="def f(x): return x * x", tests=tests, mode="shared")])[0]
     assert (done.verdict, done.integrity) == ("passed", integrity)
-
-
-@pytest.mark.parametrize(("patch", "verdict"), [
-    ("", "passed"),
-    ("unittest.TestCase.assertEqual = lambda *_: None", "tampered"),
-    ("unittest.TestCase.run = lambda *_: None", "failed"),
-    ("unittest.TestSuite.run = lambda self, result, *_: setattr(result, 'testsRun', 1)", "failed"),
-    ("unittest.TestResult.addFailure = unittest.TestResult.addError = lambda *_: None", "failed"),
-])  # fmt: skip
-def test_patched_unit_tests_are_noticed(patch: str, verdict: str, run_any: RunAll) -> None:
-    """Wrong expectations that are met, or never looked at, betray them."""
-    right = "x * x" if not patch else "0"
-    tests = "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(2), 4)\n"
-    done = run_any([Program(code=f"import unittest\n{patch}\ndef f(x): return {right}", tests=tests, mode="shared")])[0]
-    assert done.verdict == verdict, done
 
 
 @pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_NETLINK"])

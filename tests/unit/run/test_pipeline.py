@@ -102,14 +102,6 @@ def test_figures_are_means_over_problems() -> None:
     )
 
 
-def test_results_agree_with_counting_by_hand() -> None:
-    """The figures follow from the `c` of every problem in the results file."""
-    report, store = evaluate(plan(), half_right)
-    results = msgspec.json.decode(store.files["results/vllm-api-stream-chat/demo_gsm8k.json"])
-    counted = [sum(one["correct"]) for one in results["details"]]
-    assert [one["c"] for one in results["details"]] == counted == [3, 0, 3, 0]
-    assert figures(report)["pass@5"] == 100 * sum(c > 0 for c in counted) / 4
-    assert figures(report)["cons@5"] == 100 * sum(c > 2.5 for c in counted) / 4
 
 
 @pytest.mark.parametrize(
@@ -147,21 +139,15 @@ def test_what_an_undecided_gate_does_is_a_setting(setting: str, gate: str, concl
     assert report.gates[0].decision == "undecided"
 
 
-@pytest.mark.parametrize(
-    ("rule", "decision"), [("point", "passed"), ("reruns", "undecided"), ("problems", "undecided")]
-)
-def test_a_gate_may_be_of_the_figure_alone(rule: str, decision: str) -> None:
-    report, _ = evaluate(plan(gate="demo_gsm8k: avg@5 >= 30").with_settings(gate_on=rule), half_right)
-    assert report.gates[0].decision == decision
+
+
+def lossy(request: Request, choice: int) -> str | Fault:
+    lost = request.messages[-1].content.startswith("What is 3")
+    return Fault(kind="failed", sentence="HTTP 503", status=503) if lost else right(request, choice)
 
 
 def test_lost_samples_make_no_verdict() -> None:
     """One failed problem: exit 5, the strict figure, the counts, and no gate is decided."""
-
-    def lossy(request: Request, choice: int) -> str | Fault:
-        lost = request.messages[-1].content.startswith("What is 3")
-        return Fault(kind="failed", sentence="HTTP 503", status=503) if lost else right(request, choice)
-
     report, store = evaluate(plan(gate="demo_gsm8k: avg@5 >= 10"), lossy)
     assert (report.outcome.conclusion, report.outcome.exit_code) == ("broken", 5)
     assert "5 of 20 samples have no answer" in report.outcome.sentence
@@ -173,11 +159,6 @@ def test_lost_samples_make_no_verdict() -> None:
 
 def test_allowed_losses_leave_a_verdict() -> None:
     """Up to --max-failed-requests the run is a verdict; lost samples count as not correct."""
-
-    def lossy(request: Request, choice: int) -> str | Fault:
-        lost = request.messages[-1].content.startswith("What is 3")
-        return Fault(kind="failed", sentence="HTTP 503", status=503) if lost else right(request, choice)
-
     report, _ = evaluate(plan().with_settings(max_failed_requests=5), lossy)
     assert (report.outcome.exit_code, figures(report)["avg@5"]) == (0, 75.0)
 
@@ -228,11 +209,6 @@ def test_a_dataset_of_which_nothing_was_answered_has_no_figure() -> None:
     assert (report.outcome.conclusion, report.outcome.exit_code) == ("undecided", 7)
 
 
-def test_a_rejected_item_is_not_correct_but_no_infrastructure_fault() -> None:
-    """A 4xx to one item counts as not correct; the run is still a verdict."""
-    report, _ = evaluate(plan(), picky)
-    assert (report.outcome.exit_code, figures(report)["avg@5"]) == (0, 75.0)
-    assert report.dataset_results[0].counts.rejected == 5
 
 
 def test_a_stop_leaves_a_partial_report() -> None:

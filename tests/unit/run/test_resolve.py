@@ -45,28 +45,6 @@ def test_defaults_are_those_of_the_mission() -> None:
     assert [task.name for task in found.tasks] == ["demo_gsm8k"]
 
 
-def test_every_setting_reaches_the_plan() -> None:
-    """Under its own name or in its group."""
-    found = plan(
-        num_return_sequences=8, temperature=0.5, top_p=0.9, max_tokens=64, seed=None, generation={"top_k": 1},
-        concurrency=3, ready_timeout=1.0, limit=7, data_dir="d", out="o", label="l", port=9, debug=True,
-        max_failed_requests=6, task_type="any-to-any", model_name="m", mode="infer",
-    )  # fmt: skip
-    assert msgspec.to_builtins(found.sampling) == {
-        "n": 8, "temperature": 0.5, "top_p": 0.9, "max_tokens": 64, "seed": None, "neutral": {}, "extra": {"top_k": 1},
-    }  # fmt: skip
-    limits = found.client_limits
-    assert (limits.concurrency, limits.ready_timeout) == (3, 1)
-    assert (
-        found.settings.limit,
-        found.settings.data_dir,
-        found.settings.out,
-        found.settings.label,
-        found.settings.port,
-        found.settings.debug,
-    ) == (7, "d", "o", "l", 9, True)
-    assert (found.settings.max_failed_requests, found.settings.task_type) == (6, "any-to-any")
-    assert (found.settings.model_name, found.settings.mode) == ("m", "infer")
 
 
 def test_k_is_sorted_and_each_value_stands_once() -> None:
@@ -133,26 +111,18 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
         ({"resources": ("CPU=8",)}, "for CPU=8 add --engine ray."),
         *(
             ({"engine": "ray", "resources": ("CPU=1", text)}, f"but one of these is not: CPU=1, {text}.")
-            for text in ("NPU", "NPU=", "NPU=0", "NPU=two", "NPU:2", "=2", "NPU=1.2.3")
+            for text in ("NPU", "NPU=0", "=2")
         ),
         ({"adapter": None}, "Nothing to evaluate: give an adapter folder, or --endpoint URL"),
         ({"model": None}, "deploy.sh needs weights: give their path with --model."),
         ({"num_return_sequences": 5, "k": (1, 10)}, "k = 10 needs at least 10 samples of every problem, but"),
         (
-            {"adapter": None, "endpoint": ("localhost:8000",)},
-            "must be an http:// or https:// URL, but is 'localhost:8000'",
-        ),
-        (
             {"adapter": None, "endpoint": ("http://x:port",)},
             "must be an http:// or https:// URL, but is 'http://x:port'",
         ),
-        ({"adapter": None, "endpoint": ("http://x:0",)}, "must be an http:// or https:// URL, but is 'http://x:0'"),
-        ({"adapter": None, "endpoint": ("http://",)}, "must be an http:// or https:// URL, but is 'http://'"),
         ({"runtime": "container"}, "deploy.sh runs in a container, and its image is not known: give adapter-image"),
         ({"judge_endpoint": "b"}, "The judge's endpoint must be an http:// or https:// URL, but is 'b'."),
         ({"shard": "4/4"}, "The shard must be r/W with r from 0 up to below W, such as 0/4, but is '4/4'."),
-        ({"shard": "-1/4"}, "but is '-1/4'."),
-        ({"shard": "1"}, "but is '1'."),
         ({"shard": "1/x"}, "but is '1/x'."),
         (
             {"prompt_strategy": "scot"},
@@ -210,21 +180,6 @@ def test_judging_kept_replies_needs_no_target() -> None:
     assert "name that run with --reuse" in refusal(mode="eval", adapter=None, model=None)
 
 
-def test_the_kinds_of_refusal_are_told_apart() -> None:
-    """Names, values and data are three classes."""
-    for settings, kind in (
-        ({"datasets": ("x",)}, UnknownName),
-        ({"k": (6,)}, BadValue),
-    ):
-        with pytest.raises(kind):
-            plan(**settings)
-    with pytest.raises(BadData, match=r"own\.jsonl"):
-        resolve(
-            Settings(endpoint=("http://x",), datasets=("a/own.jsonl",)),
-            run_id="0",
-            stamp="0",
-            library=Library(lambda _: b"{", MemoryTaskFiles()),
-        )
 
 
 def test_other_names_of_datasets_hold_in_gates_too() -> None:

@@ -4,37 +4,9 @@ from tests.integration.sandbox.programs.sample import NO_PASS, RIGHT, Sample, bo
 
 FORGING = {
     "leaves at import": Sample("import sys\nsys.exit(0)\n" + RIGHT, NO_PASS),
-    "leaves hard at import": Sample("import os\nos._exit(0)\n", NO_PASS),
-    "leaves in the call": Sample(body("raise SystemExit(0)"), NO_PASS),
     "becomes /bin/true": Sample("import os\n" + body("os.execv('/bin/true', ['true'])"), NO_PASS),
     "atexit forces 0": Sample("import atexit, os\natexit.register(os._exit, 0)\n" + body("raise ValueError"), NO_PASS),
-    "excepthook forces 0": Sample(
-        "import sys, os\nsys.excepthook = lambda *_: os._exit(0)\n" + body("raise ValueError"), NO_PASS
-    ),
     "fork; the parent leaves": Sample("import os\n" + body("if os.fork(): os._exit(0)\nreturn None"), NO_PASS),
-    "prints success": Sample(
-        "import os\n" + body('os.write(1, b\'passed\\nOK\\n{"verdict":"passed"}\'); os._exit(0)'), NO_PASS
-    ),
-    "equals everything": Sample(
-        "class All:\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\n    __hash__ = None\n"
-        + body("return All()"),
-        NO_PASS,
-    ),
-    "a number that equals everything": Sample(
-        "class All(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
-        + body("return All(0)"),
-        NO_PASS,
-    ),
-    "a text that equals everything": Sample(
-        "class All(str):\n    def __eq__(self, other): return True\n    __hash__ = str.__hash__\n"
-        + body("return All()"),
-        NO_PASS,
-        "assert f(1) == 'one'\nassert f(2) == 'two'",
-    ),
-    "a mock": Sample(
-        "from unittest.mock import MagicMock\n" + body("it = MagicMock()\nit.__eq__ = lambda *_: True\nreturn it"),
-        NO_PASS,
-    ),
     "traces the caller": Sample(
         "import sys\n"
         + body(
@@ -63,10 +35,6 @@ FORGING = {
         + body(
             "frame = sys._getframe()\nwhile frame:\n    for value in list(frame.f_locals.values()):\n        if isinstance(value, list): value.append('passed')\n    frame = frame.f_back\nreturn 0"
         ),
-        NO_PASS,
-    ),
-    "shadows builtins": Sample(
-        "import builtins\nbuiltins.AssertionError = ZeroDivisionError\nbuiltins.abs = lambda _: 4\n" + body("return 4"),
         NO_PASS,
     ),
     "patches json": Sample(

@@ -19,9 +19,6 @@ def functions():
 
 FORGERIES = {
     "skips": _calling("import unittest\ndef forge(): raise unittest.SkipTest"),
-    "skips after the first call": _calling(
-        "import unittest\ncalls = []\ndef forge():\n    calls.append(1)\n    if len(calls) > 1: raise unittest.SkipTest"
-    ),
     "stops the test from within": _calling("import unittest.case\ndef forge(): raise unittest.case._ShouldStop"),
     "is exhausted": _calling("def forge(): raise StopIteration"),
     "wants no tests": _calling(
@@ -62,25 +59,12 @@ FORGERIES = {
         "    if frame is None: return None\n    for step in dis.get_instructions(frame.f_code):\n"
         "        if step.offset > frame.f_lasti and step.opname == 'LOAD_CONST': return step.argval"
     ),
-    "gives back constants of the tests": _calling(
-        _TESTS + "given = []\ndef forge():\n    every = [it for f in functions() for it in f.__code__.co_consts]\n"
-        "    given.append(1)\n    return every[len(given) % len(every)] if every else None"
-    ),
     "equals everything": _calling(
         "class All:\n    __eq__ = __contains__ = __ge__ = __le__ = __gt__ = __lt__ = lambda *_: True\n"
         "    __ne__ = lambda *_: False\n    __hash__ = object.__hash__\ndef forge(): return All()"
     ),
-    "equals and differs": _calling(
-        "class All:\n    __eq__ = __ne__ = __contains__ = lambda *_: True\n    __hash__ = object.__hash__\ndef forge(): return All()"
-    ),
     "a number that equals everything": _calling(
         "class All(int):\n    __eq__ = lambda *_: True\n    __ne__ = lambda *_: False\n    __hash__ = int.__hash__\ndef forge(): return All()"
-    ),
-    "a text that equals everything": _calling(
-        "class All(str):\n    __eq__ = __contains__ = lambda *_: True\n    __ne__ = lambda *_: False\n    __hash__ = str.__hash__\ndef forge(): return All()"
-    ),
-    "a list that equals everything": _calling(
-        "class All(list):\n    __eq__ = __contains__ = lambda *_: True\n    __ne__ = lambda *_: False\ndef forge(): return All()"
     ),
     "a mock": _calling(
         "from unittest.mock import MagicMock\ndef forge():\n    it = MagicMock()\n    it.__eq__ = lambda *_: True\n"
@@ -114,10 +98,6 @@ FORGERIES = {
         "for name in ('math', 'numpy', 'numpy.testing', 'pandas.testing', 'cmath', 'statistics', 'unittest.util'):\n"
         "    sys.modules[name] = globals()[name.partition('.')[0]] = Yes(name)\ndef forge(): return 1"
     ),
-    "false classes": _calling(
-        "class math: isclose = staticmethod(lambda *_, **__: True)\nclass np(math): allclose = array_equal = math.isclose\n"
-        "numpy = np\nclass copy: deepcopy = staticmethod(lambda it: it)\ndef forge(): return 1"
-    ),
     "false builtins": _calling(
         "import builtins\nfor name in ('isinstance', 'all', 'any', 'callable', 'hasattr', 'issubclass'):\n"
         "    setattr(builtins, name, lambda *_, **__: True)\n"
@@ -129,15 +109,11 @@ FORGERIES = {
     ),
     "leaves": _calling("import sys\ndef forge(): sys.exit(0)"),
     "leaves hard": _calling("import os\ndef forge(): os._exit(0)"),
-    "leaves at the end": _calling("import atexit, os\natexit.register(os._exit, 0)\ndef forge(): raise SystemExit(0)"),
     "interrupts": _calling("def forge(): raise KeyboardInterrupt"),
     "reports a pass": _calling(
         "import json, os, struct\ndef forge():\n    for report in (['passed', '', []], ['passed', '', []][:2], ['value', None, {{}}, [], '']):\n"
         "        data = json.dumps(report).encode()\n        for descriptor in range(1, 64):\n"
         "            try: os.write(descriptor, struct.pack('>I', len(data)) + data)\n            except OSError: pass\n    os._exit(0)"
-    ),
-    "prints a pass": _calling(
-        "import os\ndef forge():\n    os.write(1, b'.\\n---\\nRan 5 tests in 0.001s\\n\\nOK\\n')\n    os.write(2, b'OK\\n')\n    os._exit(0)"
     ),
 }
 

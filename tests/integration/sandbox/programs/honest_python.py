@@ -29,34 +29,12 @@ HONEST_PYTHON: dict[str, Sample] = {
             calls += 1
             return x * x
     """, "assert [f(n) for n in range(50)] == [n * n for n in range(50)]"),
-    "draws lots": honest("""
-        import random
-        def f(x): return x * x if 0 <= random.random() < 1 else None
-    """),
-    "warns": honest("""
-        import warnings
-        def f(x):
-            warnings.warn("soon gone", DeprecationWarning)
-            return x * x
-    """),
     "logs": honest("""
         import logging
         logging.basicConfig(level=logging.DEBUG)
         def f(x):
             logging.debug("called with %s", x)
             return x * x
-    """),
-    "prints to standard error": honest("""
-        import sys
-        def f(x):
-            print("called", file=sys.stderr)
-            return x * x
-    """),
-    "captures its output": honest("""
-        import contextlib, io
-        def f(x):
-            with contextlib.redirect_stdout(io.StringIO()) as text: print(x * x)
-            return int(text.getvalue())
     """),
     "replaces its output": honest("""
         import io, sys
@@ -70,24 +48,12 @@ HONEST_PYTHON: dict[str, Sample] = {
         import sys
         def f(x): return x * x if sys.stdin.read() == "" else None
     """),
-    "looks at its arguments": honest("""
-        import sys
-        def f(x): return x * x if isinstance(sys.argv, list) else None
-    """),
-    "collects garbage": honest("""
-        import gc
-        def f(x):
-            gc.collect()
-            return x * x
-    """),
     "has names of other alphabets": honest("""
         def квадрат(число): return число * число
         f = квадрат
     """),
     "begins with marks of its encoding": honest("# -*- coding: utf-8 -*-\ndef f(x): return x * x  # \u00e9\u4e2d"),
     "has the line ends of Windows": honest("def f(x):\r\n    return x * x\r\n"),
-    "is explained at length": honest("def f(x):\n    '''" + "It squares. " * 5000 + "'''\n    return x * x"),
-    "is a long table": honest("TABLE = {" + ", ".join(f"{n}: {n * n}" for n in range(-2000, 2000)) + "}\nf = TABLE.get"),
     "compares what is equal but not the same": honest(
         "def f(x): return [float(x), complex(x), True]", "assert f(2) == [2, 2, 1]"
     ),
@@ -95,11 +61,6 @@ HONEST_PYTHON: dict[str, Sample] = {
         "def f(x): return x[::-1]", "assert f('a\\0b') == 'b\\0a'\nassert f('\\U0001f600x') == 'x\\U0001f600'\nassert f('') == ''"
     ),
     "gives nothing": honest("def f(x): pass", "assert f(1) is None"),
-    "takes any arguments": honest(
-        "def f(*a, **k): return len(a) + len(k)", "assert f() == 0\nassert f(1, 2) == 2\nassert f(1, b=2) == 2"
-    ),
-    "takes arguments by name alone": honest("def f(*, x): return x * x", "assert f(x=3) == 9"),
-    "has defaults": honest("def f(x=3, y=[]): return x * x + len(y)", "assert f() == 9\nassert f(2) == 4"),
     "raises as it should": honest(
         "def f(x):\n    if x == 0: raise ZeroDivisionError('none')\n    return x * x",
         """
@@ -112,6 +73,5 @@ HONEST_PYTHON: dict[str, Sample] = {
     "is tested in a function": honest(
         "def f(x): return x * x", "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 9\ncheck(f)"
     ),
-    "is tested in a loop": honest("def f(x): return x * x", "for n in range(100): assert f(n) == n ** 2"),
     "is tested within a tolerance": honest("def f(x): return x * 1.0000000001", "assert abs(f(3) - 3) < 1e-6"),
 }  # fmt: skip

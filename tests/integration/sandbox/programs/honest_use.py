@@ -9,16 +9,6 @@ PROCESSES = {
         def f(x):
             with get_context("fork").Pool(2) as pool: return pool.map(square, [x])[0]
     """),
-    "shares a value with a child": honest("""
-        from multiprocessing import get_context
-        context = get_context("fork")
-        def f(x):
-            value = context.Value("i", 0)
-            def work(): value.value = x * x
-            child = context.Process(target=work)
-            child.start(); child.join()
-            return value.value
-    """),
     "shares memory with a name": honest("""
         from multiprocessing import shared_memory
         def f(x):
@@ -39,25 +29,12 @@ PROCESSES = {
             try: subprocess.run(["sleep", "60"], timeout=0.1)
             except subprocess.TimeoutExpired: return x * x
     """),
-    "ends a child by a signal": honest("""
-        import subprocess
-        def f(x):
-            child = subprocess.Popen(["sleep", "60"])
-            child.terminate()
-            return x * x if child.wait() == -15 else None
-    """),
     "runs programs in asyncio": honest("""
         import asyncio
         async def ask(x):
             child = await asyncio.create_subprocess_exec("expr", str(x), "*", str(x), stdout=asyncio.subprocess.PIPE)
             return int((await child.communicate())[0])
         def f(x): return asyncio.run(ask(x))
-    """),
-    "leaves a child that ends": honest("""
-        import os
-        def f(x):
-            if os.fork() == 0: os._exit(3)
-            return x * x
     """),
 }
 
@@ -84,14 +61,6 @@ SIGNALS = {
             signal.signal(signal.SIGUSR1, lambda *_: result.append(x * x))
             os.kill(os.getpid(), signal.SIGUSR1)
             return result[0]
-    """),
-    "ignores broken pipes": honest("""
-        import os
-        def f(x):
-            reader, writer = os.pipe()
-            os.close(reader)
-            try: os.write(writer, b"x")
-            except BrokenPipeError: return x * x
     """),
     "is nice": honest("""
         import os
@@ -142,31 +111,6 @@ FILES = {
                     memory[:4] = b"%4d" % (x * x)
                     return int(memory[:4])
     """),
-    "writes a zip": honest("""
-        import io, zipfile
-        def f(x):
-            data = io.BytesIO()
-            with zipfile.ZipFile(data, "w") as archive: archive.writestr("n", str(x * x))
-            return int(zipfile.ZipFile(data).read("n"))
-    """),
-    "asks a database": honest("""
-        import sqlite3
-        def f(x):
-            with sqlite3.connect("file.db") as base:
-                base.execute("create table if not exists t (n integer)")
-                base.execute("delete from t")
-                base.execute("insert into t values (?)", (x,))
-                return base.execute("select n * n from t").fetchone()[0]
-    """),
-    "writes a module and imports it": honest("""
-        import importlib, sys
-        from pathlib import Path
-        def f(x):
-            Path("made_module.py").write_text("def square(n): return n * n")
-            sys.path.insert(0, ".")
-            importlib.invalidate_caches()
-            return importlib.import_module("made_module").square(x)
-    """),
     "makes a safe write": honest("""
         import os
         def f(x):
@@ -204,27 +148,6 @@ NETWORK = {
                     client.sendall(str(x).encode())
                     return int(client.recv(99))
     """)._replace(not_in=("uid", "none")),
-    "serves pages to itself": honest("""
-        import threading, urllib.request
-        from http.server import BaseHTTPRequestHandler, HTTPServer
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                self.send_response(200); self.end_headers()
-                self.wfile.write(str(int(self.path[1:]) ** 2).encode())
-            def log_message(self, *_): pass
-        def f(x):
-            with HTTPServer(("localhost", 0), Handler) as server:
-                threading.Thread(target=server.handle_request).start()
-                return int(urllib.request.urlopen(f"http://localhost:{server.server_port}/{x}").read())
-    """)._replace(not_in=("uid", "none")),
-    "sends a datagram to itself": honest("""
-        import socket
-        def f(x):
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-                one.bind(("localhost", 0))
-                one.sendto(str(x * x).encode(), one.getsockname())
-                return int(one.recv(99))
-    """)._replace(not_in=("uid", "none")),
     "uses one port again and again": honest("""
         import socket
         def f(x):
@@ -232,14 +155,6 @@ NETWORK = {
                 one.bind(("127.0.0.1", 5000)); one.listen()
             return x * x
     """)._replace(not_in=("uid", "none")),
-    "has a pair of sockets": honest("""
-        import socket
-        def f(x):
-            one, other = socket.socketpair()
-            with one, other:
-                one.sendall(str(x * x).encode())
-                return int(other.recv(99))
-    """),
     "serves in asyncio": honest("""
         import asyncio
         async def answer(reader, writer):
@@ -304,19 +219,6 @@ SPACE = {
             for thread in threads: thread.start()
             for thread in threads: thread.join()
             return sum(result) * x // 20
-    """),
-    "works for half a second": honest("""
-        import time
-        def f(x):
-            end = time.process_time() + 0.5
-            while x == 2 and time.process_time() < end: pass
-            return x * x
-    """),
-    "sleeps a little": honest("""
-        import time
-        def f(x):
-            time.sleep(0.05)
-            return x * x
     """),
 }
 

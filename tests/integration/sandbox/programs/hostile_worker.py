@@ -10,8 +10,6 @@ SIGNALS = {
     "kills its parent": Sample("import os\n" + body("os.kill(os.getppid(), 9)\nreturn 0"), NO_PASS, not_in=("none",)),
     "interrupts the first process": hostile("os.kill(1, signal.SIGINT)"),
     "sends the first process every signal": hostile("for number in range(1, 65): attempt(os.kill, 1, number)"),
-    "queues signals for the first process": hostile("for number in range(1, 65): libc.sigqueue(1, number, 0)"),
-    "signals the first process by its thread": hostile("libc.syscall(200, 1, 2)\nlibc.syscall(234, 1, 1, 2)"),
     "signals the first process by a descriptor": hostile("signal.pidfd_send_signal(os.pidfd_open(1), 2)"),
     "signals the first process by a pipe": hostile(
         """
@@ -24,15 +22,10 @@ SIGNALS = {
     ),
     "kills its process group": hostile("os.killpg(0, 9)", ("crashed",)),
     "interrupts its process group": hostile("os.killpg(0, 2)\ntime.sleep(600)"),
-    "stops its process group": hostile("os.killpg(0, signal.SIGSTOP)\ntime.sleep(600)", ("timeout",)),
     "kills itself by the number 0": hostile("libc.kill(0, 15)\ntime.sleep(600)"),
     "stops everybody": hostile("libc.kill(-1, 19)\nos.kill(os.getpid(), 19)", ("timeout",)),
     "kills every process that it sees": hostile(
         "for pid in filter(str.isdigit, os.listdir('/proc')): attempt(os.kill, int(pid), 9)"
-    ),
-    "stops every process that it sees": hostile(
-        "for pid in filter(str.isdigit, os.listdir('/proc')):\n"
-        "    if int(pid) != os.getpid(): attempt(os.kill, int(pid), 19)"
     ),
     "sends every signal to every process that it sees": hostile(
         """
@@ -48,9 +41,6 @@ SIGNALS = {
         "for number in range(1, 65):\n    try: signal.signal(number, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
         "while True: pass",
         ("timeout",),
-    ),
-    "blocks every signal and loops": hostile(
-        "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass", ("timeout",)
     ),
     "is woken by three timers": hostile(
         "for kind in (0, 1, 2): signal.setitimer(kind, 0.01, 0.01)\nwhile True: pass", ("crashed",)
@@ -69,14 +59,8 @@ PROCESSES = {
         """,
         ("timeout",),
     ),
-    "makes zombies until there is no room": hostile(
-        "while True:\n    if attempt(os.fork) == 0: os._exit(0)", ("timeout",)
-    ),
     "makes brothers and sisters": hostile(
         "for _ in range(300):\n    if libc.syscall(56, 0x8000 | 17, 0, 0, 0, 0) == 0: os._exit(0)"
-    ),
-    "makes brothers that stay": hostile(
-        "for _ in range(10):\n    if libc.syscall(56, 0x8000 | 17, 0, 0, 0, 0) == 0: time.sleep(600)"
     ),
     "makes children that nobody hears of": hostile(
         "for _ in range(10):\n    if libc.syscall(56, 0, 0, 0, 0, 0) == 0: time.sleep(600)"
@@ -95,7 +79,6 @@ PROCESSES = {
     "changes its name to look like another state": hostile(
         "libc.prctl(15, b'x) R 1 (')\ntime.sleep(600)", ("timeout",)
     ),
-    "changes its name to no text": hostile("libc.prctl(15, b'\\xff\\n) D')\ntime.sleep(600)", ("timeout",)),
     "lets all go before it and loops": hostile(
         "attempt(os.sched_setscheduler, 0, os.SCHED_IDLE, os.sched_param(0))\nos.nice(19)\nwhile True: pass",
         ("timeout",),
@@ -128,22 +111,8 @@ PROCESSES = {
 
 MESSAGES = {
     "writes into every descriptor": hostile("for number in range(100): attempt(os.write, number, b'x' * 100)"),
-    "announces more than it sends": hostile(
-        "for number in range(3, 100): attempt(os.write, number, b'\\0\\0\\xff\\xff')\ntime.sleep(600)"
-    ),
     "sends what is nested too deep": hostile(
         "data = b'[' * 100000\nfor number in range(3, 100): attempt(os.write, number, struct.pack('>I', len(data)) + data)"
-    ),
-    "sends no text": hostile(
-        "for number in range(3, 100): attempt(os.write, number, b'\\0\\0\\0\\4\\xff\\xfe\\xfd\\xfc')\ntime.sleep(600)"
-    ),
-    "sends numbers without end": hostile(
-        "data = b'[\"value\",' + b'9' * 100000 + b',{},[],\"\"]'\n"
-        "for number in range(3, 100): attempt(os.write, number, struct.pack('>I', len(data)) + data)"
-    ),
-    "sends one message a thousand times": hostile(
-        'data = b\'["value",4,{},[],""]\'\nfor number in range(3, 9):\n'
-        "    for _ in range(1000): attempt(os.write, number, struct.pack('>I', len(data)) + data)"
     ),
     "reads its connection empty": hostile(
         "while True:\n    for number in range(3, 100): attempt(os.set_blocking, number, False); attempt(os.read, number, 4096)",
@@ -166,27 +135,17 @@ MESSAGES = {
     "closes every descriptor and loops": hostile("os.closerange(0, 1000)\nwhile True: pass", NO_PASS),
     "prints no text": hostile("while True: os.write(1, bytes(range(256)) * 100)", ("output_limit",)),
     "says that it was interrupted": hostile("raise KeyboardInterrupt", ("error",)),
-    "raises what is no exception": hostile("class Odd(BaseException): __slots__ = ()\nraise Odd", ("error",)),
     "raises what cannot be described": hostile(
         "class Odd(Exception):\n    def __str__(self): raise SystemExit\n    __repr__ = __str__\nraise Odd",
         ("error", "exited"),
-    ),
-    "describes itself without end": hostile(
-        "raise ValueError('x' * (100 << 20))", ("error", "out_of_memory", "exited")
     ),
     "sends itself in pieces of text that is none": hostile("raise ValueError('\\ud800' * 1000 + '\\0')", ("error",)),
 }
 
 SPACE = {
     "makes files without end": hostile("for number in range(10 ** 9): open(f'f{number}', 'w').close()", ("error",)),
-    "makes folders without end": hostile("for number in range(10 ** 9): os.mkdir(f'f{number}')", ("error",)),
-    "makes links without end": hostile("for number in range(10 ** 9): os.symlink('/', f'f{number}')", ("error",)),
     "makes names for one file without end": hostile(
         "open('f', 'w').close()\nfor number in range(10 ** 9): os.link('f', f'f{number}')", ("error",)
-    ),
-    "makes pipes with names without end": hostile("for number in range(10 ** 9): os.mkfifo(f'f{number}')", ("error",)),
-    "makes files with long names without end": hostile(
-        "for number in range(10 ** 9): open(f'{number:0>255}', 'w').close()", ("error",)
     ),
     "makes files in shared memory without end": hostile(
         "for number in range(10 ** 9): open(f'/dev/shm/f{number}', 'w').close()", ("error",)
@@ -203,23 +162,8 @@ SPACE = {
                 except OSError: break
         """,
     ),
-    "fills both folders and all memory": hostile(
-        """
-        for place in ('/tmp', '/dev/shm'):
-            for number in range(100):
-                try: open(f'{place}/f{number}', 'wb').write(b'x' * (15 << 20))
-                except OSError: break
-        kept = []
-        while True: kept.append(bytearray(1 << 20))
-        """,
-        ("out_of_memory", "crashed"),
-    ),
     "makes files that are nowhere": hostile(
         "kept = []\nwhile True:\n    kept.append(os.memfd_create('f')); os.write(kept[-1], b'x' * (8 << 20))"
-    ),
-    "makes itself unlikely to be ended": hostile(
-        "attempt(open('/proc/self/oom_score_adj', 'w').write, '0')\nkept = []\nwhile True: kept.append(bytearray(1 << 20))",
-        ("out_of_memory", "crashed"),
     ),
     "maps more than there is": hostile(
         "import mmap\nkept = []\nwhile True: kept.append(mmap.mmap(-1, 1 << 30))", ("error", "out_of_memory")
@@ -235,13 +179,11 @@ SPACE = {
         """,
         ("error",),
     ),
-    "opens files without end": hostile("kept = []\nwhile True: kept.append(open('/dev/null'))", ("error",)),
     "watches everything": hostile(
         "for _ in range(100):\n    watch = libc.inotify_init()\n    for path in glob.glob('/proc/self/*'): libc.inotify_add_watch(watch, path.encode(), 0xfff)"
     ),
     "makes timers without end": hostile("while libc.timerfd_create(1, 0) >= 0: pass"),
     "writes a file with a hole": hostile("os.truncate(os.open('f', 66), 1 << 50)", ("error", "crashed")),
-    "has an argument that is too long": hostile("subprocess.run(['true', 'x' * (3 << 20)])", ("error",)),
 }
 
 HOSTILE_WORKER = {**SIGNALS, **PROCESSES, **MESSAGES, **SPACE}

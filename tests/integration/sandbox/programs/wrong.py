@@ -6,7 +6,6 @@ WRONG = {
     "is never called": Sample(RIGHT, ("failed",), "assert True"),
     "wrong answer": Sample(body("return x + x"), ("failed",)),
     "syntax error": Sample("def f(x:\n", ("error",)),
-    "no such function": Sample("def g(x): return x\n", ("error",)),
     "tests use a module that nobody imports": Sample(RIGHT, ("error",), "assert math.isclose(f(2), 4.0)"),
     "nothing at all": Sample("", ("error",)),
     "an exception": Sample(body("return x / 0"), ("error",)),
@@ -15,7 +14,6 @@ WRONG = {
     ),
     "a null byte": Sample("def f(x): return x * x\n\0", ("error",)),
     "busy loop": Sample(body("while True: pass"), ("timeout",)),
-    "sleep": Sample("import time\n" + body("time.sleep(600)"), ("timeout",)),
     "swallows every exception": Sample(
         body("while True:\n    try:\n        while True: pass\n    except BaseException: pass"), ("timeout",)
     ),
@@ -26,7 +24,6 @@ WRONG = {
     ),
     "stops itself": Sample("import os, signal\n" + body("os.kill(os.getpid(), signal.SIGSTOP)"), ("timeout",)),
     "catastrophic regex": Sample("import re\n" + body("return re.match('(a+)+$', 'a' * 60 + 'b')"), ("timeout",)),
-    "loops at import": Sample("while True: pass\n", ("timeout",)),
     "one huge allocation": Sample(body("return len(bytearray(8 << 30))"), ("out_of_memory",)),
     "slow growth": Sample(
         body("kept = []\nwhile True:\n    try: kept.append(bytearray(1 << 24))\n    except MemoryError: pass"),
@@ -47,9 +44,7 @@ WRONG = {
     ),
     "endless output": Sample(body("while True: print('y' * 1000)"), ("output_limit",)),
     "raw output": Sample("import os\n" + body("while True: os.write(1, b'y' * (1 << 20))"), ("output_limit",)),
-    "output at import": Sample("while True: print('y' * 1000)\n", ("output_limit",)),
     "reads input": Sample(body("return int(input()) * x"), ("error",)),
-    "kills itself": Sample("import os\n" + body("os.kill(os.getpid(), 9)"), ("crashed",)),
     "aborts": Sample("import os\n" + body("os.abort()"), ("crashed",)),
     "segmentation fault": Sample("import ctypes\n" + body("return ctypes.string_at(0)"), ("crashed",)),
     "overflows the C stack": Sample(
@@ -65,9 +60,6 @@ WRONG = {
     "one large file": Sample(body("open('file', 'wb').write(b'x' * (64 << 20))"), ("error", "crashed")),
     "opens a connection": Sample(
         "import socket\n" + body("socket.create_connection(('127.0.0.1', 80), 1)"), ("error",)
-    ),
-    "opens a raw socket": Sample(
-        "import socket\n" + body("socket.socket(socket.AF_INET, socket.SOCK_RAW)"), ("error",)
     ),
     "lifts its limits": Sample(
         "import resource\n"
