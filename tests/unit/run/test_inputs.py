@@ -80,8 +80,6 @@ def test_what_cannot_be_meant_is_refused(name: str, value: Any, reason: str) -> 
     assert (error.value.exit_code, error.value.stage) == (2, "configuration")
 
 
-
-
 @pytest.mark.parametrize(
     ("key", "near"),
     [("dataset", "datasets"), ("max_token", "max-tokens"), ("temprature", "temperature"), ("tokens", "max-tokens")],

@@ -102,8 +102,6 @@ def test_figures_are_means_over_problems() -> None:
     )
 
 
-
-
 @pytest.mark.parametrize(
     ("gate", "conclusion", "exit_code"),
     [
@@ -137,8 +135,6 @@ def test_what_an_undecided_gate_does_is_a_setting(setting: str, gate: str, concl
     report, _ = evaluate(asked, half_right)
     assert report.outcome.conclusion == conclusion
     assert report.gates[0].decision == "undecided"
-
-
 
 
 def lossy(request: Request, choice: int) -> str | Fault:
@@ -207,8 +203,6 @@ def test_a_dataset_of_which_nothing_was_answered_has_no_figure() -> None:
         "The first of 20 failures: HTTP 503",
     )
     assert (report.outcome.conclusion, report.outcome.exit_code) == ("undecided", 7)
-
-
 
 
 def test_a_stop_leaves_a_partial_report() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.fake_ports import MemoryTaskFiles
 
-from model_accuracy_eval.errors import BadData, BadValue, EvalError, UnknownName
+from model_accuracy_eval.errors import BadValue, EvalError
 from model_accuracy_eval.records import ClientLimits, Prompt, RunPlan, Settings, Shard
 from model_accuracy_eval.run.resolve import resolve, with_strategy
 from model_accuracy_eval.tasks.library import Library
@@ -43,8 +43,6 @@ def test_defaults_are_those_of_the_mission() -> None:
     assert (found.run_id, found.stamp, found.settings.mode) == ("0" * 32, "20260326_151326", "all")
     assert found.client_limits == ClientLimits()
     assert [task.name for task in found.tasks] == ["demo_gsm8k"]
-
-
 
 
 def test_k_is_sorted_and_each_value_stands_once() -> None:
@@ -178,8 +176,6 @@ def test_judging_kept_replies_needs_no_target() -> None:
     assert plan(mode="eval", adapter=None, model=None, reuse="outputs/x").settings.mode == "eval"
     assert "No dataset" in refusal(mode="eval", datasets=(), reuse="outputs/x")
     assert "name that run with --reuse" in refusal(mode="eval", adapter=None, model=None)
-
-
 
 
 def test_other_names_of_datasets_hold_in_gates_too() -> None:
