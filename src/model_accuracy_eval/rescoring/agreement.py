@@ -86,11 +86,8 @@ def _shows(saved: SavedProblem, problem: Problem) -> bool | None:
     if not saved.question or not problem.row_texts:
         return None
     texts = [plain(text) for text in problem.row_texts]
-    return texts[0] in saved.question or saved.question in texts or saved.question in _prompt(problem)
-
-
-def _prompt(problem: Problem) -> str:
-    return plain(problem.messages[-1].words if problem.messages else problem.text)
+    asked = problem.messages[-1].words if problem.messages else problem.text
+    return texts[0] in saved.question or saved.question in texts or saved.question in plain(asked)
 
 
 def _order(options: Sequence[str], choices: Sequence[str]) -> tuple[int, ...] | None:
@@ -128,13 +125,9 @@ def _is_right(saved: SavedProblem, problem: Problem, task: TaskSpec) -> bool | N
         if last in right or text in right or as_number(last) in numbers:
             return True
     if problem.choices:
-        return bool(_places(saved.gold, problem) & _right_places(problem))
+        letters = {text for text in problem.references if len(text) == 1 and text in ascii_uppercase}
+        return bool(_places(saved.gold, problem) & {*problem.gold, *map(ascii_uppercase.index, letters)})
     return None if _is_judged_otherwise(task) else False
-
-
-def _right_places(problem: Problem) -> set[int]:
-    letters = {ascii_uppercase.index(text) for text in problem.references if len(text) == 1 and text in ascii_uppercase}
-    return set(problem.gold) | letters
 
 
 def _places(gold: Sequence[str], problem: Problem) -> set[int]:

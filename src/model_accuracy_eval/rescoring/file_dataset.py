@@ -35,7 +35,6 @@ from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings
 from model_accuracy_eval.tasks.prompts import after, positions
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.:-]+)")
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _STRIP_THOUGHTS = Step(name="strip_thoughts")
 
 
@@ -130,11 +129,12 @@ def right_answers(gold: Sequence[str]) -> tuple[str, ...]:
 def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | None = None) -> tuple[TaskSpec, str]:
     """A scoring for the replies of an unknown dataset, and its description."""
     if replies and replies[0].loglikelihoods:
-        return _loglikelihood_task(name, replies[0]), "the likeliest option"
+        metrics = _known_metrics(replies[0]) or (MetricUse(name="acc"), MetricUse(name="acc_norm"))
+        return replace(_task(name, Pipeline(metrics=metrics)), kind="choice"), "the likeliest option"
     if replies and replies[0].metrics:
         return _filtered_task(name, replies[0], results)
     gold = [answer for reply in replies for answer in right_answers(reply.gold)]
-    kind = LETTERS if all(len(answer) == 1 and answer in _LETTERS for answer in gold) else answer_kind(gold)
+    kind = LETTERS if all(len(answer) == 1 and answer in ascii_uppercase for answer in gold) else answer_kind(gold)
     return _task(name, Pipeline(filters=(_STRIP_THOUGHTS, kind.filter), metrics=(kind.metric,))), kind.reading
 
 
@@ -151,11 +151,6 @@ def _filtered_task(name: str, reply: SavedReply, results: LmEvalResults | None) 
         )
     why = results.why_not(reply.filter) if results else "there is no results file"
     return _task(name, Pipeline(name=reply.filter, metrics=metrics)), f"{description}, without settings ({why})"
-
-
-def _loglikelihood_task(name: str, reply: SavedReply) -> TaskSpec:
-    metrics = _known_metrics(reply) or (MetricUse(name="acc"), MetricUse(name="acc_norm"))
-    return replace(_task(name, Pipeline(metrics=metrics)), kind="choice")
 
 
 def _known_metrics(reply: SavedReply) -> tuple[MetricUse, ...]:
@@ -229,7 +224,7 @@ def _problem(name: str, number: int, saved: SavedProblem, task: TaskSpec) -> Pro
     )
     if task.kind != "generate":
         return _of_loglikelihoods(name, saved, problem)
-    if not _is_filtered(task):
+    if any(pipeline.filters for pipeline in pipelines(task)):  # else another program read the answers, in its own way
         problem = replace(problem, references=right_answers(saved.gold))
     return replace(problem, references=_letters(name, saved)) if _reads_letters(task) else problem
 
@@ -254,7 +249,10 @@ def _of_loglikelihoods(name: str, saved: SavedProblem, problem: Problem) -> Prob
 def _letters(name: str, saved: SavedProblem) -> tuple[str, ...]:
     """The right answers as letters; with known options, a text of one may stand for its letter."""
     offered = ascii_uppercase[: len(saved.options) or _MOST_LETTERS]
-    letters = tuple(_letter(text.strip(), saved.options, offered) for text in saved.gold)
+    letters = tuple(
+        offered[saved.options.index(text)] if text in saved.options else text.strip("()").upper()
+        for text in map(str.strip, saved.gold)
+    )
     if all(letter and letter in offered for letter in letters):
         return letters
     options = f"its {len(saved.options)} options" if saved.options else f"the letters A to {offered[-1]}"
@@ -263,17 +261,8 @@ def _letters(name: str, saved: SavedProblem) -> tuple[str, ...]:
     )
 
 
-def _letter(text: str, options: Sequence[str], offered: str) -> str:
-    return offered[options.index(text)] if text in options else text.strip("()").upper()
-
-
 def _reads_letters(task: TaskSpec) -> bool:
     return any(step.name == "choice_letter" for pipeline in pipelines(task) for step in pipeline.filters)
-
-
-def _is_filtered(task: TaskSpec) -> bool:
-    """Whether the answers were read by another program, which had its own way with right answers, too."""
-    return not any(pipeline.filters for pipeline in pipelines(task))
 
 
 def _with_known_parts(task: TaskSpec, saved: Iterable[SavedProblem]) -> TaskSpec:

@@ -178,7 +178,7 @@ def _of_run(
             saved_replies.check_samples(task.name, task, plan.sampling.n, k)
     for task in chosen:
         check_judging(settings, task)
-    files = [_run_file(folder, plan, task, _single(named, task), given) for task in chosen]
+    files = [_run_file(folder, plan, task, named.tasks[0] if len(named.tasks) == 1 else task, given) for task in chosen]
     return _Batch(
         plan=plan, files=files, groups=plan.groups if Path(path).is_dir() and len(chosen) == len(plan.tasks) else ()
     )
@@ -188,7 +188,7 @@ def _chosen(plan: RunPlan, path: str, named: NamedTasks) -> tuple[TaskSpec, ...]
     """The datasets of the run that the path and --task mean."""
     names = [task.name for task in plan.tasks]
     if not Path(path).is_dir():
-        wanted = [_dataset(path)]
+        wanted = [_stem(path).removesuffix("_failed").removesuffix("_findings")]
     elif named.tasks and len(names) > 1:
         wanted = [task.name for task in named.tasks]
     else:
@@ -202,12 +202,8 @@ def _chosen(plan: RunPlan, path: str, named: NamedTasks) -> tuple[TaskSpec, ...]
     return chosen
 
 
-def _single(named: NamedTasks, own: TaskSpec) -> TaskSpec:
-    """The dataset by which a run's replies are judged: its own, or the one that --task names."""
-    return named.tasks[0] if len(named.tasks) == 1 else own
-
-
 def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, given: RescoreOptions) -> ReplyFile:
+    """`task`: the dataset by which the replies to `asked` are judged, its own or the one that --task names."""
     names = [make(plan.settings.label, asked.name) for make in (journal.file, journal.failures_file)]
     answers, failures = (folder / name for name in names)
 
@@ -224,10 +220,6 @@ def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, give
         is_own=True,
         claimed=_figures(claimed, required=given.claimed is not None) if claimed else {},
     )
-
-
-def _dataset(path: str) -> str:
-    return PurePath(path.removesuffix(".gz")).stem.removesuffix("_failed").removesuffix("_findings")
 
 
 # Files of other programs.
@@ -350,7 +342,9 @@ def replies(path: str, fields: Mapping[str, str]) -> tuple[str, Callable[[], Ite
     file = _open(path, fields)
     if not (file.shape and file.shape.in_parts) or not (match := _PART.fullmatch(path)):
         return _stem(path), file.replies
-    others = [_part(match, number) for number in takewhile(lambda number: _is_part(match, number), count())]
+    others = [
+        _part(match, number) for number in takewhile(lambda number: Path(_part(match, number)).is_file(), count())
+    ]
     if Path(match["root"] + match["ending"]).is_file() or len(others) < max(2, int(match["number"]) + 1):
         return _stem(path), file.replies
     if int(match["number"]):
@@ -370,10 +364,6 @@ def _open(path: str, fields: Mapping[str, str]) -> ShapedFile:
 
 def _part(match: re.Match[str], number: int) -> str:
     return f"{match['root']}_{number}{match['ending']}"
-
-
-def _is_part(match: re.Match[str], number: int) -> bool:
-    return Path(_part(match, number)).is_file()
 
 
 def _stem(path: str) -> str:

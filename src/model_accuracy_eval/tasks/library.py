@@ -103,7 +103,7 @@ class Library:
         )
 
     def _find(self, name: str) -> NamedTasks:
-        if is_task_file(name):
+        if name.endswith((".yaml", ".yml")):
             return self._task_file(name)
         if addresses.is_address(name) and self.read_split:
             return self._hub_dataset(name, self.read_split)
@@ -135,11 +135,8 @@ class Library:
         if "parts" in fields:
             parts = [self._part(path, part) for part in fields["parts"]]
             fields = {**task_file.FIELDS_OF_PARTS, **fields, "parts": parts}
-        return NamedTasks((self._with_own_files(path, task_file.from_fields(path, fields)),))
-
-    def _with_own_files(self, path: str, task: TaskSpec) -> TaskSpec:
-        """The task with data files that lie beside its own file by their paths."""
-        return task_file.beside(path, task.with_data(partial(self._beside, path)), self.files.holds)
+        task = task_file.from_fields(path, fields).with_data(partial(self._beside, path))
+        return NamedTasks((task_file.beside(path, task, self.files.holds),))
 
     def _beside(self, path: str, data: DataFile) -> DataFile:
         place = str(PurePath(path).parent / data.name)
@@ -187,10 +184,6 @@ def columns_by_role(pairs: Iterable[str]) -> dict[str, str]:
             raise BadValue(f"--columns says what a column is, as in question=problem,answer=solution, not '{pair}'.")
         columns[role] = column
     return columns
-
-
-def is_task_file(name: str) -> bool:
-    return name.endswith((".yaml", ".yml"))
 
 
 def _named(imported: ImportedTasks) -> NamedTasks:

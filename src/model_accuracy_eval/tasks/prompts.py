@@ -1,7 +1,7 @@
 """A row → the conversation that is sent, by Jinja templates with the filters and functions of `template_words`."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
@@ -26,12 +26,8 @@ _NEXT = "<image>"
 """Where a text of lm-eval wants the next one."""
 
 
-def with_media(messages: Iterable[Message], rows: Sequence[DataRow], where: str) -> tuple[Message, ...]:
-    """The messages with what their marks stand for; refuses what no service could show to its model."""
-    return tuple(_completed(message, rows, where) if MARKS.search(message.content) else message for message in messages)
-
-
 def _completed(message: Message, rows: Sequence[DataRow], where: str) -> Message:
+    """The message with what its marks stand for; refuses what no service could show to its model."""
     known = {media.sha256: media for media in media_in(list(rows))}
     shown = tuple(known[digest] for digest in dict.fromkeys(MARKS.findall(message.content)) if digest in known)
     if message.role != "user":
@@ -254,7 +250,8 @@ def conversation(prompt: Prompt, question: str, row: DataRow, shots: Sequence[Sh
     last = _with_prefix(prompt, question, row, where)
     if last or not prompt.dialogue:
         turns.append(Message(role="user", content=last))
-    return with_media(turns, [row, *rows_of_examples], where)
+    rows = [row, *rows_of_examples]
+    return tuple(_completed(turn, rows, where) if MARKS.search(turn.content) else turn for turn in turns)
 
 
 def text(prompt: Prompt, question: str, row: DataRow, shots: Sequence[Shot], where: str) -> str:

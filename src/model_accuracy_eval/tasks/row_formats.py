@@ -18,7 +18,10 @@ def read(name: str, lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]
     """Each row with the number of its line. `lines` have their ends."""
     first = next(lines, "")
     announced = first.rstrip("\r\n")[4:] if re.fullmatch(r"sep=[^\r\n][\r\n]*", first) else ""
-    mark = announced or ("\t" if name.removesuffix(".gz").endswith(".tsv") else _mark(first))
+    # What stands between the names of columns: of several signs outside quotes the most frequent, then the comma.
+    bare = "".join(first.split('"')[::2])
+    bare_counts = Counter({mark: bare.count(mark) for mark in _MARKS})
+    mark = announced or ("\t" if name.removesuffix(".gz").endswith(".tsv") else bare_counts.most_common(1)[0][0])
     skipped = 1 if announced else 0
     reader = csv.reader(lines if announced else chain([first], lines), delimiter=mark, strict=True)
     try:
@@ -29,13 +32,6 @@ def read(name: str, lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]
                 yield where, dict(zip(header, _of_width(f"{name}, {where}", header, cells), strict=True))
     except csv.Error as error:
         raise BadData(f"{name}, line {reader.line_num + skipped}: {error}.") from error
-
-
-def _mark(header: str) -> str:
-    """What stands between the names of columns: of several signs outside quotes the most frequent, then the comma."""
-    bare = "".join(header.split('"')[::2])
-    counts = Counter({mark: bare.count(mark) for mark in _MARKS})
-    return counts.most_common(1)[0][0]
 
 
 def _header(name: str, cells: Sequence[str]) -> list[str]:

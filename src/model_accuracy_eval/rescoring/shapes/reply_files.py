@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from string import ascii_uppercase
 
 from msgspec.structs import replace
@@ -68,7 +69,7 @@ class ShapedFile:
 def open_replies(file: SavedFile, fields: Mapping[str, str] | None = None) -> ShapedFile:
     """Recognises the file's shape by its content; `fields` names them where there is no such shape."""
     file_rows = FileRows(file)
-    first_rows = {place: row for place in file_rows.places() for row in _first(file_rows, place)}
+    first_rows = {place: row for place in file_rows.places() for row in islice(file_rows.rows(place), 1)}
     if not first_rows:
         raise BadData(f"{file_rows.name} holds no saved replies.")
     if fields:
@@ -88,12 +89,6 @@ def open_replies(file: SavedFile, fields: Mapping[str, str] | None = None) -> Sh
     if len(best) == 1:
         return ShapedFile(file_rows, best[0].place, best[0], {})
     raise _ambiguous(file_rows.name, best) if best else _unknown(file_rows.name, first_rows)
-
-
-def _first(file_rows: FileRows, place: RowPlace) -> Iterator[ReplyRow]:
-    for row in file_rows.rows(place):
-        yield row
-        return
 
 
 def _ambiguous(name: str, shapes: Sequence[Shape]) -> BadData:

@@ -88,12 +88,9 @@ def parse(path: str, data: bytes) -> TaskFields:
     finally:
         loader.dispose()
     if not isinstance(value, Mapping):
-        raise BadData(f"{path}: a task file is a mapping of fields to values, but this one is {_kind(value)}.")
+        found = "empty" if value is None else f"a {type(value).__name__}"
+        raise BadData(f"{path}: a task file is a mapping of fields to values, but this one is {found}.")
     return {str(key): content for key, content in value.items()}
-
-
-def _kind(value: Any) -> str:
-    return "empty" if value is None else f"a {type(value).__name__}"
 
 
 def functions(value: Any) -> list[PythonReference]:

@@ -61,14 +61,12 @@ def _pipeline(
     steps = tuple(_step(step, fields, findings) for step in entry.get("filter") or [])
     metrics = _metric_uses(entry.get("metric_list") or [], kind, findings) or common
     if any(step.name == "regex_pos" for step in steps):
-        metrics = tuple(_of_tags(measure) for measure in metrics)
+        # Answers are lists of tags, and so are both sides of a pair.
+        metrics = tuple(
+            replace(one, args={"listed": True}) if one.name == user_functions.PAIRS else one for one in metrics
+        )
     # Likelihoods are not text: the filters of such tasks only choose the one sample that there is.
     return Pipeline(name=str(entry.get("name", "none")), filters=steps if kind == "generate" else (), metrics=metrics)
-
-
-def _of_tags(measure: MetricUse) -> MetricUse:
-    """If answers are lists of tags, both sides of a pair are."""
-    return replace(measure, args={"listed": True}) if measure.name == user_functions.PAIRS else measure
 
 
 def _step(entry: TaskFields, fields: TaskFields, findings: ImportFindings) -> Step:

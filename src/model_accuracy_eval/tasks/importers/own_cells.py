@@ -35,11 +35,9 @@ def is_blank(value: Any) -> bool:
     """Whether a cell holds nothing: null, blanks, NaN, an empty list or object."""
     if isinstance(value, float):
         return isnan(value)
-    return value is None or (isinstance(value, (str, list, dict)) and not _trimmed(value))
-
-
-def _trimmed(value: Any) -> Any:
-    return value.strip() if isinstance(value, str) else value
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, (list, dict)) and not value)
 
 
 def text_of(where: str, column: str, value: Any) -> str:
@@ -49,7 +47,8 @@ def text_of(where: str, column: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, float):
-        return _as_decimal(value)
+        # All digits of a number: Python writes 0.00001 as 1e-05, as nobody else does.
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{Decimal(str(value)):f}"
     if isinstance(value, int):
         return str(value)
     noun = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "bytes"
@@ -57,11 +56,6 @@ def text_of(where: str, column: str, value: Any) -> str:
         f"{where}: '{column}' holds {noun} where a text is needed: {short(value)}. Name what holds the text "
         f"with --columns, as in --columns question={column}.text."
     )
-
-
-def _as_decimal(value: float) -> str:
-    """All digits of a number: Python writes 0.00001 as 1e-05, as nobody else does."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{Decimal(str(value)):f}"
 
 
 def short(value: Any) -> str:

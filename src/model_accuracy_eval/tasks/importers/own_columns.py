@@ -237,7 +237,9 @@ def with_kind(where: str, rows: Sequence[DataRow], shape: QuestionShape, *, name
     if not texts:
         return shape
     _refuse_unclear_values(values)
-    if not named and normal(columns.answer) == "label" and _are_classes(texts):
+    numbers = {position(text) for text in texts}
+    are_classes = len(numbers) > 1 and numbers == set(range(len(numbers)))
+    if not named and normal(columns.answer) == "label" and are_classes:
         raise BadData(
             f"{where}: '{columns.answer}' holds the numbers of {len(set(texts))} classes, and no column says what they "
             f"are called. Name the column with their texts, such as --columns answer=label_text; or, if the numbers "
@@ -274,11 +276,6 @@ def _refuse_unclear_values(values: Mapping[str, str]) -> None:
         for at, text in values.items():
             if as_number(text) is None:
                 raise BadData(f"{at}: the number '{text}' has a comma: write it with a point.")
-
-
-def _are_classes(texts: Sequence[str]) -> bool:
-    numbers = {position(text) for text in texts}
-    return len(numbers) > 1 and numbers == set(range(len(numbers)))
 
 
 def refuse_what_would_be_dropped(where: str, rows: Sequence[DataRow], columns: Columns) -> None:

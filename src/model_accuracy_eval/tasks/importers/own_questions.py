@@ -300,7 +300,11 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
             if not {own_cells.plain(text) for text in others} & {own_cells.plain(text) for text in texts}:
                 raise _contradiction(where, columns.answer, texts, column, others)
             answers = list(dict.fromkeys([*answers, *others]))
-        found |= {"answers": answers, "kind": _kind(answers, shape)}
+        is_plain = shape.texts_are == "text"
+        found |= {
+            "answers": answers,
+            "kind": "number" if is_plain and all(map(is_number, answers)) else shape.texts_are,
+        }
     for role in ("id", "category"):
         if name := getattr(columns, role):
             cell = own_cells.value_at(row, name)
@@ -339,12 +343,6 @@ def _open_answers(texts: list[str], value: Any, shape: QuestionShape) -> list[st
     if len(texts) == 1 and (word := texts[0].strip().lower()) in _YES and not isinstance(value, list):
         return _YES[word]  # as JSON, and as spreadsheets write it
     return own_cells.with_readings(texts)
-
-
-def _kind(answers: list[str], shape: QuestionShape) -> str:
-    if shape.texts_are == "text" and all(map(is_number, answers)):
-        return "number"
-    return shape.texts_are
 
 
 def _question(where: str, row: DataRow, shape: QuestionShape) -> tuple[str, list[dict[str, str]]]:

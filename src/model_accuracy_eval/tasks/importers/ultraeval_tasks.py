@@ -13,7 +13,6 @@ from model_accuracy_eval.records import (
     FewShot,
     GroupMean,
     JSONObject,
-    MetricUse,
     Prompt,
     Recipe,
     Step,
@@ -97,17 +96,17 @@ def from_name(
 ) -> ImportedTasks | None:
     """The task of that name, or all tasks of a dataset with one method; None if the folders have none."""
     dataset = name.partition("_")[0]
-    paths = [path for folder in folders for path in files.under(folder, "json") if _is_of(path, dataset)]
+    paths = [
+        path
+        for folder in folders
+        for path in files.under(folder, "json")
+        if path.lower().split("/")[-3:-1] == [dataset.lower(), "config"]
+    ]
     configs = [config for path in paths for config in parse(path, files.read(path))]
     full_name = name if name.endswith(_ENDINGS) else f"{name}_gen"
     parts = [config for config in configs if f"{config.dataset}{config.name[-4:]}" == full_name]
     matches = [config for config in configs if config.name == name] or parts
     return _import(name, matches, files, trusted=trusted) if matches else None
-
-
-def _is_of(path: str, dataset: str) -> bool:
-    """Whether the path ends in `<dataset>/config/<task>.json`."""
-    return [part.lower() for part in PurePath(path).parent.parts[-2:]] == [dataset.lower(), "config"]
 
 
 def _import(name: str, configs: Sequence[Config], files: TaskFileReader, *, trusted: bool) -> ImportedTasks:
@@ -123,22 +122,16 @@ def _import(name: str, configs: Sequence[Config], files: TaskFileReader, *, trus
 
 
 def _groups(configs: Sequence[Config], tasks: Sequence[TaskSpec]) -> Iterable[TaskGroup]:
-    """A group for each dataset with several tasks; its figure is the plain mean of theirs."""
+    """A group for each dataset with several tasks; its figures are the plain means of theirs."""
     parts: dict[str, list[TaskSpec]] = {}
     for config, task in zip(configs, tasks, strict=True):
         parts.setdefault(config.dataset, []).append(task)
     for dataset, members in parts.items():
+        measures = [measure for task in members for measure in task.pipelines[0].metrics]
+        figures = [name for one in measures for name in ([f"pass@{k}({one.label})" for k in one.k] or [one.label])]
+        means = tuple(GroupMean(metric=name, weight_by_size=False) for name in dict.fromkeys(figures))
         if len(members) > 1:
-            yield TaskGroup(name=dataset, members=tuple(task.name for task in members), means=tuple(_means(members)))
-
-
-def _means(tasks: Sequence[TaskSpec]) -> Iterable[GroupMean]:
-    figures = [name for task in tasks for measure in task.pipelines[0].metrics for name in _figures(measure)]
-    return [GroupMean(metric=name, weight_by_size=False) for name in dict.fromkeys(figures)]
-
-
-def _figures(measure: MetricUse) -> list[str]:
-    return [f"pass@{k}({measure.label})" for k in measure.k] or [measure.label]
+            yield TaskGroup(name=dataset, members=tuple(task.name for task in members), means=means)
 
 
 def convert(config: Config, files: TaskFileReader, *, trusted: bool) -> ImportedTask:
