@@ -1,7 +1,7 @@
 """Metrics of answers that are texts: worked examples, properties, and oracles that count in another way."""
 
 from functools import cache
-from itertools import combinations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given
@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.metrics import texts
 from model_accuracy_eval.scoring.metrics.metric_table import metric
-from model_accuracy_eval.scoring.metrics.texts import edit_distance
+from model_accuracy_eval.scoring.metrics.texts import drop_em, drop_f1, edit_distance, triviaqa_em
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=6)
 
@@ -140,3 +141,108 @@ def test_squad_forgets_case_articles_and_punctuation() -> None:
     assert metric("squad").score("big cat", ("cat",)) == {"em": 0.0, "f1": pytest.approx(2 / 3)}
     assert score("squad_f1", "", "") == 1
     assert score("squad_f1", "something", "") == 0
+
+
+MATRICES = st.integers(1, 4).flatmap(
+    lambda rows: st.integers(rows, 5).flatmap(
+        lambda columns: st.lists(
+            st.lists(st.floats(0, 1), min_size=columns, max_size=columns), min_size=rows, max_size=rows
+        )
+    )
+)
+
+
+@given(MATRICES)
+def test_answers_are_paired_in_the_best_way(values: list[list[float]]) -> None:
+    """As trying all orders finds it."""
+    best = max(
+        sum(row[column] for row, column in zip(values, order, strict=False))
+        for order in permutations(range(len(values[0])), len(values))
+    )
+    assert texts._best_pairs(values) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("answer", "rights", "em", "f1"),
+    [
+        ("4", ["4", "4 points"], 1, 1),
+        ("4 points", ["4"], 0, 0.67),
+        ("12 yards", ["12-yard"], 0, 0.5),
+        ("the Lions", ["Lions"], 1, 1),
+        ("Cole\nBaker", ["Baker\nCole"], 1, 1),
+        ("Baker", ["Baker\nCole"], 0, 0.5),
+        ("Baker, Cole", ["Baker\nCole"], 0, 0.33),
+        ("15", ["14"], 0, 0),
+        ("3 May 1808", ["3 May 1808"], 1, 1),
+        ("1,200", ["1200"], 1, 1),
+        ("x", [" "], 0, 0),
+    ],
+)
+def test_drop(answer: str, rights: list[str], em: float, f1: float) -> None:
+    """Computed by hand from the official rules: words as sets, numbers have to be there, two decimals."""
+    assert (drop_em(answer, rights), drop_f1(answer, rights)) == (em, f1)
+
+
+def test_triviaqa_takes_every_name() -> None:
+    """Underscores and quotation marks are blanks."""
+    assert triviaqa_em("‘The_Beatles’", ["fab four", "Beatles"]) == 1
+    assert triviaqa_em("Beatles band", ["Beatles"]) == 0
+
+
+def value(name: str, answer: str, *references: str, **extras: list[str]) -> float:
+    row = metric(name)
+    problem = Problem(id=0, messages=(), references=references, extras=dict(extras))
+    return float(row.score(answer, problem if row.reads == "answers in their problem" else references))
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "expected"),
+    [
+        ("The cat sat. On a mat.", "On the mat sat the cat", 0.545454540495868),
+        ("a a a. a b", "a b", 0.999999995),
+        ("a b. c", "c a b.", 0.999999995),
+        (" . a", "a", 0.666666662222222),
+        ("", "a", 0.0),
+        ("...", "a", 0.0),
+        ("c b a", "a b c", 0.333333328333333),
+    ],
+)
+def test_rouge_counts_different_words_of_pairs_of_sentences(answer: str, right: str, expected: float) -> None:
+    """A sentence of blanks has one empty word, and repeated words count once."""
+    assert value("sentence_rouge_l", answer, right) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_sentence_of_two_thousand_words_is_compared_like_any_other() -> None:
+    """The package that the script calls ends in a recursion that is too deep."""
+    text = " ".join(f"w{number}" for number in range(1000))
+    assert value("sentence_rouge_l", text, text) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_of_several_right_answers_the_best_counts() -> None:
+    """For words as for lines."""
+    assert value("words_f1", "Maud Carey", "Carey", "the Maud Carey!") == 1.0
+    assert value("next_line", "x = 2", "y", "x = 2") == 1.0
+
+
+def test_only_some_parts_of_the_right_name_are_passed_over() -> None:
+    """As in the script, which removes names from the list that it walks through: of B and C, C stays."""
+    classes = ["A", "B", "C", "BC", "ABC"]
+    assert value("one_class", "ABC", "ABC", all_classes=classes) == 1 / 3
+    assert value("one_class", "BC", "BC", all_classes=classes) == 1 / 2
+    assert value("one_class", "A", "BC", all_classes=classes) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "expected"),
+    [("```python\nreturn c + a\n```", "return c - a", 0.92), ("# why\nx", "", 0.0), ("`", "", 1.0), ("", "x", 0.0)],
+)
+def test_lines_are_compared_in_whole_per_cents(answer: str, right: str, expected: float) -> None:
+    """11 of 12 letters are 92 %; what is left of an answer without code is an empty line."""
+    assert value("next_line", answer, right) == expected
+
+
+def test_chinese_is_cut_into_words(capfd: pytest.CaptureFixture[str]) -> None:
+    """Marks do not count, blanks neither, and the dictionary is read in silence."""
+    assert value("words_f1_zh", "公园，散步！", "去 公园 散步") == pytest.approx(0.8)
+    assert value("sentence_rouge_l_zh", "我们去公园散步", "我们散步") == pytest.approx(2 / 3)
+    assert capfd.readouterr().err == ""
