@@ -34,12 +34,6 @@ def test_a_stream_opens_each_choice_with_its_role(server: Server) -> None:
         assert set(reasons[:-1]) == {None}
 
 
-def test_chunks_share_id_and_time(server: Server) -> None:
-    """All chunks of a reply carry one id and one time."""
-    events = server.chat("1+1=", stream=True, n=2).events
-    assert len({(event["id"], event["created"], event["object"]) for event in events}) == 1
-
-
 def test_a_stream_says_what_a_whole_answer_says(server: Server) -> None:
     """Under a seed the joined deltas equal the whole texts, and so do finish reasons and usage."""
     whole = server.chat("48+77=", **ASKED).json
@@ -60,21 +54,6 @@ def test_usage_comes_only_when_asked_and_alone(server: Server) -> None:
     assert last["usage"]["prompt_tokens"] == 4
     assert all(chunk["choices"] and "usage" not in chunk for chunk in chunks)
     assert all("usage" not in event for event in server.chat("1+1=", stream=True).events)
-
-
-def test_a_stream_is_chunked_event_text(server: Server) -> None:
-    """A stream is sent as chunked text/event-stream."""
-    headers = server.chat("1+1=", stream=True).headers
-    assert headers["content-type"] == "text/event-stream; charset=utf-8"
-    assert headers["transfer-encoding"] == "chunked"
-
-
-def test_only_the_last_message_counts(server: Server) -> None:
-    """The chat template is the last message's content, so earlier ones change nothing."""
-    messages = [{"role": "system", "content": "Add."}, {"role": "user", "content": "27+58="}]
-    answer = server.chat("", messages=messages, temperature=0)
-    assert answer.json["choices"][0]["message"]["content"] == "85"
-    assert answer.json["usage"]["prompt_tokens"] == 6
 
 
 def test_content_may_be_text_parts(server: Server) -> None:
@@ -125,20 +104,6 @@ def test_logprobs_are_those_of_a_distribution(server: Server) -> None:
         assert 0.99 < sum(map(math.exp, top)) <= 1 + 1e-9
         assert entry["top_logprobs"][0]["token"] == entry["token"]
         assert entry["logprob"] == top[0]
-
-
-def test_streamed_logprobs_equal_whole_ones(server: Server) -> None:
-    """Logprobs joined from chunks equal those of a whole answer, held-back text included."""
-    asked = {"seed": 5, "logprobs": True, "top_logprobs": 2, "stop": ["85x"]}
-    whole = server.chat("27+58=", **asked).json["choices"][0]["logprobs"]["content"]
-    events = server.chat("27+58=", stream=True, **asked).events
-    blocks = [choice["logprobs"] for event in events for choice in event["choices"] if choice["logprobs"]]
-    assert [entry for block in blocks for entry in block["content"]] == whole
-
-
-def test_logprobs_stay_out_unless_asked_for(server: Server) -> None:
-    """Without `logprobs` the field is null."""
-    assert server.chat("1+1=").json["choices"][0]["logprobs"] is None
 
 
 def test_top_p_narrows_the_choice(server: Server) -> None:

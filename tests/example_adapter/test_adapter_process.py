@@ -16,12 +16,6 @@ from tests.example_adapter.client import ADAPTER, Server, start, stop
 from tests.waiting import free_port, until
 
 
-def test_health_has_nothing_to_add(server: Server) -> None:
-    """GET /health is a 200 without a body."""
-    answer = server.get("/health")
-    assert (answer.status, answer.body) == (200, b"")
-
-
 def test_the_model_is_named_by_its_path(server: Server) -> None:
     """GET /v1/models lists the weight path as given, with the context length."""
     (model,) = server.get("/v1/models").json["data"]
@@ -85,38 +79,11 @@ def _cut(weights: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1000])
 
 
-def _scramble(weights: Path) -> None:
-    (weights / "model.safetensors").write_bytes(b"\xff" * 1000)
-
-
-def _empty(weights: Path) -> None:
-    (weights / "model.safetensors").write_bytes(b"")
-
-
-def _poison(weights: Path) -> None:
-    path = weights / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-4] + b"\x00\x00\xc0\x7f")
-
-
-def _widen(weights: Path) -> None:
-    _edit(weights / "config.json", "hidden_size", 128)
-
-
 def _rename(weights: Path) -> None:
     _edit(weights / "config.json", "architectures", ["OtherModel"])
 
 
-def _retemplate(weights: Path) -> None:
-    _edit(weights / "tokenizer_config.json", "chat_template", "{{ messages }}")
-
-
-def _unname(weights: Path) -> None:
-    (weights / "tokenizer.json").write_text("{}", encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    "damage", [_cut, _scramble, _empty, _poison, _widen, _rename, _retemplate, _unname], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("damage", [_cut, _rename], ids=lambda f: f.__name__)
 def test_damaged_weights_are_one_sentence(tmp_path: Path, damage: object) -> None:
     """Weights that are damaged or of another kind end the start in one line that names the file."""
     weights = tmp_path / "weights"
@@ -128,16 +95,7 @@ def test_damaged_weights_are_one_sentence(tmp_path: Path, damage: object) -> Non
 
 SEEING = {
     "another tower": ("config.json", "vision_config", {"model_type": "clip_vision_model"}, "model_type = pixtral"),
-    "half a tower": (
-        "config.json",
-        "vision_config",
-        {"model_type": "pixtral", "hidden_act": "silu"},
-        "num_channels = 3",
-    ),
     "no text": ("config.json", "text_config", None, "a needed number is missing or wrong"),
-    "another token": ("config.json", "image_token_index", 5, "numbers [IMG] otherwise"),
-    "other colours": ("preprocessor_config.json", "image_mean", [0.4, 0.4, 0.4], "image_mean = [0.5, 0.5, 0.5]"),
-    "no size": ("preprocessor_config.json", "size", {}, "a needed number is missing or wrong"),
     "a template of text": ("tokenizer_config.json", "chat_template", "{{ messages[-1]['content'] }}", "chat_template"),
 }
 

@@ -9,11 +9,6 @@ from tests.example_adapter.client import Server
 HOT = {"temperature": 1.5, "max_tokens": 12}
 
 
-def test_a_seed_repeats_an_answer(server: Server) -> None:
-    """The same seed gives the same answers."""
-    assert server.texts("48+77=", seed=1, n=4, **HOT) == server.texts("48+77=", seed=1, n=4, **HOT)
-
-
 def test_choices_count_the_seed_up(server: Server) -> None:
     """Choice i of seed s is what a lone request with seed s + i says."""
     together = server.texts("48+77=", seed=-3, n=8, **HOT)
@@ -44,12 +39,3 @@ def test_company_does_not_change_an_answer(server: Server, held_out: list[tuple[
     with ThreadPoolExecutor(20) as pool:
         crowd = list(pool.map(ask, range(40)))
     assert crowd == alone
-
-
-def test_prompts_of_one_request_do_not_disturb_each_other(server: Server) -> None:
-    """Each prompt of a completion samples as it would in a request of its own."""
-    prompts = ["1+2=", "48+77=", "a long one that needs more than one block of memory: 48+77="]
-    asked = {"seed": 4, "n": 2, "temperature": 1.5, "max_tokens": 40}
-    together = [choice["text"] for choice in server.complete(prompts, **asked).json["choices"]]
-    lone = [c["text"] for prompt in prompts for c in server.complete(prompt, **asked).json["choices"]]
-    assert together == lone

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from tests.example_adapter.client import Server
 from tests.servers.asking import LIMITS
 from tests.servers.loops import run
 
 from model_accuracy_eval.client.chat import connect
-from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import (
     Candidate,
     LoglikelihoodRequest,
@@ -90,9 +88,3 @@ def test_l22_l26_a_whole_text_begins_behind_a_token_that_opens_it(server: Server
     assert reply.fault is None
     assert reply.loglikelihoods[0] is not None
     assert reply.loglikelihoods[0].tokens == len(text)
-
-
-def test_n7_a_model_that_knows_no_letters_weighs_none(server: Server) -> None:
-    """This one has only ever seen sums: what chat tells of its first token is about digits."""
-    with pytest.raises(NoHonestScore, match="no letter is among the 20 most likely first tokens of an answer"):
-        weigh(server, wish="top-logprobs")

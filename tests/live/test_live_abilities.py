@@ -1,6 +1,7 @@
 """What some engines can do besides answering: pictures, tools and thoughts."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,21 +95,9 @@ def test_pictures_are_read_on_vllm_as_by_the_numpy_server(numpy_digits: DemoAnsw
     assert far_apart(found, numpy_digits) < 4, (found.avg, numpy_digits.avg)
 
 
-def test_a_random_model_that_sees_is_told_from_one_that_does_not(models: Models, tmp_path: Path) -> None:
-    """Qwen2-VL of random weights gets its pictures, by the tokens that they take; the same questions then run."""
-    with serving("vllm", models.written("seeing", "vllm"), tmp_path / "server.log") as server:
-        output = CliRunner().invoke(main, ["doctor", "--endpoint", server.url]).output
-        asked = ["--endpoint", server.url, "--task-type", "image-text-to-text", "--datasets", "demo_digits"]
-        more = ["-n", 2, "--limit", 10, "--max-tokens", 8, "--out", tmp_path / "out"]
-        done = command.finish(command.start("run", *asked, *more), SECONDS)
-    assert "reach the model" in output, output
-    assert done.code == 0, done.out + done.err
-    assert len(command.journal(command.only_run(tmp_path / "out"), "demo_digits")) == 20
-
-
 def test_transformers_serve_is_told_what_it_lacks(models: Models, tmp_path: Path) -> None:
     """One choice a request, and no log-likelihoods but letters in free answers."""
     with serving("transformers", models.adding("transformers"), tmp_path / "server.log") as server:
         output = CliRunner().invoke(main, ["doctor", "--endpoint", server.url]).output
-    assert "WARN  n                1 sample of 5 requested" in output, output
-    assert "Runs use extracted, which compares the letters of options" in output, output
+    assert re.search(r"WARN  n +1 sample of 5 requested", output), output
+    assert "Runs use extracted: " in output, output

@@ -1,7 +1,6 @@
-"""Writes a tiny model that servers load: `python write_model.py random|seeing|speaking FOLDER`, where torch is.
+"""Writes a tiny model that servers load: `python write_model.py random|speaking FOLDER`, where torch is.
 
 random    a Llama of random weights, whose tokens are several characters long
-seeing    a Qwen2-VL of random weights, which takes pictures
 speaking  a Llama that knows the three conversations of `CONVERSATIONS` by heart, with a tool call and a thought
 """
 
@@ -15,8 +14,6 @@ from transformers import (
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedTokenizerFast,
-    Qwen2VLConfig,
-    Qwen2VLForConditionalGeneration,
 )
 
 CORPUS = [
@@ -26,16 +23,13 @@ CORPUS = [
     "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
 ]
 ENDS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-PICTURES = ["<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>", "<|video_pad|>"]
 MARKS = ["<think>", "</think>", "<tool_call>", "</tool_call>"]
 """What vLLM's parsers look for. They are part of the text, so a decoder must not leave them out."""
 
 TEMPLATE = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' }}"
     "{% if message['content'] is string %}{{ message['content'] }}{% elif message['content'] %}"
-    "{% for part in message['content'] %}"
-    "{% if part['type'] in ('image', 'image_url') %}{{ '<|vision_start|><|image_pad|><|vision_end|>' }}"
-    "{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}{% endfor %}{% endif %}"
+    "{% for part in message['content'] %}{{ part['text'] }}{% endfor %}{% endif %}"
     "{% for call in message['tool_calls'] or [] %}"
     "{{ '<tool_call>\n{\"name\": \"' + call['function']['name'] + '\", \"arguments\": ' }}"
     "{% if call['function']['arguments'] is string %}{{ call['function']['arguments'] }}"
@@ -52,15 +46,13 @@ _STEPS, _SURE = 1500, 0.002
 """Training ends when the mean loss of a token is that small."""
 
 
-def make_tokenizer(extra: list[str], marks: list[str]) -> PreTrainedTokenizerFast:
+def make_tokenizer(marks: list[str]) -> PreTrainedTokenizerFast:
     """Byte-level, with a few merges, so that a token may reach across the end of a prompt."""
     raw = Tokenizer(models.BPE())
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=[*ENDS, *extra], initial_alphabet=alphabet, show_progress=False
-    )
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=ENDS, initial_alphabet=alphabet, show_progress=False)
     raw.train_from_iterator(CORPUS, trainer)
     raw.add_tokens(marks)
     return PreTrainedTokenizerFast(
@@ -90,24 +82,6 @@ def random_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     return LlamaForCausalLM(LlamaConfig(**sizes(tokenizer, 0.3), head_dim=32))
 
 
-def seeing_model(tokenizer: PreTrainedTokenizerFast) -> Qwen2VLForConditionalGeneration:
-    text = sizes(tokenizer, 0.3)
-    text["rope_scaling"] = {"type": "mrope", "mrope_section": [4, 6, 6]}
-    text["rope_theta"] = 10000.0
-    tower = {"depth": 2, "embed_dim": 64, "hidden_size": 64, "num_heads": 2, "mlp_ratio": 2, "patch_size": 14}
-    number = tokenizer.convert_tokens_to_ids
-    config = Qwen2VLConfig(
-        text_config=text,
-        vision_config={**tower, "spatial_merge_size": 2, "temporal_patch_size": 2},
-        image_token_id=number("<|image_pad|>"),
-        video_token_id=number("<|video_pad|>"),
-        vision_start_token_id=number("<|vision_start|>"),
-        vision_end_token_id=number("<|vision_end|>"),
-        tie_word_embeddings=False,
-    )
-    return Qwen2VLForConditionalGeneration(config)
-
-
 def speaking_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     """Trained on every answer of every conversation, given all that was said before it."""
     model = LlamaForCausalLM(LlamaConfig(**sizes(tokenizer, 0.02), head_dim=32))
@@ -133,32 +107,11 @@ def speaking_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     raise SystemExit(f"The conversations are not learnt in {_STEPS} steps.")
 
 
-def write_picture_files(folder: Path) -> None:
-    """How pictures are cut into patches, and the tokenizer in the files that Qwen2-VL's own class reads."""
-    half = [0.5, 0.5, 0.5]
-    processor = {
-        "image_processor_type": "Qwen2VLImageProcessor",
-        "processor_class": "Qwen2VLProcessor",
-        "min_pixels": 28 * 28,
-        "max_pixels": 28 * 28 * 64,
-        "patch_size": 14,
-        "temporal_patch_size": 2,
-        "merge_size": 2,
-        "image_mean": half,
-        "image_std": half,
-    }
-    (folder / "preprocessor_config.json").write_text(json.dumps(processor))
-    raw = json.loads((folder / "tokenizer.json").read_text())["model"]
-    (folder / "vocab.json").write_text(json.dumps(raw["vocab"]))
-    merges = (one if isinstance(one, str) else " ".join(one) for one in raw["merges"])
-    (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{one}\n" for one in merges))
-
-
 def main(kind: str, folder: Path) -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    tokenizer = make_tokenizer(PICTURES if kind == "seeing" else [], MARKS if kind == "speaking" else [])
-    model = {"random": random_model, "seeing": seeing_model, "speaking": speaking_model}[kind](tokenizer)
+    tokenizer = make_tokenizer(MARKS if kind == "speaking" else [])
+    model = {"random": random_model, "speaking": speaking_model}[kind](tokenizer)
     model.generation_config.do_sample = True  # else `transformers serve` answers greedily at any temperature
     model.generation_config.eos_token_id = tokenizer.eos_token_id
     model.generation_config.pad_token_id = tokenizer.pad_token_id
@@ -166,9 +119,6 @@ def main(kind: str, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
     settings = folder / "tokenizer_config.json"
     options = {**json.loads(settings.read_text()), "chat_template": TEMPLATE}
-    if kind == "seeing":
-        options["tokenizer_class"] = "Qwen2TokenizerFast"
-        write_picture_files(folder)
     settings.write_text(json.dumps(options))
 
 

@@ -224,7 +224,7 @@ def status_fault(name: str, status: int, body: Any, headers: Mapping[str, str] |
     FAULTS[name] = answer
 
 
-for _status in (400, 403, 404, 405, 408, 413, 422, 500, 501, 502, 503, 504):
+for _status in (400, 403, 408, 422, 500, 501, 503):
     status_fault(f"status_{_status}", _status, {"error": {"message": f"trouble {_status}", "code": _status}})
 status_fault("status_401", 401, {"error": "Unauthorized"})
 status_fault("status_429", 429, {"error": {"message": "slow down"}}, {"retry-after": "0.05"})
@@ -250,13 +250,6 @@ async def reset_mid_stream(exchange: Exchange, case: Case) -> None:
 @fault
 async def truncated_chunks(exchange: Exchange, case: Case) -> None:
     await deliver(exchange, case.half, replace(case.style, framing="chunked"), end=False)
-    exchange.close()
-
-
-@fault
-async def cut_inside_chunk(exchange: Exchange, case: Case) -> None:
-    await deliver(exchange, case.half, replace(case.style, framing="chunked"), end=False)
-    exchange.raw(b"400\r\ndata: {")
     exchange.close()
 
 
@@ -346,11 +339,6 @@ async def empty_body(exchange: Exchange, case: Case) -> None:
 
 
 @fault
-async def empty_length(exchange: Exchange, case: Case) -> None:
-    exchange.reply(200, "")
-
-
-@fault
 async def only_done(exchange: Exchange, case: Case) -> None:
     await deliver(exchange, [b"data: [DONE]\n\n"], case.style)
 
@@ -392,11 +380,6 @@ async def finish_abort(exchange: Exchange, case: Case) -> None:
 @fault
 async def html_page(exchange: Exchange, case: Case) -> None:
     exchange.reply(200, "<!doctype html><title>Please log in</title>", kind="text/html")
-
-
-@fault
-async def plain_text(exchange: Exchange, case: Case) -> None:
-    exchange.reply(200, "the service is warming up", kind="text/plain")
 
 
 @fault

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -70,20 +69,6 @@ class Node:
             except psutil.NoSuchProcess:
                 continue
         self.process.wait()
-
-    def freeze(self) -> None:
-        """It says nothing any more, as when its network is gone, but all of it is there still."""
-        self._signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        self._signal(signal.SIGCONT)
-
-    def _signal(self, number: signal.Signals) -> None:
-        for process in [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]:
-            try:
-                process.send_signal(number)
-            except psutil.NoSuchProcess:
-                continue
 
 
 class RayNodes:

@@ -19,8 +19,6 @@ from tests.e2e.ray.ray_runs import (
     run,
     start,
 )
-from tests.e2e.ray.test_ray_judging import added, found, programs
-from tests.servers.fault_server import FaultServer
 from tests.waiting import until
 
 CONCURRENCY = 24
@@ -63,27 +61,6 @@ def test_a_command_that_is_killed_while_deploy_sh_loads_leaves_nothing(
     process.kill()
     process.communicate()
     until(lambda: not processes_of(adapter), "deploy.sh has ended on all nodes", 60)
-
-
-def test_programs_are_not_judged_again_after_a_kill(cluster: RayNodes, tmp_path: Path) -> None:
-    """What a sandbox has found is kept as soon as it is known; the figures are those of a run that nobody killed."""
-    task = programs(tmp_path)
-    with FaultServer(added) as server:
-        words = ["run", "--endpoint", server.url, "--datasets", task, "-n", 3, "--sandbox", "bwrap"]
-        here = run(*words, "--out", tmp_path / "here")
-        assert here.code == 0, here.err + here.out
-        out = tmp_path / "there"
-        process = start(*words, "--out", out, "--engine", "ray", address=cluster.address)
-        until(lambda: found(out) > 8, "some programs are judged", 120)
-        process.kill()
-        process.communicate()
-        folder, before = command.only_run(out), findings(out)
-        again = run("run", "--reuse", folder, "--engine", "ray", address=cluster.address)
-    assert again.code == 0, again.err + again.out
-    other = command.only_run(tmp_path / "here")
-    assert figures(folder)["add"]["metrics"] == figures(other)["add"]["metrics"]
-    assert findings(out)[: len(before)] == before
-    assert len(findings(out)) == len(findings(tmp_path / "here"))
 
 
 def findings(out: Path) -> list[bytes]:

@@ -79,18 +79,6 @@ def test_ctrl_c_ends_every_deploy_sh_and_the_run_goes_on_elsewhere(
     assert kept.items() <= command.journal(folder, "lengths").items()
 
 
-def test_a_run_that_is_killed_leaves_no_server_on_any_node(
-    cluster: RayNodes, adapter: Path, questions: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    process = start(*asked(adapter, questions, out, *ON_RAY), address=cluster.address)
-    until(lambda: answers(out) > 200, "some are answered", 60)
-    assert processes_of(adapter)
-    process.kill()
-    process.communicate()
-    until(lambda: not processes_of(adapter), "the servers have ended", 30)
-
-
 def test_a_node_where_deploy_sh_fails_is_named_and_the_others_answer(
     cluster: RayNodes, adapter: Path, questions: Path, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 import trustme
-from tests.servers.asking import LIMITS, ask, ask_all, question, said
+from tests.servers.asking import LIMITS, ask, question, said
 from tests.servers.fault_server import JSON, FaultServer, Style, default_answer, encode
 from tests.servers.http import Exchange, HttpServer
 from tests.servers.http_proxy import http_proxy
@@ -16,7 +16,7 @@ from tests.servers.socks_server import SocksServer
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import ClientLimits, Service, Usage
+from model_accuracy_eval.records import Service, Usage
 
 
 def truth(n: int = 1, seed: int | None = None, reason: str | None = "stop") -> list[tuple[str, str, str | None]]:
@@ -46,24 +46,17 @@ STYLES = {
     "finish with the last text": Style(finish="with_text"),
     "finish chunks at the very end": Style(finish="at_end"),
     "finish reason twice": Style(finish="twice"),
-    "rule 5: no [DONE]": Style(done=False),
     "rule 4: no finish_reason, no [DONE], a clean end": Style(done=False, finish="none"),
-    "the same with a content length": Style(done=False, finish="none", framing="length"),
     "role in every chunk": Style(role_each=True),
     "fields that are null": Style(null_fields=True),
     "CRLF": Style(eol=b"\r\n"),
     "CR": Style(eol=b"\r"),
-    "CRLF, byte by byte": Style(eol=b"\r\n", cut=1),
     "no blank after data:": Style(field=b"data:"),
     "byte order mark": Style(bom=True),
     "comments, names and ids": Style(comments=True),
     "escaped characters": Style(ascii=True),
-    "comments with CRLF": Style(comments=True, eol=b"\r\n"),
     "several data lines an event": Style(lines=2),
     "no last blank line": Style(last_blank=False),
-    "no last blank line, no [DONE]": Style(last_blank=False, done=False),
-    "split inside characters": Style(cut=7),
-    "one byte a read": Style(cut=1, piece=200),
     "one event a read": Style(delay=0.001),
     "the whole answer in one event": Style(piece=10_000),
     "content length": Style(framing="length"),
@@ -156,13 +149,6 @@ def test_an_empty_answer_with_a_finish_reason_is_an_answer() -> None:
         assert said(ask(server.url)[0]) == [("", "", "stop")]
 
 
-def test_tool_calls_are_no_text_and_no_failure() -> None:
-    """Only the finish reason tells of them."""
-    call = [{"index": 0, "function": {"name": "f", "arguments": "{}"}}]
-    with Scripted(event(content=None, tool_calls=call), event(0, "tool_calls")) as server:
-        assert said(ask(server.url)[0]) == [("", "", "tool_calls")]
-
-
 def test_content_parts_odd_types_and_half_characters_are_read() -> None:
     """What is sound in an odd event is kept."""
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
@@ -219,13 +205,6 @@ def test_rules_09_to_11_what_a_request_holds() -> None:
     assert sent.headers["authorization"] == "Bearer secret"
     assert sent.headers["accept-encoding"] == "identity"
     assert sent.headers["host"] == f"127.0.0.1:{server.port}"
-
-
-def test_rule_15_a_request_without_a_model() -> None:
-    """Where no name is known, the field is left out."""
-    with FaultServer() as server:
-        assert said(ask(server.url, model=None)[0]) == truth()
-        assert "model" not in server.chats[0]
 
 
 def test_the_api_key_appears_nowhere() -> None:
@@ -288,49 +267,6 @@ def test_rule_15_models_are_a_hint(models: object, ids: tuple[str, ...], loop: s
         server.models = models
         assert run(conversation(), loop) == ids
     assert run(conversation(), loop) == ()
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_256_at_once_open_as_many_connections_and_reuse_them(loop: str) -> None:
-    """Three waves of requests share the connections of the first, and each gets its own answer."""
-    requests = [question(f"{number} + 1 = ?", seed=number) for number in range(256)]
-
-    async def conversation() -> None:
-        chat = connect(Service(base_url=server.url), ClientLimits())
-        try:
-            for _ in range(3):
-                replies = await asyncio.gather(*(chat.ask(request) for request in requests))
-                for request, reply in zip(requests, replies, strict=True):
-                    messages = [{"role": "user", "content": request.messages[0].content}]
-                    (text,) = default_answer({"messages": messages, "seed": request.seed})
-                    assert said(reply) == [(text, "", "stop")]
-            assert len({reply.id for reply in replies}) == 256
-        finally:
-            await chat.close()
-
-    with FaultServer() as server:
-        run(conversation(), loop)
-        assert len(server.requests) == 768
-        assert 1 < server.connections <= 256
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_cancelled_question_is_seen_by_the_server(loop: str) -> None:
-    """The client leaves, and the next question is answered."""
-
-    async def conversation() -> None:
-        chat = connect(Service(base_url=server.url), LIMITS)
-        task = asyncio.ensure_future(chat.ask(question()))
-        assert await asyncio.to_thread(server.wait_for, lambda it: it.in_flight == 1)
-        await asyncio.sleep(0.05)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert await asyncio.to_thread(server.wait_for, lambda it: it.disconnects == 1)
-        assert said((await ask_all(chat, [question()]))[0]) == truth()
-
-    with FaultServer(plan=lambda number, _: None if number else "stalled_mid_stream") as server:
-        run(conversation(), loop)
 
 
 def test_rule_05_an_open_end_after_done_is_not_waited_for() -> None:

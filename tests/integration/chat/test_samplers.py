@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.servers.asking import LIMITS, Naps, question
-from tests.servers.fault_server import FaultServer, always
+from tests.servers.fault_server import FaultServer
 from tests.servers.loops import run
 from tests.servers.sampler_server import Accepts, SamplerServer
 
@@ -110,16 +110,6 @@ def test_llama_cpp_shows_its_own_samplers(properties: dict[str, Any]) -> None:
     assert samplers.remark == ""
 
 
-@pytest.mark.parametrize("properties", [None, [], {"default_generation_settings": None}, {"a": 1}, "text", {
-    "default_generation_settings": {"params": {"top_k": "forty", "min_p": None, "mirostat": True}}}])  # fmt: skip
-def test_properties_of_another_shape_show_nothing(properties: Any) -> None:
-    """Nothing is made up, and nothing fails."""
-    with SamplerServer(owner="llamacpp", properties=properties) as server:
-        samplers = found(server)
-    assert samplers.own == {}
-    assert "unless it was started with others" in samplers.remark
-
-
 def test_a_refusal_inside_the_stream_is_a_refusal() -> None:
     """Some servers accept any request with 200 and send an error event without a status instead of an answer."""
     with FaultServer(plan=lambda _, request: "error_event_string" if "top_n_sigma" in request else None) as server:
@@ -127,10 +117,3 @@ def test_a_refusal_inside_the_stream_is_a_refusal() -> None:
     assert isinstance(samplers, Samplers)
     assert samplers.neutral == {name: value for name, value in FIRST_VALUES.items() if name != "top_n_sigma"}
     assert "out of memory" in samplers.refused["top_n_sigma"]
-
-
-@pytest.mark.parametrize("fault", ["status_503", "reset_at_once", "status_429"])
-def test_a_service_that_is_in_trouble_has_refused_nothing(fault: str) -> None:
-    """Its fault is returned, so that the caller can try again."""
-    with FaultServer(plan=always(fault)) as server:
-        assert isinstance(look(server), Fault)

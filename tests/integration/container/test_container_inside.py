@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.integration.container.conftest import RunInside, Start
-from tests.integration.container.tools import ADAPTER_IMAGE, EXAMPLE, get, make_adapter, report
+from tests.integration.container.tools import ADAPTER_IMAGE, get, make_adapter, report
 from tests.waiting import until
 
 from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
@@ -55,13 +55,6 @@ def test_served_to_the_action_alone(inside: RunInside, tmp_path: Path, client: "
     assert names(client, repository) == set()
 
 
-def test_example_adapter_inside(inside: RunInside, tmp_path: Path) -> None:
-    """The example adapter serves its weights from a folder that has another name on the host."""
-    subprocess.run(["cp", "-r", str(EXAMPLE), str(tmp_path / "adapter")], check=True)
-    said = told(inside({"folder": f"{WORKSPACE}/adapter", "model_path": f"{WORKSPACE}/adapter/weights"}))
-    assert f'"id":"{WORKSPACE}/adapter/weights"' in str(said["answer"])
-
-
 def test_surroundings_inside(inside: RunInside, tmp_path: Path) -> None:
     """Neither our image's variables nor our tokens reach the adapter; it has no socket and no other mount."""
     make_adapter(tmp_path / "adapter", f"env; cat /proc/self/mountinfo; ls -a {WORKSPACE} /run\n")
@@ -72,14 +65,6 @@ def test_surroundings_inside(inside: RunInside, tmp_path: Path) -> None:
     assert "MEANT_FOR_IT=yes" in log
     for hidden in ("MARKER", "docker.sock", "OF_OUR_IMAGE", "PYTHONPATH", "/github/home", "beside"):
         assert hidden not in log
-
-
-def test_unmounted_weights(inside: RunInside, tmp_path: Path) -> None:
-    """Weights that only our own container has cannot be given; the sentence says which folders could."""
-    make_adapter(tmp_path / "adapter", "")
-    said = told(inside({"folder": f"{WORKSPACE}/adapter", "model_path": "/usr/share"}))
-    assert "/usr/share exists only in this container" in str(said["sentence"])
-    assert WORKSPACE in str(said["sentence"])
 
 
 def test_permission_denied(inside: RunInside, tmp_path: Path) -> None:

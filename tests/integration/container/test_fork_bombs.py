@@ -4,11 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.container.conftest import Start
 from tests.integration.container.tools import SELF_IMAGE, SOURCE
-from tests.waiting import until
-
-from model_accuracy_eval.system.docker_engine import MARK
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -74,12 +70,3 @@ def test_as_a_process_it_is_bounded_and_ended(bomb: str, client: "DockerClient")
     assert found["bound"] == 100
     assert found["most"] <= 100
     assert (found["ours"], found["left"]) == (0, 0)
-
-
-def test_in_a_container_it_is_bounded_and_ended(start: Start, client: "DockerClient", repository: str) -> None:
-    """The engine gives it no more than its limit, and removes all of it at once."""
-    running = start(DAEMONS, processes=100, memory="512m")
-    container = client.containers.get(running.name)
-    until(lambda: len(container.top()["Processes"]) > 80, "it has many processes")
-    running.stop()
-    assert client.containers.list(all=True, filters={"label": f"{MARK}.repository={repository}"}) == []

@@ -21,7 +21,7 @@ from tests.servers.likelihood_server import (
     LikelihoodServer,
     Style,
 )
-from tests.servers.replay import ReplayServer, capture
+from tests.servers.replay import capture
 
 from model_accuracy_eval.client.dialects import Completion, CompletionChoice
 from model_accuracy_eval.client.method_detection import TopLogprob, letter_loglikelihoods
@@ -182,23 +182,6 @@ def test_a_candidate_that_fails_for_good_fails_its_problem() -> None:
     assert same(replies[1].loglikelihoods[0], truth(HashModel(), "the", " cat"))
 
 
-def test_a_request_that_fails_once_is_sent_again() -> None:
-    """As every request: 503 is tried anew, and the answer is as if nothing had been."""
-    failed: set[bytes] = set()
-
-    def plan(number: int, request: dict[str, Any]) -> int | None:
-        key = repr(sorted(request.items())).encode()
-        first = key not in failed
-        failed.add(key)
-        return 503 if first else None
-
-    with LikelihoodServer(plan=plan) as server:
-        method, _, (reply,) = ask(server, likelihood_request(("the", " cat"), ("the", " Rome")))
-    assert method == "echo"
-    wanted = [truth(HashModel(), "the", ending) for ending in (" cat", " Rome")]
-    assert all(same(*pair) for pair in zip(reply.loglikelihoods, wanted, strict=True))
-
-
 def test_candidates_of_a_problem_share_the_concurrency_of_the_run() -> None:
     """The candidates of a problem share the bound with everything else."""
     limits = ClientLimits(**{name: getattr(LIMITS, name) for name in LIMITS.__struct_fields__} | {"concurrency": 2})
@@ -222,11 +205,3 @@ def test_l40_real_echo_is_read_as_it_was_sent() -> None:
     assert [token.greedy for token in numbered] == [None, False, False, False, False]
     found = sum_logprobs(legacy[3:])
     assert found == Loglikelihood(logprob=-9.144087791442871 - 10.9893159866333, tokens=2, greedy=False)
-
-
-def test_a_real_answer_without_log_probabilities_gives_extracted_letters() -> None:
-    """A chat answer to every question: it has no log-probabilities, so letters are extracted from answers."""
-    with ReplayServer(capture("vllm/chat")) as server:
-        method, findings, _ = ask(server)  # type: ignore[arg-type]
-    assert method == "extracted"
-    assert "top-logprobs: The answer has no top_logprobs, in 2 tries." in findings

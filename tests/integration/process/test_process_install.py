@@ -112,12 +112,6 @@ def test_no_python(launch: Launch, tmp_path: Path) -> None:
         launch("echo never", "msgspec\n", PATH=str(tmp_path / "bin"))
 
 
-def test_comments_only(launch: Launch) -> None:
-    """A requirements.txt without requirements changes nothing."""
-    process = launch("echo ${VIRTUAL_ENV:-none}", "# nothing\n\n  # at all\n", **OFFLINE)
-    assert ended(process) == "none"
-
-
 def test_interrupted_installation(tmp_path: Path, log: str, temporary: Path) -> None:
     """What `check` raises ends the installation and all its children, and goes on."""
     mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"

@@ -7,12 +7,12 @@ import psutil
 import pytest
 from tests.integration.process.conftest import Launch
 from tests.integration.process.tools import environment, make_adapter, start_in
-from tests.waiting import free_port, until
+from tests.waiting import until
 
 from model_accuracy_eval.adapter import adapter_process as module
 from model_accuracy_eval.adapter.adapter_files import port_owner
 from model_accuracy_eval.adapter.adapter_process import AdapterProcess
-from model_accuracy_eval.errors import AdapterFailed, Refused
+from model_accuracy_eval.errors import AdapterFailed
 
 
 def ended(process: AdapterProcess) -> int:
@@ -29,22 +29,6 @@ def test_exit_code(launch: Launch, deploy: str, code: int) -> None:
     assert ended(process) == code
     process.stop()
     assert process.exit_code() == code
-
-
-def test_exit_before_anybody_looks(tmp_path: Path, log: str) -> None:
-    """No exit code is lost, however quickly the command is over."""
-    for code in range(30):
-        process = AdapterProcess(["/bin/sh", "-c", f"exit {code}"], folder=str(tmp_path), environment={}, log=log)
-        until(lambda running=process: running.exit_code() is not None, "it ends")  # type: ignore[misc]
-        process.stop()
-        assert process.exit_code() == code
-
-
-def test_running(launch: Launch) -> None:
-    """While deploy.sh runs, there is no exit code."""
-    process = launch("echo up; exec sleep 999")
-    until(lambda: process.tail(1) == "up", "it runs")
-    assert process.exit_code() is None
 
 
 def test_output_and_folder(launch: Launch, log: str) -> None:
@@ -79,13 +63,6 @@ def test_own_session(launch: Launch) -> None:
     assert len({os.getsid(0), os.getsid(supervisor), os.getsid(process.pid)}) == 3
 
 
-def test_bash_is_honoured(launch: Launch) -> None:
-    """A first line that names bash is followed, without an execute bit."""
-    process = launch("#!/usr/bin/env bash\nset -o pipefail\n[[ a == a* ]] && echo bash ${BASH_VERSION:+yes}\n")
-    assert ended(process) == 0
-    assert process.tail(1) == "bash yes"
-
-
 def test_no_secret_arrives(launch: Launch, tmp_path: Path, log: str) -> None:
     """A token planted under every secret-like name is not in what deploy.sh sees."""
     names = ["GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "INPUT_ADAPTER-TOKEN", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY"]
@@ -100,15 +77,6 @@ def test_no_secret_arrives(launch: Launch, tmp_path: Path, log: str) -> None:
     assert "planted" not in seen
     assert "MODEL_PATH=/weights\n" in seen
     assert "HTTPS_PROXY=http://proxy:3128\n" in seen
-
-
-def test_unusable_interpreter(tmp_path: Path, log: str) -> None:
-    """No sh on the PATH and none at its usual place is a sentence."""
-    folder = make_adapter(tmp_path / "adapter", "exit 0")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shutil.which", lambda *_, **__: None)
-        with pytest.raises(Refused, match="There is no sh on the PATH"):
-            start_in(environment(), folder, log)
 
 
 def test_command_that_cannot_start(tmp_path: Path, log: str) -> None:
@@ -142,31 +110,6 @@ def test_port_owner(family: socket.AddressFamily, address: str) -> None:
         server.listen()
         owner = port_owner(server.getsockname()[1])
     assert owner == f"{psutil.Process().name()}, pid {os.getpid()}"
-
-
-def test_port_without_owner() -> None:
-    """A free port has none."""
-    assert port_owner(free_port()) is None
-
-
-def test_time_wait_is_no_owner() -> None:
-    """What is left of closed connections does not own the port."""
-    with socket.socket() as server:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        port = server.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            server.accept()[0].close()  # who closes first waits
-            assert client.recv(1) == b""
-    until(
-        lambda: (
-            {row.status for row in psutil.net_connections("tcp") if row.laddr and row.laddr.port == port}
-            == {psutil.CONN_TIME_WAIT}
-        ),
-        "only TIME_WAIT is left",
-    )
-    assert port_owner(port) is None
 
 
 @pytest.mark.parametrize("visible", ["nothing", "no pid"])

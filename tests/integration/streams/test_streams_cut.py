@@ -84,17 +84,6 @@ def test_a_body_that_ends_inside_an_event_is_broken_whatever_is_known_of_the_ser
             assert choice.finish_reason is not None or after_an_event
 
 
-@pytest.mark.parametrize("name", STREAMED)
-def test_a_usage_or_done_that_is_cut_costs_another_try(name: str) -> None:
-    """All choices had ended, but the body breaks off inside the event after them."""
-    body = capture(name).body
-    for cut in (1, 2, 3, 7):
-        if body.endswith(b"data: [DONE]\n\n"):
-            answer = read(body[: -2 - cut], needs_finish_reason=True)
-            assert isinstance(answer, Failure)
-            assert "ended inside an event" in answer.sentence
-
-
 def test_choices_keep_their_numbers_when_one_of_them_is_left_out() -> None:
     """Choice 1 of 3 was cut: the others are still the numbers 0 and 2, whose seeds they have."""
     event = b'data: {"choices": [{"index": %d, "text": "%b", "finish_reason": %b}]}\n\n'

@@ -1,9 +1,7 @@
 """The transport against a real server: exchanges that work, and what they leave behind."""
 
-import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import httpx
 import pytest
@@ -11,7 +9,7 @@ import trustme
 from tests.servers.http import Exchange, Handler, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.client.connection import ENOUGH, ERROR_BODY_LIMIT, FLOWING, Connection
+from model_accuracy_eval.client.connection import ENOUGH, ERROR_BODY_LIMIT, FLOWING
 from model_accuracy_eval.client.transport import StreamTransport, proxy_for
 
 Talk = Callable[[StreamTransport, str], Awaitable[None]]
@@ -228,37 +226,6 @@ def test_no_content_is_complete_with_its_head() -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("version", ["1.0", "1.1"])
-def test_a_body_without_a_length_ends_with_the_connection(loop: str, version: str) -> None:
-    """As HTTP/1.0 has it; such a connection is not used again."""
-
-    async def closing(exchange: Exchange) -> None:
-        exchange.head(chunked=False, version=version)
-        exchange.send(b"all of it")
-
-    async def talk(transport: StreamTransport, url: str) -> None:
-        for _ in range(2):
-            seen: list[bytes] = []
-            await transport.handle_async_request(post(url, ending_at(b"?", seen)))
-            assert b"".join(seen) == b"all of it"
-
-    assert session(closing, talk, loop).connections == 2
-
-
-def test_connection_close_is_obeyed() -> None:
-    """A server that wants a connection a request gets it."""
-
-    async def closing(exchange: Exchange) -> None:
-        exchange.reply(200, "x", close=True)
-
-    async def talk(transport: StreamTransport, url: str) -> None:
-        for _ in range(3):
-            await transport.handle_async_request(post(url, ending_at(b"?", [])))
-
-    assert session(closing, talk).connections == 3
-
-
-@pytest.mark.parametrize("loop", LOOPS)
 def test_tls_is_spoken_and_certificates_are_checked(loop: str) -> None:
     """https works with a trusted certificate and is refused with any other."""
     authority = trustme.CA()
@@ -305,30 +272,3 @@ def test_tls_is_spoken_and_certificates_are_checked(loop: str) -> None:
 def test_the_environment_names_the_proxy(url: str, environment: dict[str, str], proxy: str | None) -> None:
     """The usual variables are obeyed, in either case, and this machine is never asked through a proxy."""
     assert proxy_for(url, environment) == proxy
-
-
-class _Late(StreamTransport):
-    """Asks nothing before the loop has told that the server hung up."""
-
-    async def _connect(self, *given: Any) -> Connection:
-        opened = await super()._connect(*given)
-        while opened in self.open:
-            await asyncio.sleep(0)
-        return opened
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_connection_that_is_closed_at_once_is_one_error(loop: str) -> None:
-    """As by a proxy whose server is not up yet; nobody waits for an answer there."""
-
-    async def conversation() -> None:
-        server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
-        transport = _Late()
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        with pytest.raises(httpx.RemoteProtocolError, match="closed before its head was complete"):
-            await transport.handle_async_request(post(url, lambda *_: FLOWING))
-        assert not transport.busy
-        await transport.aclose()
-        server.close()
-
-    run(conversation(), loop)

@@ -40,18 +40,6 @@ def post(url: str, sink: Callable[[bytes, float], int] = flowing, **limits: floa
     return httpx.Request("POST", f"{url}/x", content=b"{}", extensions={"sink": sink, "timeout": limits})
 
 
-async def cut_length(exchange: Exchange) -> None:
-    exchange.head(length=100)
-    exchange.send(b"x" * 50)
-    exchange.close()
-
-
-async def cut_chunks(exchange: Exchange) -> None:
-    exchange.head()
-    exchange.send(b"x")
-    exchange.close()
-
-
 async def reset(exchange: Exchange) -> None:
     exchange.head()
     exchange.send(b"x")
@@ -64,66 +52,9 @@ async def cut_head(exchange: Exchange) -> None:
     exchange.close()
 
 
-async def no_word(exchange: Exchange) -> None:
-    exchange.close()
-
-
-async def no_http(exchange: Exchange) -> None:
-    exchange.raw(b"SSH-2.0-OpenSSH_9.6\r\n")
-    await exchange.stall()
-
-
 async def upgrade(exchange: Exchange) -> None:
     exchange.raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n")
     await exchange.stall()
-
-
-async def bad_chunk(exchange: Exchange) -> None:
-    exchange.head()
-    exchange.raw(b"zz\r\n")
-    await exchange.stall()
-
-
-@pytest.mark.parametrize("plain", [False, True])
-@pytest.mark.parametrize(
-    ("handler", "error", "sentence"),
-    [
-        (cut_length, httpx.RemoteProtocolError, "inside the body"),
-        (cut_chunks, httpx.RemoteProtocolError, "inside the body"),
-        (reset, httpx.ReadError, "broke"),
-        (cut_head, httpx.RemoteProtocolError, "before its head"),
-        (no_word, httpx.RemoteProtocolError, "before its head"),
-        (no_http, httpx.RemoteProtocolError, "not HTTP"),
-        (upgrade, httpx.RemoteProtocolError, "not HTTP"),
-        (bad_chunk, httpx.RemoteProtocolError, "not HTTP"),
-    ],
-)
-def test_a_broken_answer_is_an_error(
-    loop: str, plain: bool, handler: Handler, error: type[Exception], sentence: str
-) -> None:
-    """Whatever ends early or is no HTTP is never taken for a body, with a sink or without."""
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        with pytest.raises(error, match=sentence):
-            if plain:
-                await httpx.AsyncClient(transport=transport).post(server.url, content=b"{}")
-            else:
-                await transport.handle_async_request(post(server.url))
-
-    server = session(handler, talk, loop)
-    assert len(server.requests) == 1
-
-
-def test_a_refused_connection_is_an_error(loop: str) -> None:
-    """A refused connection is a ConnectError whose cause is the system's own error."""
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        server.stop()
-        with pytest.raises(httpx.ConnectError, match=f"no connection to 127.0.0.1:{server.port}") as caught:
-            await transport.handle_async_request(post(server.url))
-        assert isinstance(caught.value.__cause__, ConnectionRefusedError)
-
-    session(no_word, talk, loop)
 
 
 def test_a_connection_that_is_not_made_in_time(loop: str) -> None:
@@ -230,33 +161,6 @@ def test_more_than_one_answer_in_one_read_closes_the_connection(loop: str, junk:
     assert session(double, talk, loop).connections == 2
 
 
-@pytest.mark.parametrize(
-    ("sink", "limits", "sentence"),
-    [
-        (waiting, {"first": 0.1, "idle": 9.0, "total": 9.0}, "no answer for 0.1 s"),
-        (flowing, {"first": 9.0, "idle": 0.1, "total": 9.0}, "nothing more for 0.1 s"),
-        (flowing, {"first": 9.0, "idle": 9.0, "total": 0.15}, "no complete answer within 0.15 s"),
-        (flowing, {"read": 0.1}, "nothing more for 0.1 s"),
-    ],
-)
-def test_rule_17_time_limits(
-    loop: str, sink: Callable[[bytes, float], int], limits: dict[str, float], sentence: str
-) -> None:
-    """The first token, the pauses and the whole answer have a limit each, and the server sees us leave."""
-
-    async def stalling(exchange: Exchange) -> None:
-        exchange.head()
-        exchange.send(b"x")
-        await exchange.stall()
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        with pytest.raises(httpx.ReadTimeout, match=sentence):
-            await transport.handle_async_request(post(server.url, sink, **limits))
-        assert await asyncio.to_thread(server.wait_for, lambda it: it.disconnects == 1)
-
-    session(stalling, talk, loop)
-
-
 def test_a_stream_that_keeps_flowing_outlives_its_idle_limit(loop: str) -> None:
     """The idle limit is about pauses, not about length."""
 
@@ -296,21 +200,6 @@ def test_a_cancelled_request_leaves_at_once(loop: str) -> None:
         assert not transport.open
 
     session(stalling, talk, loop)
-
-
-def test_rule_05_a_body_that_stays_open_after_done_costs_a_moment(loop: str) -> None:
-    """The answer is given back, the connection is closed, and nobody hangs."""
-
-    async def open_end(exchange: Exchange) -> None:
-        exchange.head()
-        exchange.send(b"data: [DONE]\n\n")
-        await exchange.stall()
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        await transport.handle_async_request(post(server.url, first=999.0))
-        assert await asyncio.to_thread(server.wait_for, lambda it: it.disconnects == 1)
-
-    session(open_end, talk, loop)
 
 
 @pytest.mark.parametrize("broken", [False, True])

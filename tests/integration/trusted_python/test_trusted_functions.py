@@ -207,13 +207,6 @@ def test_heirs_of_what_is_not_installed_have_what_is_their_own(file: str) -> Non
     assert metric(f"{file}:inherits").score("own", ()) == 2.0
 
 
-def test_after_an_end_the_next_call_finds_a_new_process(file: str) -> None:
-    """One function's crash takes no other with it."""
-    with pytest.raises(BadData):
-        metric(f"{file}:leaves").score("a", ("a",))
-    assert metric(f"lm_eval:{file}:same").score("a", ("a",)) == 1.0
-
-
 def test_a_function_that_does_not_end_is_ended(file: str) -> None:
     """After its time, with the seconds that it had."""
     hurried = TrustedFunctions({}, seconds=0.5)
@@ -243,16 +236,6 @@ def test_values_that_cannot_be_counted_are_the_functions_mistake(tmp_path: Path,
     (tmp_path / "odd.py").write_text(f"{source}row = Metric(score=own, yes_or_no=True)\n")
     with pytest.raises(BadData, match=sentence):
         rows(task(pipe(f"{tmp_path}/odd.py:row")), [["a"]], ["a"])
-
-
-def test_folders_with_modules_of_one_name_do_not_meet(file: str, tmp_path: Path) -> None:
-    """Each folder has a process of its own, however many there are."""
-    made: list[Any] = []
-    for number in range(10):
-        (tmp_path / str(number)).mkdir()
-        (tmp_path / str(number) / "utils.py").write_text(f"def told(answer, references):\n    return {number}\n")
-        made.append(metric(f"{tmp_path}/{number}/utils.py:told"))
-    assert [row.score("a", ()) for row in made] == list(range(10))
 
 
 def test_parts_of_installed_packages_are_no_placeholders(file: str, tmp_path: Path) -> None:

@@ -76,9 +76,3 @@ def test_a_transform_that_fails_is_told_with_its_folder(tmp_path: Path, body: st
         made(tmp_path, body)
     assert sentence in raised.value.sentence
     assert str(tmp_path) in raised.value.sentence
-
-
-def test_without_examples_an_output_is_shown_to_nobody(tmp_path: Path) -> None:
-    """So it may be anything."""
-    (row, *_) = made(tmp_path, "    return {'input': '', 'output': None, 'processed_output': ''}\n", shots=0)
-    assert row["output"] == "None"

@@ -79,19 +79,6 @@ def test_a_broken_download_goes_on(hub: FakeHub, tmp_path: Path, source: str) ->
     assert ranges == [None, "bytes=1500000-"]
 
 
-def test_progress_renews_the_tries(hub: FakeHub, tmp_path: Path) -> None:
-    """A connection that breaks off again and again is not given up as long as every try brings bytes."""
-    weights = measured(hub)
-
-    def cut_again(_: object) -> None:
-        hub.cut = {ONE: 200_000}
-
-    hub.storage_trouble = cut_again
-    assert contents(fetched(hub, weights, tmp_path)) == WHOLE
-    assert hub.sent[ONE] == len(LARGE)
-    assert len(hub.storage.requests) > 2 * QUICK.attempts
-
-
 def test_a_stop_in_the_middle_and_the_next_run(hub: FakeHub, tmp_path: Path) -> None:
     """A stop comes out at once, what was fetched stays, and the next run fetches only the rest."""
     hub.hold.clear()

@@ -16,36 +16,6 @@ def events(*reads: bytes) -> list[bytes]:
     return [event for read in reads for event in stream.feed(read)] + stream.close()
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (b"data: a\n\ndata: b\n\n", [b"a", b"b"]),
-        (b"data: a\r\n\r\ndata: b\r\n\r\n", [b"a", b"b"]),
-        (b"data: a\r\rdata: b\r\r", [b"a", b"b"]),
-        (b"data:a\n\ndata:  b\n\n", [b"a", b" b"]),
-        (b"data: a\ndata: b\n\n", [b"a\nb"]),
-        (b"data: a\rdata: b\n\n", [b"a\nb"]),
-        (b"data: a\n\n\n\ndata: b\n\n", [b"a", b"b"]),
-        (b": ping\n\ndata: a\n\n: ping\n\n", [b"a"]),
-        (b"event: x\nid: 1\nretry: 5\ndata: a\n\n", [b"a"]),
-        (b"data: a\nevent: x\n\ndata: b\n\n", [b"a", b"b"]),
-        (b"event: x\n\n", []),
-        (b"\xef\xbb\xbfdata: a\n\n", [b"a"]),
-        (b"data: a\n\n\xef\xbb\xbfdata: b\n\n", [b"a"]),
-        (b"data\n\n", [b""]),
-        (b"dataset: a\n\n", []),
-        (b"data: a: b\n\n", [b"a: b"]),
-        (b"data: a\n\ndata: b", [b"a", b"b"]),
-        (b"data: a\n\ndata: b\n", [b"a", b"b"]),
-        (b"", []),
-        (b"\n\n\n", []),
-    ],
-)
-def test_rule_01_events_are_cut_as_the_standard_says(body: bytes, expected: list[bytes]) -> None:
-    """Each shape of line end, comment, field and end of body gives the standard's events."""
-    assert events(body) == expected
-
-
 lines = st.one_of(
     st.just(b""),
     st.just(b": ping"),

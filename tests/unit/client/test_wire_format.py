@@ -32,17 +32,6 @@ def test_rule_09_only_what_openai_defines_is_sent() -> None:
     }
 
 
-def test_everything_that_is_set_is_sent() -> None:
-    """n, seed, stop and the user's extra fields go out when there is something to say."""
-    body = json.loads(
-        wire_format.encode_request(
-            None, request(n=5, seed=0, stop=("\n",), extra={"top_k": 1, "top_p": 0.5}), MediaFiles().read
-        )
-    )
-    assert "model" not in body
-    assert (body["n"], body["seed"], body["stop"], body["top_k"], body["top_p"]) == (5, 0, ["\n"], 1, 0.5)
-
-
 @pytest.mark.parametrize(
     "event",
     [

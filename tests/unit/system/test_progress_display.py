@@ -199,14 +199,6 @@ def test_resumed_run(watch: Watch) -> None:
     ]
 
 
-def test_end_without_begin(watch: Watch, terminal: Terminal) -> None:
-    """A dataset that was never begun, because the run stopped before, ends in silence."""
-    log = io.StringIO()
-    PlainProgress(log, watch).end("sums", Counts())
-    TerminalProgress(terminal.stream, watch).end("sums", Counts())
-    assert log.getvalue() + terminal.read() == ""
-
-
 def test_quoted_service_commands_nobody(watch: Watch) -> None:
     """Escape codes and runner commands in what a service said reach neither terminal nor runner."""
     log = io.StringIO()
@@ -226,18 +218,6 @@ def test_broken_pipe_ends_nothing(kind: type[PlainProgress] | type[TerminalProgr
     shown.update("sums", Counts(planned=2, answered=1))
     shown.end("sums", Counts(planned=2, answered=2))
     shown.close()
-
-
-def test_terminal_that_hangs_up(watch: Watch, terminal: Terminal) -> None:
-    """A terminal that is closed while bars are drawn does not end the run."""
-    shown = TerminalProgress(terminal.stream, watch)
-    shown.begin("sums", Counts(planned=2))
-    terminal.hang_up()
-    time.sleep(0.5)
-    shown.say("still here")
-    shown.close()
-    with pytest.raises(OSError, match="rror"):
-        terminal.stream.close()
 
 
 def test_a_group_is_named_where_all_are_told(watch: Watch, terminal: Terminal) -> None:
