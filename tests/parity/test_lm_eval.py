@@ -113,19 +113,6 @@ def test_no_other_task_is_unlike_in_the_next_version(
         assert set(unlike(found)) == (written.keys() if oracle.is_next else set())
 
 
-def test_the_next_version_stops_at_some_of_its_own_files(next_oracle: Oracle, tmp_path: Path) -> None:
-    """Those that it cannot be asked about are left out for a reason that is seen."""
-    found = sides.task_fields(next_oracle.folder, next_manner.STOPS)
-    for _, fields in found.values():
-        sides.write_rows(tmp_path, fields)
-    datasets = [sides.ours(fields, tmp_path, trusted=False, limit=sides.LIMIT) for _, fields in found.values()]
-    told = {prompt: texts for prepared in datasets for prompt, texts in sides.replies(prepared, prepared).items()}
-    job = sides.Job({name: path.parent for name, (path, _) in found.items()}, tmp_path, told, alone=True)
-    stopped = sides.ask_lm_eval(next_oracle.python, job)
-    for sentence, why in zip(next_manner.STOPS.values(), stopped.values(), strict=True):
-        assert sentence in why
-
-
 def test_what_is_left_out_of_the_next_version_stops_here_too(next_oracle: Oracle, tmp_path: Path) -> None:
     """Rows without options, and Python that wants a pair where it is given a number."""
     user_functions.LOADER.set(TrustedFunctions(os.environ))

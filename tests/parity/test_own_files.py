@@ -97,15 +97,6 @@ def test_a_group_of_which_a_member_lacks_the_figure_is_unlike(compared: Compared
     assert _group_rows(compared)["own_group"]["acc_norm"].value is None
 
 
-def test_a_plain_mean_s_error_is_unlike(compared: Compared) -> None:
-    """lm-eval pools the errors by size even where the mean is not by size."""
-    theirs = compared.theirs["own_group::own_inner"]["scores"]["acc_stderr,none"]
-    members = [compared.theirs[name]["scores"]["acc_stderr,none"] for name in ("own_few", "own_two")]
-    assert theirs == pytest.approx(groups.pooled_stderr(members, [16, 24]), abs=1e-12)
-    ours = _group_rows(compared)["own_group::own_inner"]["acc"].stderr
-    assert ours == pytest.approx(100 * sum(error**2 for error in members) ** 0.5 / 2, abs=1e-9)
-
-
 def test_l18_pass_at_k_is_the_same_for_every_count(next_oracle: Oracle) -> None:
     """Every number of right samples among up to nine, and every k among them, one at a time and as a list."""
     cases = [

@@ -28,14 +28,6 @@ def problems(draw: st.DrawFn, most: int = 200) -> tuple[int, int, int]:
 
 
 @given(problems())
-def test_of_one_try_all_three_are_the_share(problem: tuple[int, int, int]) -> None:
-    """pass@1 = cons@1 = avg@n = c/n."""
-    n, c, _ = problem
-    assert pass_at_k(n, c, 1) == pytest.approx(c / n, abs=1e-12)
-    assert cons_at_k(n, c, 1) == avg_at_n(n, c) == c / n
-
-
-@given(problems())
 def test_pass_equals_the_product_form(problem: tuple[int, int, int]) -> None:
     """1 − Π(1 − k/j) for j from n−c+1 to n, with the value 1 where fewer than k samples are wrong."""
     n, c, k = problem

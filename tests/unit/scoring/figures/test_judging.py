@@ -1,4 +1,4 @@
-"""Reply → verdict → problem result → rows, with the worked examples of the definitions at the end."""
+"""Reply → verdict → problem result → rows."""
 
 import pytest
 from hypothesis import given
@@ -60,47 +60,6 @@ def figures(rows: tuple[SummaryRow, ...]) -> dict[str, float | None]:
     return {row.metric: row.value for row in rows}
 
 
-def graded(*problems: tuple[str, str]) -> dict[str, float | None]:
-    """Rows for problems given as (answers, gold): "AAB" are three samples."""
-    n = len(problems[0][0])
-    card = Scorecard(TASK, n, (n,))
-    for number, (answers, gold) in enumerate(problems):
-        card.judge(problem(number, gold), [said(text) for text in answers])
-    return figures(card.rows("0ba9da"))
-
-
-def test_the_example_with_four_problems() -> None:
-    """c = 2, 2, 1, 0 of three: pass@3 0.75, avg@3 0.4167, cons@3 0.5."""
-    found = graded(("AAX", "A"), ("BCB", "B"), ("XXC", "C"), ("XXX", "D"))
-    assert found["pass@3"] == 75.0
-    assert found["avg@3"] == pytest.approx(41.67, abs=0.005)
-    assert found["avg@3"] == pytest.approx(100 * (2 + 2 + 1) / 12)
-    assert found["cons@3"] == 50.0
-
-
-@pytest.mark.parametrize(
-    ("problems", "average", "consistent"),
-    [
-        ((("AAB", "A"), ("BBC", "B")), 66.7, 100.0),
-        ((("ABC", "A"), ("ABC", "B")), 33.3, 0.0),
-        ((("AAA", "A"), ("BBB", "C")), 50.0, 50.0),
-    ],
-    ids=["cons above avg", "cons below avg", "cons equals avg"],
-)
-def test_the_examples_of_how_cons_and_avg_order(
-    problems: tuple[tuple[str, str], ...], average: float, consistent: float
-) -> None:
-    """Agreement lifts cons@k above avg@n, spread sinks it, and at the extremes the two are one."""
-    found = graded(*problems)
-    assert found["avg@3"] == pytest.approx(average, abs=0.05)
-    assert found["cons@3"] == consistent
-
-
-def test_the_example_of_the_estimator_as_a_row() -> None:
-    """n = 5, c = 3, k = 2: pass@2 is 90."""
-    assert figures(counted(5, 3, k=(2,)))["pass@2"] == pytest.approx(90.0, abs=1e-12)
-
-
 @given(st.integers(2, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=1, max_size=12))))
 def test_rows_are_means_over_problems(given_: tuple[int, list[int]]) -> None:
     """accuracy and avg@n are the share of correct samples, pass@n of solved problems, cons@n of majorities."""
@@ -125,12 +84,6 @@ def test_several_k_stand_in_the_known_order() -> None:
     expected = ["accuracy (5 runs average)", "avg@5", "pass@1", "pass@5", "cons@1", "cons@5"]
     assert metric_names(TASK, 5, (1, 5)) == expected
     assert list(figures(counted(5, 3, 2, k=(1, 5)))) == expected
-
-
-def test_every_row_has_its_interval() -> None:
-    """From two problems on; one problem has figures and no interval."""
-    assert all(row.interval for row in counted(5, 3, 2))
-    assert not any(row.interval for row in counted(5, 3))
 
 
 def test_no_problems_give_no_figures() -> None:

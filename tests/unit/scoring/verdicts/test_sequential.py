@@ -122,14 +122,6 @@ def test_a_lost_value_helps_neither_proof(values: list[float | None], filled: fl
         assert known.is_below or not lost.is_below or filled == 1.0
 
 
-def test_all_lost_decides_nothing() -> None:
-    """A service that answers nothing neither passes nor fails."""
-    decider = MeanDecider(200, (0.5, 0.6), (0.05, 0.05), binary=True)
-    for _ in range(200):
-        decider.tell(0.0, 1.0)
-    assert not decider.is_decided
-
-
 def test_a_line_that_no_mean_reaches_is_never_proven() -> None:
     """With a few problems not even all right answers would clear the line of the whole run: then none is drawn."""
     proof = MeanAtLeast(10, 1.1, 0.05, binary=True)
