@@ -7,7 +7,7 @@ Datasets are corrected now and then, so a few problems may be of another edition
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -138,42 +138,31 @@ def ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, ow
     """`own`: the ids are those of this program."""
     if not all(problem.id for problem in saved):
         return
+    positions = [[str(int(one.id))] if one.id.isdecimal() else [] for one in saved]
     by_id = [(str(problem.id), problem) for problem in problems]
     if own:
-        yield _by(_positions, "positions in the run's order", saved, by_id)
+        yield _by(positions, "positions in the run's order", by_id)
         return
     rows = [(str(problem.row), problem) for problem in problems if problem.row is not None]
-    yield _by(_positions, "positions in the data file", saved, rows)
-    yield _by(_positions, "positions in the order of a run of this program", saved, by_id)
-    yield _by(_keys, "the rows' own ids", saved, ((key_form("/".join(row.key)), row) for row in problems if row.key))
-    yield _by(_numbers, "numbers in the rows' own ids", saved, _numbered(problems))
-    places = list(enumerate(problems))
-    yield _by(_positions, "positions in the dataset", saved, ((str(place), problem) for place, problem in places))
-    yield _by(_positions, "positions from 1", saved, ((str(place + 1), problem) for place, problem in places))
-    yield _by(_part_positions, "positions in their part", saved, _in_parts(problems))
+    yield _by(positions, "positions in the data file", rows)
+    yield _by(positions, "positions in the order of a run of this program", by_id)
+    keys = [[key_form(one.id), *([key_form(f"{one.part}/{one.id}")] if one.part else [])] for one in saved]
+    yield _by(keys, "the rows' own ids", [(key_form("/".join(row.key)), row) for row in problems if row.key])
+    numbers = [[str(int(number[0]))] if (number := _NUMBER.search(one.id)) else [] for one in saved]
+    yield _by(numbers, "numbers in the rows' own ids", list(_numbered(problems)))
+    yield _by(positions, "positions in the dataset", [(str(place), row) for place, row in enumerate(problems)])
+    yield _by(positions, "positions from 1", [(str(place), row) for place, row in enumerate(problems, start=1)])
+    in_parts = [
+        [f"{key_form(one.part)}/{position}" for position in found] for one, found in zip(saved, positions, strict=True)
+    ]
+    yield _by(in_parts, "positions in their part", list(_in_parts(problems)))
 
 
-def _by(
-    forms: Callable[[SavedProblem], Iterable[str]],
-    title: str,
-    saved: Sequence[SavedProblem],
-    rows: Iterable[tuple[str, Problem]],
-) -> Way:
-    """By equal ids. `forms`: how a row may be called, in the words of the file; an id of two rows finds neither."""
-    listed = list(rows)
-    counts = Counter(form for form, _ in listed)
-    table = {form: problem for form, problem in listed if counts[form] == 1}
-    return Way(title, [next((table[form] for form in forms(one) if form in table), None) for one in saved])
-
-
-def _positions(saved: SavedProblem) -> Iterator[str]:
-    if saved.id.isdecimal():
-        yield str(int(saved.id))
-
-
-def _part_positions(saved: SavedProblem) -> Iterator[str]:
-    if saved.id.isdecimal():
-        yield f"{key_form(saved.part)}/{int(saved.id)}"
+def _by(forms: Sequence[Sequence[str]], title: str, rows: Sequence[tuple[str, Problem]]) -> Way:
+    """By equal ids. `forms`: how the row of each problem may be called; an id of two rows finds neither."""
+    counts = Counter(form for form, _ in rows)
+    table = {form: problem for form, problem in rows if counts[form] == 1}
+    return Way(title, [next((table[form] for form in names if form in table), None) for names in forms])
 
 
 def _in_parts(problems: Iterable[Problem]) -> Iterator[tuple[str, Problem]]:
@@ -184,20 +173,9 @@ def _in_parts(problems: Iterable[Problem]) -> Iterator[tuple[str, Problem]]:
             sizes[problem.category] += 1
 
 
-def _keys(saved: SavedProblem) -> Iterator[str]:
-    yield key_form(saved.id)
-    if saved.part:
-        yield key_form(f"{saved.part}/{saved.id}")
-
-
 def key_form(text: str) -> str:
     """An id whatever its capitals and what stands between its words."""
     return _SEPARATORS.sub("/", text.strip()).casefold()
-
-
-def _numbers(saved: SavedProblem) -> Iterator[str]:
-    if number := _NUMBER.search(saved.id):
-        yield str(int(number[0]))
 
 
 def _numbered(problems: Iterable[Problem]) -> Iterator[tuple[str, Problem]]:

@@ -38,7 +38,9 @@ def check(
 
     `is_known`: their bytes are the pinned ones, so that there is nothing to compare.
     """
-    columns = _columns(file, rows, fields, pins)
+    noted = file.rows or (pins.noted(file.split, fields) if file.split else None)
+    # Where no pin has columns, all count: prompts and answers read more than those that every row has to have.
+    columns = noted.columns if noted else tuple(sorted({name for row in rows for name in row}))
     if is_known:
         return RowsSource(file=file.name, places=places, count=len(rows), status="known")
     found, known, is_new = pin(rows, columns), file.rows, False
@@ -46,28 +48,14 @@ def check(
         known, is_new = pins.pinned(file.split, found)
     status: RowsStatus = "known" if file.rows else "pinned now" if is_new else "as pinned" if known else "not compared"
     source = RowsSource(file=file.name, places=places, count=len(rows), rows=found, status=status)
-    if known is None:
-        _check_count(source, file)
-        return source
-    if found != known:
+    if known is None and file.split and file.split.count not in (None, source.count):
+        raise BadData(
+            f"{', '.join(places)} has {source.count:,} rows, but '{file.name}' stands for {file.split.count:,}. "
+            f"Remove it to have them fetched; or evaluate it as questions of your own: --datasets {places[0]}."
+        )
+    if known is not None and found != known:
         raise BadData(_difference(source, rows, found, known, pins))
     return source
-
-
-def _columns(file: DataFile, rows: _Rows, fields: Sequence[str], pins: RowPins) -> tuple[str, ...]:
-    """Those that a pin has; where there is none, all: prompts and answers read more than the columns that every row has
-    to have."""
-    known = file.rows or (pins.noted(file.split, fields) if file.split else None)
-    return known.columns if known else tuple(sorted({name for row in rows for name in row}))
-
-
-def _check_count(source: RowsSource, file: DataFile) -> None:
-    """Refuses part of a split as the whole, which is all that can be said where no row is known."""
-    if file.split and file.split.count not in (None, source.count):
-        raise BadData(
-            f"{', '.join(source.places)} has {source.count:,} rows, but '{file.name}' stands for {file.split.count:,}. "
-            f"Remove it to have them fetched; or evaluate it as questions of your own: --datasets {source.places[0]}."
-        )
 
 
 def _difference(source: RowsSource, rows: _Rows, found: RowsPin, known: RowsPin, pins: RowPins) -> str:

@@ -28,12 +28,13 @@ def _joined(texts: Iterable[object]) -> str:
 
 
 def last_question(row: ReplyRow, path: str) -> str:
-    """The last text of the user; the whole where it is no conversation."""
+    """The last text of the user; the whole where it is no conversation. OpenCompass calls the user HUMAN."""
     value = row.get(path)
     if not isinstance(value, list):
         return value if isinstance(value, str) else ""
-    asked = [message for message in row.objects(path) if message.get("role") == "user"]
-    return (content(asked[-1], "content")[0] or "") if asked else ""
+    turns = [ReplyRow(turn, row.where) for turn in value if isinstance(turn, dict)]
+    asked = [turn for turn in turns if turn.get("role") in ("HUMAN", "user")] or turns
+    return (content(asked[-1], "prompt|content")[0] or "") if asked else ""
 
 
 _SCORE = "sample_score.score"

@@ -6,6 +6,7 @@ import msgspec
 
 from model_accuracy_eval.records import EarlierReply, Loglikelihood, RequestMethod, ToolRound
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.shapes.chat_files import last_question
 from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, as_text, samples, with_index, with_verdicts
 
 _UNNAMED_FAILURE = "the tool says that the request failed"
@@ -41,7 +42,7 @@ def _line(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     told = {name: value for name, value in msgspec.structs.asdict(own).items() if name not in {"index", "kind"}}
     reply = SavedReply(
         problem=row.identifier("id"),
-        question=_last_question(row, "origin_prompt|input"),
+        question=last_question(row, "origin_prompt|input"),
         gold=row.plain_texts("gold"),
         dataset=row.text("data_abbr"),
         **told,
@@ -59,7 +60,7 @@ def _line(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
 def _problem(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     reply = SavedReply(
         problem=row.key,
-        question=_last_question(row, "origin_prompt"),
+        question=last_question(row, "origin_prompt"),
         gold=row.plain_texts("gold"),
         loglikelihoods=_named_loglikelihoods(row),
     )
@@ -76,7 +77,7 @@ def _named_loglikelihoods(row: ReplyRow) -> tuple[Loglikelihood | None, ...]:
 
 
 def _temporary(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    question, gold = _last_question(row, "origin_prompt"), row.plain_texts("gold")
+    question, gold = last_question(row, "origin_prompt"), row.plain_texts("gold")
     return samples(SavedReply(problem=row.identifier("idx"), question=question, gold=gold), row, "prediction")
 
 
@@ -115,17 +116,6 @@ def _plain(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     # One verdict for several samples is that of each.
     verdicts = verdict if isinstance(verdict, list) or verdict is None else [verdict] * len(replies)
     yield from with_verdicts(replies, verdicts, row, "correct")
-
-
-def _last_question(row: ReplyRow, field: str) -> str:
-    """The prompt, or the last turn of it that is the user's."""
-    prompt = row.get(field)
-    if not isinstance(prompt, list):
-        return prompt if isinstance(prompt, str) else ""
-    turns = [turn for turn in prompt if isinstance(turn, dict)]
-    asked = [turn for turn in turns if turn.get("role") in ("HUMAN", "user")] or turns
-    text = (asked[-1].get("prompt") or asked[-1].get("content") or "") if asked else ""
-    return text if isinstance(text, str) else ""
 
 
 SHAPES = (

@@ -315,8 +315,12 @@ class _GroupImport:
         if isinstance(entries, str):
             entries = [entries]
         members = tuple(member for entry in entries for member in self._members(name, entry, overrides))
+        means = fields.get("aggregate_metric_list") or []
+        means = [means] if isinstance(means, dict) else means
         if fields.get("tag") != name:  # a tag stands for many tasks, but has no figure of its own
-            self._imported.groups.append(TaskGroup(name=name, members=members, means=self._means(name, fields)))
+            self._imported.groups.append(
+                TaskGroup(name=name, members=members, means=tuple(self._mean(name, entry) for entry in means))
+            )
         return [name]
 
     def _members(self, group: str, entry: Any, overrides: TaskFields) -> list[str]:
@@ -340,10 +344,6 @@ class _GroupImport:
         if not tagged:
             raise UnknownName("task, group or tag", name, self._index.names(), where=f" for the group '{group}'")
         return [member for task in tagged for member in self._named(group, task, overrides)]
-
-    def _means(self, name: str, fields: TaskFields) -> tuple[GroupMean, ...]:
-        entries = fields.get("aggregate_metric_list") or []
-        return tuple(self._mean(name, entry) for entry in ([entries] if isinstance(entries, dict) else entries))
 
     def _mean(self, name: str, entry: TaskFields) -> GroupMean:
         if entry.get("aggregation", "mean") != "mean":

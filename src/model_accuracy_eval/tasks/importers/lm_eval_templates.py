@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from model_accuracy_eval.records import DataFile, FewShot, Recipe, RequestKind, Slice, Step
-from model_accuracy_eval.tasks.importers import lm_eval_metrics
 from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, PythonReference, TaskFields, quoted
 
 _JINJA = ("{{", "{%", "{#")
@@ -118,7 +117,8 @@ def task_templates(fields: TaskFields, kind: RequestKind, findings: ImportFindin
     if kind == "choice":
         return _choice(question, target, listing, findings)
     if kind == "generate":
-        if listing is None and any(step.name == "multi_choice_regex" for step in _filters(fields)):
+        steps = [step for entry in fields.get("filter_list") or () for step in entry.get("filter") or ()]
+        if listing is None and any(step.get("function") == "multi_choice_regex" for step in steps):
             listing = "{{ choices | list | tojson }}"
         right = answers(target, findings) if choices is None else chosen(target, choices, findings)
         several = None if choices is None and fields.get("multiple_targets") is False else right
@@ -163,11 +163,6 @@ def with_images(question: str, images: Any, findings: ImportFindings) -> str:
     if None in columns:
         findings.refuse(f"its doc_to_image is neither a column nor Python, but {images!r}")
     return f"{{% filter in_order([{', '.join(map(str, columns))}]) %}}{question}{{% endfilter %}}"
-
-
-def _filters(fields: TaskFields) -> list[Any]:
-    unused = ImportFindings(trusted=True)
-    return [step for pipeline in lm_eval_metrics.pipelines(fields, "generate", unused) for step in pipeline.filters]
 
 
 # Where a task's rows and its solved examples are.

@@ -148,9 +148,16 @@ _TOKENIZERS = {"13a": "word", "char": "char", "zh": "char"}
 
 
 def pipeline(fields: ConfigFields, repeats: int | None, findings: ImportFindings) -> Pipeline:
-    has_options = fields.generate.method == "loglikelihood"
-    filters = () if has_options else _filters(fields.postprocess, findings)
-    per = _per(fields.postprocess, findings) if has_options else None
+    name, per = fields.postprocess, None
+    filters: tuple[Step, ...] = ()
+    if fields.generate.method == "loglikelihood":
+        per = _PER.get(name, "answer")
+        if name not in _PER:
+            findings.refuse(f"its postprocess '{name}' reads no likelihoods of options")
+    elif name not in {"", "general_torch"}:
+        filters = (Step(name=name),)
+        if name not in POSTPROCESS:
+            findings.refuse(f"its postprocess '{name}' reads no replies")
     if not fields.metric:
         findings.refuse("it has no metric")
     return Pipeline(
@@ -175,20 +182,6 @@ def reads_letters(fields: ConfigFields) -> bool:
 
 def _name(entry: MetricEntry) -> str:
     return str(entry.evaluation.get("type")).lower()
-
-
-def _filters(name: str, findings: ImportFindings) -> tuple[Step, ...]:
-    if name in {"", "general_torch"}:
-        return ()
-    if name not in POSTPROCESS:
-        findings.refuse(f"its postprocess '{name}' reads no replies")
-    return (Step(name=name),)
-
-
-def _per(name: str, findings: ImportFindings) -> str:
-    if name not in _PER:
-        findings.refuse(f"its postprocess '{name}' reads no likelihoods of options")
-    return _PER.get(name, "answer")
 
 
 def _metric_use(
