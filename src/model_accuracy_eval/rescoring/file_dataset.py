@@ -49,15 +49,6 @@ class LmEvalResults(Record, frozen=True, kw_only=True):
     figures: dict[str, float] = {}  # noqa: RUF012 - msgspec copies it
     """`metric,filter` → figure, shares in per cent."""
 
-    def pipeline(self, filter_name: str) -> Pipeline | None:
-        """None where `why_not` has a reason."""
-        pipelines = () if self.reasons else self.pipelines
-        return next((pipeline for pipeline in pipelines if pipeline.name == filter_name), None)
-
-    def why_not(self, filter_name: str) -> str:
-        reasons = self.reasons or (f"it has no filter '{filter_name}'",)
-        return f"{self.where} cannot be followed: {'; '.join(reasons)}"
-
     def figures_of(self, filter_name: str) -> dict[str, float]:
         """Metric → figure, of one filter."""
         ending = f",{filter_name}"
@@ -141,15 +132,20 @@ def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | Non
 def _filtered_task(name: str, reply: SavedReply, results: LmEvalResults | None) -> tuple[TaskSpec, str]:
     """The file holds the filtered answers, so the pipeline has no filters."""
     description = f"{', '.join(reply.metrics)} of the filtered answers"
-    if results and (pipeline := results.pipeline(reply.filter)):
-        return _task(name, pipeline), f"{description}, as {results.where} sets them"
+    why = "there is no results file"
+    if results:
+        reasons = results.reasons or (f"it has no filter '{reply.filter}'",)
+        why = f"{results.where} cannot be followed: {'; '.join(reasons)}"
+        if pipeline := next(
+            (one for one in results.pipelines if one.name == reply.filter and not results.reasons), None
+        ):
+            return _task(name, pipeline), f"{description}, as {results.where} sets them"
     metrics = _known_metrics(reply)
     if not metrics:
         raise BadData(
             f"{name} is judged by {', '.join(reply.metrics)}, which is not known here: name the task's file with "
             "--task, and allow its Python with --trust-python."
         )
-    why = results.why_not(reply.filter) if results else "there is no results file"
     return _task(name, Pipeline(name=reply.filter, metrics=metrics)), f"{description}, without settings ({why})"
 
 

@@ -3,6 +3,7 @@
 The file is read twice: first without its texts, to find the problems that it answers, then to write the journal.
 """
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,13 +117,7 @@ def _of_task(file: ReplyFile, task: TaskSpec, plan: RunPlan, ports: Ports, outli
             raise
         why = f"The right answers are those of the file. {error.sentence}"
         dataset = _of_file(file, saved, replace(task, repeats=None), task.name)
-        return _Dataset(
-            prepared=dataset.prepared,
-            saved=saved,
-            problems=dataset.problems,
-            scoring=task.name,
-            notes=(why, *dataset.notes),
-        )
+        return dataclasses.replace(dataset, notes=(why, *dataset.notes))
 
 
 def _joined(

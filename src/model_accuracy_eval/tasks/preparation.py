@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from model_accuracy_eval.errors import BadData, UnknownName
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import (
     WHOLE_ROW,
     Candidate,
@@ -49,7 +49,10 @@ def _join_parts(
     task: TaskSpec, datasets: Sequence[PreparedDataset], limit: int | None, shard: Shard | None
 ) -> PreparedDataset:
     """All parts' problems under new numbers; the category of each is the name of its part."""
-    views.check_parts(task)
+    kinds = {part.name: (part.kind, part.mode, part.boundary, part.repeats) for part in task.parts}
+    if len(set(kinds.values())) > 1:
+        parts = ", ".join(f"{name} by {kind} and {mode}" for name, (kind, mode, *_) in kinds.items())
+        raise BadValue(f"The parts of {task.name} must all be asked in one way, but are asked differently: {parts}.")
     pairs = [(at, number) for at, prepared in enumerate(datasets) for number in range(len(prepared.problems))]
     if task.arrangement == "mixture":
         pairs = views.shuffled(pairs, seed=42)

@@ -269,13 +269,9 @@ def _with_prefix(prompt: Prompt, question: str, row: DataRow, where: str) -> str
     return joined(question, prompt.delimiter, render(prompt.prefix, row, where)) if prompt.prefix else question
 
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
 def lettered(prompt: Prompt, choices: Sequence[str], row: DataRow, where: str) -> str:
     """The question with a list of its options, each after its letter."""
     if prompt.lettered:
         return render(prompt.lettered, row, where)
-    listing = "\n".join(f"{letter}. {choice}" for letter, choice in zip(_LETTERS, choices, strict=False))
     question = render(prompt.question, row, where).rstrip()
-    return f"{question}\n\n{listing}\n\nRespond only with the letter of the correct answer."
+    return f"{question}\n\n{letter_choices(choices)}\n\nRespond only with the letter of the correct answer."

@@ -109,11 +109,3 @@ def sliced(task: TaskSpec, count: int) -> range:
 def sharded(problems: tuple[Problem, ...], shard: Shard | None) -> tuple[Problem, ...]:
     """The problems of the shard, none if there are fewer of them than shards; all of them without a shard."""
     return problems if shard is None else problems[shard.index :: shard.count]
-
-
-def check_parts(task: TaskSpec) -> None:
-    """Refuses parts that differ in how they are asked, because they are asked in one run of requests."""
-    kinds = {part.name: (part.kind, part.mode, part.boundary, part.repeats) for part in task.parts}
-    if len(set(kinds.values())) > 1:
-        parts = ", ".join(f"{name} by {kind} and {mode}" for name, (kind, mode, *_) in kinds.items())
-        raise BadValue(f"The parts of {task.name} must all be asked in one way, but are asked differently: {parts}.")
