@@ -102,15 +102,6 @@ def test_a_full_disk_leaves_no_half_of_an_entry() -> None:
         append("/dev/full", b"a=b\n")
 
 
-def test_summaries_are_appended(tmp_path: Path) -> None:
-    """Each on lines of its own."""
-    path = tmp_path / "summary"
-    found = runner(GITHUB_STEP_SUMMARY=str(path))
-    found.summary("# One")
-    found.summary("# Two\n")
-    assert path.read_text() == "# One\n# Two\n"
-
-
 @given(before=st.integers(0, LIMIT), line=st.text("aé😀|", min_size=1, max_size=2000))
 def test_a_summary_never_exceeds_what_the_runner_takes(
     tmp_path_factory: pytest.TempPathFactory, before: int, line: str

@@ -17,7 +17,7 @@ from model_accuracy_eval.records import (
     Speed,
     Spread,
 )
-from model_accuracy_eval.report import comment, comparison, page, terminal
+from model_accuracy_eval.report import comparison, page, terminal
 
 
 def spread(p50: float) -> Spread:
@@ -77,11 +77,6 @@ def test_the_comparison_looks_as_it_did() -> None:
     golden_files.check("compared/whole.json", comparison.as_json(two_runs()))
 
 
-def test_programs_get_all_of_it() -> None:
-    """What is printed as JSON is the comparison, whole."""
-    assert msgspec.json.decode(comparison.as_json(two_runs()), type=Comparison) == two_runs()
-
-
 def test_runs_without_a_common_dataset_say_so() -> None:
     """In every format for people, with what each of them has."""
     nothing = Comparison(base="a", new="b", changes=(), only_base=("x",), only_new=("y",))
@@ -97,14 +92,6 @@ def test_names_from_elsewhere_are_harmless_in_markdown() -> None:
     text = comparison.as_markdown(Comparison(base="a", new="b", changes=(bad,)))
     assert "- @owner" not in text
     assert "[x](" not in text.split("\n\n")[-1]
-
-
-def test_the_comment_shows_the_baseline() -> None:
-    """Old figure, change, and its paired interval; a change without one stands alone."""
-    text = comment.as_comment(against())
-    assert "| baseline (`aaaaaaaaaaaa`) | change |" in text
-    assert "| 8.00 | -2.40 (-6.12 .. +1.38) |" in text
-    assert "23 fewer (sign test: p = 1.9e-05)" in text
 
 
 def test_a_gate_on_a_baseline_draws_no_line_among_the_figures() -> None:

@@ -47,12 +47,6 @@ def test_a_long_metric_stands_above_its_figures_as_well() -> None:
     assert second.split() == [*FIGURES]
 
 
-def test_a_wide_terminal_folds_nothing() -> None:
-    """120 columns."""
-    *_, line = table(("longbench_passage_retrieval_en", "accuracy (5 runs average)"), width=120)
-    assert line.split("  ")[0] == "longbench_passage_retrieval_en"
-
-
 @given(st.lists(st.tuples(st.text("ab数 ", max_size=60), st.text("xy据[]", max_size=60)), min_size=1, max_size=5))
 def test_every_figure_stays_and_columns_stand_below_each_other(names: list[tuple[str, str]]) -> None:
     """Whatever the names are, all lines with figures end at the same column, within the width."""

@@ -11,7 +11,6 @@ from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import Interval
 from model_accuracy_eval.report import history
 from model_accuracy_eval.report.history import HistoryChoice
-from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure
 
 
@@ -225,10 +224,3 @@ def test_names_from_elsewhere_cannot_draw_on_a_terminal() -> None:
     text = history.as_text(history.history([past(1, [1], model="a\x1b[2Jb", dataset="x\r\ny")]))
     assert "\x1b" not in text
     assert len(text.splitlines()) == 5
-
-
-def test_a_series_survives_its_file() -> None:
-    """Written and read again, a history says the same."""
-    lines = fallen_after(12, 17)
-    source = b"".join(map(history_file.encode, lines))
-    assert history.history(history_file.decode(source, "h").lines) == history.history(lines)

@@ -1,8 +1,6 @@
 """Every reply of a run for the page: which samples stand with which problem, and what stands with a sample."""
 
 import random
-import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -219,24 +217,6 @@ def test_graded_samples_have_their_value() -> None:
     half = judged(0, "wrong", c=None, values=(0.5,))
     (sample,) = documents(page_replies.pack(result(half), [answer(0, 0, "x")], [], []))[0]["samples"]
     assert sample["value"] == 0.5
-
-
-def test_memory_does_not_grow_with_the_journal() -> None:
-    """While 60 MB of journal are packed, no more than the compressed texts and a chunk are held."""
-    text = "The answer is eighteen, because nine and nine make eighteen. " * 60
-
-    def lines() -> Iterator[bytes]:
-        for number in range(4000):
-            for index in range(4):
-                yield answer(number, index, f"{number} {index} {text}")
-
-    results = result(*[judged(number, "right", "wrong", "wrong", "wrong") for number in range(4000)])
-    tracemalloc.start()
-    packed = page_replies.pack(results, lines(), [], [])
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert len(packed.places) == 4000
-    assert peak < packed.size + 12_000_000
 
 
 def picture(number: int, size: int | None = 3, **more: Any) -> Media:

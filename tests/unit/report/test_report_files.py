@@ -13,7 +13,6 @@ from tests import golden_files
 from tests.fake_ports import MemoryStore
 from tests.unit.report.fixed_report import (
     BOUNDS,
-    FIGURES,
     datasets,
     many,
     problem_result,
@@ -70,21 +69,6 @@ def test_the_run_files_look_as_they_did() -> None:
     )
 
 
-def test_the_sample_table_of_the_mission() -> None:
-    """Header, rule and lines are AISBench's."""
-    rows = [row(metric, value) for metric, value in FIGURES] + figures.all_rows(many())[-1:]
-    lines = tables.as_markdown(figures.table(rows, many().plan.settings.label)).split("\n")
-    assert lines[:6] == [
-        "| dataset | version | metric | mode | vllm-api-stream-chat |",
-        "|----- | ----- | ----- | ----- | -----|",
-        "| demo_gsm8k | 0ba9da | accuracy (5 runs average) | gen | 5.60 |",
-        "| demo_gsm8k | 0ba9da | avg@5 | gen | 5.60 |",
-        "| demo_gsm8k | 0ba9da | pass@5 | gen | 24.00 |",
-        "| demo_gsm8k | 0ba9da | cons@5 | gen | 0.00 |",
-    ]
-    assert lines[6:] == ["| gsm8k | a1b2c3 | - | - | - |", ""]
-
-
 def test_lost_samples_add_a_column() -> None:
     """The figures stay where AISBench has them; behind them stands what they can be at least and at most."""
     plain, bounded = ([row("avg@5", 24.0, bounds=bounds)] for bounds in (None, BOUNDS["pass@5"]))
@@ -99,25 +83,6 @@ def test_lost_samples_add_a_column() -> None:
 def test_a_figure_without_limits_on_one_side_says_so(low: float | None, high: float | None, text: str) -> None:
     """A perplexity that lacks texts has no greatest value."""
     assert figures.range_of(FigureBounds(low=low, high=high, samples=1)) == text
-
-
-def test_the_shape_of_the_text_summary() -> None:
-    """Stamp first, four formats in AISBench's order, each under 128 carets and over 128 dollars, dividers between."""
-    text = tables.summary_as_text(many())
-    assert text.startswith("20260326_151326\ntabulate format\n" + "^" * 128 + "\n")
-    assert text.endswith("\n" + "$" * 128 + "\n")
-    divider = f"\n{'-' * 128} THIS IS A DIVIDER {'-' * 128}\n\n"
-    blocks = text.split(divider)
-    assert [block.removeprefix("20260326_151326\n").split("\n")[0] for block in blocks] == [
-        "tabulate format",
-        "csv format",
-        "markdown format",
-        "raw format",
-    ]
-    assert all(f"\n{'^' * 128}\n" in block and f"\n{'$' * 128}\n" in block for block in blocks)
-    assert tables.as_csv(cells(many())) in blocks[1]
-    assert tables.as_markdown(cells(many())) in blocks[2]
-    assert "Model: vllm-api-stream-chat\ndemo_gsm8k: {'accuracy (5 runs average)': 5.6, 'avg@5': 5.6," in blocks[3]
 
 
 @given(st.lists(st.lists(CELLS, min_size=5, max_size=5), min_size=1, max_size=5))
@@ -144,17 +109,6 @@ def test_a_plain_table_is_straight(table: list[list[str]]) -> None:
     assert len(lines) == len(table) + 1
 
 
-def test_numbers_have_two_digits_and_unknown_is_a_dash() -> None:
-    """Never 0 and never NaN."""
-    assert [figures.number(value) for value in (5.6, 0, 100, 200 / 3, None)] == ["5.60", "0.00", "100.00", "66.67", "-"]
-
-
-def test_a_name_with_a_comma_is_quoted_in_csv() -> None:
-    """As RFC 4180 has it."""
-    assert '"big, ""odd"" | sums",0ba9da,accuracy,gen,-\n' in tables.as_csv(cells(single()))
-    assert '| big, "odd" \\| sums | 0ba9da |' in tables.as_markdown(cells(single()))
-
-
 @given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=1, max_size=6))))
 def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
     """Counting the correct samples of the details by hand gives c and the three figures of every problem."""
@@ -179,17 +133,6 @@ def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
         assert detail[f"cons@{n}"] == 100 * (2 * c > n)
 
 
-def test_results_are_unrounded_and_come_first() -> None:
-    """Under their names in the summary, before whatever is ours."""
-    dataset_result = msgspec.structs.replace(
-        many().dataset_results[0], rows=(row("accuracy", 200 / 3), row("pass@5", None))
-    )
-    whole = json.loads(results.as_json(dataset_result, many().plan))
-    assert list(whole)[:2] == ["accuracy", "pass@5"]
-    assert (whole["accuracy"], whole["pass@5"]) == (200 / 3, None)
-    assert whole["counts"]["failed"] == 1
-
-
 def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
     """c is null, and there is no pass@k to be misread."""
     soft = msgspec.structs.replace(problem_result(0, ("right", "wrong"), ("a", "b")), c=None)
@@ -197,17 +140,6 @@ def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
     (detail,) = json.loads(results.as_json(dataset_result, many().plan))["details"]
     assert detail["c"] is None
     assert not [key for key in detail if "@" in key]
-
-
-def test_the_terminal_shows_what_went_missing() -> None:
-    """Counts, notes, gates, the conclusion with its exit code, and the folder."""
-    text = terminal.as_text(many())
-    assert "demo_gsm8k: 8 of 10 samples answered; 1 rejected, 1 failed, 2 cut by length, 1 empty" in text
-    assert "gsm8k: 0 of 5 samples answered; 5 missing." in text
-    assert "1.25..18.50" in text
-    assert "Gate demo_gsm8k: avg@5 >= 60 failed: avg@5 is 5.60." in text
-    assert "Failed (exit code 1): 1 of 2 gates failed." in text
-    assert "Report: /runs/ee9480acbbac4d4aa190a124d5ddf39c" in text
 
 
 def test_a_refused_run_has_no_table() -> None:
@@ -234,23 +166,6 @@ def test_a_cluster_without_nodes_is_no_matter_of_deploy_sh(about: tuple[str, int
     ended = msgspec.structs.replace(report(()), outcome=outcome)
     ended = msgspec.structs.replace(ended, plan=ended.plan.with_settings(engine="ray"))
     assert terminal.as_text(ended).splitlines()[-1] == f"Next: {step}"
-
-
-def test_run_json_says_how_it_ended() -> None:
-    """Status, exit code, figures, intervals and counts of every dataset; strict JSON."""
-    whole = json.loads(runfile.finished(many(), ()), parse_constant=pytest.fail)
-    assert (whole["status"], whole["exit_code"], whole["stage"], whole["n"], whole["k"]) == (
-        "failed",
-        1,
-        "score",
-        5,
-        [5],
-    )
-    assert whole["datasets"]["demo_gsm8k"]["metrics"]["pass@5"] == 24.0
-    assert whole["datasets"]["demo_gsm8k"]["counts"]["rejected"] == 1
-    assert whole["datasets"]["gsm8k"]["metrics"] == {}
-    assert whole["gates"][0]["gate"] == "demo_gsm8k: avg@5 >= 60"
-    assert whole["datasets"]["demo_gsm8k"]["questions"] == "0ba9daffff"
 
 
 def test_a_run_file_that_a_crash_left_incomplete_is_none() -> None:
@@ -327,10 +242,3 @@ def test_a_results_file_that_is_cut_off_anywhere_is_refused() -> None:
 def test_a_comparison_reads_what_results_files_have() -> None:
     """Else a field of the problems would be empty in each comparison."""
     assert set(ProblemOutcome.__struct_fields__) <= set(results.ProblemEntry.__struct_fields__)
-
-
-def test_a_dataset_without_rows_has_a_line() -> None:
-    """A dataset is never left out of the summary."""
-    blank = many().dataset_results[1]
-    assert isinstance(blank, DatasetResult)
-    assert cells(report((blank,)))[1] == ("gsm8k", "a1b2c3", "-", "-", "-")

@@ -123,12 +123,6 @@ def test_samples_of_one_request_have_ids_of_their_own() -> None:
     assert {len(uuid) for uuid in found} == {32}
 
 
-def test_files_lie_where_the_layout_says() -> None:
-    """predictions/<label>/<dataset>.jsonl, and the failures beside it."""
-    assert journal.file("label", "gsm8k") == "predictions/label/gsm8k.jsonl"
-    assert journal.failures_file("label", "gsm8k") == "predictions/label/gsm8k_failed.jsonl"
-
-
 def lines(*samples: tuple[int, int, str]) -> list[bytes]:
     return [
         journal.line(
@@ -177,13 +171,6 @@ def test_a_sample_that_is_missing_is_null() -> None:
         "12": ["a", None, "c"],
     }
     assert list(view) == ["3", "12"]
-
-
-def test_one_sample_is_no_list() -> None:
-    """n = 1 gives the text alone, as the documented view has it."""
-    view = json.loads(view_of(lines((0, 0, "a")), 1))
-    assert view["0"]["prediction"] == "a"
-    assert json.loads(view_of([], 1)) == {}
 
 
 def test_the_view_looks_as_it_did() -> None:

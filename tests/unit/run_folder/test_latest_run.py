@@ -45,17 +45,6 @@ def test_a_folder_of_that_name_stays(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a" * 32, "latest"]
 
 
-def test_a_link_that_cannot_be_put_there_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever stands in the way, no half of it stays."""
-
-    def refuse(*_: object) -> None:
-        raise IsADirectoryError(21, "Is a directory")
-
-    monkeypatch.setattr(Path, "replace", refuse)
-    run_folder.point_to(str(made(tmp_path, "a" * 32)))
-    assert [path.name for path in tmp_path.iterdir()] == ["a" * 32]
-
-
 def test_a_folder_that_nobody_may_write_is_no_reason_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run goes on without the name."""
 

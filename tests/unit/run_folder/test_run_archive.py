@@ -31,12 +31,6 @@ def test_a_zip_is_read_like_its_folder(tmp_path: Path, prefix: str) -> None:
         assert folder.read(name) == zipped.read(name) == FILES.get(name)
 
 
-def test_looking_at_a_folder_leaves_it_alone(tmp_path: Path) -> None:
-    """Nothing is made in it."""
-    assert open_archive(str(tmp_path)).read("run.json") is None
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_is_named_without_a_slash_at_its_end(tmp_path: Path) -> None:
     """As shells complete it: what is said of its files has one slash."""
     assert open_archive(f"{tmp_path}/").root == str(tmp_path)

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadReuse, BadValue, PublishFailed
 from model_accuracy_eval.run_folder.run_folder import RunFolder
@@ -38,26 +36,6 @@ def test_a_long_torn_line_goes_too(tmp_path: Path, length: int) -> None:
         store.append("j", b"new\n")
         store.close()
         assert (tmp_path / "j").read_bytes() == before + b"new\n"
-
-
-@given(st.lists(st.binary(max_size=50).map(lambda data: data.replace(b"\n", b"") + b"\n"), max_size=8))
-def test_lines_come_back_in_their_order(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
-    """Whatever bytes they hold, through any number of openings."""
-    folder = str(tmp_path_factory.mktemp("run"))
-    for line in lines:
-        store = RunFolder(folder)
-        store.append("a/b.jsonl", line)
-        store.close()
-    assert list(RunFolder(folder).lines("a/b.jsonl")) == lines
-
-
-def test_what_is_appended_is_there_at_once(tmp_path: Path) -> None:
-    """For another reader too, while the file is still open here."""
-    store = RunFolder(str(tmp_path))
-    store.append("a/b/c.out", b"one\n")
-    assert (tmp_path / "a/b/c.out").read_bytes() == b"one\n"
-    assert list(store.lines("a/b/c.out")) == [b"one\n"]
-    store.close()
 
 
 def test_a_written_file_is_whole_or_the_old_one(tmp_path: Path) -> None:
@@ -134,16 +112,6 @@ def test_a_removed_journal_begins_anew(tmp_path: Path) -> None:
     store.append("j", b"two\n")
     assert list(store.lines("j")) == [b"two\n"]
     store.close()
-
-
-def test_a_journal_that_is_written_anew_goes_on(tmp_path: Path) -> None:
-    """Lines that are appended after a rewrite are in the new file."""
-    folder = RunFolder(str(tmp_path))
-    folder.append("journal", b"half\nwhole\n")
-    folder.write("journal", b"whole\n")
-    folder.append("journal", b"again\n")
-    assert list(folder.lines("journal")) == [b"whole\n", b"again\n"]
-    folder.close()
 
 
 def test_the_root_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

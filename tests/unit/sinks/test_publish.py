@@ -100,13 +100,6 @@ def test_a_run_publishes_to_the_sinks_it_is_given() -> None:
     assert "manifest.sha256" in store.files
 
 
-def test_a_run_without_the_files_sink_writes_no_report() -> None:
-    """The files are a sink as all others."""
-    store = MemoryStore()
-    pipeline.run(plan(), ports(store), [])
-    assert not {"report.html", "manifest.sha256"} & set(store.files)
-
-
 def test_a_sink_that_fails_fails_the_run_at_its_end() -> None:
     """The run is complete, its files are there, and the error says what is missing."""
     store = MemoryStore()
