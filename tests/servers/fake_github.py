@@ -1,10 +1,10 @@
-"""A GitHub with a memory, over real HTTP, that takes nothing which GitHub does not publish.
+"""A GitHub with a memory, over real HTTP, that takes nothing which is beyond GitHub's limits.
 
     with FakeGitHub(grants={"pull-requests: write"}) as hub:
         hub.fault("POST", "/comments", status=502, carried_out=True)
         ... hub.url ... hub.comments ... hub.checks ...
 
-At the end it fails the test if any request, or any answer of its own, was against the published description.
+At the end it fails the test if any request was against the rules.
 """
 
 import json
@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from tests.schemas import contract
 from tests.servers.fake_github_memory import EVERYTHING, INTEGRATION, NOT_FOUND, REPOSITORY, Memory, Reply
 from tests.servers.fake_github_permissions import allows
+from tests.servers.fake_github_rules import objections, operation
 from tests.servers.http import Exchange, HttpServer
 
 TOKEN = "token-of-the-tests"
@@ -86,12 +86,10 @@ class FakeGitHub(Memory):
             if not fault.times:
                 self.faults.remove(fault)
         path = path.removeprefix(self._prefix)
-        objections = (
-            [] if path.endswith("/graphql") else contract.objections(exchange.method, path, query, exchange.body)
-        )
-        self.violations += objections
+        wrong = [] if path.endswith("/graphql") else objections(exchange.method, path, query, exchange.body)
+        self.violations += wrong
         if fault is None or fault.carried_out:
-            reply = self._reply(exchange, path, query, objections)
+            reply = self._reply(exchange, path, query, wrong)
         if fault is None:
             self._send(exchange, *reply)
         elif fault.how == "stall":
@@ -106,20 +104,20 @@ class FakeGitHub(Memory):
         kind = "application/json; charset=utf-8"
         exchange.reply(status, body, {"x-github-request-id": "FAKE:1", **headers}, kind=kind)
 
-    def _reply(self, exchange: Exchange, path: str, query: str, objections: list[str]) -> Reply:
+    def _reply(self, exchange: Exchange, path: str, query: str, wrong: list[str]) -> Reply:
         # GitHub takes both words; its own command line says the second.
         if exchange.headers.get("authorization") not in {f"Bearer {TOKEN}", f"token {TOKEN}"}:
             return 401, {"message": "Bad credentials"}, {}
         if path.endswith("/graphql"):
             return 200, {"data": {"viewer": {"login": self.login}}}, {}
-        found = contract.operation(exchange.method, path)
+        found = operation(path)
         if found is None:
             return 404, NOT_FOUND, {}
         if not allows(self.grants, exchange.method, found[0], private=self.private):
             return 403, INTEGRATION, {}
-        if objections:
-            return 422, {"message": "Validation Failed", "errors": objections}, {}
-        template, places, _ = found
+        if wrong:
+            return 422, {"message": "Validation Failed", "errors": wrong}, {}
+        template, places = found
         words = [word for word in template.removeprefix("/repos/{owner}/{repo}").split("/") if word and word[0] != "{"]
         name = "_".join(["", exchange.method.lower(), *words]).replace("-", "_")
         if places.get("owner") and f"{places['owner']}/{places['repo']}" != REPOSITORY:
@@ -128,7 +126,6 @@ class FakeGitHub(Memory):
             return 404, NOT_FOUND, {}
         asked = {key: values[-1] for key, values in parse_qs(query).items()}
         status, data, headers = getattr(self, name)(places, exchange.json, asked)
-        self.violations += contract.answer_objections(exchange.method, path, status, data)
         if "next" in headers:
             address = f"{self.url}{path}?{urlencode(asked | {'page': headers['next']})}"
             headers = {"link": f'<{address}>; rel="next", <{self.url}>; rel="last"'}
