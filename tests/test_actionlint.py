@@ -4,7 +4,6 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
 from tests.integration.artifact import node
 
 WORKFLOWS = Path(__file__).parent.parent / ".github" / "workflows"
@@ -27,25 +26,3 @@ def findings(*paths: Path) -> list[str]:
 def test_nothing_is_found_in_the_workflows() -> None:
     """All of them at once."""
     assert findings(*sorted(WORKFLOWS.glob("*.yml"))) == []
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "complaint"),
-    [
-        ("needs: accuracy", "needs: accurate", 'needs job "accurate" which does not exist'),
-        ("inputs.datasets ||", "input.datasets ||", 'undefined variable "input"'),
-        (
-            "needs.accuracy.outputs.conclusion",
-            "needs.accurate.outputs.conclusion",
-            'property "accurate" is not defined',
-        ),
-    ],
-)
-def test_a_slip_in_a_workflow_is_found(tmp_path: Path, right: str, wrong: str, complaint: str) -> None:
-    """One wrong word, and it is named with its file and line."""
-    text = (WORKFLOWS / "accuracy.yml").read_text()
-    assert right in text
-    broken = tmp_path / "broken.yml"
-    broken.write_text(text.replace(right, wrong))
-    (found,) = [line for line in findings(broken) if complaint in line]
-    assert found.startswith(f"{broken}:")

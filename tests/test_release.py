@@ -99,20 +99,6 @@ def test_nothing_is_tagged_that_was_not_tried_on_both_machines() -> None:
     assert (attest["subject-digest"], attest["push-to-registry"]) == ("${{ steps.index.outputs.digest }}", True)
 
 
-def test_images_of_the_sandbox_are_built_and_looked_into_on_both_machines() -> None:
-    """Each folder of docker/ with a recipe; the index of both is made when all are there, and its digest is shown."""
-    found = jobs("sandbox-images.yml")
-    matrix = found["build"]["strategy"]["matrix"]
-    recipes = {file.parent.name for file in (ROOT / "docker").glob("*/Dockerfile")}
-    assert recipes == set(matrix["image"]) == set(found["index"]["strategy"]["matrix"]["image"])
-    assert {(row["platform"], row["runner"]) for row in matrix["machine"]} == {
-        ("amd64", "ubuntu-latest"),
-        ("arm64", "ubuntu-24.04-arm"),
-    }
-    assert found["index"]["needs"] == "build"
-    assert "$GITHUB_STEP_SUMMARY" in found["index"]["steps"][-1]["run"]
-
-
 class Release:
     """A clone with a remote, and `docker` and `gh` that only note what they were asked."""
 
@@ -184,30 +170,6 @@ def test_v1_stays_where_it_is_when_anything_fails(tmp_path: Path, broken: str) -
         release.fake(broken, "exit 1")
     assert release.run().returncode != 0
     assert release.at("v1") == "Dockerfile"
-
-
-def test_new_locks_are_offered_once(tmp_path: Path) -> None:
-    """The branch has the new files, nothing else, and each week the same pull request; without a change there is no offer."""
-    release = Release(tmp_path)
-    release.fake("make", 'echo "click==9" > requirements.lock')
-    steps = [step for step in LOCKS["resolve"]["steps"] if step.get("id") == "resolve"]
-    (release.folder / "requirements.lock").write_text("click==9\n")
-    release.git("add", ".")
-    release.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message", "two")
-    assert release.run(steps[0]["run"]).returncode == 0
-    assert not (release.tools / "output").exists()
-    for week, opened in ((1, 1), (2, 1)):
-        release.fake("make", f'echo "click=={week}0" > requirements.lock')
-        release.fake("gh", f'case "$*" in "pr list"*) echo {week - 1};; *) echo "$@" >> "$RUNNER_TEMP/opened";; esac')
-        assert release.run(steps[0]["run"]).returncode == 0
-        assert (release.tools / "output").read_text().startswith("changed=yes\n")
-        done = release.run(LOCKS["offer"]["steps"][-1]["run"])
-        assert done.returncode == 0, done.stderr
-        assert len((release.tools / "opened").read_text().splitlines()) == opened
-        shown = release.git("--git-dir", str(release.remote), "diff", "--name-only", "main", "locks")
-        assert shown.split() == ["requirements.lock"]
-        release.git("switch", "--quiet", "main")
-        release.git("branch", "--quiet", "-D", "locks")
 
 
 def test_code_of_new_versions_runs_where_nothing_can_be_written() -> None:

@@ -73,12 +73,3 @@ def test_a_shown_workflow_is_careful_and_right(text: str, tmp_path: Path) -> Non
             assert set(job.get("with", {})) <= set(workflow(file_name)[True]["workflow_call"]["inputs"])
         for step in job.get("steps", []):
             assert set(step.get("with", {})) <= set(ACTION["inputs"])
-
-
-def test_a_careless_one_is_found(tmp_path: Path) -> None:
-    """A title that anybody can write, expanded in a script. (So the test above can fail.)"""
-    text = whole("steps:\n  - run: echo ${{ github.event.pull_request.title }}\n")
-    assert text is not None
-    (tmp_path / "shown.yml").write_text(text)
-    assert "template-injection" in zizmor(str(tmp_path / "shown.yml")).stdout
-    assert "potentially untrusted" in findings(tmp_path / "shown.yml")[0]

@@ -1,9 +1,7 @@
 """Two real runs of the example adapter, compared, gated on one another, and rendered again."""
 
 import json
-import re
 import shutil
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -80,26 +78,6 @@ def test_the_page_shows_the_changed_problems_side_by_side(runs: tuple[Path, Path
         assert tab.troubles() == []
 
 
-def test_the_text_and_the_markdown_say_the_same(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """The table on the terminal, and the same figures in the file; speed of both stands beside it."""
-    done = command.run("compare", *runs, "--md", tmp_path / "compared.md")
-    assert done.code == 0, done.err
-    table = re.findall(r"^  ((?:accuracy|avg|pass|cons).*)$", done.out, re.MULTILINE)
-    cells = [" | ".join(["demo_arithmetic", *re.split(" {2,}", line)]) for line in table]
-    assert len(cells) == 4
-    assert [line for line in cells if f"| {line} |" not in (tmp_path / "compared.md").read_text()] == []
-    assert "First text: median" in done.out
-
-
-def test_a_run_is_no_different_from_itself(runs: tuple[Path, Path]) -> None:
-    """No flips, differences of nothing, and still an interval, because 100 problems are not all problems."""
-    done = command.run("compare", runs[0], runs[0], "--json")
-    (change,) = json.loads(done.out)["changes"]
-    assert change["flips"] == {"gained": 0, "lost": 0, "first_gained": [], "first_lost": [], "p": 1.0}
-    assert {one["points"] for one in change["differences"]} == {0.0}
-    assert all(one["interval"]["low"] < 0 < one["interval"]["high"] for one in change["differences"])
-
-
 def test_a_baseline_from_a_zip_decides_a_gate(runs: tuple[Path, Path], tmp_path: Path) -> None:
     """A run that was promised to gain twenty points fails: exit code 1, and every report shows old and new."""
     packed = shutil.make_archive(str(tmp_path / "base"), "zip", runs[0])
@@ -166,21 +144,6 @@ def test_a_report_is_rendered_again_byte_by_byte(runs: tuple[Path, Path], tmp_pa
     done = command.run("report", folder)
     assert (done.code, done.out) == (2, "")
     assert f"--mode eval --reuse {folder}" in done.err
-
-
-def test_a_fresh_report_rendered_again_is_the_one_the_run_left(runs: tuple[Path, Path]) -> None:
-    """In the run's own place nothing changes at all, the manifest included."""
-    before = {path: path.read_bytes() for path in runs[1].rglob("*") if path.is_file()}
-    assert command.run("report", runs[1]).code == 0
-    assert {path: path.read_bytes() for path in runs[1].rglob("*") if path.is_file()} == before
-
-
-def test_a_zip_is_compared_like_its_folder(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """Also when the run lies in folders of the zip."""
-    with zipfile.ZipFile(tmp_path / "new.zip", "w") as packed:
-        for path in runs[1].rglob("*"):
-            packed.write(path, Path("outputs") / path.relative_to(runs[1].parent))
-    assert command.run("compare", runs[0], tmp_path / "new.zip").out == command.run("compare", *runs).out
 
 
 def test_kept_runs_are_gated(runs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -99,28 +97,14 @@ DAMAGES: dict[Callable[[Path], Path], str] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-@pytest.mark.parametrize("others", [(0, 2), (2,)], ids=["with all others", "where one is missing"])
-def test_a_damaged_shard_is_refused(
-    damage: Callable[[Path], Path], others: tuple[int, ...], shards: list[Path], tmp_path: Path
-) -> None:
+def test_a_damaged_shard_is_refused(damage: Callable[[Path], Path], shards: list[Path], tmp_path: Path) -> None:
     """With what is wrong; nothing is left behind."""
     place = damage(shards[1])
-    words = ["merge", place, *(shards[at] for at in others), "--allow-missing", "--out", tmp_path / "merged"]
+    words = ["merge", place, shards[0], shards[2], "--allow-missing", "--out", tmp_path / "merged"]
     done = command.run(*words)
     assert done.code == 2, done.err
     assert DAMAGES[damage] in done.err
     assert not any((tmp_path / "merged").glob("*"))
-
-
-def test_line_ends_of_windows_change_no_figure(shards: list[Path], tmp_path: Path) -> None:
-    """Some tools that copy text change them."""
-    plain = command.run("merge", *shards, "--out", tmp_path / "plain")
-    for folder in shards[1:]:
-        (folder / JOURNAL).write_bytes((folder / JOURNAL).read_bytes().replace(b"\n", b"\r\n"))
-    done = command.run("merge", *shards, "--out", tmp_path / "merged")
-    assert (done.code, plain.code) == (0, 0), done.err + plain.err
-    one, other = (command.facts(command.only_run(tmp_path / name))["datasets"] for name in ("plain", "merged"))
-    assert one["lengths"]["metrics"] == other["lengths"]["metrics"]
 
 
 def test_what_is_merged_already_is_no_shard(shards: list[Path], tmp_path: Path) -> None:
@@ -164,19 +148,3 @@ def test_right_answers_that_have_changed_are_told(made: Path, shards: list[Path]
     assert note in " ".join(done.out.split())
     unchanged = command.run("merge", *shards, "--out", tmp_path / "again")
     assert "day of asking" not in unchanged.out
-
-
-def test_a_full_disk_leaves_no_part_of_a_run(shards: list[Path], tmp_path: Path) -> None:
-    out = tmp_path / "small"
-    out.mkdir()
-    script = f'mount -t tmpfs -o size=16k none {out} && "$@"; code=$?; ls -A {out}; exit $code'
-    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("no right to mount a small disk")
-    words = [*map(str, shards), "--out", str(out)]
-    done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-m", "model_accuracy_eval", "merge", *words],
-        capture_output=True, text=True, check=False, cwd=command.ROOT, env=command.environment(),
-    )  # fmt: skip
-    assert done.returncode == 6, done.stdout + done.stderr
-    assert "cannot be written: No space left on device" in done.stderr
-    assert done.stdout.split() == []

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e import command
-from tests.unit.report.history_samples import FALLEN, fallen_after, past
 
 from model_accuracy_eval.run_folder import history_file
 
@@ -118,27 +117,3 @@ def test_several_commands_append_at_once(tmp_path: Path) -> None:
     assert [each.code for each in done] == [0] * 8, done
     lines = history_file.decode(file.read_bytes(), "h").lines
     assert sorted(int(line.run_id, 16) for line in lines) == [1, 2, 3, 4]
-
-
-def test_two_models_of_one_file_stay_two_series(tmp_path: Path) -> None:
-    """The regression of one is none of the other."""
-    file = tmp_path / "history.jsonl"
-    lines = [
-        *fallen_after(12, 17),
-        *(past(day, [1] * 120, model="/other", run_id=f"9{day:031x}") for day in range(1, 9)),
-    ]
-    file.write_bytes(b"".join(map(history_file.encode, lines)))
-    found = told(file)
-    assert {each["model"]: [fall["problems"] for fall in each["falls"]] for each in found["series"]} == {
-        "/other": [], "/weights": [list(FALLEN)],
-    }  # fmt: skip
-    assert command.run("history", file, "--model", "/other", "--fail-on-regression").code == 0
-    assert command.run("history", file, "--fail-on-regression").code == 1
-
-
-def test_help_says_what_places_are() -> None:
-    """And is there at once."""
-    done = command.run("history", "--help")
-    assert "history files (.jsonl)" in " ".join(done.out.split())
-    assert isinstance(done, command.Done)
-    assert not done.err

@@ -87,22 +87,6 @@ def test_what_is_no_whole_run_is_not_merged(tmp_path: Path, questions: Path) -> 
         assert not list(out.glob("*")), sentence
 
 
-def test_a_dataset_smaller_than_the_shards_leaves_some_empty(tmp_path: Path, questions: Path) -> None:
-    """Of ten problems the shards 10/12 and 11/12 have none; they ask nothing, and the merged run is the single one."""
-    small = tmp_path / "small.jsonl"
-    small.write_text(questions.read_text().splitlines(keepends=True)[0])
-    both = ["--datasets", f"{questions},{small}"]
-    with FaultServer(answer) as server:
-        single = evaluated(server, questions, tmp_path / "whole", *both)
-        folders = [evaluated(server, questions, tmp_path / f"s{at}", *both, "--shard", f"{at}/12") for at in range(12)]
-    done = command.run("merge", *folders, "--out", tmp_path / "merged")
-    assert done.code == 0, done.err
-    assert command.facts(folders[11])["datasets"]["lengths"]["counts"]["planned"] == 0
-    merged = command.only_run(tmp_path / "merged")
-    for name in ("lengths", "small"):
-        assert told(merged, name) == told(single, name)
-
-
 @pytest.fixture
 def judged_shards(tmp_path: Path) -> list[Path]:
     """Two shards of one problem each, judged by a model that has gone away since."""

@@ -212,14 +212,6 @@ def test_a_failed_program_says_why(fresh: Tab, tmp_path: Path) -> None:
     assert fresh.troubles() == []
 
 
-def test_unknown_link_shows_the_list(fresh: Tab, tmp_path: Path) -> None:
-    """A link to a problem that is not there, or that is no link at all, breaks nothing."""
-    for at in ("#sums/99/0", "#nothing/0/0", "#%E0%A4%A/1", "#sums/1/77", "#figures"):
-        shown(fresh, tmp_path, dataset_result(MIXED), LINES, at)
-        assert fresh.get(STATUS) == "All: 4 of 4"
-    assert fresh.troubles() == []
-
-
 def test_search_reads_every_text(fresh: Tab, tmp_path: Path) -> None:
     """Words of a reply or of its reasoning are found, and marked where they stand."""
     shown(fresh, tmp_path, dataset_result(MIXED), LINES)
@@ -280,38 +272,6 @@ def test_the_problem_that_was_wanted_last_stays(fresh: Tab, tmp_path: Path) -> N
     fresh.get("new Promise((done) => setTimeout(done))")
     assert fresh.get("location.hash") == f"#sums/{second}/0"
     assert f"sums · {second}" in fresh.get(f"{PANEL}.innerText")
-
-
-def test_a_problem_that_is_wanted_no_more_does_not_open(fresh: Tab, tmp_path: Path) -> None:
-    """Its replies come when the address is that of a list again."""
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
-    fresh.get(HOLD)
-    fresh.click("#explorer tbody a")
-    fresh.get("location.hash = '#show=wrong'")
-    fresh.wait(f"{STATUS}.startsWith('Wrong')")
-    fresh.get("release()")
-    fresh.get("new Promise((done) => setTimeout(done))")
-    assert not fresh.get(f"{PANEL}.open")
-
-
-def test_keys_may_be_pressed_faster_than_problems_open(fresh: Tab, tmp_path: Path) -> None:
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
-    order = fresh.get(ROWS)
-    fresh.click(f"#explorer tr[data-id='{order[0]}'] a")
-    fresh.wait(f"{PANEL}.open")
-    fresh.get(
-        "for (const key of 'jjjk') document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
-    )
-    fresh.wait(f"location.hash === '#sums/{order[2]}/0'")
-
-
-def test_typing_is_no_key(fresh: Tab, tmp_path: Path) -> None:
-    """In the search field, j and k are letters."""
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
-    fresh.press("/")
-    fresh.press("j")
-    assert fresh.get("document.querySelector('#explorer input').value") == "j"
-    assert fresh.get("document.querySelector('tr.marked')") is None
 
 
 def test_hostile_text_does_nothing(fresh: Tab, tmp_path: Path) -> None:
@@ -385,15 +345,6 @@ def test_print_shows_the_open_problem_alone(fresh: Tab, tmp_path: Path) -> None:
     fresh.call("Emulation.setEmulatedMedia", media="")
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_screenshot_has_content(fresh: Tab, tmp_path: Path, dark: bool) -> None:
-    """The page draws, light and dark: its picture is no blank sheet."""
-    fresh.look(dark=dark)
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
-    fresh.picture(tmp_path / "page.png")
-    assert (tmp_path / "page.png").stat().st_size > 20_000
-
-
 def test_a_phone_folds_what_few_read(fresh: Tab, tmp_path: Path) -> None:
     """Verdict, figures and problems are open; the others open by a tap or by the link that leads to them."""
     fresh.look(width=390, height=844, phone=True)
@@ -428,34 +379,6 @@ def test_a_comparison_opens_on_a_phone(fresh: Tab, tmp_path: Path) -> None:
     places = [second.index(words) for words in ("Old run", "old right", "New run", "new wrong")]
     assert places == sorted(places)
     assert fresh.get("document.documentElement.scrollWidth <= innerWidth")
-    assert fresh.troubles() == []
-
-
-@pytest.mark.slow
-def test_twenty_thousand_problems_of_five_samples(fresh: Tab, tmp_path: Path) -> None:
-    """One file below 20 MB in which the last problem's last reply is found, opened and counted."""
-    kinds: tuple[tuple[VerdictReason, ...], ...] = (("right",) * 5, ("right", "wrong", "right", "right", "wrong"))
-    problems = [problem_result(number, kinds[number % 2]) for number in range(20_000)]
-    for number in range(0, 20_000, 455):
-        problems[number] = problem_result(number, ("wrong",) * 5)
-    result = dataset_result(MIXED)
-    result = msgspec.structs.replace(result, problem_results=tuple(problems))
-    text = "First I add the numbers, then I look at them again. The sum is {}."
-    lines = (answer(number, index, text.format(5 * number + index)) for number in range(20_000) for index in range(5))
-    packed = {"sums": page_replies.pack(result, lines, [], [])}
-    html = page.as_html(report(result), {}, packed)
-    assert len(html) < 20_000_000
-    (tmp_path / "report.html").write_bytes(html)
-    fresh.open(f"{(tmp_path / 'report.html').as_uri()}#show=wrong")
-    assert fresh.wait(f"{STATUS}.startsWith('Wrong') && {STATUS}") == "Wrong: 44 of 20,000"
-    fresh.click("#explorer button[value=all]")
-    fresh.press("/")
-    fresh.write("is 99999.")
-    fresh.wait(f"{STATUS} === 'All: 1 of 20,000 found'")
-    fresh.click("#explorer tbody a")
-    fresh.wait(f"{PANEL}.open")
-    assert fresh.get("location.hash") == "#sums/19999/4"
-    assert "The sum is 99999." in fresh.get(f"{PANEL}.innerText")
     assert fresh.troubles() == []
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import pytest
 from tests.servers.artifact_service import SILENT
 from tests.servers.fake_hub import Blob, FakeHub
-from tests.servers.fault_server import FaultServer
 from tests.servers.http import Exchange, HttpServer
 from tests.simulator.commands import Log
 from tests.simulator.scene import BRIDGE, BUNDLED_WEIGHTS, SIBLING, Scene, containers
@@ -76,20 +75,6 @@ def deployment_beside(scene: Scene, image: str) -> Iterator[Moment]:
 
 
 @contextmanager
-def asking(_scene: Scene, _image: str) -> Iterator[Moment]:
-    """A service goes silent in the middle of its answers."""
-    stuck = FaultServer(plan=lambda _, asked: None if asked["max_tokens"] == 1 else "stalled_mid_stream", host=BRIDGE)
-    with stuck as server:
-        yield Moment({"endpoint": server.url, "datasets": "demo_arithmetic"}, lambda _: len(server.chats) > 1)
-
-
-@contextmanager
-def asking_the_adapter(_scene: Scene, _image: str) -> Iterator[Moment]:
-    """The adapter serves well, but there is much to ask."""
-    yield Moment({**EXAMPLE, **ENDLESS}, says("20,000 samples"))
-
-
-@contextmanager
 def asking_beside(scene: Scene, image: str) -> Iterator[Moment]:
     """The same in a container of its own."""
     yield Moment({**scene.sibling(image), **ENDLESS}, says("20,000 samples"))
@@ -110,8 +95,6 @@ def publication(scene: Scene, _image: str) -> Iterator[Moment]:
         installation,
         deployment,
         deployment_beside,
-        asking,
-        asking_the_adapter,
         asking_beside,
     ],
 )

@@ -43,15 +43,6 @@ def test_a_schedule_evaluates_the_default_branch(adapter: Scene) -> None:
     assert "model-accuracy-eval" in adapter.artifacts.artifacts
 
 
-def test_a_schedule_of_somebody_who_is_no_admin_any_more_is_refused(adapter: Scene) -> None:
-    """Who last changed `cron` is who starts it, for ever."""
-    schedule(adapter)
-    adapter.hub.permissions["alice"] = ("write", "write")
-    step = adapter.run(EVALUATE_SMALL)
-    assert (step.exit_code, adapter.check["conclusion"]) == (3, "action_required")
-    assert "alice has the role 'write'" in " ".join(step.log.annotations("error"))
-
-
 def test_a_merge_queue_is_a_bot(adapter: Scene) -> None:
     """The check of the group's commit says what an admin can do."""
     commit = adapter.sha
@@ -60,17 +51,6 @@ def test_a_merge_queue_is_a_bot(adapter: Scene) -> None:
     assert (step.exit_code, adapter.check["conclusion"]) == (3, "action_required")
     assert adapter.check["head_sha"] == commit
     assert f"github-merge-queue\\[bot\\] {REFUSED}" in adapter.check["output"]["summary"]
-
-
-def test_an_admin_may_run_it_again_for_the_merge_queue(adapter: Scene) -> None:
-    """The group's own commit is evaluated, and gets the check; no pull request gets a comment."""
-    commit = adapter.sha
-    merge_group(adapter)
-    adapter.runner.github["triggering_actor"] = "alice"
-    step = adapter.run(EVALUATE_SMALL)
-    assert step.exit_code == 0, step.text
-    assert (adapter.check["head_sha"], adapter.check["conclusion"]) == (commit, "neutral")
-    assert adapter.hub.comments == {}
 
 
 def test_dependabot_is_a_bot_without_secrets(adapter: Scene) -> None:
@@ -82,15 +62,3 @@ def test_dependabot_is_a_bot_without_secrets(adapter: Scene) -> None:
     assert f"dependabot[bot] {REFUSED}" in " ".join(step.log.annotations("error"))
     assert "dependabot" in (step.summary or "")
     assert (adapter.hub.checks, adapter.hub.comments) == ({}, {})
-
-
-def test_an_admin_may_run_it_again_for_dependabot(adapter: Scene) -> None:
-    """With the four permissions in the job everything is told; without them the figures stand in the summary."""
-    adapter.runner.github |= {"actor": "dependabot[bot]", "triggering_actor": "alice"}
-    step = adapter.run(EVALUATE_SMALL)
-    assert (step.exit_code, adapter.check["conclusion"]) == (0, "neutral"), step.text
-    adapter.hub.grants = READ_ONLY
-    step = adapter.run(EVALUATE_SMALL)
-    assert step.exit_code == 6, step.text
-    assert "lacks `checks: write`; add it under `permissions:` of the job" in (step.summary or "")
-    assert "samples answered" in (step.summary or "")

@@ -40,25 +40,11 @@ def whole(scene: Scene, inputs: dict[str, str], cancel: Callable[[Log], bool] | 
     return step
 
 
-def test_after_a_failed_gate(scene: Scene, adapter_image: str) -> None:
-    """Of an adapter in a container."""
-    assert (
-        whole(scene, {**scene.sibling(adapter_image), "limit": "2", "gate": "demo_arithmetic: avg@5 < 2"}).exit_code
-        == 1
-    )
-
-
 def test_after_a_verdict(scene: Scene) -> None:
     """Of an adapter as a process, which closed a folder of its check-out and filled its home."""
     script = (scene.adapter.folder / "deploy.sh").read_text()
     scene.push({"deploy.sh": f"mkdir -p a/b && touch a/b/c ~/d /tmp/e && chmod 0 a/b a\n{script}"})
     assert whole(scene, {**EXAMPLE, "gate": "demo_arithmetic: avg@5 >= 0"}).exit_code == 0
-
-
-def test_after_a_refusal(scene: Scene) -> None:
-    """Of somebody who is no admin."""
-    scene.hub.permissions["alice"] = ("write", "write")
-    assert whole(scene, EXAMPLE).exit_code == 3
 
 
 def test_after_a_cancellation(scene: Scene, adapter_image: str) -> None:

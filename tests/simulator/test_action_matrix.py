@@ -5,7 +5,6 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,21 +129,6 @@ def test_a_failed_shard_goes_on_from_its_artifact(scene: Scene, service: FaultSe
     assert (counts["planned"], counts["answered"], counts["failed"]) == (27, 27, 0)
 
 
-def test_a_missing_shard_is_told_or_allowed(scene: Scene, service: FaultServer) -> None:
-    """Without its artifact the check is not green; `allow-missing` counts its samples as lost."""
-    workflow = Workflow(scene, service.url)
-    workflow.job("plan", 1)
-    workflow.job("shard", matrix=json.loads(workflow.outputs["plan"]["shards"])[0])
-    workflow.download("acc-shard-*")
-    step = workflow.job("merge")
-    assert (step.exit_code, scene.check["conclusion"]) == (2, "action_required"), step.text
-    assert "merged from 0/2, 1/2, but there are 0/2" in "".join(step.log.annotations("error"))
-    scene.hub.checks.clear()
-    allowed = scene.run(mode="merge", shards_path="shards", allow_missing="true", hardware="any")
-    assert (allowed.exit_code, allowed.outputs["conclusion"]) == (7, "undecided"), allowed.text
-    assert "12 of 27 samples were never asked" in allowed.text
-
-
 def test_the_adapter_is_the_same_wherever_it_is_checked_out(scene: Scene) -> None:
     """Each step checks it out into another folder; shards of one commit are merged, of two they are not."""
     inputs = {"model": "/opt/model-accuracy-eval/example-adapter/weights", "datasets": "demo_arithmetic", "limit": "4",
@@ -163,21 +147,3 @@ def test_the_adapter_is_the_same_wherever_it_is_checked_out(scene: Scene) -> Non
     workflow.download("acc-shard-1-of-2-again")
     other = scene.run(mode="merge", shards_path="shards", hardware="any")
     assert (other.exit_code, "adapter was" in "".join(other.log.annotations("error"))) == (2, True), other.log
-
-
-def test_the_number_of_shards_follows_the_earlier_runs_pace(scene: Scene, service: FaultServer, tmp_path: Path) -> None:
-    """Nine problems that took a second are one shard; those that took hours are as many as are allowed."""
-    step = scene.run(endpoint=service.url, datasets="demo_gsm8k", num_return_sequences="3", limit="9", check="false",
-                     comment="false")  # fmt: skip
-    baseline = step.outputs["report-path"]
-    one = scene.run(endpoint=service.url, datasets="demo_gsm8k", limit="2", shard="0/1", artifact_name="one")
-    assert one.exit_code == 0, one.text
-    Workflow(scene, "").download("one")
-    assert scene.run(mode="merge", shards_path="shards", hardware="any").exit_code == 0, "one shard is a run, too"
-    plan = {"mode": "plan", "datasets": "demo_gsm8k", "num_return_sequences": "3", "limit": "9", "hardware": "any"}
-    quick = scene.run(plan, baseline=baseline, max_shards="5")
-    assert len(json.loads(quick.outputs["shards"])) == 1, quick.text
-    run_file = scene.runner.workspace / baseline / "run.json"
-    slow = scene.run(plan, baseline=baseline, max_shards="5", shard_minutes="0.00001")
-    assert len(json.loads(slow.outputs["shards"])) == 5, slow.text
-    assert run_file.exists()

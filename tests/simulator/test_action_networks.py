@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import pytest
 import trustme
-from tests.servers.fault_server import FaultServer
 from tests.servers.http_proxy import http_proxy
 from tests.simulator.scene import BRIDGE, EVALUATE_SMALL, SMALL, Scene, pull_request
 
@@ -39,15 +38,6 @@ def test_an_enterprise_server_is_told_everything(enterprise: Scene) -> None:
     assert step.outputs["artifact-url"].startswith(enterprise.runner.github["server_url"])
 
 
-def test_a_certificate_that_is_not_trusted_is_named(enterprise: Scene) -> None:
-    """Nothing is evaluated, and what to set stands in the error."""
-    del enterprise.runner.environment["SSL_CERT_FILE"]
-    step = enterprise.run(EVALUATE_SMALL)
-    assert step.exit_code == 3, step.text
-    assert "SSL_CERT_FILE" in " ".join(step.log.annotations("error"))
-    assert enterprise.hub.calls == []
-
-
 def test_everything_outside_goes_through_the_proxy(enterprise: Scene) -> None:
     """GitHub, git and the artifact service; the adapter's own service on this machine does not."""
     with http_proxy(BRIDGE) as (address, asked):
@@ -57,10 +47,3 @@ def test_everything_outside_goes_through_the_proxy(enterprise: Scene) -> None:
     assert step.log.annotations("warning") == []
     addresses = (enterprise.hub.url, enterprise.runner.github["server_url"], enterprise.artifacts.url)
     assert asked == {(BRIDGE, urlsplit(address).port) for address in addresses}
-
-
-def test_a_service_elsewhere_needs_no_proxy_to_be_named(scene: Scene, service: FaultServer) -> None:
-    """`no_proxy` is obeyed: nothing listens at the proxy's address, and nobody asks there."""
-    scene.runner.environment |= {"ALL_PROXY": f"socks5://{BRIDGE}:9", "NO_PROXY": BRIDGE}
-    step = scene.run(endpoint=service.url, datasets="demo_gsm8k", limit="2")
-    assert step.exit_code == 0, step.text

@@ -1,6 +1,5 @@
 """The four permissions: with them and no other everything is done, and each that lacks is named where its user looks."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,17 +35,6 @@ def test_the_four_are_enough(private: Scene) -> None:
     assert asked >= {"collaborators", "properties", "topics", "contents", "issues", "check-runs", "statuses"}
 
 
-def test_a_pull_request_that_the_event_does_not_tell_is_found(private: Scene) -> None:
-    """As for `push` and `schedule`: by its commit, with what the four allow."""
-    private.hub.commit_pulls[private.sha] = [private.hub.pulls[7]]
-    private.runner.github |= {"event_name": "push", "sha": private.sha}
-    private.event.clear()
-    step = private.run(EVALUATE_SMALL | HARDWARE)
-    assert step.exit_code == 0, step.text
-    assert step.log.annotations("warning") == []
-    assert re.search(r"Complete: \d+\.\d\d %, no gate", private.comment)
-
-
 @pytest.mark.parametrize(
     ("missing", "inputs", "exit_code", "told"),
     [
@@ -67,10 +55,3 @@ def test_each_that_lacks_is_named(
     assert told in " ".join(step.log.annotations("error"))
     assert told in (step.summary or "").replace("\\", "")
     assert ("samples answered" in (step.summary or "")) is (exit_code == 6)
-
-
-def test_without_a_status_the_permission_for_it_is_not_needed(private: Scene) -> None:
-    """It stands in for the check: with `status: auto` nobody asks for it where checks can be written."""
-    private.hub.grants = FOUR - {"statuses: write"}
-    step = private.run(EVALUATE_SMALL)
-    assert (step.exit_code, private.check["conclusion"], private.hub.statuses) == (0, "neutral", []), step.text

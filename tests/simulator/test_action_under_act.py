@@ -159,15 +159,3 @@ def test_an_admins_comment_is_obeyed(owners: Owners) -> None:
     assert re.search(r"Complete: \d+\.\d\d %, no gate", owners.scene.comment)
     assert done.stages("Stop") == []
     assert left(owners.act.label) == []
-
-
-def test_a_comment_of_anybody_else_starts_nothing(owners: Owners) -> None:
-    """Without admin permission there is a confused face, a failed job, and no evaluation."""
-    owners.adopt("accuracy-command.yml")
-    owners.scene.hub.permissions["mallory"] = ("write", "write")
-    number = comment(owners, "/evaluate demo_arithmetic", "mallory")
-    del owners.scene.event["pull_request"]
-    done = owners.run("issue_comment")
-    assert done.exit_code == 1
-    assert owners.scene.hub.reactions == {number: ["confused"]}
-    assert (done.stages("Admit"), done.stages("Evaluate"), owners.scene.hub.checks) == ([], [], {})

@@ -99,13 +99,6 @@ def test_a_regression_is_a_warning_of_the_step(tmp_path: Path) -> None:
     assert "h.jsonl, line 29 cannot be read and is left out" in log
 
 
-def test_a_branch_has_a_file_by_default() -> None:
-    """With the name that the input's description has."""
-    with FakeGitHub(grants=EVERYTHING | {"contents: write"}) as hub:
-        nightly(hub, {"history_branch": "history"})
-        assert list(hub.branches["history"]) == ["accuracy-history.jsonl"]
-
-
 @pytest.mark.parametrize("path", ["/etc/h.jsonl", "../h.jsonl", "a/../../h.jsonl", "history.txt"])
 def test_the_file_stays_below_the_workspace(path: str) -> None:
     """And has the ending by which `history` knows it."""

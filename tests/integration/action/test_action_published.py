@@ -63,13 +63,6 @@ def test_a_refused_requirement_is_noted_at_its_line(adapter: Path) -> None:
         assert stage.check["conclusion"] == "action_required"
 
 
-def test_what_is_no_fault_of_a_file_has_no_annotation(adapter: Path) -> None:
-    """Weights that are too large are told without pointing at a line."""
-    with FakeGitHub() as hub:
-        assert Stage(hub, {"weights_source": FakeWeightsSource("Too large.")}, adapter=adapter).run() == 3
-        assert list(hub.annotations.values()) == [[]]
-
-
 def test_a_cancelled_run_takes_over_the_comment() -> None:
     """It says that it was cancelled, and there is one comment still."""
     with FakeGitHub() as hub:

@@ -87,16 +87,6 @@ def test_lost_samples_stand_beside_the_figures_wherever_they_go(tmp_path: Path) 
             ] * 2
 
 
-def test_the_summary_says_what_could_not_be_published(tmp_path: Path) -> None:
-    """The comment is refused; its sentence stands in the summary, and its output is empty."""
-    grants = frozenset({"checks: write", "statuses: write"})
-    with FakeGitHub(grants=grants) as hub, whole_stage(hub, tmp_path) as stage:
-        assert stage.run() == 6
-        assert "Not published everywhere:\n- " in summary(stage)
-        assert "pull-requests: write" in summary(stage).partition("Not published everywhere:")[2]
-        assert outputs(stage)["comment-url"] == ""
-
-
 def test_the_artifact_of_a_stopped_run_is_published_after_the_check(tmp_path: Path) -> None:
     """The check cannot link to it any more, the summary and the outputs can."""
     with FakeGitHub() as hub, whole_stage(hub, tmp_path) as stage:

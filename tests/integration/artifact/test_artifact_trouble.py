@@ -130,12 +130,3 @@ def test_an_upload_has_the_seconds_that_it_is_given(client: Client, report: Path
         sentence = refused(lambda: client.of(server).upload("report", str(report), left=left))
         assert server.artifacts["report"].final is None
     assert sentence.startswith("The artifact was not uploaded in the few seconds that are left after a stop;")
-
-
-def test_an_upload_in_time_is_as_without_a_limit(client: Client, report: Path) -> None:
-    """What it brings, and what it is refused with."""
-    with ArtifactServer() as server:
-        client.of(server).upload("report", str(report), left=lambda: 60.0)
-        assert unzipped(server.artifacts["report"].data) == tree(report)
-        server.faults["CreateArtifact"] = [(403, {"msg": "no"})]
-        assert "HTTP 403" in refused(lambda: client.of(server).upload("other", str(report), left=lambda: 60.0))

@@ -1,7 +1,6 @@
 """The file of a branch that several jobs add to: nothing is lost, nothing is forced, nothing is there twice."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.integration.github.tools import client
@@ -65,19 +64,6 @@ def test_who_was_slower_reads_again_and_adds_to_that(there: bool) -> None:
 
         hub.before_put = faster
         assert append(github, b"mine") == (b"zero\n" if there else b"") + b"x\ny\nz\nmine\n"
-
-
-def test_two_jobs_at_once_lose_nothing() -> None:
-    """Real requests from several threads; each line is there once."""
-    with FakeGitHub(grants=WRITE) as hub:
-
-        def job(number: int) -> None:
-            with client(hub) as github:
-                append(github, b"line %d" % number)
-
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(job, range(4)))
-        assert sorted(hub.branches["history"][PATH].splitlines()) == [b"line %d" % number for number in range(4)]
 
 
 @pytest.mark.parametrize(("method", "path"), [("PUT", "/contents/"), ("POST", "/git/refs")])

@@ -24,20 +24,6 @@ def test_the_comment_is_written_once_and_then_edited() -> None:
         assert hub.bodies(OURS) == [f"{MARK}\ntwo"]
 
 
-def test_ours_is_found_on_any_page() -> None:
-    """More comments than a page holds do not hide ours."""
-    with FakeGitHub() as hub, client(hub) as github:
-        hub.page = 3
-        for index in range(7):
-            hub.comment("ada", f"remark {index}")
-        own = hub.comment(OURS, f"{MARK}\r\nold")
-        for index in range(5):
-            hub.comment("bob", f"remark {index}")
-        github.upsert_comment(REPOSITORY, 7, MARK, "new")
-        assert hub.comments[own]["body"] == f"{MARK}\nnew"
-        assert len(hub.comments) == 13
-
-
 @pytest.mark.parametrize("login", ["ada", "release-robot[bot]", OURS])
 def test_the_author_is_whoever_the_token_speaks_as(login: str) -> None:
     """A person's token, an app's and the workflow's own: each knows its comments from others'."""
@@ -48,14 +34,6 @@ def test_the_author_is_whoever_the_token_speaks_as(login: str) -> None:
                 github.upsert_comment(REPOSITORY, 7, MARK, text)
         assert hub.bodies(login) == [f"{MARK}\ntwo"]
         assert hub.comments[strange]["body"] == f"{MARK}\nforged"
-
-
-def test_a_quoted_marker_makes_no_comment_ours() -> None:
-    """A marker below the first line, as in model output that another job of ours shows, is just text."""
-    with FakeGitHub() as hub, client(hub) as github:
-        github.upsert_comment(REPOSITORY, 7, OTHER, f"The model said:\n{MARK}")
-        github.upsert_comment(REPOSITORY, 7, MARK, "mine")
-        assert hub.bodies(OURS) == [f"{OTHER}\nThe model said:\n{MARK}", f"{MARK}\nmine"]
 
 
 def test_an_edit_that_failed_is_repeated() -> None:

@@ -76,14 +76,6 @@ def test_a_certificate_that_nobody_knows() -> None:
         assert hub.calls == []
 
 
-def test_a_file_of_authorities_that_is_not_there() -> None:
-    """The sentence has its path."""
-    environment = {"GITHUB_API_URL": "https://127.0.0.1:1", "SSL_CERT_FILE": "/nowhere/authorities.pem"}
-    github = GitHubRest(GitHubRequester(environment, "t", Naps()))
-    with github, pytest.raises(PublishFailed, match="could not be asked .* /nowhere/authorities.pem"):
-        say(github)
-
-
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
 def test_an_authority_of_one_s_own(variable: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Named as for everything else, or as for requests."""
