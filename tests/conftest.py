@@ -37,7 +37,6 @@ LONG_SUITES = {
     "e2e/test_code_references.py": "runs the solutions of all code datasets",
     "e2e/test_code_multipl_e.py": "runs compilers and interpreters of nine languages",
     "e2e/test_code_humaneval_x.py": "runs compilers of five languages",
-    "e2e/test_code_other_benchmarks.py": "runs compilers, and solutions of five datasets",
     "e2e/test_digits.py": "starts the pictures' model, and computes its figure offline",
     "e2e/test_damaged_shards.py": "spoils shards in many ways, each merged by a process",
     "e2e/test_compare.py": "evaluates whole runs to compare them",

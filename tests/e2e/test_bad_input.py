@@ -11,24 +11,10 @@ WEIGHTS = ["--model", command.WEIGHTS]
 
 USAGE = {
     "unknown dataset": ([*ENDPOINT, "--datasets", "gsm8kk"], "There is no dataset called 'gsm8kk'; did you mean gsm8k"),
-    "no dataset": (ENDPOINT, "No dataset was chosen"),
-    "n < 1": ([*ENDPOINT, "--datasets", "demo_gsm8k", "-n", 0], "'num-return-sequences' cannot be '0'"),
-    "k > n": ([*ENDPOINT, "--datasets", "demo_gsm8k", "-n", 2, "--k", "1,3"], "k = 3 needs at least 3 samples"),
-    "k < 1": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--k", "0"], "'k' cannot be '0'"),
-    "unknown mode": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--mode", "evil"], "one of all, infer, eval"),
     "gate nonsense": ([*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "avg@5 > 3"], "'avg@5 > 3' is not a gate"),
-    "gate on an unknown metric": (
-        [*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "demo_gsm8k: avg@4 > 3"],
-        "There is no metric called 'avg@4' in the gate 'demo_gsm8k: avg@4 > 3'; did you mean avg@5",
-    ),
-    "gate on an unknown dataset": (
-        [*ENDPOINT, "--datasets", "demo_gsm8k", "--gate", "gsm8k: avg@5 > 3"], "did you mean demo_gsm8k",
-    ),
-    "neither adapter nor endpoint": (["--datasets", "demo_gsm8k"], "Nothing to evaluate"),
     "adapter and endpoint": (
         [command.ADAPTER, *WEIGHTS, *ENDPOINT, "--datasets", "demo_gsm8k"], "not both",
     ),
-    "adapter without weights": ([command.ADAPTER, "--datasets", "demo_gsm8k"], "give their path with --model"),
     "data file that is not there": ([*ENDPOINT, "--datasets", "no/such.jsonl"], "There is no data file 'no/such.jsonl'"),
     "folder of data that is not there": (
         [*ENDPOINT, "--datasets", "demo_gsm8k", "--data-dir", "no/such"], "There is no folder 'no/such', where --data-dir",
@@ -37,9 +23,6 @@ USAGE = {
     "a dataset in the adapter's place": (["gsm8k"], "is a dataset, and the adapter's folder is to stand there: run ADAPTER"),
     "reuse of what is no run": (["--reuse", "docs"], "'docs' is not the folder of a run"),
     "configuration file that is not there": (["--config", "no.yaml"], "The configuration file no.yaml cannot be read"),
-    "judging without a run": (["--mode", "eval", "--datasets", "demo_gsm8k"], "name that run with --reuse"),
-    "endpoint without a host": (["--endpoint", "http://", "--datasets", "demo_gsm8k"], "must be an http"),
-    "endpoint with an impossible port": (["--endpoint", "http://a:99999", "--datasets", "demo_gsm8k"], "must be an http"),
     "endpoint that is no URL": (["--endpoint", "localhost:8000", "--datasets", "demo_gsm8k"], "must be an http"),
 }  # fmt: skip
 
@@ -68,15 +51,6 @@ def test_a_proxy_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HTTPS_PROXY", "socks9://proxy:1")
     told = refuse(tmp_path, 2, *ENDPOINT, "--datasets", "demo_gsm8k")
     assert "HTTPS_PROXY is 'socks9://proxy:1', which is not a proxy" in told
-
-
-def test_an_unknown_key_of_a_configuration_file(tmp_path: Path) -> None:
-    """The nearest key is shown, with the file's name."""
-    file = tmp_path / "eval.yaml"
-    file.write_text("endpoint: http://127.0.0.1:9\ndatasets: demo_gsm8k\nnum-return-sequence: 3\n")
-    sentence = refuse(tmp_path, 2, "--config", file)
-    assert "There is no setting called 'num-return-sequence' in" in sentence
-    assert "did you mean num-return-sequences?" in sentence
 
 
 def test_an_adapter_without_deploy_sh(tmp_path: Path) -> None:

@@ -11,15 +11,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.fake_ports import fake_ports
 from tests.real_data import REAL, built, paper
 from tests.sandboxed import EVERY, WHOLE, lacks, run_all
 from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval.benchmarks.bigcodebench import UNFIT
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import Attempt, Problem, Report
+from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.records import Attempt, ClientLimits, Problem, Report, RunPlan, Sampling
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import engines, pipeline, plan_parts
+from model_accuracy_eval.run.shared_sandbox import check_sandbox
+from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.scoring.code.code_syntax import parse_source
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.system.clock import SignalClock
@@ -158,3 +162,13 @@ def test_hard_tasks_from_the_question_to_the_figure(sandbox: str, dataset: str, 
         able == 1,
     ]
     assert any("in the program's process" in note for note in dataset_result.notes)
+
+
+def test_without_its_libraries_it_is_refused_with_their_names(sandbox: str) -> None:
+    """Before anything is asked: a model is not to blame for an image that lacks pandas."""
+    prepared = built(find("bigcodebench"), 1140)
+    plan = RunPlan(
+        run_id="0" * 32, stamp="s", tasks=(prepared.task,), sampling=Sampling(), client_limits=ClientLimits()
+    )
+    with pytest.raises(Refused, match=r"cannot judge bigcodebench.*lacks .*folium.*--sandbox-image"):
+        check_sandbox(plan, [prepared], fake_ports(open_sandbox=lambda: open_sandbox(sandbox, {})))

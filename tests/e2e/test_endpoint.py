@@ -94,21 +94,6 @@ def test_what_a_retry_can_cure_does_not_move_the_score(
     assert report.dataset_results[0].counts.answered == PROBLEMS * 5
 
 
-@pytest.mark.parametrize("fault", ["done_without_finish", "ended_without_finish"])
-def test_half_answers_before_the_first_whole_one_are_asked_for_again(
-    fault: str, questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]
-) -> None:
-    """Probe and first answers lack a finish_reason; once one has come, those answers are known to be cut."""
-    with FaultServer(answer, plan=lambda number, _: fault if number < 5 else None) as server:
-        report = evaluate(server, questions, tmp_path / "out", concurrency=1)
-    assert figures(report) == undisturbed
-    assert report.outcome.exit_code == 0
-    samples = command.journal(tmp_path / "out" / report.plan.run_id, "lengths")
-    assert len(samples) == PROBLEMS * 5
-    assert report.service is not None
-    assert report.service.sends_finish_reasons is True
-
-
 def test_a_run_that_goes_on_remembers_that_finish_reasons_are_sent(questions: Path, tmp_path: Path) -> None:
     """The service is half broken by then, its readiness probe included: its half answers are failures."""
     spoiled = "How long is this text number xx?"
@@ -235,30 +220,3 @@ def test_the_key_is_sent_and_written_nowhere(questions: Path, tmp_path: Path) ->
     kept = [path for path in command.only_run(tmp_path / "out").rglob("*") if path.is_file()]
     assert kept
     assert not [path for path in kept if secret.encode() in path.read_bytes()]
-
-
-DATA = command.ROOT.parent / "shared" / "data"
-
-
-@pytest.mark.skipif(not (DATA / "gsm8k").is_dir(), reason="needs the benchmark files in ../shared/data")
-@pytest.mark.parametrize("dataset", ["gsm8k", "gsm8k_4shot"])
-def test_gsm8k_is_evaluated_from_a_local_file(dataset: str, tmp_path: Path) -> None:
-    """The real test file, found under --data-dir, asked and judged; a service that says 18 solves the first problem."""
-    with FaultServer(lambda request: ["She makes $18 a day.\n#### 18"] * request.get("n", 1)) as server:
-        done = command.run(
-            "run",
-            "--endpoint",
-            server.url,
-            "--datasets",
-            dataset,
-            "--data-dir",
-            DATA,
-            "--limit",
-            8,
-            "--out",
-            tmp_path / "o",
-        )
-        turns = {len(request["messages"]) for request in server.chats if request["max_tokens"] > 1}
-    assert done.code == 0, done.err
-    assert turns == {9 if dataset == "gsm8k_4shot" else 1}
-    assert command.facts(command.only_run(tmp_path / "o"))["datasets"][dataset]["metrics"]["avg@5"] == 12.5

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.integration.sandbox.conftest import RunAll, runner
-from tests.integration.sandbox.programs.scripts import HONEST_SCRIPTS, HOSTILE_SCRIPTS
+from tests.integration.sandbox.programs.scripts import HOSTILE_SCRIPTS
 
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import CaseKind, CaseProgram, Execution, Limits
@@ -23,7 +23,6 @@ HONEST = {
     "a main function": f"def main():\n    {ADD.replace(chr(10), chr(10) + '    ')}\nif __name__ == '__main__':\n    main()",
     "one read of everything": "import sys\nprint(sum(map(int, sys.stdin.buffer.read().split())))",
     "the device of its input": "print(sum(map(int, open('/dev/stdin').read().split())))",
-    "an exit without a code": f"{ADD}exit()",
     "a deep recursion in a thread": "import sys, threading\nsys.setrecursionlimit(10**6)\nthreading.stack_size(64 << 20)\n"
     "def depth(n): return 0 if n == 0 else 1 + depth(n - 1)\n"
     "def main():\n    a, b = map(int, input().split())\n    depth(20000)\n    print(a + b)\n"
@@ -34,12 +33,7 @@ HONEST = {
     "other processes": "import subprocess, sys\nnumbers = input().split()\n"
     "print(subprocess.run(['echo', str(sum(map(int, numbers)))], capture_output=True, text=True).stdout)",
     "its own source": f"import inspect, sys\nassert 'inspect' in open(__file__).read()\n{ADD}",
-    "a class with data": "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    a: int\n    b: int\n"
-    "pair = Pair(*map(int, input().split()))\nprint(pair.a + pair.b)",
-    "noise on standard error": f"import sys\nsys.stderr.write('debugging')\n{ADD}",
     "a process that stays behind": f"import os, sys, time\n{ADD}sys.stdout.flush()\nif os.fork() == 0:\n    time.sleep(60)",
-    "output that is closed early": f"import os, sys\n{ADD}sys.stdout.flush()\nos.close(1)\nsys.stdout = None",
-    **HONEST_SCRIPTS,
 }
 
 _LOOK = r"""
@@ -77,14 +71,12 @@ for number in range(3, 256):
 
 HOSTILE = {
     "wrong": ("print(1)", "failed"),
-    "everything": ("print(*range(99))", "failed"),
     "nothing": ("", "failed"),
     "an exit before the answer": (f"import sys\nsys.exit(0)\n{ADD}", "failed"),
     "an exit of the process": ("import os\nos._exit(0)", "failed"),
     "an exit code beside the answer": (f"{ADD}raise SystemExit(3)", "error"),
     "an exception": ("1 / 0", "error"),
     "an exception after the answer": (f"{ADD}1 / 0", "error"),
-    "no Python": ("def", "error"),
     "output without end": ("while True: print('x' * 999)", "output_limit"),
     "errors without end": ("import sys\nwhile True: sys.stderr.write('x' * 999)", "output_limit"),
     "closed output": (f"import os\nos.close(1)\n{ADD}", "error"),
@@ -101,7 +93,6 @@ HOSTILE = {
 WAITING = {
     "sleep": "import time\ntime.sleep(60)",
     "hanging after a part of the answer": f"{TIMED}time.sleep(60)",
-    "a deadlock": "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()",
     "more input than there is": (
         "import time\nwhile True:\n    try:\n        input()\n    except EOFError:\n        time.sleep(1)"
     ),

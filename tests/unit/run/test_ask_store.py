@@ -22,7 +22,6 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.run import pipeline
-from model_accuracy_eval.run_folder import predictions
 
 JUDGE = "http://judge"
 FINDINGS = "predictions/vllm-api-stream-chat/demo_gsm8k_findings.jsonl"
@@ -144,12 +143,6 @@ def test_half_an_opinion_is_none() -> None:
     assert judge.requests[2] == judge.requests[0]
 
 
-def test_a_judge_that_never_sends_finish_reasons_is_believed() -> None:
-    """Its opinions are whole as far as anyone can see."""
-    report = World(ScriptedChat(lambda request, choice: unfinished(kind(request, choice)))).run(judged_plan())
-    assert {row.metric: row.value for row in report.dataset_results[0].rows}["avg@2"] == 50
-
-
 def test_a_judge_that_is_gone_is_not_waited_for_again() -> None:
     """One refusal is enough: the others are not asked."""
     world = World(ScriptedChat(lambda _request, _choice: Fault(kind="refused", sentence="nobody listens")))
@@ -229,12 +222,3 @@ def test_programs_without_a_sandbox_are_refused() -> None:
     """Before anything is asked."""
     with pytest.raises(Refused, match="there is no place to run them"):
         World().run(judged_plan("code"))
-
-
-def test_tasks_that_ask_nothing_open_nothing() -> None:
-    """Neither a judge nor a file."""
-    world = World()
-    world.run(plan(n=2))
-    assert FINDINGS not in world.store.names()
-    assert predictions.findings_file("vllm-api-stream-chat", "demo_gsm8k") == FINDINGS
-    assert not world.judge.requests

@@ -149,13 +149,6 @@ def test_a_run_that_goes_on_asks_again_for_answers_without_a_finish_reason_of_a_
     assert len(chat.requests) == 4
 
 
-def test_a_service_that_honours_n_is_asked_once_a_problem() -> None:
-    """Five samples of a problem cost one request where the service gives five choices."""
-    chat = ScriptedChat(by_seed)
-    collect(plan(5), (prepared(3),), chat, MemoryStore())
-    assert [request.n for request in chat.requests] == [5, 5, 5]
-
-
 def test_a_service_that_ignores_n_is_asked_one_by_one_after_it_showed() -> None:
     """After the first short reply, no further request asks for several choices."""
     chat = ScriptedChat(by_seed, served=1)
@@ -168,14 +161,6 @@ def test_greedy_decoding_is_never_asked_for_several_choices() -> None:
     chat = ScriptedChat(by_seed)
     collect(plan(3, temperature=0.0), (prepared(2),), chat, MemoryStore())
     assert [request.n for request in chat.requests] == [1] * 6
-
-
-def test_without_a_seed_none_is_sent() -> None:
-    """`--seed none` leaves the seed out of every request and of the journal."""
-    chat, store = ScriptedChat(lambda _request, _choice: "x"), MemoryStore()
-    collect(plan(2, seed=None), (prepared(2),), chat, store)
-    assert {request.seed for request in chat.requests} == {None}
-    assert all(journal.attempt(line).seed is None for line in store.lines(journal.file("vllm-api-stream-chat", "sums")))
 
 
 @given(st.data())
@@ -192,13 +177,6 @@ def test_a_run_goes_on_where_it_stopped(data: st.DataObject) -> None:
     collect(plan(3), (prepared(4),), chat, store)
     assert kept(store) == kept(undisturbed)
     assert sum(request.n for request in chat.requests) == len(lines) - len(before)
-
-
-def test_all_datasets_share_one_pool_of_workers() -> None:
-    """Two datasets are asked in one go, each into its own journal."""
-    store = MemoryStore()
-    collect(plan(1), (prepared(2, "a"), prepared(3, "b")), ScriptedChat(by_seed), store)
-    assert (len(kept(store, "a")), len(kept(store, "b"))) == (2, 3)
 
 
 def test_a_failed_sample_stands_in_the_failures_file_with_its_reason() -> None:

@@ -118,13 +118,6 @@ def test_texts_say_how_many_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(counts(world.run("eval"), "scored")) >= 5
 
 
-def test_short_work_says_nothing() -> None:
-    """No line before five seconds of the clock."""
-    world = World("exact_match")
-    world.run("infer")
-    assert not [sentence for sentence in world.run("eval") if LINE.search(sentence)]
-
-
 def test_with_debug_each_line_is_displayed_once() -> None:
     """The log is the display then."""
     world = World("code")

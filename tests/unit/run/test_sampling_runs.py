@@ -130,19 +130,6 @@ def test_runs_that_sampled_alike_are_compared_without_a_word(run: tuple[Sampling
     assert compared(run, run) == ()
 
 
-def test_a_run_of_an_earlier_version_had_the_default() -> None:
-    """Its run.json says nothing of samplers: the service's own were not known, and none were neutralised."""
-    _, old, _ = evaluate(sampled("server"), LLAMA_CPP)
-    tree = json.loads(old.files["run.json"])
-    del tree["sampling"], tree["samplers"]
-    old.files["run.json"] = json.dumps(tree).encode()
-    _, same, _ = evaluate(sampled("server"), LLAMA_CPP)
-    _, other, _ = evaluate(sampled("plain"), NEUTRAL)
-    assert previous_run.compare(PreviousRun(old), PreviousRun(same)).notes == ()
-    (note,) = previous_run.compare(PreviousRun(old), PreviousRun(other)).notes
-    assert "before with the service's own samplers (--sampling server)" in note
-
-
 def test_a_gate_on_a_baseline_with_other_sampling_is_refused() -> None:
     """Before anything is asked, with both settings in the sentence."""
     _, base, _ = evaluate(sampled("server"), LLAMA_CPP)

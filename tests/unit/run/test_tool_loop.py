@@ -103,12 +103,6 @@ def test_a_conversation_without_end_ends_and_says_so(rounds: int) -> None:
     assert len(reply.choices[0].rounds) == rounds
 
 
-def test_the_last_round_may_lead_to_an_answer() -> None:
-    """What is allowed is allowed in full."""
-    reply, _ = talk(said(calls=sums("1+1")), said("#### 2"), rounds=1)
-    assert (reply.choices[0].finish_reason, reply.choices[0].text) == ("stop", "#### 2")
-
-
 def test_a_call_that_was_cut_by_length_is_not_made() -> None:
     """Half an expression may be an expression; the reply counts as cut."""
     reply, asked = talk(said("So", calls=sums("12"), finish_reason="length"))
@@ -138,18 +132,6 @@ def test_what_a_service_does_not_count_stays_unknown(usage: Usage | None, total:
     """None, not the sum of what else there is."""
     reply, _ = talk(said(calls=sums("1+1")), said("2"), usage=usage)
     assert reply.usage == total
-
-
-def test_a_sum_with_an_unknown_part_is_unknown() -> None:
-    """Where one request of a conversation is not counted, its tokens would be missing from the sum."""
-    turns = iter(
-        [Reply(id="r1", choices=(said(calls=sums("1+1")),)), Reply(id="r2", choices=(said("2"),), usage=USAGE)]
-    )
-
-    async def ask(_: Request) -> Reply:
-        return next(turns)
-
-    assert asyncio.run(converse(ask, REQUEST, TASK)).usage is None
 
 
 def test_a_fault_on_the_way_is_the_reply() -> None:

@@ -19,10 +19,6 @@ PROCESSES = {
             finally:
                 memory.close(); memory.unlink()
     """),
-    "asks the shell": honest("""
-        import subprocess
-        def f(x): return int(subprocess.run(f"echo $(( ({x}) * ({x}) ))", shell=True, capture_output=True, text=True).stdout)
-    """),
     "ends a child that is slow": honest("""
         import subprocess
         def f(x):
@@ -48,12 +44,6 @@ SIGNALS = {
             while not result: time.sleep(0.01)
             return result[0]
     """),
-    "handles an interrupt": honest("""
-        import signal
-        def f(x):
-            try: signal.raise_signal(signal.SIGINT)
-            except KeyboardInterrupt: return x * x
-    """),
     "signals itself": honest("""
         import os, signal
         def f(x):
@@ -61,18 +51,6 @@ SIGNALS = {
             signal.signal(signal.SIGUSR1, lambda *_: result.append(x * x))
             os.kill(os.getpid(), signal.SIGUSR1)
             return result[0]
-    """),
-    "is nice": honest("""
-        import os
-        def f(x):
-            os.nice(5)
-            return x * x
-    """),
-    "keeps to a core": honest("""
-        import os
-        def f(x):
-            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-            return x * x if len(os.sched_getaffinity(0)) == 1 else None
     """),
     "lowers its limits": honest("""
         import resource
@@ -88,19 +66,6 @@ FILES = {
             with open(f"file{x}", "w") as file: file.write(str(x * x))
             return int(open(f"file{x}").read())
     """),
-    "makes a thousand files": honest("""
-        from pathlib import Path
-        def f(x):
-            for number in range(1000): Path(f"{x}-{number}").touch()
-            return x * x
-    """),
-    "locks a file": honest("""
-        import fcntl
-        def f(x):
-            with open("lock", "w") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return x * x
-    """),
     "maps a file": honest("""
         import mmap
         def f(x):
@@ -110,24 +75,6 @@ FILES = {
                 with mmap.mmap(file.fileno(), 0) as memory:
                     memory[:4] = b"%4d" % (x * x)
                     return int(memory[:4])
-    """),
-    "makes a safe write": honest("""
-        import os
-        def f(x):
-            with open("new", "w") as file:
-                file.write(str(x * x)); file.flush(); os.fsync(file.fileno())
-            os.replace("new", "old")
-            return int(open("old").read())
-    """),
-    "makes a pipe with a name": honest("""
-        import os, threading
-        def f(x):
-            if not os.path.exists("p"): os.mkfifo("p")
-            writer = threading.Thread(target=lambda: open("p", "w").write(str(x * x)))
-            writer.start()
-            with open("p") as file: result = int(file.read())
-            writer.join()
-            return result
     """),
     "knows who it is": honest("""
         import getpass, os, pwd
@@ -148,13 +95,6 @@ NETWORK = {
                     client.sendall(str(x).encode())
                     return int(client.recv(99))
     """)._replace(not_in=("uid", "none")),
-    "uses one port again and again": honest("""
-        import socket
-        def f(x):
-            with socket.socket() as one:
-                one.bind(("127.0.0.1", 5000)); one.listen()
-            return x * x
-    """)._replace(not_in=("uid", "none")),
     "serves in asyncio": honest("""
         import asyncio
         async def answer(reader, writer):
@@ -169,12 +109,6 @@ NETWORK = {
                 return result
         def f(x): return asyncio.run(ask(x))
     """),
-    "copes without a network": honest("""
-        import urllib.error, urllib.request
-        def f(x):
-            try: urllib.request.urlopen("http://192.0.2.1/", timeout=0.2)
-            except OSError: return x * x
-    """),
 }
 
 SPACE = {
@@ -187,11 +121,6 @@ SPACE = {
         def f(x):
             try: bytearray(64 << 30)
             except MemoryError: return x * x
-    """),
-    "prints half a megabyte": honest("""
-        def f(x):
-            if x == 2: print("line of text\\n" * 40000)
-            return x * x
     """),
     "prints what is no text": honest("""
         import sys
@@ -210,15 +139,6 @@ SPACE = {
             thread = threading.Thread(target=lambda: result.append(down(20000)))
             thread.start(); thread.join()
             return result[0]
-    """),
-    "has twenty threads": honest("""
-        import threading
-        def f(x):
-            result = []
-            threads = [threading.Thread(target=result.append, args=(x,)) for _ in range(20)]
-            for thread in threads: thread.start()
-            for thread in threads: thread.join()
-            return sum(result) * x // 20
     """),
 }
 

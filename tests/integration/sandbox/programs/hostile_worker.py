@@ -8,7 +8,6 @@ SIGNALS = {
     ),
     "kills all it may": Sample("import os\n" + body("os.kill(-1, 9)\nreturn 0"), NO_PASS, not_in=("none",)),
     "kills its parent": Sample("import os\n" + body("os.kill(os.getppid(), 9)\nreturn 0"), NO_PASS, not_in=("none",)),
-    "interrupts the first process": hostile("os.kill(1, signal.SIGINT)"),
     "sends the first process every signal": hostile("for number in range(1, 65): attempt(os.kill, 1, number)"),
     "signals the first process by a descriptor": hostile("signal.pidfd_send_signal(os.pidfd_open(1), 2)"),
     "signals the first process by a pipe": hostile(
@@ -22,17 +21,9 @@ SIGNALS = {
     ),
     "kills its process group": hostile("os.killpg(0, 9)", ("crashed",)),
     "interrupts its process group": hostile("os.killpg(0, 2)\ntime.sleep(600)"),
-    "kills itself by the number 0": hostile("libc.kill(0, 15)\ntime.sleep(600)"),
     "stops everybody": hostile("libc.kill(-1, 19)\nos.kill(os.getpid(), 19)", ("timeout",)),
     "kills every process that it sees": hostile(
         "for pid in filter(str.isdigit, os.listdir('/proc')): attempt(os.kill, int(pid), 9)"
-    ),
-    "sends every signal to every process that it sees": hostile(
-        """
-        for number in (10, 12, 14, 17, 23, 29, 34, 64):
-            for pid in filter(str.isdigit, os.listdir('/proc')):
-                if int(pid) != os.getpid(): attempt(os.kill, int(pid), number)
-        """
     ),
     "reports ends of children all the time": hostile(
         "while True: attempt(os.kill, os.getppid(), signal.SIGCHLD)", ("timeout",)
@@ -79,10 +70,6 @@ PROCESSES = {
     "changes its name to look like another state": hostile(
         "libc.prctl(15, b'x) R 1 (')\ntime.sleep(600)", ("timeout",)
     ),
-    "lets all go before it and loops": hostile(
-        "attempt(os.sched_setscheduler, 0, os.SCHED_IDLE, os.sched_param(0))\nos.nice(19)\nwhile True: pass",
-        ("timeout",),
-    ),
     "runs in real time": hostile(
         "attempt(os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(50))\nwhile True: pass", ("timeout",)
     ),
@@ -99,7 +86,6 @@ PROCESSES = {
         """,
         ("timeout",),
     ),
-    "writes all disks back all the time": hostile("while True: os.sync()", ("timeout",)),
     "dumps its core": hostile(
         "try: resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20))\nexcept (OSError, ValueError): pass\nos.abort()",
         ("crashed",),
@@ -121,20 +107,12 @@ MESSAGES = {
     "shuts its connection": hostile(
         "for number in range(3, 100):\n    try: socket.socket(fileno=number).shutdown(2)\n    except OSError: pass"
     ),
-    "sends descriptors": hostile(
-        "link = socket.socket(socket.AF_UNIX, fileno=3)\n"
-        "for _ in range(50): socket.send_fds(link, [b'x'], [os.open('/dev/null', 0) for _ in range(2)])"
-    ),
-    "sends a socket through itself": hostile(
-        "for _ in range(50):\n    one, other = socket.socketpair()\n    socket.send_fds(one, [b'x'], [one.fileno(), other.fileno()])"
-    ),
     "makes its output wait": hostile(
         "fcntl.fcntl(1, 1031, 4096)\nos.set_blocking(1, False)\nwhile True: attempt(os.write, 1, b'y' * 5000)",
         ("output_limit",),
     ),
     "closes every descriptor and loops": hostile("os.closerange(0, 1000)\nwhile True: pass", NO_PASS),
     "prints no text": hostile("while True: os.write(1, bytes(range(256)) * 100)", ("output_limit",)),
-    "says that it was interrupted": hostile("raise KeyboardInterrupt", ("error",)),
     "raises what cannot be described": hostile(
         "class Odd(Exception):\n    def __str__(self): raise SystemExit\n    __repr__ = __str__\nraise Odd",
         ("error", "exited"),
@@ -144,9 +122,6 @@ MESSAGES = {
 
 SPACE = {
     "makes files without end": hostile("for number in range(10 ** 9): open(f'f{number}', 'w').close()", ("error",)),
-    "makes names for one file without end": hostile(
-        "open('f', 'w').close()\nfor number in range(10 ** 9): os.link('f', f'f{number}')", ("error",)
-    ),
     "makes files in shared memory without end": hostile(
         "for number in range(10 ** 9): open(f'/dev/shm/f{number}', 'w').close()", ("error",)
     ),
@@ -178,9 +153,6 @@ SPACE = {
             attempt(os.write, kept[-1][1], b'x' * (1 << 20))
         """,
         ("error",),
-    ),
-    "watches everything": hostile(
-        "for _ in range(100):\n    watch = libc.inotify_init()\n    for path in glob.glob('/proc/self/*'): libc.inotify_add_watch(watch, path.encode(), 0xfff)"
     ),
     "makes timers without end": hostile("while libc.timerfd_create(1, 0) >= 0: pass"),
     "writes a file with a hole": hostile("os.truncate(os.open('f', 66), 1 << 50)", ("error", "crashed")),
