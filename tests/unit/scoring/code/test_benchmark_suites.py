@@ -55,13 +55,6 @@ def test_a7_every_name_of_mbpp_is_one_that_its_solution_defines() -> None:
     assert strange == []
 
 
-def test_a12_humaneval_plus_its_check() -> None:
-    """The program comes first, then the tests, then the call of check."""
-    row = {"entry_point": "f", "prompt": "def f(): …", "test": "def check(candidate): …"}
-    program = benchmark_suites.humaneval("def f(): …", row)
-    assert (program.code, program.tests.split()[-1]) == ("def f(): …", "check(f)")
-
-
 def test_a_helper_of_the_prompt_comes_with_the_tests() -> None:
     """What they call beside the function asked for, with its imports, is the task's; imports alone are not needed."""
     prompt = (

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import AGGREGATIONS, aggregation
-from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 ESTIMATORS = (pass_at_k, cons_at_k)
 
@@ -63,14 +63,6 @@ def test_what_has_no_answer_is_refused(estimator: object, n: int, c: int, k: int
     assert callable(estimator)
     with pytest.raises(BadValue, match=sentence):
         estimator(n, c, k)
-
-
-def test_an_average_of_nothing_is_refused() -> None:
-    """avg@n of no samples, and of more correct samples than there are, has no answer either."""
-    with pytest.raises(BadValue, match="n = 0"):
-        avg_at_n(0, 0)
-    with pytest.raises(BadValue, match="c = 4"):
-        avg_at_n(3, 4)
 
 
 def test_a_thousand_samples_do_not_overflow() -> None:

@@ -288,14 +288,6 @@ def test_every_reduction_of_every_sequence_of_guesses(name: str, n: int, options
     assert expected(name, 1 / options, n, (k,)) == pytest.approx(means)
 
 
-def test_the_levels_of_four_options_and_five_samples() -> None:
-    """25, 76.27 and 10.35 per cent."""
-    found = expected("runs", 0.25, 5, (5,))
-    assert found is not None
-    shown = {name: round(100 * value, 2) for name, value in found.items()}
-    assert shown == {"": 25.0, "avg@5": 25.0, "pass@5": 76.27, "cons@5": 10.35}
-
-
 def test_rules_that_are_not_known_have_no_level() -> None:
     """Neither a user's own reduction nor the choice by shown tests."""
     assert expected("best_shown", 0.25, 5, ()) is None

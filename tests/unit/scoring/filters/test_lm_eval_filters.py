@@ -42,13 +42,9 @@ def test_l7_regex_is_findall_with_a_place(text: str, place: int) -> None:
     assert run("regex", text, regex_pattern=r"([a-z]+|\d+)", group_select=place) == [expected]
 
 
-def test_l8_take_first_leaves_the_first_reply() -> None:
-    """However many there are."""
-    assert run("take_first", "a", "b") == ["a"]
-
-
 def test_l9_take_first_k_needs_k_replies() -> None:
     """Two of three, and then their majority; of two replies three cannot be taken."""
+    assert run("take_first", "a", "b") == ["a"]
     steps = [Step(name="take_first_k", args={"k": 2}), Step(name="majority_vote")]
     assert filters.run(steps, ["a", "b", "b"], FRUIT) == ["a"]
     with pytest.raises(BadValue, match="takes 3 samples of every problem, but there are 2"):

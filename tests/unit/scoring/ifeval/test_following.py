@@ -1,6 +1,5 @@
 """Strict and loose verdicts, what can be checked at all, and the metrics that count both ways."""
 
-import sys
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import Attempt, JSONObject, MetricUse, Pipeline, Problem
-from model_accuracy_eval.scoring.figures.judging import check, judge
+from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.scoring.ifeval import ifeval_instructions
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import followed, instruction, loose_forms
 from model_accuracy_eval.scoring.metrics.metric_table import metric
@@ -105,17 +104,6 @@ def test_a_task_without_instructions_is_told_what_it_lacks() -> None:
     """Its problem's number, and the view that makes them."""
     with pytest.raises(BadData, match="Problem 7 has no instructions: the task needs the view 'instructions'"):
         metric("every_instruction").score("a", problem(None))
-
-
-@pytest.mark.parametrize("missing", ["langdetect", "nltk", "punkt"])
-def test_a_library_that_is_missing_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is asked, with the command to type."""
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(UsageError) as error:
-        check(Pipeline(metrics=(MetricUse(name="every_instruction"),)))
-    assert error.value.sentence == (
-        f"The metric 'every_instruction' needs {missing}, which is not installed: pip install 'model-accuracy-eval[ifeval]'."
-    )
 
 
 def test_a_text_has_one_language() -> None:

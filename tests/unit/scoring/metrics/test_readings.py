@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.records import Attempt, MetricUse, Reading, Step, TaskSpec
@@ -71,20 +69,3 @@ def test_pipelines_that_read_alike_are_no_second_reading() -> None:
         pipe("exact_match", filters=(STATED,), name="again"),
     )
     assert scored([["answer is a", "It is a"]], spec).readings() == ()
-
-
-@given(
-    st.lists(
-        st.lists(
-            st.sampled_from(["answer is a", "answer is b", "b", "answer is a.", "?", None]), min_size=2, max_size=2
-        ),
-        min_size=1,
-    )
-)
-def test_the_counts_add_up(replies: list[list[str | None]]) -> None:
-    """Answers of the second reading = those of the first + more - fewer, counted reply by reply."""
-    (reading,) = scored(replies).readings()
-    texts = [text or "" for samples in replies for text in samples]
-    assert reading.answers == sum("answer is" in text for text in texts)
-    assert reading.answers + reading.more - reading.fewer == sum(text[-1:] in {"a", "b"} for text in texts)
-    assert reading.different == 0

@@ -92,19 +92,6 @@ def test_a_gate_on_a_corpus_figure_sees_a_real_loss() -> None:
     assert comparison_of(old, new) == comparison_of(old, new)
 
 
-def test_several_runs_have_an_error_of_their_mean() -> None:
-    """Which is smaller than that of one run, since runs differ; a run is no different from itself."""
-    runs = [garbled(REFERENCES, 0.3, seed) for seed in range(6)]
-    three, others = (dataset_outcome(judged(each, "bleu")) for each in (runs[:3], runs[3:]))
-    one, other = (dataset_outcome(judged([each], "bleu")) for each in (runs[0], runs[3]))
-    (name,) = three.figures
-    of_three, of_one = change(three, others, name).certainty, change(one, other, "bleu").certainty
-    assert of_three is not None
-    assert of_one is not None
-    assert of_three.worst_stderr < of_one.worst_stderr
-    assert change(three, three, name).points == 0.0
-
-
 @pytest.mark.parametrize(("labels", "known"), [((0, 1), True), (("yes", "no"), False)])
 def test_labels_of_which_the_codes_depend_on_the_others_have_no_error(
     labels: tuple[object, object], known: bool

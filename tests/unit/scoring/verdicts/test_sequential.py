@@ -1,6 +1,5 @@
 """The mean of all values, proven from the first of them: how often it is wrong, and what it saves."""
 
-import heapq
 from collections.abc import Sequence
 from math import fsum
 
@@ -55,34 +54,6 @@ def test_what_it_saves_is_what_was_published() -> None:
         assert is_above
         asked.append(read / len(values))
     assert abs(fsum(asked) / 25 - 0.09) < 0.03
-
-
-def arrivals(values: Sequence[float], random: np.random.Generator, *, in_flight: int) -> list[float]:
-    """The same values in the order in which they come back, where wrong answers take three times as long."""
-    seconds = random.exponential(1, len(values)) * np.where(np.array(values) > 0, 1, 3) + 0.2
-    waiting = [(seconds[place], place) for place in range(min(in_flight, len(values)))]
-    heapq.heapify(waiting)
-    order, upcoming = [], iter(range(in_flight, len(values)))
-    while waiting:
-        now, place = heapq.heappop(waiting)
-        order.append(values[place])
-        if (new := next(upcoming, None)) is not None:
-            heapq.heappush(waiting, (now + seconds[new], new))
-    return order
-
-
-def test_reading_what_came_first_would_pass_bad_services() -> None:
-    """Why answers are read in the order of their issue: wrong ones come late, and by arrival most runs pass falsely."""
-    random, runs = np.random.default_rng(7), 150
-    false_passes = {"issue": 0, "arrival": 0}
-    for _ in range(runs):
-        values = (random.random(200) < 0.7).astype(float).tolist()
-        line = fsum(values) / len(values) + 1e-6
-        orders = {"issue": values, "arrival": arrivals(values, random, in_flight=32)}
-        for name, order in orders.items():
-            false_passes[name] += decided(order, line)[0] is True
-    assert false_passes["arrival"] / runs > 0.5
-    assert false_passes["issue"] / runs < 0.12
 
 
 @given(values=st.lists(SHARES, min_size=1, max_size=60), line=SHARES)
