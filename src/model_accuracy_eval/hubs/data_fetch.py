@@ -34,7 +34,6 @@ from model_accuracy_eval.hubs.hub_requests import (
 from model_accuracy_eval.hubs.split_layout import ChosenSplit
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
-    WeightFile,
     WeightsListing,
     free_bytes,
     hash_of_bytes,
@@ -161,7 +160,7 @@ class DataFetch:
             raise _disk_refusal(error, file.name, target.parent) from error
 
     def resolve(self, split: HubSplit, folder: Path) -> LockedSplit:
-        """The files of a split as its hub lists them now; small ones are left in the folder as they are."""
+        """The files of a split as its hub lists them now."""
 
         async def work() -> LockedSplit:
             async with new_client() as client:
@@ -259,7 +258,7 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
     client: httpx.AsyncClient
     retry: RetryPolicy
     folder: Path
-    """Where files whose bytes only the hub's git knows are kept, by their SHA-256."""
+    """Where a file is kept whose hash nobody knows before it is here, by that hash."""
     say: Callable[[str], object]
 
     async def resolve(self, split: HubSplit) -> LockedSplit:
@@ -323,12 +322,12 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
             self.say(f"{reference} is called {listing.reference.name} at {hub.endpoint} now.")
         listing, chosen = await self._choose(hub, requests, listing, split)
         known = {file.path: file for file in listing.files}
-        files = [await self._locked(hub, requests, listing, known[path]) for path in chosen.files]
+        files = [known[path] for path in chosen.files]
         return LockedSplit(
             source=f"{listing.reference.source}:{listing.reference.name}@{listing.commit}",
             config=chosen.config,
             split=chosen.split,
-            files=tuple(files),
+            files=tuple(LockedFile(path=file.path, sha256=file.sha256, git_sha1=file.git_sha1) for file in files),
         )
 
     async def _choose(
@@ -337,7 +336,10 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         """The split's files, and the listing that they are in: of the dataset, or of what its hub made of it."""
         paths = [file.path for file in listing.files]
         name = f"{listing.reference.source}:{listing.reference.name}"
-        card = await self._card(hub, requests, listing) if _CARD in paths else ""
+        card = ""
+        if _CARD in paths:
+            file = next(file for file in listing.files if file.path == _CARD)
+            card = (await requests.body(hub.address(listing, file))).decode("utf-8", "replace")
         found = split_layout.find(card, paths, name, split)
         if found is not None:
             return listing, found
@@ -351,33 +353,3 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         converted = await hub.listing(structs.replace(listing.reference, revision=_CONVERTED), requests)
         layout = split_layout.from_converted([file.path for file in converted.files])
         return converted, split_layout.choose(layout, name, split.config, split.split, declared=True)
-
-    async def _card(self, hub: WeightsHub, requests: HubRequests, listing: WeightsListing) -> str:
-        file = next(file for file in listing.files if file.path == _CARD)
-        return (await self._bytes(hub, requests, listing, file)).decode("utf-8", "replace")
-
-    async def _locked(
-        self, hub: WeightsHub, requests: HubRequests, listing: WeightsListing, file: WeightFile
-    ) -> LockedFile:
-        """The file with its SHA-256. Hubs give that of large ones alone; a small one is fetched to know it."""
-        if file.sha256 is None:
-            content = await self._bytes(hub, requests, listing, file)
-            digest = hashlib.sha256(content).hexdigest()
-            place = cached_place(self.folder, digest, file.path)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = place.with_name(f".{place.name}.new")
-            unfinished.write_bytes(content)
-            unfinished.replace(place)
-            return LockedFile(path=file.path, sha256=digest)
-        return LockedFile(path=file.path, sha256=file.sha256)
-
-    async def _bytes(self, hub: WeightsHub, requests: HubRequests, listing: WeightsListing, file: WeightFile) -> bytes:
-        content = await requests.body(hub.address(listing, file))
-        digest = hash_of_bytes(content, file)
-        if len(content) != file.size or digest != known_hash(file):
-            raise Refused(
-                f"{file.path} of {listing.reference} is not the file that the hub lists: {len(content):,} bytes "
-                f"came, with the hash {digest[:12]}…; {file.size:,} are listed, with "
-                f"{str(known_hash(file))[:12]}…."
-            )
-        return content

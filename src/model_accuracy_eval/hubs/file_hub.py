@@ -30,7 +30,9 @@ LOCK_FILE = "accuracy-data.lock"
 class LockedFile(Record, frozen=True, kw_only=True):
     path: str
     """At the hub."""
-    sha256: str
+    sha256: str | None = None
+    git_sha1: str | None = None
+    """Hubs know the SHA-256 of large files alone."""
 
 
 class LockedSplit(Record, frozen=True, kw_only=True):
@@ -92,7 +94,12 @@ class FileHub:
         if found is None:
             raise _missing(file, data_dir, self._lock.lock)
         return tuple(
-            DataFile(name=one.path, hub=found.source if split.url else f"{found.source}/{one.path}", sha256=one.sha256)
+            DataFile(
+                name=one.path,
+                hub=found.source if split.url else f"{found.source}/{one.path}",
+                sha256=one.sha256,
+                git_sha1=one.git_sha1,
+            )
             for one in found.files
         )
 

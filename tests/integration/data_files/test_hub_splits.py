@@ -245,9 +245,9 @@ def test_offline_says_what_is_missing(server: FakeHub, tmp_path: Path) -> None:
 
 
 def test_a_hub_that_lies_about_a_small_file_is_refused(server: FakeHub, tmp_path: Path) -> None:
-    """Its git hash is compared before the file gets one of ours."""
+    """Its git hash is compared."""
     server.push("datasets/org/sums", {"test.jsonl": Blob(lines(0, 2), served=lines(7, 2))})
-    with pytest.raises(EvalError, match="is not the file that the hub lists"):
+    with pytest.raises(EvalError, match="is not the file that 'test.jsonl' stands for: its git hash is"):
         questions(hub(server, tmp_path), HubSplit(hf="org/sums"))
 
 
