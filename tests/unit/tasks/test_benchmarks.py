@@ -8,8 +8,10 @@ from tests.real_data import paper, real, rows
 
 from model_accuracy_eval.benchmarks import core
 from model_accuracy_eval.benchmarks.dataset_table import GROUPS, SECTIONS, TASKS, find
-from model_accuracy_eval.records import Counts, DatasetResult, SummaryRow
+from model_accuracy_eval.benchmarks.prompt_parts import without_calculator
+from model_accuracy_eval.records import Attempt, Counts, DatasetResult, SummaryRow
 from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import preparation
 
 SIZES = {
@@ -65,6 +67,16 @@ def test_mmlu_shows_five_examples_of_the_subject() -> None:
     assert last.category == "world_religions"
     assert "about world religions." in last.text
     assert last.text.split("\n\n")[1] != problem.text.split("\n\n")[1]
+
+
+def test_the_gold_solutions_of_gsm8k_are_right() -> None:
+    """All 1,319 solution texts score as replies, with and without calculator notes."""
+    task = find("gsm8k")
+    for problem, row in zip(paper("gsm8k").problems, rows(task), strict=True):
+        solution = row["answer"]
+        for reply in (solution, without_calculator(solution), f"<think>is it 17?</think>{solution}"):
+            attempt = Attempt(problem=problem.id, index=0, text=reply)
+            assert judge(problem, [attempt], task.pipelines[0]).verdicts[0].why == "right", (reply, problem.references)
 
 
 def test_truthfulqa_balances_the_places() -> None:

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.pictures import png, stored, write_table
 
+from model_accuracy_eval.benchmarks.mmau import heard_questions
 from model_accuracy_eval.benchmarks.prompt_parts import placed
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.file_hub import FileHub
@@ -103,3 +104,16 @@ def test_pictures_in_own_questions_are_not_passed_over(tmp_path: Path) -> None:
     path = str(write_table(tmp_path / "own.parquet", rows_))
     with pytest.raises(BadData, match=r"the column 'exhibit' holds pictures or sound.* has \{\{ exhibit \}\}"):
         own_questions.from_file(path, TableFile(path=path))
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ({"choices": "[", "answer": "a"}, "row 1: 'choices' is no JSON"),
+        ({"choices": '["a", "b"]', "answer": "c"}, "row 1: the right answer 'c' is 0 of the 2 options"),
+        ({"choices": ["a", "A "], "answer": "a"}, "row 1: the right answer 'a' is 2 of the 2 options"),
+    ],
+)
+def test_options_without_the_right_answer(row: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadData, match=sentence):
+        heard_questions([row])
