@@ -7,7 +7,7 @@ from tests.e2e import command
 from tests.e2e.ray.ray_nodes import RayNodes
 from tests.e2e.ray.ray_runs import JSON, figures, run, start
 from tests.servers.fault_server import FaultServer
-from tests.waiting import free_ports, until
+from tests.waiting import until
 
 ADD = """
 name: add
@@ -63,27 +63,6 @@ def test_programs_are_judged_on_all_nodes(cluster: RayNodes, tmp_path: Path) -> 
     ]
     assert there.err.count("Programs are run on ") >= 3
     assert found(tmp_path / "there") == found(tmp_path / "here")
-
-
-def test_saved_programs_are_judged_on_all_nodes(cluster: RayNodes, tmp_path: Path) -> None:
-    """`rescore` on the cluster says what it says on this machine, where it judges unless it is told otherwise."""
-    task = programs(tmp_path)
-    with FaultServer(added) as server:
-        words = ["run", "--endpoint", server.url, "--datasets", task, "-n", 2, "--sandbox", "bwrap"]
-        done = run(*words, "--out", tmp_path / "out", "--engine", "ray", address=cluster.address)
-    assert done.code == 0, done.err + done.out
-    folder = command.only_run(tmp_path / "out")
-    there = run("rescore", folder, "--json", "--engine", "ray", "--concurrency", 6, address=cluster.address)
-    here = run("rescore", folder, "--json", address=f"127.0.0.1:{free_ports(1)[0]}")
-    assert (there.code, here.code) == (0, 0), there.err + here.err
-    assert there.err.count("Programs are run on ") >= 2
-    assert "Programs are run on " not in here.err
-    assert json.loads(there.out) == json.loads(here.out)
-    (result,) = json.loads(here.out)
-    told = {row["metric"]: round(row["value"], 2) for row in result["rows"]}
-    assert told == figures(folder)["add"]["metrics"]
-    nowhere = run("rescore", folder, "--engine", "ray", address=f"127.0.0.1:{free_ports(1)[0]}")
-    assert (nowhere.code, "There is no Ray cluster at RAY_ADDRESS=127.0.0.1:" in nowhere.err) == (3, True), nowhere.err
 
 
 def found(out: Path) -> int:

@@ -1,12 +1,11 @@
 """A run loses its Ray cluster, meets another run there, or is stopped before it has begun."""
 
-import re
 import signal
 from pathlib import Path
 
 from tests.e2e import command
 from tests.e2e.ray.ray_nodes import RayNodes
-from tests.e2e.ray.ray_runs import JSON, ON_RAY, asked, figures, processes_of, run, start
+from tests.e2e.ray.ray_runs import JSON, ON_RAY, asked, figures, processes_of, start
 from tests.waiting import until
 
 
@@ -37,15 +36,3 @@ def test_a_stop_while_deploy_sh_starts_ends_it_on_all_nodes(
     done = command.finish(process, 60)
     assert done.code == 130, done.err + done.out
     assert not processes_of(adapter)
-
-
-def test_resources_that_never_come_are_waited_for_no_longer_than_said(
-    cluster: RayNodes, adapter: Path, questions: Path, tmp_path: Path
-) -> None:
-    words = asked(
-        adapter, questions, tmp_path / "out", "--engine", "ray", "--resources", "NPU=64", "--ready-timeout", 3
-    )
-    done = run(*words, address=cluster.address)
-    assert done.code == 3, done.err
-    sentence = r"For 3 s, which --ready-timeout allows, no node .* has had NPU=64 free \(NPU: \d+ of \d+ are free\)"
-    assert re.search(sentence, done.err), done.err

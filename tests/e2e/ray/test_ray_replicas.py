@@ -94,22 +94,3 @@ def test_a_node_where_deploy_sh_fails_is_named_and_the_others_answer(
     none = run(*asked(adapter, questions, tmp_path / "none", *ON_RAY), address=cluster.address)
     assert (none.code, "So none of the 3 replicas serves" in none.out) == (4, True), none.out + none.err
     assert "no card" in none.out + none.err
-
-
-def test_what_no_node_has_is_refused_with_what_there_is(
-    cluster: RayNodes, adapter: Path, questions: Path, tmp_path: Path
-) -> None:
-    words = asked(adapter, questions, tmp_path / "out", "--engine", "ray", "--resources", "NPU=64")
-    done = run(*words, address=cluster.address)
-    assert done.code == 3
-    assert "No node of the Ray cluster has NPU=64" in done.err
-    assert "CPU=1, NPU=2" in done.err
-    lacking = [*asked(adapter, questions, tmp_path / "out", *ON_RAY)]
-    lacking[3] = tmp_path / "nowhere"
-    done = run(*lacking, address=cluster.address)
-    assert (done.code, str(tmp_path / "nowhere") in done.err, "(On " in done.err) == (3, True, True), done.err
-    done = run(*asked(adapter, questions, tmp_path / "out", *ON_RAY), address=f"127.0.0.1:{free_ports(1)[0]}")
-    assert (done.code, "There is no Ray cluster at RAY_ADDRESS=127.0.0.1:" in done.err) == (3, True), done.err
-    done = run(*asked(adapter, questions, tmp_path / "out", *ON_RAY), address="ray://127.0.0.1:10001")
-    assert (done.code, "the address for clients outside of a cluster" in done.err) == (2, True), done.err
-    assert not (tmp_path / "out").exists()

@@ -4,11 +4,10 @@ import gzip
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from hashlib import sha1, sha256
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 from tests.servers.file_host import FileHost
 
 from model_accuracy_eval.errors import BadData, Refused
@@ -62,37 +61,6 @@ def test_what_is_missing_is_fetched_once_and_then_read(
     asked = len(host.requests)
     assert hub(host, tmp_path).read(file, None) == data
     assert len(host.requests) == asked == 1
-
-
-def test_a_file_may_be_known_by_the_hash_of_git(host: FileHost, tmp_path: Path) -> None:
-    """That of the repository which it comes from; any other file is refused, fetched or lying there."""
-    known = sha1(b"blob %d\0" % len(ROWS) + ROWS, usedforsecurity=False).hexdigest()
-    file = structs.replace(PINNED, sha256=None, git_sha1=known)
-    assert hub(host, tmp_path).read(file, None).content == ROWS
-    assert kept(tmp_path) == {f"data/{known[:12]}/test.jsonl": ROWS}
-    other = structs.replace(file, git_sha1=known[::-1])
-    with pytest.raises(Refused, match=f"its git hash is {known[:12]}…, but {known[::-1][:12]}… is pinned"):
-        hub(host, tmp_path).read(other, None)
-    (tmp_path / "test.jsonl").write_bytes(ROWS)
-    assert FileHub({}).read(file, str(tmp_path)).is_known
-    with pytest.raises(BadData, match=f"its git hash is {known[:12]}…"):
-        FileHub({}).read(other, str(tmp_path))
-
-
-def test_what_lies_in_the_data_folder_is_not_fetched(host: FileHost, tmp_path: Path) -> None:
-    """A user's copy comes first."""
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "test.jsonl").write_bytes(ROWS)
-    assert hub(host, tmp_path / "cache").read(PINNED, str(tmp_path / "own")).place == f"{tmp_path}/own/test.jsonl"
-    assert host.asked == []
-
-
-def test_without_a_fetch_the_network_is_not_used(host: FileHost, tmp_path: Path) -> None:
-    """The sentence says how to get it."""
-    environment = {"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path), "GITHUB_RAW_ENDPOINT": host.url}
-    with pytest.raises(BadData, match="`run` fetches them unless it is --offline"):
-        FileHub(environment).read(PINNED, None)
-    assert host.asked == []
 
 
 def test_a_damaged_copy_is_fetched_again(host: FileHost, tmp_path: Path) -> None:

@@ -185,14 +185,6 @@ def test_bad_references_are_refused(text: str, sentence: str) -> None:
         parse_reference(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["hf:org/name", "ms:org/na.me_1@v1.0", "hf:org/name@refs/pr/7", "/weights/my model", "./x"]
-)
-def test_good_references_come_back(text: str) -> None:
-    """A reference shows itself as it was written."""
-    assert str(parse_reference(f" {text}\n")) == text
-
-
 @pytest.mark.parametrize("source", ["hf", "ms"])
 def test_what_the_hub_says_the_model_is_made_for(hub: FakeHub, source: str) -> None:
     """Hugging Face's tag and ModelScope's tasks are known with the files; a hub that says nothing says nothing."""

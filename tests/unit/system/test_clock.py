@@ -70,15 +70,6 @@ def test_the_first_signal_counts(clock: SignalClock) -> None:
     assert called == [1]
 
 
-def test_a_callback_is_forgotten_when_it_is_left(clock: SignalClock) -> None:
-    """A later signal does not call it."""
-    called = []
-    with clock.on_stop(lambda: called.append(1)):
-        pass
-    send()
-    assert called == []
-
-
 def test_work_that_only_computes_is_interrupted(clock: SignalClock) -> None:
     """It checks nothing, and still ends; handlers of errors on the way do not swallow the stop."""
     timer = soon()

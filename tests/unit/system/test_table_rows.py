@@ -6,7 +6,6 @@ import hashlib
 import io
 import random
 import re
-import string
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,59 +27,37 @@ ROWS = 70
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 
 
-def scalar(chance: random.Random) -> tuple[Any, Callable[[], Any]]:
-    """A type, and what makes a value of it."""
-    letters = string.ascii_letters + "éß漢😀\n\0"
-    day = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a column without a zone
-
-    def moment() -> datetime.datetime:
-        return day + datetime.timedelta(microseconds=chance.randrange(-(10**15), 10**15))
-
-    def texts() -> str:
-        return "".join(chance.choices(letters, k=chance.randrange(20)))
-
-    return chance.choice(
-        [
-            (pyarrow.bool_(), lambda: chance.random() < 0.5),
-            (pyarrow.int8(), lambda: chance.randrange(-128, 128)),
-            (pyarrow.int64(), lambda: chance.randrange(-(2**63), 2**63)),
-            (pyarrow.uint64(), lambda: chance.randrange(2**64)),
-            (pyarrow.float32(), lambda: chance.randrange(1000) / 8),
-            (pyarrow.float64(), chance.random),
-            (pyarrow.string(), texts),
-            (pyarrow.large_string(), texts),
-            (pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), lambda: chance.choice(["one", "two", ""])),
-            (pyarrow.binary(), lambda: chance.randbytes(5)),
-            (pyarrow.timestamp("us"), moment),
-            (pyarrow.timestamp("ms", "UTC"), lambda: moment().replace(microsecond=0)),
-            (pyarrow.date32(), lambda: moment().date()),
-            (pyarrow.time64("us"), lambda: moment().time()),
-            (pyarrow.decimal128(20, 4), lambda: decimal.Decimal(chance.randrange(-(10**9), 10**9)).scaleb(-4)),
-            (pyarrow.null(), lambda: None),
-        ]
-    )
-
-
-def column(chance: random.Random, depth: int = 0) -> tuple[Any, Callable[[], Any]]:
-    """Lists and structs, too, down to some depth; a tenth of all values is missing."""
-    kind, make = scalar(chance)
-    shape = chance.random() if depth < 3 else 1.0
-    if shape < 0.25:
-        inner, value = column(chance, depth + 1)
-        kind, make = pyarrow.list_(inner), lambda: [value() for _ in range(chance.randrange(4))]
-    elif shape < 0.5:
-        fields = {name: column(chance, depth + 1) for name in chance.sample("abcdef", chance.randrange(1, 4))}
-        kind = pyarrow.struct([(name, inner) for name, (inner, _) in fields.items()])
-        make = lambda: {name: value() for name, (_, value) in fields.items()}  # noqa: E731
-    return kind, lambda: None if chance.random() < 0.1 else make()
+DAY = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - a column without a zone
+KINDS: dict[str, tuple[Any, Callable[[random.Random], Any]]] = {
+    "truth": (pyarrow.bool_(), lambda chance: chance.random() < 0.5),
+    "small": (pyarrow.int8(), lambda chance: chance.randrange(-128, 128)),
+    "large": (pyarrow.uint64(), lambda chance: chance.randrange(2**64)),
+    "half": (pyarrow.float32(), lambda chance: chance.randrange(1000) / 8),
+    "double": (pyarrow.float64(), random.Random.random),
+    "text": (
+        pyarrow.string(),
+        lambda chance: "".join(chance.choices("ab\u00e9\u6f22\U0001f600\n\0", k=chance.randrange(20))),
+    ),
+    "word": (pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), lambda chance: chance.choice(["one", "two", ""])),
+    "bytes": (pyarrow.binary(), lambda chance: b"no media" + chance.randbytes(5)),
+    "time": (pyarrow.timestamp("us"), lambda chance: DAY + datetime.timedelta(microseconds=chance.randrange(10**15))),
+    "zoned": (pyarrow.timestamp("ms", "UTC"), lambda chance: DAY + datetime.timedelta(seconds=chance.randrange(10**9))),
+    "day": (pyarrow.date32(), lambda chance: DAY.date() + datetime.timedelta(days=chance.randrange(10**4))),
+    "decimal": (pyarrow.decimal128(20, 4), lambda chance: decimal.Decimal(chance.randrange(10**9)).scaleb(-4)),
+    "nothing": (pyarrow.null(), lambda _: None),
+}
 
 
 def table(seed: int) -> Any:
+    """A column of every kind, and one of lists of structs of all; a tenth of the values is missing."""
     chance = random.Random(seed)
-    columns = {f"column {place}": column(chance) for place in range(12)}
-    schema = pyarrow.schema([(name, kind) for name, (kind, _) in columns.items()])
-    rows = [{name: value() for name, (_, value) in columns.items()} for _ in range(ROWS)]
-    return pyarrow.Table.from_pylist(rows, schema)
+
+    def row() -> dict[str, Any]:
+        return {name: None if chance.random() < 0.1 else make(chance) for name, (_, make) in KINDS.items()}
+
+    rows = [{**row(), "nested": [row() for _ in range(chance.randrange(3))]} for _ in range(ROWS)]
+    flat = [(name, kind) for name, (kind, _) in KINDS.items()]
+    return pyarrow.Table.from_pylist(rows, pyarrow.schema([*flat, ("nested", pyarrow.list_(pyarrow.struct(flat)))]))
 
 
 def plain(value: Any) -> Any:
