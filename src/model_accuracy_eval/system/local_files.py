@@ -47,7 +47,7 @@ def read_whole(path: str) -> bytes:
 
 
 class TaskFiles:
-    """Implements `tasks.lm_eval.yaml_files.Files`."""
+    """Implements `tasks.importers.lm_eval_files.TaskFileReader`."""
 
     def read(self, path: str) -> bytes:
         try:

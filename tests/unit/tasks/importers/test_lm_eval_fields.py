@@ -43,12 +43,6 @@ def reasons(*, trusted: bool = False, **fields: Any) -> tuple[str, ...]:
     return error.value.reasons
 
 
-def test_l36_the_prompt_is_one_user_turn() -> None:
-    """Description, question and prefix as lm-eval joins them, in the one message of a chat."""
-    (turn,) = built(description="Add.\n\n", gen_prefix="It is").problems[1].messages
-    assert (turn.role, turn.content) == ("user", "Add.\n\nQ: 1+1?\nA: It is")
-
-
 def test_l36_a_column_is_told_from_a_template() -> None:
     """A name that the row has is its value, whatever characters it holds; a name it has not stands for itself."""
     row = {"the question": "{{ 1 }}?", "a": "7"}

@@ -57,19 +57,6 @@ def test_pairs_of_tags_are_lists() -> None:
     assert (first.metrics[0].args, second.metrics[0].args) == ({"listed": True}, {})
 
 
-def test_l13_a_class_is_a_filter_of_the_authors() -> None:
-    """Named where it stands, with its arguments; without trust it is a reason like any other function."""
-    step = {"function": PythonReference("utils.Marked", "/t"), "group_select": 1, "kwargs": {"mark": "!"}}
-    found = task(**filtered(step))
-    assert found.pipelines[0].filters == (
-        Step(name="custom", args={"group_select": 1, "mark": "!", "filter_fn": "/t/utils.py:Marked"}),
-    )
-    assert found.extras == ("*",)
-    assert reasons(trusted=False, **filtered(step)) == (
-        "its filter is Python (!function utils.Marked), which is run only with --trust-python",
-    )
-
-
 def test_a_filter_that_no_table_has_may_be_registered_by_the_tasks_one_module() -> None:
     """Only with trust, and not where several modules might know the name."""
     own = {

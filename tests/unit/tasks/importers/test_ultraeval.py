@@ -196,16 +196,6 @@ def test_u8_u10_options_are_weighed_behind_the_whole_prompt() -> None:
     assert (found.boundary, problem.gold, problem.extras["target_scores"]) == ("shared", (1,), {"yes": 0, "no": 1})
 
 
-@pytest.mark.parametrize(
-    ("postprocess", "per"),
-    [("", "answer"), ("general_torch_ppl", "answer"), ("general_torch_ppl_norm", "token")],
-)
-def test_u10_how_options_are_weighed(postprocess: str, per: str) -> None:
-    """Whole, or per token."""
-    found = task(**WEIGHED | {"postprocess": postprocess})
-    assert found.pipelines[0].metrics == (MetricUse(name="log_prob", label="acc", args={"per": per}),)
-
-
 def test_parameters_of_weighing_are_left_aside_and_told() -> None:
     """They say how UltraEval's own server is to be asked."""
     found = imported(
