@@ -52,9 +52,8 @@ def tasks(dataset: str, every: int) -> list[Program]:
 
 
 NAMED = (
-    "skips", "skips after the first call", "stops the test from within", "marks the tests as skipped",
-    "empties the tests", "gives back constants of the tests",
-    "jumps to the end of the test", "gives back what its caller expects", "false modules", "false classes",
+    "skips", "stops the test from within", "marks the tests as skipped", "empties the tests",
+    "jumps to the end of the test", "gives back what its caller expects", "false modules",
 )  # fmt: skip
 """Skipping, the garbage collector, frames and false modules: what has passed before."""
 

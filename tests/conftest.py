@@ -28,7 +28,6 @@ LONG_SUITES = {
     "parity/": "compares with lm-eval itself, in environments of its own",
     "simulator/": "builds the image and plays whole workflow runs before a real engine",
     "integration/image/": "builds the image",
-    "integration/sandbox/test_sandbox_mutants.py": "runs programs that nobody wrote for most of a minute",
     "integration/sandbox/test_sandbox_time.py": "waits until programs have used up their time",
     "integration/sandbox/test_sandbox_faults.py": "kills workers under a thousand programs",
     "integration/container/": "starts containers of adapters",

@@ -271,7 +271,6 @@ class FakeWeightsSource:
 
     def __init__(self, refusal: str = "") -> None:
         self.refusal = refusal
-        self.fetched: list[str] = []
 
     def measure(self, reference: str, limit: str) -> WeightsInfo:
         if self.refusal:
@@ -279,7 +278,6 @@ class FakeWeightsSource:
         return WeightsInfo(reference=reference, commit="c" * 40, size=1, shown="1 byte")
 
     def fetch(self, reference: str) -> str:
-        self.fetched.append(reference)
         return reference
 
 
@@ -375,11 +373,9 @@ class RecordingProgress:
 
     def __init__(self) -> None:
         self.said: list[str] = []
-        self.ended: dict[str, Counts] = {}
-        self.stages: list[str] = []
 
     def enter(self, stage: str) -> None:
-        self.stages.append(stage)
+        """Nobody asks."""
 
     def say(self, sentence: str) -> None:
         self.said.append(sentence)
@@ -394,7 +390,7 @@ class RecordingProgress:
         """Too many to remember."""
 
     def end(self, dataset: str, counts: Counts) -> None:
-        self.ended[dataset] = counts
+        """Nobody asks."""
 
     def close(self) -> None:
         """Nothing is open."""

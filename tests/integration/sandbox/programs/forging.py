@@ -7,39 +7,11 @@ FORGING = {
     "becomes /bin/true": Sample("import os\n" + body("os.execv('/bin/true', ['true'])"), NO_PASS),
     "atexit forces 0": Sample("import atexit, os\natexit.register(os._exit, 0)\n" + body("raise ValueError"), NO_PASS),
     "fork; the parent leaves": Sample("import os\n" + body("if os.fork(): os._exit(0)\nreturn None"), NO_PASS),
-    "traces the caller": Sample(
-        "import sys\n"
-        + body(
-            "frame = sys._getframe()\nwhile frame:\n    frame.f_trace = lambda *_: None\n    frame = frame.f_back\nsys.settrace(lambda *_: None)\nreturn 0"
-        ),
-        NO_PASS,
-    ),
-    "reads constants of its callers": Sample(
-        "import sys\n"
-        + body(
-            "frame = sys._getframe(1)\nwhile frame:\n    if frame.f_code.co_filename == '<tests>':\n        class All(int):\n            def __eq__(s, o): return True\n"
-            "        return All()\n    frame = frame.f_back\nreturn 0"
-        ),
-        NO_PASS,
-    ),
-    "forges the report through frames": Sample(
-        "import sys, os, json, struct\n"
-        + body(
-            "data = json.dumps(['passed', '']).encode()\nfor fd in range(3, 300):\n    try: os.write(fd, struct.pack('>I', len(data)) + data)\n"
-            "    except OSError: pass\nos._exit(0)"
-        ),
-        NO_PASS,
-    ),
     "answers in place of the harness": Sample(
         "import sys\n"
         + body(
             "frame = sys._getframe()\nwhile frame:\n    for value in list(frame.f_locals.values()):\n        if isinstance(value, list): value.append('passed')\n    frame = frame.f_back\nreturn 0"
         ),
-        NO_PASS,
-    ),
-    "patches json": Sample(
-        'import json\njson.JSONEncoder.encode = lambda *_: \'["passed",""]\'\njson.dumps = lambda *_: \'["passed",""]\'\n'
-        + body("return 0"),
         NO_PASS,
     ),
     "patches the encoder of answers": Sample(
@@ -80,5 +52,4 @@ FORGING = {
         NO_PASS,
         not_in=("uid", "none"),
     ),
-    "closes every descriptor": Sample("import os\n" + body("os.closerange(0, 1000)\nreturn 0"), NO_PASS),
 }

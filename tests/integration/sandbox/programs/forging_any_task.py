@@ -20,7 +20,6 @@ def functions():
 FORGERIES = {
     "skips": _calling("import unittest\ndef forge(): raise unittest.SkipTest"),
     "stops the test from within": _calling("import unittest.case\ndef forge(): raise unittest.case._ShouldStop"),
-    "is exhausted": _calling("def forge(): raise StopIteration"),
     "wants no tests": _calling(
         "import unittest\ndef forge(): pass\ndef load_tests(*_): return unittest.TestSuite()\n"
         "unittest.TestLoader.getTestCaseNames = lambda *_: []"
@@ -63,13 +62,6 @@ FORGERIES = {
         "class All:\n    __eq__ = __contains__ = __ge__ = __le__ = __gt__ = __lt__ = lambda *_: True\n"
         "    __ne__ = lambda *_: False\n    __hash__ = object.__hash__\ndef forge(): return All()"
     ),
-    "a number that equals everything": _calling(
-        "class All(int):\n    __eq__ = lambda *_: True\n    __ne__ = lambda *_: False\n    __hash__ = int.__hash__\ndef forge(): return All()"
-    ),
-    "a mock": _calling(
-        "from unittest.mock import MagicMock\ndef forge():\n    it = MagicMock()\n    it.__eq__ = lambda *_: True\n"
-        "    it.__ne__ = lambda *_: False\n    it.__contains__ = lambda *_: True\n    return it"
-    ),
     "says yes to every question": _calling(
         "class Yes:\n    __eq__ = __contains__ = __ge__ = __le__ = __gt__ = __lt__ = lambda *_: True\n"
         "    __ne__ = lambda *_: False\n    __hash__ = object.__hash__\n    __bool__ = lambda _: True\n    __len__ = lambda _: 1\n"
@@ -107,7 +99,6 @@ FORGERIES = {
     "false files": _calling(
         "import os\ndef forge():\n    for place, _, names in os.walk('.'):\n        for name in names: open(os.path.join(place, name), 'w').close()"
     ),
-    "leaves": _calling("import sys\ndef forge(): sys.exit(0)"),
     "leaves hard": _calling("import os\ndef forge(): os._exit(0)"),
     "interrupts": _calling("def forge(): raise KeyboardInterrupt"),
     "reports a pass": _calling(
