@@ -21,6 +21,8 @@ NO_PIP = 90
 """The exit code of what installs requirements, where there is no pip."""
 PROVIDED = {"torch", "torch-npu", "cann"}
 """What the machine's framework version brings; a package from an index would silently replace it."""
+_LOOKED_AT = 16 << 20
+"""Bytes of a file: one of many gigabytes of zeros takes no room in a repository."""
 _NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
@@ -42,7 +44,8 @@ def deploy_command(folder: str, path: str) -> list[str]:
 def read_script(script: Path) -> bytes:
     """Returns the script's bytes, if a shell can read them."""
     try:
-        text = script.read_bytes()
+        with script.open("rb") as file:
+            text = file.read(_LOOKED_AT)
     except FileNotFoundError as error:
         if script.is_symlink():
             raise Refused(f"{script} cannot be read: {error.strerror}.") from error
@@ -84,7 +87,8 @@ def wants_packages(requirements: Path) -> bool:
 
 def _lines(requirements: Path) -> list[str]:
     try:
-        return requirements.read_bytes().decode("utf-8-sig", "replace").splitlines()
+        with requirements.open("rb") as file:
+            return file.read(_LOOKED_AT).decode("utf-8-sig", "replace").splitlines()
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -55,18 +55,6 @@ def test_served_to_the_action_alone(inside: RunInside, tmp_path: Path, client: "
     assert names(client, repository) == set()
 
 
-def test_surroundings_inside(inside: RunInside, tmp_path: Path) -> None:
-    """Neither our image's variables nor our tokens reach the adapter; it has no socket and no other mount."""
-    make_adapter(tmp_path / "adapter", f"env; cat /proc/self/mountinfo; ls -a {WORKSPACE} /run\n")
-    environment = {"INPUT_TOKEN": "MARKER-1", "GITHUB_TOKEN": "MARKER-2", "MEANT_FOR_IT": "yes", "HOME": "/github/home"}
-    (tmp_path / "beside").write_text("of the workspace")
-    told(inside({"folder": f"{WORKSPACE}/adapter", "serves": False}, environment=environment))
-    log = (tmp_path / "deploy.log").read_text()
-    assert "MEANT_FOR_IT=yes" in log
-    for hidden in ("MARKER", "docker.sock", "OF_OUR_IMAGE", "PYTHONPATH", "/github/home", "beside"):
-        assert hidden not in log
-
-
 def test_permission_denied(inside: RunInside, tmp_path: Path) -> None:
     """A user who may not use the socket is told how to be allowed."""
     tmp_path.chmod(0o755)

@@ -1,6 +1,5 @@
 """The launcher on a plain machine, against a real engine."""
 
-import shutil
 import socket
 import zipfile
 from pathlib import Path
@@ -212,15 +211,6 @@ def test_removed_by_somebody_else(start: Start, client: "DockerClient") -> None:
     client.containers.get(box.name).remove(force=True)
     until(lambda: box.exit_code() is not None, "the end is noticed")
     assert box.exit_code() in (-9, 137)
-
-
-def test_symbolic_folder(start: Start, tmp_path: Path) -> None:
-    """An adapter behind a link runs under the name that the caller gave."""
-    shutil.copytree(EXAMPLE, tmp_path / "real", ignore=shutil.ignore_patterns("weights", "training"))
-    (tmp_path / "real" / "deploy.sh").write_text("pwd; ls -d server.py\n")
-    (tmp_path / "link").symlink_to("real")
-    told = ended(start("", folder=str(tmp_path / "link")))
-    assert told.splitlines()[-2:] == [str(tmp_path / "link"), "server.py"]
 
 
 CONFINED = """

@@ -183,16 +183,6 @@ def test_metrics_that_the_method_cannot_give_are_refused_before_any_request() ->
     assert not any(name.startswith("predictions/") for name in store.files)
 
 
-def test_l25_l26_a_long_text_has_its_perplexity() -> None:
-    """Over several windows."""
-    rows = [{"question": "the cat is a mat " * 40}]
-    with LikelihoodServer(style=replace(VLLM, context=64)) as server:
-        (dataset_result,) = evaluate(server, built(ROLLING, rows))
-    value = figures(dataset_result)["bits_per_byte"]
-    assert value is not None
-    assert value > 0
-
-
 def test_more_options_than_letters_need_log_likelihoods_of_texts() -> None:
     """Only where letters are all there is."""
     rows = [{"question": "the", "options": [f" cat {number}" for number in range(27)], "answer": 0}]
