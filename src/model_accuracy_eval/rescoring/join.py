@@ -49,11 +49,14 @@ def _beside_the_words(problem: Problem) -> Iterator[object]:
 class _QuestionIndex:
     def __init__(self, problems: Sequence[Problem]) -> None:
         self._texts = {problem.id: [plain(text) for text in problem.row_texts] for problem in problems}
-        self._options = {problem.id: [plain(text) for text in _options(problem)] for problem in problems}
+        self._options = {
+            problem.id: [plain(text) for text in problem.row_options or problem.choices] for problem in problems
+        }
         self._by_opening: dict[str, list[Problem]] = {}
         for problem in problems:
             if texts := self._texts[problem.id]:
-                self._by_opening.setdefault(_opening(texts[0]), []).append(problem)
+                opening = texts[0][: next(size for size in _OPENINGS if size <= len(texts[0]))]
+                self._by_opening.setdefault(opening, []).append(problem)
         self._sizes = sorted({len(opening) for opening in self._by_opening}, reverse=True)
 
     def find(self, saved: SavedProblem, taken: set[int]) -> Problem | None:
@@ -99,14 +102,6 @@ class _QuestionIndex:
                 return 1, sum(map(len, options))
             end = place + len(option)
         return 2, sum(map(len, options))
-
-
-def _opening(text: str) -> str:
-    return text[: next(size for size in _OPENINGS if size <= len(text))]
-
-
-def _options(problem: Problem) -> Sequence[str]:
-    return problem.row_options or problem.choices
 
 
 _SEPARATORS = re.compile(r"[\s/_:-]+")

@@ -93,8 +93,10 @@ class Library:
             match = self._find(base)
             tasks_of_time = tuple(window.of(task) for task in match.in_their_forms().tasks)
             return NamedTasks(tasks_of_time, (), match.ignored)
-        if not base or form not in addresses.FORMATS or self._is_of_the_table(name, base):
+        if not base or form not in addresses.FORMATS:
             return self._find(name).in_their_forms()
+        if dataset_table.canonical(name) is not None and not (self.folders and self._imported(base)):
+            return self._find(name).in_their_forms()  # the table has a prompt of that name
         match = self._find(base)
         return NamedTasks(
             tuple(addresses.task_in_format(task, form) for task in match.tasks),
@@ -114,10 +116,6 @@ class Library:
         if group := dataset_table.GROUPS.get(dataset_table.canonical(name) or name):
             return NamedTasks(tuple(map(dataset_table.find, group.members)), (group,))
         return NamedTasks((dataset_table.find(name),))
-
-    def _is_of_the_table(self, name: str, base: str) -> bool:
-        """Whether the table has a prompt of that name, and the user's folders have no dataset of its own."""
-        return dataset_table.canonical(name) is not None and not (self.folders and self._imported(base))
 
     def _imported(self, name: str) -> ImportedTasks | None:
         """The task of that name in the user's folders, in lm-eval's format or UltraEval's."""

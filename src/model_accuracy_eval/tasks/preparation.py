@@ -166,7 +166,9 @@ class _DatasetBuilder:
         task = self._task
         choices = prompts.listed(task.choices, row, where)
         references = self._references(row, where)
-        gold = _gold(references[0], choices, where) if task.kind in {"choice", "schema"} else ()
+        gold = positions(references[0], choices) if task.kind in {"choice", "schema"} else ()
+        if gold is None:
+            raise BadData(f"{where}: the right answer '{references[0]}' is none of the {len(choices)} options.")
         return _AnswerKey(references, choices, gold)
 
     def _references(self, row: DataRow, where: str) -> tuple[str, ...]:
@@ -234,13 +236,6 @@ class _AnswerKey(msgspec.Struct, frozen=True):
     gold: tuple[int, ...]
 
 
-def _gold(reference: str, choices: Sequence[str], where: str) -> tuple[int, ...]:
-    gold = positions(reference, choices)
-    if gold is None:
-        raise BadData(f"{where}: the right answer '{reference}' is none of the {len(choices)} options.")
-    return gold
-
-
 # A version identifies the question across releases of this program. What a task does not use is not hashed, so that
 # fields which a release adds to the records change no version.
 
@@ -260,9 +255,13 @@ def _hashed_answers(problem: Problem) -> tuple[Any, ...]:
 
 def _without_defaults(value: Any) -> Any:
     """A record as the fields that differ from their defaults."""
+
+    def usual(field: msgspec.structs.FieldInfo) -> Any:
+        return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
     if isinstance(value, msgspec.Struct):
         fields = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
-        return {field.name: _without_defaults(content) for field, content in fields if content != _default(field)}
+        return {field.name: _without_defaults(content) for field, content in fields if content != usual(field)}
     return [_without_defaults(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -273,10 +272,6 @@ def _by_content(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_by_content(content) for content in value]
     return user_functions.by_content(value) if isinstance(value, str) else value
-
-
-def _default(field: msgspec.structs.FieldInfo) -> Any:
-    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
 def _digest(values: Sequence[Any]) -> str:

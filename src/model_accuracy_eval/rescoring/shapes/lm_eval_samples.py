@@ -28,7 +28,8 @@ def _sample(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     single = [entry[0] if isinstance(entry, list) and len(entry) == 1 else entry for entry in answers]
     likelihoods = [_loglikelihood(entry) for entry in single]
     if likelihoods and likelihoods[0] is not None:
-        yield replace(reply, options=_options(row), loglikelihoods=tuple(likelihoods))
+        options = tuple(ending.removeprefix(" ") for ending in row.plain_texts("arguments.*.arg_1|arguments.*.1"))
+        yield replace(reply, options=options, loglikelihoods=tuple(likelihoods))
         return
     if len(replies) > 1:
         raise row.wrong("resps", f"has replies to {len(replies):,} requests, and which is the answer is not known")
@@ -55,10 +56,6 @@ def _loglikelihood(value: object) -> Loglikelihood | None:
         case [logprob, greedy] if str(greedy) in {"True", "False"}:
             return Loglikelihood(logprob=float(str(logprob)), greedy=str(greedy) == "True")
     return None
-
-
-def _options(row: ReplyRow) -> tuple[str, ...]:
-    return tuple(ending.removeprefix(" ") for ending in row.plain_texts("arguments.*.arg_1|arguments.*.1"))
 
 
 def _right_answers(row: ReplyRow) -> tuple[str, ...]:

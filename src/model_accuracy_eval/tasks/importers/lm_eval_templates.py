@@ -246,7 +246,10 @@ def examples(fields: TaskFields, findings: ImportFindings) -> FewShot:
         return FewShot(count=0, delimiter=delimiter, turns=turns)
     split = own.get("split") or fields.get("fewshot_split")
     samples = None if split else own.get("samples")
-    written = _written_samples(samples, findings) if isinstance(samples, PythonReference) else None
+    written = None
+    if isinstance(samples, PythonReference):  # examples that a function of the author returns
+        recipe = Recipe(folder=samples.folder, loader=findings.python("fewshot_config.samples", samples))
+        written = DataFile(name=f"{samples.name}()", recipe=recipe)
     return FewShot(
         data=written or (None if samples else _pool(fields, split, findings)),
         rows=() if written else tuple(samples or ()),
@@ -258,12 +261,6 @@ def examples(fields: TaskFields, findings: ImportFindings) -> FewShot:
         delimiter=delimiter,
         turns=turns,
     )
-
-
-def _written_samples(function: PythonReference, findings: ImportFindings) -> DataFile:
-    """Examples that a function of the author returns."""
-    recipe = Recipe(folder=function.folder, loader=findings.python("fewshot_config.samples", function))
-    return DataFile(name=f"{function.name}()", recipe=recipe)
 
 
 def _pool(fields: TaskFields, split: str | None, findings: ImportFindings) -> DataFile | None:

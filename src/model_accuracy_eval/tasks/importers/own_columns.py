@@ -67,7 +67,11 @@ def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str
     names = [name for name in names_of(rows) if name not in given.values()]
     columns = _given(given)
     _refuse_unknown(where, rows, given)
-    nested = next((name for name in names if normal(name) == "question" and _is_nested(rows, name)), None)
+    named = [name for name in names if normal(name) == "question"]
+    inside = {"stem", "choices"}
+    nested = next(
+        (one for one in named if all(isinstance(row.get(one), dict) and inside <= row[one].keys() for row in rows)), ""
+    )
     if nested and not columns.question:  # as in ARC's and CommonsenseQA's own files
         columns = replace(columns, question=f"{nested}.stem", choices=columns.choices or (f"{nested}.choices",))
         names.remove(nested)
@@ -113,10 +117,6 @@ def _refuse_unknown(where: str, rows: Sequence[DataRow], given: Mapping[str, str
                     f"{where}: there is no column '{column}', which --columns {role}={value} names; there are: "
                     f"{', '.join(names_of(rows))}."
                 )
-
-
-def _is_nested(rows: Sequence[DataRow], name: str) -> bool:
-    return all(isinstance(row.get(name), dict) and {"stem", "choices"} <= row[name].keys() for row in rows)
 
 
 def _with_question(where: str, names: Sequence[str], columns: Columns) -> Columns:

@@ -152,11 +152,18 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
     read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(rows, start=1)]
     shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
     has_options = "letter" in shape.kinds
+    fields, usual = msgspec.to_builtins(shape), msgspec.to_builtins(QuestionShape(columns=columns))
+    said = {name: value for name, value in fields.items() if value != usual[name]}  # as a user would write it
     return TaskSpec(
         name=name,
         about=" ".join(["Own questions.", *about(rows, read, shape, position_is_shown=is_shown)]),
         data=data,
-        views=(Step(name="own_questions", args=_arguments(shape)),),
+        views=(
+            Step(
+                name="own_questions",
+                args={"columns": {name: value for name, value in fields["columns"].items() if value}} | said,
+            ),
+        ),
         fields=(),
         prompt=Prompt(
             question="{{ question }}" + (_LISTED if has_options else ""),
@@ -171,14 +178,6 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
         max_tokens=1024,
         pipelines=_pipelines(shape),
     )
-
-
-def _arguments(shape: QuestionShape) -> dict[str, object]:
-    """The shape as a user would write it: without what is as usual."""
-    fields = msgspec.to_builtins(shape)
-    usual = msgspec.to_builtins(QuestionShape(columns=shape.columns))
-    columns = {name: value for name, value in fields["columns"].items() if value}
-    return {"columns": columns} | {name: value for name, value in fields.items() if value != usual[name]}
 
 
 def _pipelines(shape: QuestionShape) -> tuple[Pipeline, ...]:

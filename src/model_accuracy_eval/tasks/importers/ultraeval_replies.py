@@ -83,17 +83,17 @@ def _config(file: str, number: int, entry: Any) -> Config:
     try:
         fields = msgspec.convert(entry, ConfigFields)
     except msgspec.ValidationError as error:
-        raise task_file.usage_error(f"{file}, task {number}", error, _fields_at) from error
+
+        def known(place: str) -> Sequence[str]:
+            kind = Generate if "generate" in place else MetricEntry if "metric" in place else ConfigFields
+            return kind.__struct_fields__
+
+        raise task_file.usage_error(f"{file}, task {number}", error, known) from error
     complete = _COMPLETE_NAME.fullmatch(fields.task_name)
     dataset = complete[1] if complete else _dataset(file, fields)
     method = "ppl" if fields.generate.method == "loglikelihood" else "gen"
     name = fields.task_name if complete else f"{dataset}_{fields.task_name.replace('_', '-')}_{method}"
     return Config(re.sub(r"[^\w.+-]", "_", name), dataset, fields, file)
-
-
-def _fields_at(place: str) -> Sequence[str]:
-    kind = Generate if "generate" in place else MetricEntry if "metric" in place else ConfigFields
-    return kind.__struct_fields__
 
 
 def _dataset(file: str, fields: ConfigFields) -> str:

@@ -143,10 +143,15 @@ def convert(config: Config, files: TaskFileReader, *, trusted: bool) -> Imported
         findings.refuse(f"it shows {fields.fewshot} examples")
     root = _root(config, files, findings)
     params = sampling_params(fields.generate.params, root, files, findings)
+    transform = PurePath(root or ".", fields.transform)
+    recipe = Recipe(
+        folder=str(transform.parent),
+        transform=Transform(function=f"{transform.stem}.transform", shots=fields.fewshot, task=config.name),
+    )
     task = TaskSpec(
         name=config.name,
         about=f"UltraEval's task {fields.task_name}, rows of {PurePath(fields.path).name}.",
-        data=DataFile(name=str(PurePath(root or ".", fields.path)), recipe=_recipe(config, root)),
+        data=DataFile(name=str(PurePath(root or ".", fields.path)), recipe=recipe),
         views=(Step(name="programs"),) if ultraeval_replies.runs_programs(fields) else (),
         fields=(),
         prompt=_prompt(config),
@@ -174,14 +179,6 @@ def _root(config: Config, files: TaskFileReader, findings: ImportFindings) -> st
         return root
     findings.refuse(f"its transform '{transform}' is found neither in {folder} nor in the {_LEVELS - 1} folders above")
     return None
-
-
-def _recipe(config: Config, root: str | None) -> Recipe:
-    transform = PurePath(root or ".", config.fields.transform)
-    return Recipe(
-        folder=str(transform.parent),
-        transform=Transform(function=f"{transform.stem}.transform", shots=config.fields.fewshot, task=config.name),
-    )
 
 
 def _prompt(config: Config) -> Prompt:
