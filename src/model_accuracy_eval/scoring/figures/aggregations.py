@@ -13,53 +13,12 @@ from typing import Any, Generic, TypeVar
 import numpy
 from numpy.typing import NDArray
 
+from model_accuracy_eval import extras
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.scoring.figures import groups, intervals
 from model_accuracy_eval.scoring.figures.intervals import Floats, Places
-from model_accuracy_eval.scoring.metrics import translation, user_functions
-from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue, fill, finite, mixes_infinities
-
-# F1 and Matthews' correlation of (right, chosen) labels.
-
-LabelCodes = NDArray[numpy.int64]
-"""(right, chosen) labels as numbers: draws x problems x 2."""
-
-
-def label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> LabelCodes:
-    """(right, chosen) labels as small numbers: 0 and 1 stay, any others follow."""
-    codes: dict[Hashable, int] = {0: 0, 1: 1}
-    return numpy.array([[codes.setdefault(label, len(codes)) for label in pair] for pair in pairs])
-
-
-def _label_counts(labels: LabelCodes, size: int) -> LabelCodes:
-    """How often each of the first `size` codes occurs in each draw."""
-    draws = len(labels)
-    places = labels + size * numpy.arange(draws)[:, None]
-    return numpy.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
-
-
-def f1(pairs: LabelCodes) -> Floats:
-    """F1 of label 1 if all labels are 0 or 1, else the mean of the F1 of every label."""
-    gold, chosen = pairs[..., 0], pairs[..., 1]
-    size = max(2, int(pairs.max()) + 1)
-    named = _label_counts(gold, size) + _label_counts(chosen, size)
-    # Pairs that do not agree are counted under one code more, which is cut off.
-    hits = _label_counts(numpy.where(gold == chosen, gold, size), size + 1)[:, :size]
-    scores = numpy.where(named > 0, 2 * hits / numpy.maximum(named, 1), 0.0)
-    binary = named[:, 2:].sum(axis=1) == 0
-    return numpy.where(binary, scores[:, 1], scores.sum(axis=1) / (named > 0).sum(axis=1))
-
-
-def matthews(pairs: LabelCodes) -> Floats:
-    """Correlation of right and chosen labels, however many there are; 0 where one of the two never varies."""
-    gold, chosen = pairs[..., 0], pairs[..., 1]
-    size, labels = pairs.shape[1], int(pairs.max()) + 1
-    golds, chosens = _label_counts(gold, labels), _label_counts(chosen, labels)
-    covariance = (gold == chosen).sum(axis=1) * size - (golds * chosens).sum(axis=1)
-    # As floats: the product does not fit into an integer beyond some ten thousand problems.
-    spread = (size**2 - (chosens**2).sum(axis=1)).astype(float) * (size**2 - (golds**2).sum(axis=1))
-    return numpy.where(spread > 0, covariance / numpy.sqrt(numpy.maximum(spread, 1.0)), 0.0)
-
+from model_accuracy_eval.scoring.metrics import user_functions
+from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue, Metric, fill, finite, mixes_infinities
 
 Number = TypeVar("Number", bound="numpy.generic")
 Statistics = tuple[tuple[float, ...], ...]
@@ -222,12 +181,151 @@ def _pooled(values: Floats) -> Floats:
     return _divide(hits, items)
 
 
+# F1 and Matthews' correlation of (right, chosen) labels.
+
+
+LabelCodes = NDArray[numpy.int64]
+"""(right, chosen) labels as numbers: draws x problems x 2."""
+
+
+def label_codes(pairs: Sequence[tuple[Hashable, Hashable]]) -> LabelCodes:
+    """(right, chosen) labels as small numbers: 0 and 1 stay, any others follow."""
+    codes: dict[Hashable, int] = {0: 0, 1: 1}
+    return numpy.array([[codes.setdefault(label, len(codes)) for label in pair] for pair in pairs])
+
+
+def _label_counts(labels: LabelCodes, size: int) -> LabelCodes:
+    """How often each of the first `size` codes occurs in each draw."""
+    draws = len(labels)
+    places = labels + size * numpy.arange(draws)[:, None]
+    return numpy.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
+
+
+def f1(pairs: LabelCodes) -> Floats:
+    """F1 of label 1 if all labels are 0 or 1, else the mean of the F1 of every label."""
+    gold, chosen = pairs[..., 0], pairs[..., 1]
+    size = max(2, int(pairs.max()) + 1)
+    named = _label_counts(gold, size) + _label_counts(chosen, size)
+    # Pairs that do not agree are counted under one code more, which is cut off.
+    hits = _label_counts(numpy.where(gold == chosen, gold, size), size + 1)[:, :size]
+    scores = numpy.where(named > 0, 2 * hits / numpy.maximum(named, 1), 0.0)
+    binary = named[:, 2:].sum(axis=1) == 0
+    return numpy.where(binary, scores[:, 1], scores.sum(axis=1) / (named > 0).sum(axis=1))
+
+
+def matthews(pairs: LabelCodes) -> Floats:
+    """Correlation of right and chosen labels, however many there are; 0 where one of the two never varies."""
+    gold, chosen = pairs[..., 0], pairs[..., 1]
+    size, labels = pairs.shape[1], int(pairs.max()) + 1
+    golds, chosens = _label_counts(gold, labels), _label_counts(chosen, labels)
+    covariance = (gold == chosen).sum(axis=1) * size - (golds * chosens).sum(axis=1)
+    # As floats: the product does not fit into an integer beyond some ten thousand problems.
+    spread = (size**2 - (chosens**2).sum(axis=1)).astype(float) * (size**2 - (golds**2).sum(axis=1))
+    return numpy.where(spread > 0, covariance / numpy.sqrt(numpy.maximum(spread, 1.0)), 0.0)
+
+
+# BLEU, chrF and TER by sacrebleu: figures of a whole dataset, computed from statistics of its sentences.
+#
+# The statistics add up, so a bootstrap draws them again instead of counting n-grams a hundred times.
+
+
+Sentence = tuple[tuple[str, ...], str, str]
+"""Right answers, answer, and the tokeniser for both."""
+
+
+def sentence(answer: str, references: Sequence[str], *, tokenizer: str = "") -> Sentence:
+    """What sacrebleu's figure of the whole dataset needs of one sample."""
+    return tuple(references), answer, tokenizer
+
+
+def _measure(kind: str, tokenizer: str) -> Any:
+    sacrebleu = extras.load("sacrebleu")
+    metrics = sacrebleu.metrics
+    measures: dict[str, Callable[[], Any]] = {
+        "bleu": partial(metrics.BLEU, tokenize=tokenizer or None),
+        "chrf": metrics.CHRF,
+        "chrf++": partial(metrics.CHRF, word_order=2),
+        "ter": metrics.TER,
+    }
+    return measures[kind]()
+
+
+def corpus_statistics(kind: str, sentences: Sequence[Sentence]) -> Floats:
+    """Counts of every sentence, one row each; sentences may have different numbers of right answers."""
+    width = max(len(references) for references, _, _ in sentences)
+    columns = [[right[place] if place < len(right) else None for right, _, _ in sentences] for place in range(width)]
+    measure = _measure(kind, sentences[0][2])
+    answers = [answer for _, answer, _ in sentences]
+    # sacrebleu's own significance tests call its two private methods in the same way.
+    return numpy.array(measure._extract_corpus_statistics(answers, columns), dtype=float)  # noqa: SLF001
+
+
+def corpus_figures(kind: str, counts: Floats) -> Floats:
+    """One figure for each draw, 0..100, or more for TER. `counts`: draws x sentences x numbers."""
+    measure = _measure(kind, "")
+    return numpy.array([measure._compute_score_from_stats(total.tolist()).score for total in counts.sum(axis=1)])  # noqa: SLF001
+
+
+def corpus_ends(kind: str, sentences: Sequence[Sentence | LostValue]) -> Ends:
+    """Between what the figure lies while some answers are unknown.
+
+    One answer of any length can take BLEU and chrF almost to 0 and TER as high as one likes. For the other end the
+    unknown answers are equal to all of their right answers, and long enough to spare the others BLEU's penalty for
+    answers that are too short: a little better than they can be.
+    """
+    lost = [value.counted for value in sentences if isinstance(value, LostValue)]
+    known = [value for value in sentences if not isinstance(value, LostValue)]
+    if not lost:
+        figure = float(corpus_figures(kind, corpus_statistics(kind, known)[None])[0])
+        return figure, figure
+    if kind == "ter":
+        firsts = [(references, references[0], tokenizer) for references, _, tokenizer in lost]
+        right = corpus_statistics(kind, firsts) * (0, 1)  # no edits
+        return float(corpus_figures(kind, numpy.concatenate([*_counts(kind, known), right])[None])[0]), None
+    if not known:
+        return 0.0, 100.0
+    copies = [(references, right, tokenizer) for references, _, tokenizer in lost for right in references]
+    total = numpy.concatenate([corpus_statistics(kind, known), corpus_statistics(kind, copies)]).sum(axis=0)
+    if kind == "bleu":
+        total[0] = max(total[:2])
+    used = total[_BLEU_TOTALS] if kind == "bleu" else corpus_statistics(kind, known).sum(axis=0)[::3]
+    return 0.0, float(corpus_figures(kind, total[None, None])[0]) if used.all() else 100.0
+
+
+def _counts(kind: str, sentences: Sequence[Sentence]) -> list[Floats]:
+    return [corpus_statistics(kind, sentences)] if sentences else []
+
+
+_BLEU_TOTALS = slice(6, None)
+"""Numbers of n-grams in all answers, behind both lengths and the numbers of n-grams that are right."""
+
+
+def sentence_score(answer: str, references: Sequence[str], *, kind: str, tokenizer: str = "") -> float:
+    """The figure of one sentence alone, as a share."""
+    counts = corpus_statistics(kind, [sentence(answer, references, tokenizer=tokenizer)])
+    return float(corpus_figures(kind, counts[None])[0]) / 100
+
+
+_NEEDS = ("sacrebleu",)
+
+TRANSLATION_METRICS = {
+    **{
+        name: Metric(
+            score=sentence, aggregation=name, share=False, higher_is_better=name != "ter", needs=_NEEDS
+        )
+        for name in ("bleu", "chrf", "chrf++", "ter")
+    },
+    "sentence_bleu": Metric(score=partial(sentence_score, kind="bleu"), needs=_NEEDS),
+    "sentence_chrf": Metric(score=partial(sentence_score, kind="chrf"), needs=_NEEDS),
+}  # fmt: skip
+
+
 def _corpus(kind: str) -> Aggregation:
     return _bootstrapped(
-        partial(translation.figures, kind),
-        partial(translation.statistics, kind),
+        partial(corpus_figures, kind),
+        partial(corpus_statistics, kind),
         draws=100,
-        limits=partial(translation.ends, kind),
+        limits=partial(corpus_ends, kind),
     )
 
 

@@ -23,6 +23,7 @@ from model_accuracy_eval.records import (
     Verdict,
 )
 from model_accuracy_eval.scoring.answers.stated_answers import choice_letter
+from model_accuracy_eval.scoring.figures.aggregations import TRANSLATION_METRICS
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.filters.filters import HASHES, strip_thoughts
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import INSTRUCTION_METRICS
@@ -44,7 +45,6 @@ from model_accuracy_eval.scoring.metrics.exams import BBEH_METRICS, EXAM_METRICS
 from model_accuracy_eval.scoring.metrics.likelihoods import LIKELIHOOD_METRICS, OPTION_METRICS
 from model_accuracy_eval.scoring.metrics.metric_type import Metric, SampleValue
 from model_accuracy_eval.scoring.metrics.texts import LONG_TEXT_METRICS, OVERLAP_METRICS, READING_METRICS
-from model_accuracy_eval.scoring.metrics.translation import TRANSLATION_METRICS
 from model_accuracy_eval.scoring.metrics.user_functions import HUGGING_FACE, PAIR_METRICS, user_metric
 
 __all__ = ["METRICS", "PARTS", "Metric", "SampleValue", "check", "metric"]

@@ -3,36 +3,26 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.scoring.judged_tasks import task
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import (
     Attempt,
-    DataFile,
     Fault,
     FaultKind,
     Message,
     MetricUse,
     Pipeline,
     Problem,
-    Prompt,
     Step,
     SummaryRow,
-    TaskSpec,
     Verdict,
 )
 from model_accuracy_eval.scoring.figures.judging import check, judge
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
 
 LETTERS = Pipeline(filters=(Step(name="stripped"),), metrics=(MetricUse(name="exact", label="accuracy"),))
-TASK = TaskSpec(
-    name="letters",
-    about="Letters.",
-    data=DataFile(name="letters.jsonl"),
-    fields=("question",),
-    prompt=Prompt(question="?"),
-    reference="A",
-    pipelines=(LETTERS,),
-)
+TASK = task(LETTERS)
 
 
 def problem(number: int, *references: str) -> Problem:
@@ -76,7 +66,7 @@ def test_rows_are_means_over_problems(given_: tuple[int, list[int]]) -> None:
 def test_one_sample_gives_plain_accuracy() -> None:
     """n = 1 has one row, under the name that readers know."""
     (row,) = counted(1, 1, 0, 1, 1)
-    assert (row.dataset, row.version, row.metric, row.mode, row.value) == ("letters", "0ba9da", "accuracy", "gen", 75.0)
+    assert (row.dataset, row.version, row.metric, row.mode, row.value) == ("demo", "0ba9da", "accuracy", "gen", 75.0)
 
 
 def test_several_k_stand_in_the_known_order() -> None:
