@@ -60,10 +60,15 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 @cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path: Path) -> tuple[str, ...]:
     """Every imported module, wherever in the file the import stands."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -126,7 +131,7 @@ def test_every_named_neighbour_is_one() -> None:
 def public_types() -> Iterator[tuple[str, str]]:
     """Name and module of every class and type alias that a module defines for others."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
+        for node in tree(path).body:
             names: list[str] = []
             if isinstance(node, ast.ClassDef):
                 names = [node.name]
@@ -157,7 +162,7 @@ def test_a_file_name_means_one_thing() -> None:
 
 def loaded(path: Path, known: Collection[str]) -> Iterator[str]:
     """The modules that an import of ours needs something of: of a package, its own names or modules inside it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -5,14 +5,12 @@ import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.e2e import command
 from tests.e2e.test_shards import answer
 from tests.servers.fault_server import FaultServer
 
-JSON = dict[str, Any]
 JOURNAL = f"predictions/{command.LABEL}/lengths.jsonl"
 ROWS = "".join(json.dumps({"question": f"How long is {'x' * n}?", "answer": str(n)}) + "\n" for n in range(12))
 
@@ -105,13 +103,6 @@ def test_a_damaged_shard_is_refused(damage: Callable[[Path], Path], shards: list
     assert done.code == 2, done.err
     assert DAMAGES[damage] in done.err
     assert not any((tmp_path / "merged").glob("*"))
-
-
-def test_what_is_merged_already_is_no_shard(shards: list[Path], tmp_path: Path) -> None:
-    assert command.run("merge", *shards, "--out", tmp_path / "merged").code == 0
-    merged = command.only_run(tmp_path / "merged")
-    done = command.run("merge", merged, shards[1], "--out", tmp_path / "again")
-    assert (done.code, "or is merged already" in done.err) == (2, True), done.err
 
 
 def test_questions_that_have_changed_are_not_judged(made: Path, shards: list[Path], tmp_path: Path) -> None:

@@ -69,11 +69,3 @@ def test_an_altered_run_is_not_exported(run: Path, tmp_path: Path) -> None:
     done = command.run("report", copy, "--into", tmp_path / "out", "--as", "junit")
     assert (done.code, "is not what the run" in done.err) == (2, True)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_place_to_write_is_needed_and_no_gate_is_decided(run: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = command.run("report", run, "--into", tmp_path / "file", "--as", "junit")
-    assert (done.code, "cannot be written" in done.err) == (2, True)
-    done = command.run("report", run, "--as", "junit", "--gate", "demo_arithmetic: avg@2 >= 50")
-    assert (done.code, "decide about its gates first" in done.err) == (2, True)

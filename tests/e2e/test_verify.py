@@ -44,13 +44,6 @@ def test_every_touched_file_is_listed(run: Path) -> None:
         assert line in done.err
 
 
-def test_a_run_without_an_end_is_no_run(tmp_path: Path) -> None:
-    """There is no manifest to check; exit code 2."""
-    done = command.run("verify", tmp_path)
-    assert done.code == 2
-    assert "did not come to its end" in done.err
-
-
 def test_a_journal_that_is_rewritten_under_way_has_no_verdict(tmp_path: Path) -> None:
     """Exit code 5 with file and line, and no figure is published."""
 

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from tests.browser import Tab, find_chromium, opened
 from tests.unit.report.test_comparison_page import compared
-from tests.unit.report.test_page import HOSTILE, MIXED, QUESTIONS, dataset_result, problem_result, report, weighed
+from tests.unit.report.test_page import HOSTILE, MIXED, QUESTIONS, dataset_result, problem_result, report
 from tests.unit.report.test_page_replies import answer, failure
 
 from model_accuracy_eval.records import DatasetResult, VerdictReason
@@ -137,20 +137,6 @@ def test_back_leads_to_the_list_as_it_was(fresh: Tab, tmp_path: Path) -> None:
     assert fresh.wait(f"{STATUS} === 'Wrong: 2 of 4'")
     fresh.get("history.forward()")
     fresh.wait(f"{PANEL}.open")
-
-
-def test_a_problem_that_is_clicked_while_another_one_closes_is_opened(fresh: Tab, tmp_path: Path) -> None:
-    """The browser tells late that a dialog has closed; what was clicked by then opens, and back leads to the list."""
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES, "#show=wrong")
-    fresh.wait(f"{STATUS} === 'Wrong: 2 of 4'")
-    first, second = fresh.get(ROWS)
-    fresh.click(f"#explorer tr[data-id='{first}'] a")
-    fresh.wait(f"{PANEL}.open && location.hash === '#sums/{first}/0'")
-    fresh.get(f"{PANEL}.close(); document.querySelector('#explorer tr[data-id=\"{second}\"] a').click()")
-    fresh.wait(f"{PANEL}.open && location.hash === '#sums/{second}/0'")
-    fresh.get("history.back()")
-    fresh.wait(f"!{PANEL}.open && location.hash === '#show=wrong'")
-    assert fresh.get(STATUS) == "Wrong: 2 of 4"
 
 
 def test_a_part_shows_its_problems(fresh: Tab, tmp_path: Path) -> None:
@@ -312,13 +298,6 @@ def test_nothing_sticks_out(fresh: Tab, tmp_path: Path, width: int) -> None:
     assert fresh.get(f"{PANEL}.scrollWidth <= {PANEL}.clientWidth")
 
 
-def test_what_is_measured_has_no_right_and_wrong(fresh: Tab, tmp_path: Path) -> None:
-    """No filter offers right or wrong ones where there are none; lost samples are still found."""
-    shown(fresh, tmp_path, weighed(logprob=-3.5), [])
-    names = "[...document.querySelectorAll('#explorer .choices button')].filter(b => !b.hidden).map(b => b.textContent)"
-    assert fresh.get(names) == ["All 2", "Lost samples 1"]
-
-
 def test_replies_in_a_page_of_their_own(fresh: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the replies are too many for one page, a click leads to the sample in the other."""
     monkeypatch.setattr(page, "LARGEST", 10)
@@ -329,20 +308,6 @@ def test_replies_in_a_page_of_their_own(fresh: Tab, tmp_path: Path, monkeypatch:
     fresh.click("#explorer tr[data-id='0'] a")
     fresh.wait("location.pathname.endsWith('replies.html') && document.querySelector('dialog').open")
     assert "says the owl" in fresh.get(f"{PANEL}.innerText")
-
-
-def test_print_shows_the_open_problem_alone(fresh: Tab, tmp_path: Path) -> None:
-    """With a problem open, that is what goes on paper; else the whole page does."""
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES, "#sums/0/0")
-    fresh.wait(f"{PANEL}.open")
-    fresh.call("Emulation.setEmulatedMedia", media="print")
-    seen = "document.querySelector('#verdict').checkVisibility()"
-    assert fresh.get(seen) is False
-    assert fresh.get(f"{PANEL}.checkVisibility()") is True
-    fresh.press("Escape")
-    fresh.wait(f"!{PANEL}.open")
-    assert fresh.get(seen) is True
-    fresh.call("Emulation.setEmulatedMedia", media="")
 
 
 def test_a_phone_folds_what_few_read(fresh: Tab, tmp_path: Path) -> None:

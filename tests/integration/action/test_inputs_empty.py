@@ -12,7 +12,6 @@ from msgspec import structs
 from msgspec.structs import replace
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
-from tests.unit.run.test_every_setting_arrives import BESIDE, GIVEN
 
 from model_accuracy_eval.commands.action import ActionStep
 from model_accuracy_eval.commands.action_context import CheckedOut
@@ -27,37 +26,6 @@ DEFAULTS = {
     name: GITHUB.get(spec.get("default", ""), spec.get("default", "")) for name, spec in ACTION["inputs"].items()
 }
 BASE = {"runtime": "process", "model": "/weights", "datasets": "demo_gsm8k", "adapter-ref": SHA, "adapter-token": TOKEN}
-OTHERS = {
-    "adapter-path": "adapter",
-    "adapter-submodules": "true",
-    "adapter-lfs": "true",
-    "hardware": "gpu",
-    "allowed-models": "/weights",
-    "admit-only": "true",
-    "allow-unsafe": "true",
-    "comment": "false",
-    "check": "false",
-    "status": "true",
-    "artifact-name": "report",
-    "retention-days": "3",
-    "history-file": "kept/history.jsonl",
-    "history-branch": "accuracy",
-    "adapter-repository": REPOSITORY,
-    "token": TOKEN,
-    "model-token": "token-of-a-hub",
-    "adapter-token": "another-token",
-    "adapter-ref": SHA,
-    "config": "",
-    "debug": "true",
-    "shards-path": "shards",
-    "max-shards": "3",
-    "shard-minutes": "30",
-    "allow-missing": "true",
-    "reuse": "outputs/x",
-    "columns": "question=q,answer=a",
-    "endpoint": "",
-    "settings": "temperature: 0.5",
-}
 NEEDED = {"datasets": "No dataset was chosen", "model": "deploy.sh needs weights", "runtime": "give adapter-image"}
 """Without these no run can be, and the beginning or end of the sentence that says so."""
 BLANKS = ["", "   ", "\n"]
@@ -119,14 +87,3 @@ def test_two_inputs_mean_something_by_being_empty(hub: FakeGitHub, tmp_path: Pat
         "The input 'token' is empty: the secret or variable that it names is not set. Leave the input out, and the "
         "workflow's own token is taken."
     )
-
-
-@pytest.mark.parametrize("name", sorted(set(ACTION["inputs"]) - {"config", "endpoint"}))
-def test_blanks_around_a_value_are_none_of_it(hub: FakeGitHub, tmp_path: Path, name: str) -> None:
-    """A block scalar of YAML ends with a line break, and secrets are pasted with one."""
-    text = OTHERS.get(name) or GIVEN[name][0]
-    beside = {other: value for other, value in BESIDE.get(name, {}).items() if other != "adapter"}
-    found = resolved(hub, tmp_path, **beside, **{name: text})
-    # A sentence: the run is not there, and the datasets of this plan have columns of their own.
-    assert isinstance(found, str) is (name in {"reuse", "columns"}), found
-    assert resolved(hub, tmp_path, **beside, **{name: f"  {text}\r\n"}) == found

@@ -99,17 +99,6 @@ def test_refusal(client: Client, report: Path, call: str, fault: tuple[int, obje
     assert server.names[-1] == call or "no address" in sentence
 
 
-def test_earlier_protocol_refuses(client: Client, report: Path) -> None:
-    """The earlier protocol's trouble is told like the present one's."""
-    with ArtifactServer(v4=False) as server:
-        server.faults["v3 create"] = [(403, {"message": "Artifact storage quota has been hit"})]
-        service = client.of(server, ACTIONS_RUNTIME_URL=server.url)
-        assert "used up" in refused(lambda: service.upload("report", str(report)))
-        server.faults["v3 file"] = [(503, "")] * 2
-        service.upload("report", str(report))
-    assert len(client.waits) == 2
-
-
 def test_trouble_amid_the_upload_ends_it(client: Client, tmp_path: Path) -> None:
     """When a block cannot be sent the rest of the archive is not tried either."""
     (tmp_path / "large").write_bytes(os.urandom(17 * 1024 * 1024))

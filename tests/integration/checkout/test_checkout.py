@@ -73,13 +73,6 @@ def test_a_tag_cannot_pass_for_a_branch(options: list[str], repository: tuple[Pa
     assert fetched(root, "refs/tags/main", tmp_path / "tag")[0] == commits[0]
 
 
-def test_a_tag_on_the_branch_is_no_doubt(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """Both names mean one commit."""
-    root, commits = repository
-    run_git(root / "org" / "adapter", "tag", "main", commits[1])
-    assert fetched(root, "main", tmp_path / "out")[0] == commits[1]
-
-
 def test_an_exact_commit_is_fetched_though_the_branch_has_moved(
     repository: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -117,20 +110,6 @@ def test_refusals_have_their_sentence(
         fetched(repository[0], ref, tmp_path / "out", token, wanted=TOKEN)
     assert sentence in caught.value.sentence
     assert TOKEN not in caught.value.sentence + caught.value.detail
-
-
-def test_an_unknown_repository_is_named(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """What the server says about a repository that is not there is passed on."""
-    with git_server(repository[0]) as (url, _), pytest.raises(Refused, match="not found"):
-        resolve(Git(str(tmp_path), os.environ), CheckoutSource(url, "org/other"), "main")
-
-
-def test_a_folder_with_something_in_it_is_left_alone(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """Files of an earlier run are never mixed into this one."""
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("")
-    with pytest.raises(Refused, match="is not empty"):
-        fetched(repository[0], "main", tmp_path / "out")
 
 
 def test_submodules_come_on_request(repository: tuple[Path, list[str]], tmp_path: Path) -> None:

@@ -2,15 +2,11 @@
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.unit.report.fixed_report import row
 
-from model_accuracy_eval.records import Interval, SummaryRow
+from model_accuracy_eval.records import Interval
 from model_accuracy_eval.report.remarks import Advice, advise, chance_lines, level
 from model_accuracy_eval.scoring.figures.groups import expected
-
-PERCENT = st.floats(0, 100)
 
 
 def near(figure: float, width: float = 1e-6) -> Interval:
@@ -58,18 +54,6 @@ def test_the_rows_of_the_matrix(figures: tuple[float, float, float], profile: st
     assert next_steps in found.next_steps
 
 
-@given(PERCENT, PERCENT, PERCENT)
-def test_every_three_figures_have_a_reading(best: float, average: float, consistent: float) -> None:
-    """The matrix leaves nothing open, and the scenarios say whether their targets are met."""
-    found = read(best, average, consistent)
-    assert found.profile
-    assert found.next_steps
-    targets = [consistent - 80, best - 90], [best - 80, average - 70], [average - 75]
-    for (_, _, state), distances in zip(found.scenarios, targets, strict=True):
-        if min(map(abs, distances)) > 1e-5:
-            assert state == ("reached" if min(distances) > 0 else "not reached")
-
-
 def test_targets_must_be_exceeded() -> None:
     """At the border they are not met, and nobody can say so either: the interval includes it."""
     assert [state for *_, state in read(90, 75, 80).scenarios] == ["open", "reached", "open"]
@@ -109,13 +93,6 @@ def test_a_strong_model_is_strong_whatever_guessing_gives() -> None:
     assert read(99, 60, 40, options=4).profile.startswith("Able but unstable")
 
 
-def test_figures_of_parts_and_of_other_metrics_are_not_the_datasets() -> None:
-    """They have its name, but not its problems or its headline."""
-    rows = [row("avg@5", 95), row("pass@5", 99), row("cons@5", 96), row("avg@5[x]", 1), row("pass@5(other)", 1)]
-    (found,) = advise(rows)
-    assert found.profile == "Strong and stable."
-
-
 def test_what_guessing_gives_is_a_line() -> None:
     """For each dataset with options, the figures under their names, without those of its parts."""
     rows = [
@@ -130,20 +107,3 @@ def test_a_dataset_without_all_three_figures_gets_no_advice() -> None:
     assert advise([]) == []
     assert advise([row("accuracy", 50.0)]) == []
     assert advise([row("avg@5", 5), row("pass@5", None), row("cons@5", 1)]) == []
-
-
-def test_each_dataset_is_read_for_itself_and_the_largest_k_counts() -> None:
-    """In the order of the rows."""
-
-    def of(dataset: str, *figures: tuple[str, float]) -> list[SummaryRow]:
-        return [row(metric, value, dataset) for metric, value in figures]
-
-    found = advise(
-        [
-            *of("a", ("avg@5", 60), ("pass@1", 10), ("pass@5", 90), ("cons@1", 90), ("cons@5", 40)),
-            *of("b", ("avg@5", 10), ("pass@5", 20), ("cons@5", 0)),
-        ]
-    )
-    assert [each.dataset for each in found] == ["a", "b"]
-    assert "unstable" in found[0].profile
-    assert "Failing" in found[1].profile

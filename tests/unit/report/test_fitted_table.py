@@ -40,13 +40,6 @@ def test_a_long_dataset_stands_above_its_figures() -> None:
     ]
 
 
-def test_a_long_metric_stands_above_its_figures_as_well() -> None:
-    """Parts of a dataset have long names."""
-    *_, name, first, second = table(("mmlu", "accuracy (5 runs average)[high_school_government_and_politics]"))
-    assert (name, first) == ("mmlu", "  accuracy (5 runs average)[high_school_government_and_politics]")
-    assert second.split() == [*FIGURES]
-
-
 @given(st.lists(st.tuples(st.text("ab数 ", max_size=60), st.text("xy据[]", max_size=60)), min_size=1, max_size=5))
 def test_every_figure_stays_and_columns_stand_below_each_other(names: list[tuple[str, str]]) -> None:
     """Whatever the names are, all lines with figures end at the same column, within the width."""

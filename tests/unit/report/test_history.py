@@ -11,7 +11,7 @@ from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import Interval
 from model_accuracy_eval.report import history
 from model_accuracy_eval.report.history import HistoryChoice
-from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure
+from model_accuracy_eval.run_folder.history_file import HistoryLine, PastFigure
 
 
 def test_each_figure_stands_beside_the_one_before_and_the_best() -> None:
@@ -56,13 +56,6 @@ def test_what_answers_another_question_is_another_series(other: dict[str, Any]) 
     found = history.history([past(1, [1, 1]), past(2, [0, 0], **other)])
     assert [len(each.points) for each in found.series] == [1, 1]
     assert [each.points[0].change for each in found.series] == [None, None]
-
-
-def test_another_number_of_samples_or_problems_is_another_series() -> None:
-    """avg@1 and avg@5 are two figures, and so are 3 of 4 and 30 of 40."""
-    lines = [past(1, [1, 1]), past(2, [1, 1], n=2), past(3, [1, 1, 0]), past(4, [1, 0])]
-    sizes = [(each.problems, each.sampling["n"], len(each.points)) for each in history.history(lines).series]
-    assert sorted(sizes) == [(2, 1, 2), (2, 2, 1), (3, 1, 1)]
 
 
 def test_a_run_that_is_there_twice_counts_once() -> None:
@@ -117,22 +110,6 @@ def test_the_text_fits_a_terminal_and_shows_the_newest_runs() -> None:
     assert table[1] == "  … 30 earlier runs"
     assert len(table) == 32
     assert len(history.history(lines).series[0].points) == 60
-
-
-def test_the_sentence_says_where_the_interval_crosses_zero() -> None:
-    """Few problems may fall surely, as a sum over runs, while the interval of their mean holds a little rise."""
-    interval = Interval(low=-11.75, high=0.29)
-    (series,) = history.history(fallen_after(12, 17)).series
-    fall = msgspec.structs.replace(series.falls[0], points=-5.73, interval=interval)
-    text = history.fall_sentence(series, fall, {point.run_id: "2026-03-01" for point in series.points})
-    assert "fell by 5.73 points (-0.29 .. 11.75)" in text
-
-
-def test_a_quiet_history_has_no_alarm_however_flaky() -> None:
-    """Problems that flip are told, and are no regression."""
-    found = history.history(fallen_after(40, 28))
-    assert not found.regressed
-    assert {each.id for each in found.series[0].flaky} == set(FLAKY)
 
 
 def test_a_regression_that_was_mended_is_told_and_stands_no_more() -> None:
@@ -210,17 +187,3 @@ def test_runs_figures_and_days_can_be_chosen() -> None:
         told(metric="pass@9")
     with pytest.raises(UnknownName, match="no run or day called '2027-01-01'"):
         told(since="2027-01-01")
-
-
-def test_runs_that_are_in_no_series_are_listed_with_their_reasons() -> None:
-    """Once, however often they were found."""
-    stopped = LeftOut(run="9" * 32, finished="2026-03-02", reason="it was stopped: SIGTERM.")
-    text = history.as_text(history.history([past(1, [1])], [stopped, stopped]))
-    assert text.endswith("In no series:\n  2026-03-02  99999999  it was stopped: SIGTERM.")
-
-
-def test_names_from_elsewhere_cannot_draw_on_a_terminal() -> None:
-    """A history file may come from anywhere."""
-    text = history.as_text(history.history([past(1, [1], model="a\x1b[2Jb", dataset="x\r\ny")]))
-    assert "\x1b" not in text
-    assert len(text.splitlines()) == 5

@@ -4,7 +4,6 @@ import random
 from typing import Any
 
 import msgspec
-import pytest
 from tests.packed_page import unpacked
 
 from model_accuracy_eval.benchmarks.dataset_table import find
@@ -201,22 +200,6 @@ def test_chunks_stay_small() -> None:
     assert max(sizes) < 2 * page_replies.CHUNK_BYTES
     assert len(sizes) > 5
     assert len(documents(packed)) == 300
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_same_input_same_bytes(count: int) -> None:
-    """A page rendered again is the same, so no time stands in the compressed data."""
-    made = [
-        page_replies.pack(result(*[judged(0, "right")] * count), [answer(0, 0, "18")] * count, [], []) for _ in range(2)
-    ]
-    assert made[0].chunks == made[1].chunks
-
-
-def test_graded_samples_have_their_value() -> None:
-    """Where a reply can be partly right, its share stands beside it."""
-    half = judged(0, "wrong", c=None, values=(0.5,))
-    (sample,) = documents(page_replies.pack(result(half), [answer(0, 0, "x")], [], []))[0]["samples"]
-    assert sample["value"] == 0.5
 
 
 def picture(number: int, size: int | None = 3, **more: Any) -> Media:

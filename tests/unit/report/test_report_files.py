@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from tests import golden_files
 from tests.fake_ports import MemoryStore
 from tests.unit.report.fixed_report import (
-    BOUNDS,
     datasets,
     many,
     problem_result,
     report,
-    row,
     single,
 )
 
@@ -67,13 +65,6 @@ def test_the_run_files_look_as_they_did() -> None:
     golden_files.check(
         "many/run.json", runfile.finished(whole, service_notes(whole.plan, whole.service, whole.replicas))
     )
-
-
-def test_lost_samples_add_a_column() -> None:
-    """The figures stay where AISBench has them; behind them stands what they can be at least and at most."""
-    plain, bounded = ([row("avg@5", 24.0, bounds=bounds)] for bounds in (None, BOUNDS["pass@5"]))
-    assert [line[:5] for line in figures.table(bounded, "m")] == figures.table(plain, "m")
-    assert [line[5] for line in figures.table(bounded, "m")] == ["least .. greatest", "24.00 .. 74.00"]
 
 
 @pytest.mark.parametrize(
@@ -131,22 +122,6 @@ def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
         assert detail[f"avg@{n}"] == pytest.approx(100 * c / n)
         assert detail[f"pass@{n}"] == 100 * (c > 0)
         assert detail[f"cons@{n}"] == 100 * (2 * c > n)
-
-
-def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
-    """c is null, and there is no pass@k to be misread."""
-    soft = msgspec.structs.replace(problem_result(0, ("right", "wrong"), ("a", "b")), c=None)
-    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=(soft,))
-    (detail,) = json.loads(results.as_json(dataset_result, many().plan))["details"]
-    assert detail["c"] is None
-    assert not [key for key in detail if "@" in key]
-
-
-def test_a_refused_run_has_no_table() -> None:
-    """Only how it ended."""
-    text = terminal.as_text(report(()))
-    assert "dataset" not in text
-    assert "Failed" in text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from tests.unit.report.fixed_report import problem_result, row, single
 from tests.unit.report.history_samples import past
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import Conclusion, Interval, Report
 from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file, manifest, results, runfile
@@ -123,12 +122,6 @@ def test_altered_results_are_left_out() -> None:
     assert reasons(history_file.of_run(store)) == [
         f"demo_arithmetic: {name} is not what the run left, as manifest.sha256 says"
     ]
-
-
-def test_a_run_of_no_known_time_is_refused() -> None:
-    """It has no place in the order."""
-    with pytest.raises(BadReuse, match="'yesterday' is no time such as"):
-        history_file.of_run(stored(judged(finished="yesterday")))
 
 
 def test_damaged_lines_are_told_and_hide_no_other() -> None:

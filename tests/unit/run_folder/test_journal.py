@@ -112,17 +112,6 @@ def test_a_failure_keeps_its_reason(attempt: Attempt, fault: Fault) -> None:
     assert len(whole["input"]) == 4
 
 
-def test_samples_of_one_request_have_ids_of_their_own() -> None:
-    """32 hex digits each, as AISBench's are."""
-    request = "3cad516afaa246ba9243a40c82e13140"
-    found = {
-        json.loads(journal.line(PREPARED, PROBLEM, Attempt(problem=7, index=index, request=request)))["uuid"]
-        for index in range(20)
-    }
-    assert len(found) == 20
-    assert {len(uuid) for uuid in found} == {32}
-
-
 def lines(*samples: tuple[int, int, str]) -> list[bytes]:
     return [
         journal.line(
@@ -177,13 +166,6 @@ def test_the_view_looks_as_it_did() -> None:
     """Indented, in the order of the documented form."""
     golden_files.check("predictions_n3.json", view_of(lines((0, 1, "b"), (1, 0, 'a "q"\n')), 3))
     golden_files.check("predictions_n1.json", view_of(lines((0, 0, "乙"), (10, 0, "a")), 1))
-
-
-def test_the_key_of_a_line_is_a_part_of_the_whole() -> None:
-    """The struct that decodes a key alone names fields of the two full structs."""
-    key = set(journal.SampleKey.__struct_fields__)
-    assert key <= set(journal.AnswerLine.__struct_fields__)
-    assert key - {"method", "finish_reason"} <= set(journal.FailureLine.__struct_fields__)
 
 
 def test_the_view_names_every_log_likelihood() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.run_folder import run_folder
-from model_accuracy_eval.run_folder.run_folder import find_runs
 
 
 def made(folder: Path, name: str) -> Path:
@@ -22,12 +21,6 @@ def test_it_is_the_last_run(tmp_path: Path) -> None:
     assert (tmp_path / "latest/run.json").read_text() == "b" * 32
     assert (tmp_path / "latest").readlink() == Path("b" * 32)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a" * 32, "b" * 32, "latest"]
-
-
-def test_a_run_is_not_found_twice(tmp_path: Path) -> None:
-    """Whoever reads all runs of the folder does not follow the link."""
-    run_folder.point_to(str(made(tmp_path, "a" * 32)))
-    assert list(find_runs(str(tmp_path))) == [str(tmp_path / ("a" * 32))]
 
 
 def test_a_link_that_leads_nowhere_is_replaced(tmp_path: Path) -> None:

@@ -84,26 +84,6 @@ def test_a_journal_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_is_not_there_is_nothing(tmp_path: Path) -> None:
-    """Reading, listing and removing it is no error."""
-    store = RunFolder(str(tmp_path / "new" / "run"))
-    assert (tmp_path / "new" / "run").is_dir()
-    assert store.read("x") is None
-    assert list(store.lines("x/y")) == []
-    assert store.names() == []
-    store.remove("x/y")
-
-
-def test_names_are_relative_and_sorted(tmp_path: Path) -> None:
-    """As a manifest lists them."""
-    store = RunFolder(str(tmp_path))
-    for name in ("b.json", "a/z.json", "a/b/c.json"):
-        store.write(name, b"")
-    assert store.names() == ["a/b/c.json", "a/z.json", "b.json"]
-    assert store.path("logs/deploy.log") == str(tmp_path / "logs" / "deploy.log")
-    assert (tmp_path / "logs").is_dir()
-
-
 def test_a_removed_journal_begins_anew(tmp_path: Path) -> None:
     """Even when it was open for appending."""
     store = RunFolder(str(tmp_path))
@@ -112,13 +92,6 @@ def test_a_removed_journal_begins_anew(tmp_path: Path) -> None:
     store.append("j", b"two\n")
     assert list(store.lines("j")) == [b"two\n"]
     store.close()
-
-
-def test_the_root_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later change of the working directory moves nothing."""
-    monkeypatch.chdir(tmp_path)
-    store = RunFolder("outputs/x")
-    assert store.root == str(tmp_path / "outputs" / "x")
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
