@@ -23,17 +23,6 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
 
 
-def human_eval() -> dict[str, Program]:
-    return {
-        row["task_id"]: Program(
-            code=row["prompt"] + row["canonical_solution"],
-            tests=f"{row['test']}\ncheck({row['entry_point']})\n",
-            entry_points=(row["entry_point"],),
-        )
-        for row in rows("humaneval/HumanEval.jsonl.gz")
-    }
-
-
 def mbpp() -> dict[str, Program]:
     return {
         f"MBPP/{row['task_id']}": Program(

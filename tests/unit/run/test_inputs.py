@@ -47,6 +47,18 @@ def test_a_gate_needs_no_quotes_in_yaml() -> None:
 
 BAD: list[tuple[str, Any, str]] = [
     ("limit", -1, "expected 'int' >= 0"),
+    ("replicas", 0, "expected 'int' >= 1"),
+    ("retries", -1, "expected 'int' >= 0"),
+    ("num-return-sequences", 0, "expected 'int' >= 1"),
+    ("temperature", -0.1, "expected 'float' >= 0"),
+    ("top-p", 0, "expected 'float' > 0"),
+    ("max-tokens", 0, "expected 'int' >= 1"),
+    ("seed", -1, "expected 'int' >= 0"),
+    ("max-failed-requests", -1, "expected 'int' >= 0"),
+    ("concurrency", 0, "expected 'int' >= 1"),
+    ("ready-timeout", 0, "expected 'float' > 0"),
+    ("port", 0, "expected 'int' >= 1"),
+    ("confidence", "50", "expected"),
     ("limit", "many", "expected 'int | null'"),
     ("contains", "perhaps", "expected 'bool'"),
     ("num-return-sequences", 2.5, "expected 'int'"),

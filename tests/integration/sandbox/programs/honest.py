@@ -5,18 +5,6 @@ from tests.integration.sandbox.programs.sample import PASSED, RIGHT, Sample, bod
 HONEST = {
     "plain": Sample(RIGHT, PASSED),
     "prints a lot": Sample(body("for n in range(2000): print('line', n)\nreturn x * x"), PASSED),
-    "uses threads": Sample(
-        "from concurrent.futures import ThreadPoolExecutor\n"
-        + body(
-            "with ThreadPoolExecutor(8) as pool: return sum(pool.map(lambda n: x, range(abs(x)))) * (1 if x > 0 else -1)"
-        ),
-        PASSED,
-    ),
-    "recurses deep": Sample(
-        "import sys\nsys.setrecursionlimit(10000)\n"
-        + body("def down(n): return 0 if n == 0 else down(n - 1)\nreturn x * x + down(3000)"),
-        PASSED,
-    ),
     "runs a subprocess": Sample(
         "import subprocess, sys\n"
         + body("return int(subprocess.check_output([sys.executable, '-S', '-c', f'print({x}*{x})']))"),
@@ -32,14 +20,9 @@ HONEST = {
     "changes its argument": Sample(
         body("x.append(len(x)); x.sort(reverse=True)"), PASSED, "v = [5, 7]\nf(v)\nassert v == [7, 5, 2]"
     ),
-    "another number type": Sample(body("return float(x * x)"), PASSED),
     "a busy daemon thread": Sample(
         "import threading\n"
         + body("def spin():\n    while True: pass\nthreading.Thread(target=spin, daemon=True).start()\nreturn x * x"),
-        PASSED,
-    ),
-    "a thread that stays": Sample(
-        "import threading, time\n" + body("threading.Thread(target=time.sleep, args=(600,)).start()\nreturn x * x"),
         PASSED,
     ),
     "a double-forked daemon": Sample(
@@ -58,14 +41,6 @@ HONEST = {
     "named after a module": Sample("def bisect(a): return a + 1\n", PASSED, "assert bisect(4) == 5"),
     "tests use its import": Sample("import math\n" + RIGHT, PASSED, "assert math.isclose(f(2), 4.0)"),
     "tests use its helper": Sample("def twice(x): return 2 * x\n" + RIGHT, PASSED, "assert f(twice(1)) == 4"),
-    "tests want an exception": Sample(
-        body("if x < 0: raise ValueError('negative')\nreturn x * x"),
-        PASSED,
-        "try:\n    f(-1)\nexcept ValueError as e:\n    assert 'negative' in str(e)\nelse:\n    assert False\nassert f(2) == 4",
-    ),
-    "an iterator": Sample(
-        body("return (n * n for n in range(x))"), PASSED, "assert list(f(3)) == [0, 1, 4]\nassert tuple(f(1)) == (0,)"
-    ),
     "a truthy match": Sample(
         "import re\n" + body("return re.match('a', x)"), PASSED, "assert f('ab')\nassert not f('b')"
     ),

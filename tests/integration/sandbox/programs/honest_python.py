@@ -15,13 +15,6 @@ HONEST_PYTHON: dict[str, Sample] = {
     """),
     "is made by exec": honest("exec('def f(x): return x * x')"),
     "is made by type": honest("f = type('F', (), {'__call__': lambda self, x: x * x})()"),
-    "is asynchronous within": honest("""
-        import asyncio
-        async def square(x):
-            await asyncio.sleep(0)
-            return x * x
-        def f(x): return asyncio.run(square(x))
-    """),
     "has a global state": honest("""
         calls = 0
         def f(x):
@@ -29,13 +22,6 @@ HONEST_PYTHON: dict[str, Sample] = {
             calls += 1
             return x * x
     """, "assert [f(n) for n in range(50)] == [n * n for n in range(50)]"),
-    "logs": honest("""
-        import logging
-        logging.basicConfig(level=logging.DEBUG)
-        def f(x):
-            logging.debug("called with %s", x)
-            return x * x
-    """),
     "replaces its output": honest("""
         import io, sys
         def f(x):
@@ -60,7 +46,6 @@ HONEST_PYTHON: dict[str, Sample] = {
     "gives texts of all kinds": honest(
         "def f(x): return x[::-1]", "assert f('a\\0b') == 'b\\0a'\nassert f('\\U0001f600x') == 'x\\U0001f600'\nassert f('') == ''"
     ),
-    "gives nothing": honest("def f(x): pass", "assert f(1) is None"),
     "raises as it should": honest(
         "def f(x):\n    if x == 0: raise ZeroDivisionError('none')\n    return x * x",
         """
@@ -69,9 +54,6 @@ HONEST_PYTHON: dict[str, Sample] = {
         else: assert False
         assert f(2) == 4
         """,
-    ),
-    "is tested in a function": honest(
-        "def f(x): return x * x", "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 9\ncheck(f)"
     ),
     "is tested within a tolerance": honest("def f(x): return x * 1.0000000001", "assert abs(f(3) - 3) < 1e-6"),
 }  # fmt: skip
