@@ -30,7 +30,7 @@ import yaml
 from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.report.markdown import text
-from model_accuracy_eval.rescoring.outcome import read_figures
+from model_accuracy_eval.rescoring.rescoring_result import read_figures
 from model_accuracy_eval.rescoring.shapes.reply_files import open_replies
 from model_accuracy_eval.system.local_files import PackedFile
 

@@ -15,7 +15,7 @@ import msgspec
 
 from model_accuracy_eval.ports import Activity, ProgressDisplay, Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
-from model_accuracy_eval.rescoring.outcome import Rescored
+from model_accuracy_eval.rescoring.rescoring_result import Rescored
 from model_accuracy_eval.rescoring.saved_files import RescoreOptions, rescored
 from model_accuracy_eval.run import engines, pipeline, plan_parts, resolve
 from model_accuracy_eval.run.previous_run import PreviousRun

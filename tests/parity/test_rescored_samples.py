@@ -8,7 +8,7 @@ from tests.parity.conftest import Oracle
 
 from model_accuracy_eval import rescore
 from model_accuracy_eval.benchmarks.mmlu import AREAS
-from model_accuracy_eval.rescoring.outcome import Rescored
+from model_accuracy_eval.rescoring.rescoring_result import Rescored
 from model_accuracy_eval.system.local_files import TaskFiles
 from model_accuracy_eval.tasks.importers.lm_eval_files import load
 

@@ -6,7 +6,7 @@ import click
 
 from model_accuracy_eval import python_api
 from model_accuracy_eval.commands.options import given_settings, setting_options
-from model_accuracy_eval.rescoring import outcome
+from model_accuracy_eval.rescoring import rescoring_result
 from model_accuracy_eval.rescoring.shapes import reply_files
 
 _SETTINGS = {
@@ -55,4 +55,4 @@ def rescore(
     results = python_api.rescore(
         files, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields, progress="terminal", **given
     )
-    click.echo(outcome.as_json(results) if as_json else outcome.as_text(results))
+    click.echo(rescoring_result.as_json(results) if as_json else rescoring_result.as_text(results))

@@ -24,7 +24,7 @@ from model_accuracy_eval.rescoring import agreement, file_dataset, saved_replies
 from model_accuracy_eval.rescoring.disagreements import Disagreement, SampleClaims, disagreements
 from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
 from model_accuracy_eval.rescoring.join import Coverage, NotInDataset, coverage, join
-from model_accuracy_eval.rescoring.outcome import Rescored, compare
+from model_accuracy_eval.rescoring.rescoring_result import Rescored, compare
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SampleNumbers, SavedProblem, SavedReply
 from model_accuracy_eval.run import preflight, score
 from model_accuracy_eval.run.shared_sandbox import check_sandbox

@@ -20,11 +20,11 @@ from model_accuracy_eval.benchmarks.dataset_names import normal
 from model_accuracy_eval.errors import BadData, BadReuse, BadValue
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
-from model_accuracy_eval.rescoring import file_dataset, outcome, saved_replies
+from model_accuracy_eval.rescoring import file_dataset, rescoring_result, saved_replies
 from model_accuracy_eval.rescoring.disagreements import text_format
 from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
-from model_accuracy_eval.rescoring.outcome import Rescored, of_groups
 from model_accuracy_eval.rescoring.rescore import OnDisagreement, ReadReplies, ReplyFile, rescore
+from model_accuracy_eval.rescoring.rescoring_result import Rescored, of_groups
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedReply, name_of
 from model_accuracy_eval.rescoring.shapes.reply_files import ShapedFile, open_replies
 from model_accuracy_eval.run import engines, plan_parts, resolve
@@ -288,7 +288,7 @@ def _claimed(claimed: str | None, file: str, name: str) -> Mapping[str, float]:
 
 
 def _figures(path: str, *, required: bool) -> dict[str, float]:
-    return (outcome.required_figures if required else outcome.read_figures)(read_whole(path), path)
+    return (rescoring_result.required_figures if required else rescoring_result.read_figures)(read_whole(path), path)
 
 
 # Files by their paths, with further parts of those that OpenCompass has split, and AISBench's failures.

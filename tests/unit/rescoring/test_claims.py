@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Counts, DatasetResult, MetricUse, ProblemResult, SummaryRow
-from model_accuracy_eval.rescoring import outcome
-from model_accuracy_eval.rescoring.outcome import ClaimedFigure
+from model_accuracy_eval.rescoring import rescoring_result
+from model_accuracy_eval.rescoring.rescoring_result import ClaimedFigure
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 MATRICES = st.integers(1, 5).flatmap(
@@ -46,7 +46,9 @@ def result(matrix: list[list[bool]], *, others: dict[str, float] | None = None) 
 def compared(
     matrix: list[list[bool]], claimed: dict[str, float], values: dict[tuple[int, int], float] | None = None
 ) -> dict[str, ClaimedFigure]:
-    return {figure.metric: figure for figure in outcome.compare(result(matrix), ACCURACY, claimed, values or {})}
+    return {
+        figure.metric: figure for figure in rescoring_result.compare(result(matrix), ACCURACY, claimed, values or {})
+    }
 
 
 @given(MATRICES, st.integers(1, 9))
@@ -81,7 +83,7 @@ def test_accuracy_is_known_by_its_usual_names(matrix: list[list[bool]], name: st
 def test_evalplus_calls_plus_what_passes_all_tests(others: dict[str, float], ours: float | None) -> None:
     """Only where the dataset has further tests, beside the first ones (base)."""
     judged = result([[True], [False]], others=others)
-    (plus,) = (it for it in outcome.compare(judged, ACCURACY, {"plus": 25.0}, {}) if it.metric == "plus")
+    (plus,) = (it for it in rescoring_result.compare(judged, ACCURACY, {"plus": 25.0}, {}) if it.metric == "plus")
     assert plus.ours == ours
 
 
@@ -140,7 +142,7 @@ def test_a_mean_of_the_samples_that_have_a_value_is_a_cause() -> None:
 )
 def test_a_results_file_is_read_as_far_as_it_has_figures(data: bytes, figures: dict[str, float]) -> None:
     """Details and other things beside them are passed over; figures in objects have the last name, if it is unique."""
-    assert outcome.read_figures(data, "r.json") == figures
+    assert rescoring_result.read_figures(data, "r.json") == figures
 
 
 @pytest.mark.parametrize(
@@ -154,13 +156,13 @@ def test_a_results_file_is_read_as_far_as_it_has_figures(data: bytes, figures: d
 )
 def test_a_results_file_without_figures_claims_nothing(data: bytes) -> None:
     """It may lie beside the replies because the tool failed; one that the user names is refused."""
-    assert outcome.read_figures(data, "r.json") == {}
+    assert rescoring_result.read_figures(data, "r.json") == {}
     with pytest.raises(BadData, match=r"^r\.json: a results file holds 1 to 200 figures"):
-        outcome.required_figures(data, "r.json")
+        rescoring_result.required_figures(data, "r.json")
 
 
 @pytest.mark.parametrize("data", [b"[]", b"{", b"\xff", b"[" * 100_000])
 def test_what_is_no_results_file_is_refused(data: bytes) -> None:
     """With the name of the file."""
     with pytest.raises(BadData, match=r"^r\.json: this is not a results file"):
-        outcome.read_figures(data, "r.json")
+        rescoring_result.read_figures(data, "r.json")

@@ -14,7 +14,7 @@ from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadData, BadValue, MissingData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.rescoring import agreement
-from model_accuracy_eval.rescoring.outcome import Rescored
+from model_accuracy_eval.rescoring.rescoring_result import Rescored
 from model_accuracy_eval.rescoring.saved_replies import SavedProblem
 from model_accuracy_eval.run import engines
 from model_accuracy_eval.run_folder.run_folder import RunFolder

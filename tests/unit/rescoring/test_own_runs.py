@@ -42,7 +42,7 @@ from model_accuracy_eval.records import (
     ToolCall,
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
-from model_accuracy_eval.rescoring.outcome import Rescored
+from model_accuracy_eval.rescoring.rescoring_result import Rescored
 from model_accuracy_eval.run import engines, pipeline, preflight
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.scoring.figures.groups import all_rows

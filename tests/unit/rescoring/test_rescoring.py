@@ -11,8 +11,8 @@ from tests.fake_ports import fake_ports
 from tests.saved_bytes import read
 
 from model_accuracy_eval.records import RunPlan
-from model_accuracy_eval.rescoring.outcome import Rescored, as_text
 from model_accuracy_eval.rescoring.rescore import ReadReplies, ReplyFile, rescore
+from model_accuracy_eval.rescoring.rescoring_result import Rescored, as_text
 
 MATRICES = st.integers(1, 5).flatmap(
     lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=8)
