@@ -8,7 +8,7 @@ from model_accuracy_eval.benchmarks.dataset_table import SECTIONS, TASKS, find
 
 ELSEWHERE = {
     **dict.fromkeys((task.name for task in SECTIONS["Code"]), "tests/e2e"),
-    **dict.fromkeys((task.name for task in SECTIONS["Base models (CORE)"]), "tests/unit/tasks/test_benchmarks_core.py"),
+    **dict.fromkeys((task.name for task in SECTIONS["Base models (CORE)"]), "tests/unit/tasks/test_benchmarks.py"),
     **dict.fromkeys((task.name for task in SECTIONS["Long texts made here"]), "tests/unit/tasks/test_long_contexts.py"),
 }
 """Datasets that other tests serve, because programs are to be run or many examples are drawn."""

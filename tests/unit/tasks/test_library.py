@@ -1,7 +1,10 @@
 """Whatever `--datasets` may name → tasks, and tasks in our own spelling."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 from hypothesis import given
@@ -9,9 +12,11 @@ from hypothesis import strategies as st
 from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval.benchmarks import dataset_table as tasks
-from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import TaskSpec
-from model_accuracy_eval.tasks import task_file
+from model_accuracy_eval.errors import BadValue, EvalError, UnknownName
+from model_accuracy_eval.records import DataFile, FewShot, GroupMean, PreparedDataset, Prompt, TaskGroup, TaskSpec
+from model_accuracy_eval.scoring.filters import filters
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
+from model_accuracy_eval.tasks import addresses, preparation, task_file
 from model_accuracy_eval.tasks.library import Library
 from model_accuracy_eval.tasks.task_file import from_fields
 
@@ -140,3 +145,133 @@ def test_functions_are_looked_for_beside_their_task_file() -> None:
         ("two/own.py:one", "own.py:one", None),
         ("pairs", "", "there.py:all"),
     ]
+
+
+# `name@format`: one dataset of options in four manners.
+
+
+OPTIONS = [{"q": "Sky?", "options": ["red", "blue"], "a": 1}, {"q": "Grass?", "options": ["green", "black"], "a": 0}]
+
+
+def in_format(form: str, reference: str = "{{ a }}", **more: Any) -> PreparedDataset:
+    task = TaskSpec(
+        name="colours",
+        about="Colours.",
+        data=DataFile(name="rows.jsonl"),
+        fields=(),
+        prompt=Prompt(question="{{ q }}", **more),
+        kind="choice",
+        choices="{{ options | tojson }}",
+        reference=reference,
+    )
+    return preparation.build(addresses.task_in_format(task, form), OPTIONS, [], None)
+
+
+def test_l41_cloze_weighs_texts_and_mcqa_letters() -> None:
+    """Behind the bare question, and behind one that lists the options."""
+    first = in_format("cloze").problems[0]
+    assert [(one.context, one.continuation) for one in first.candidates] == [("Sky?", " red"), ("Sky?", " blue")]
+    found = in_format("mcqa")
+    listed = "Sky?\nA. red\nB. blue\nAnswer:"
+    assert [(one.context, one.continuation) for one in found.problems[0].candidates] == [(listed, " A"), (listed, " B")]
+    assert [problem.gold for problem in found.problems] == [(1,), (0,)]
+    assert found.problems[0].messages[0].content == listed
+    assert found.task.name == "colours@mcqa"
+
+
+@pytest.mark.parametrize("reference", ["{{ a }}", "{{ options[a] }}", "{{ 'AB'[a] }}", "[{{ a }}]"])
+@pytest.mark.parametrize("form", ["generate", "cot"])
+def test_l41_a_letter_is_generated_however_the_task_spells_what_is_right(form: str, reference: str) -> None:
+    """The prompt says how the reply must end, and the last such ending is read."""
+    found = in_format(form, reference)
+    problem = found.problems[0]
+    asked = problem.messages[0].content
+    assert asked.startswith("Sky?\nA. red\nB. blue\n")
+    assert "The best answer is [letter]" in asked
+    assert ("Think step by step." in asked) == (form == "cot")
+    assert [one.references for one in found.problems] == [("B",), ("A",)]
+    (pipeline,) = pipelines(found.task)
+    replies: filters.FilteredAnswers = [
+        "The best answer is A? No. The best answer is **B**.",
+        "the best answer is: (B)",
+        "B",
+    ]
+    assert filters.run(pipeline.filters, replies, problem) == ["B", "B", None]
+
+
+def test_l41_examples_are_shown_in_the_same_manner() -> None:
+    """Options listed, and the reply as it is wanted."""
+    shown = in_format("generate", fewshot=FewShot(count=1, turns=False)).problems[0].messages[0].content
+    assert shown.startswith("Grass?\nA. green\nB. black\n")
+    assert "The best answer is A." in shown
+
+
+def test_l41_groups_follow_their_members() -> None:
+    """Under names of the format, with the figure that the format has."""
+    group = TaskGroup(name="all", members=("x", "y"), means=(GroupMean(metric="acc", weight_by_size=False),))
+    assert addresses.group_in_format(group, "mcqa").means == group.means
+    made = addresses.group_in_format(group, "cot")
+    assert (made.name, made.members) == ("all@cot", ("x@cot", "y@cot"))
+    assert made.means == (GroupMean(metric="exact_match", weight_by_size=False),)
+
+
+def test_a_task_without_options_has_no_formats() -> None:
+    """The sentence names both."""
+    plain = TaskSpec(
+        name="sums", about="Sums.", data=DataFile(name="x"), fields=(), prompt=Prompt(question="?"), reference="1"
+    )
+    with pytest.raises(BadValue, match="sums has no options, so it cannot be asked as 'mcqa'"):
+        addresses.task_in_format(plain, "mcqa")
+
+
+# The published schema of task files and their reader: what the one takes, the other takes, too.
+
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reference/task.schema.json").read_bytes())
+TASK = {
+    "name": "sums",
+    "about": "Sums.",
+    "data": {"name": "sums.jsonl"},
+    "fields": ["question"],
+    "prompt": {"question": "{{ question }}"},
+    "reference": "{{ solution }}",
+}
+EXEC = {
+    "tests": "{checks}",
+    "solution": "{solution}",
+    "entry_points": ["total"],
+    "files": {"data/cities.csv": "name,people\n"},
+    "mode": "shared",
+    "seconds": 3.5,
+    "filters": [{"name": "python_code"}],
+}
+
+
+def fits(task: dict[str, Any]) -> bool:
+    return jsonschema.Draft202012Validator(SCHEMA).is_valid(task)
+
+
+def reads(task: dict[str, Any]) -> bool:
+    try:
+        task_file.from_fields("sums.yaml", task)
+    except EvalError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("more", "taken"),
+    [
+        ({}, True),
+        ({"exec": EXEC}, True),
+        ({"exec": {}}, True),
+        ({"pipelines": [{"metrics": [{"name": "code"}]}]}, True),
+        ({"exec": EXEC, "pipelines": []}, False),
+        ({"exec": {**EXEC, "test": "x"}}, False),
+        ({"exec": "assert f()"}, False),
+        ({"exce": EXEC}, False),
+    ],
+)
+def test_the_schema_takes_what_the_reader_takes(more: dict[str, Any], taken: bool) -> None:
+    """`exec` replaces pipelines, with the fields of a program and no other."""
+    assert (fits({**TASK, **more}), reads({**TASK, **more})) == (taken, taken)
