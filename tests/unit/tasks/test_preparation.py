@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import (
-    Attempt,
     DataFile,
     FewShot,
     MetricUse,
@@ -22,7 +21,6 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
 from model_accuracy_eval.tasks import preparation
 
 ROWS = [{"q": f"{number}+1", "a": str(number + 1)} for number in range(10)]
@@ -263,20 +261,6 @@ def test_parts_may_be_made_of_parts() -> None:
     paper = built(whole(part("y"), inner), SIZES)
     assert asked(paper) == ["y0", "y1", "x1", "x2", "y0", "y1"]
     assert [paper.task.of(problem).name for problem in paper.problems] == ["y", "y", "x", "x", "y", "y"]
-
-
-def test_every_problem_is_judged_as_its_own_part_judges() -> None:
-    """A reply with a unit is right where a number is read, and wrong where the whole text counts."""
-    paper = built(whole(part("x"), part("y", LETTER)), SIZES)
-    card = Scorecard(paper.task, 1, (1,))
-    problem_results = [
-        card.judge(problem, [Attempt(problem=problem.id, index=0, text=f"{problem.references[0]} km")])
-        for problem in paper.problems
-    ]
-    assert [problem_result.c for problem_result in problem_results] == [1, 1, 1, 0, 0]
-    rows = {row.metric: row.value for row in card.rows("v")}
-    assert rows == {"accuracy": 60.0}
-    assert list(rows) == metric_names(paper.task, 1, (1,))
 
 
 def test_a_whole_has_a_version_of_its_own() -> None:

@@ -306,36 +306,6 @@ def test_what_belongs_to_a_question_is_sent_with_it() -> None:
     assert [turn.role for turn in system.problems[0].messages] == ["system", "user"]
 
 
-def test_rows_of_several_kinds_are_judged_each_in_its_own_way() -> None:
-    """Numbers as numbers, texts as whole texts, options by their letters; the numbers of options may differ."""
-    paper = built(
-        "a.jsonl",
-        jsonl(
-            {"id": "n-1", "question": "2+2?", "answer": 4},
-            {"id": "t-1", "question": "Capital?", "answer": "Paris"},
-            {"id": "c-1", "question": "Which?", "choices": ["x", "y", "z"], "answer": "c"},
-            {"id": "c-2", "question": "Which?", "choices": ["x", "y"], "answer": "y"},
-        ),
-    )
-    assert [why(paper, 0, reply) for reply in ("So it is 4.", "5")] == ["right", "wrong"]
-    assert [why(paper, 1, reply) for reply in ("paris", "It is Paris.")] == ["right", "wrong"]
-    assert [why(paper, 2, reply) for reply in ("ANSWER: C", "ANSWER: A")] == ["right", "wrong"]
-    assert [why(paper, 3, reply) for reply in ("I choose B", "A")] == ["right", "wrong"]
-    assert "Judged: 1 row by the number, 1 row by the whole text, 2 rows by the letter." in paper.task.about
-    assert "Options: 2 to 3 a row from 'choices'" in paper.task.about
-    assert [problem.key for problem in paper.problems] == [("n-1",), ("t-1",), ("c-1",), ("c-2",)]
-
-
-def test_a_text_need_only_be_contained_where_the_flag_says_so() -> None:
-    """As whole words, in any case."""
-    rows = jsonl({"question": "Capital?", "answer": ["Paris", "Lutetia"]})
-    (task,) = own_questions.all_containing([own_questions.from_file("a.jsonl", rows)])
-    paper = preparation.build(task, parse("a.jsonl", rows, task.fields), [], None)
-    assert why(paper, 0, "I think it is lutetia.") == "right"
-    assert why(paper, 0, "It is Parisian.") == "wrong"
-    assert "A reply that contains a right text is right." in task.about
-
-
 @pytest.mark.parametrize(
     ("given", "letter"),
     [({"answer_is": "text"}, "B"), ({"answer_is": "0"}, "C"), ({"answer_is": "1"}, "B")],

@@ -147,17 +147,6 @@ def test_u4_rows_are_made_by_the_transform_where_the_paths_start() -> None:
     assert found.recipe.transform == Transform(function="transform_gen_v0.transform", shots=2, task="tydiqa_tydiqa_gen")
 
 
-def test_u5_description_examples_and_question_with_empty_lines_between() -> None:
-    """In one user turn; braces of a description are no template."""
-    asked = made(task(description="D {{x}}", fewshot=1), {"input": "Q0 "}, {"input": "Q1 "})
-    assert [problem.messages[0].content for problem in asked.problems] == [
-        "D {{x}}\n\nQ1 a1\n\nQ0 ",
-        "D {{x}}\n\nQ0 a0\n\nQ1 ",
-    ]
-    assert len(asked.problems[0].messages) == 1
-    assert made(task(), {"input": "Q0 "}).problems[0].messages[0].content == "Q0 "
-
-
 def test_u6_examples_are_the_same_however_many_are_asked() -> None:
     """A limit changes nobody's examples, and they are drawn for each question anew."""
     rows = [{"input": f"Q{at} "} for at in range(12)]
@@ -185,15 +174,6 @@ def test_u7_u9_parameters_of_a_file_become_the_tasks() -> None:
         n=3, temperature=1.0, top_p=0.9, max_tokens=64, extra={"presence_penalty": 0.1}
     )
     assert task(generate={"method": "generate", "params": PARAMS}) == found
-
-
-def test_u8_u10_options_are_weighed_behind_the_whole_prompt() -> None:
-    """Input and option without anything between them; what all share decides nothing."""
-    found = task(fewshot=1, **WEIGHED)
-    rows = [{"input": f"Q{at} ", "target_scores": {"yes": 1 - at, "no": at}} for at in range(2)]
-    problem = made(found, *rows).problems[1]
-    assert [one.context + one.continuation for one in problem.candidates] == ["Q0 a0\n\nQ1 yes", "Q0 a0\n\nQ1 no"]
-    assert (found.boundary, problem.gold, problem.extras["target_scores"]) == ("shared", (1,), {"yes": 0, "no": 1})
 
 
 def test_parameters_of_weighing_are_left_aside_and_told() -> None:
