@@ -61,9 +61,3 @@ def test_a_command_that_is_killed_while_deploy_sh_loads_leaves_nothing(
     process.kill()
     process.communicate()
     until(lambda: not processes_of(adapter), "deploy.sh has ended on all nodes", 60)
-
-
-def findings(out: Path) -> list[bytes]:
-    """What sandboxes have found, in the order of the file, without a line that was cut off."""
-    file = command.only_run(out) / f"predictions/{command.LABEL}/add_findings.jsonl"
-    return [line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]

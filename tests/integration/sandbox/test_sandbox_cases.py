@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.integration.sandbox.conftest import RunAll, runner
-from tests.integration.sandbox.programs.scripts import HOSTILE_SCRIPTS
+from tests.integration.sandbox.programs.scripts import HONEST_SCRIPTS, HOSTILE_SCRIPTS
 
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import CaseKind, CaseProgram, Execution, Limits
@@ -34,6 +34,7 @@ HONEST = {
     "print(subprocess.run(['echo', str(sum(map(int, numbers)))], capture_output=True, text=True).stdout)",
     "its own source": f"import inspect, sys\nassert 'inspect' in open(__file__).read()\n{ADD}",
     "a process that stays behind": f"import os, sys, time\n{ADD}sys.stdout.flush()\nif os.fork() == 0:\n    time.sleep(60)",
+    **HONEST_SCRIPTS,
 }
 
 _LOOK = r"""
