@@ -281,7 +281,8 @@ def corpus_ends(kind: str, sentences: Sequence[Sentence | LostValue]) -> Ends:
     if kind == "ter":
         firsts = [(references, references[0], tokenizer) for references, _, tokenizer in lost]
         right = corpus_statistics(kind, firsts) * (0, 1)  # no edits
-        return float(corpus_figures(kind, numpy.concatenate([*_counts(kind, known), right])[None])[0]), None
+        counts = [corpus_statistics(kind, known), right] if known else [right]
+        return float(corpus_figures(kind, numpy.concatenate(counts)[None])[0]), None
     if not known:
         return 0.0, 100.0
     copies = [(references, right, tokenizer) for references, _, tokenizer in lost for right in references]
@@ -290,10 +291,6 @@ def corpus_ends(kind: str, sentences: Sequence[Sentence | LostValue]) -> Ends:
         total[0] = max(total[:2])
     used = total[_BLEU_TOTALS] if kind == "bleu" else corpus_statistics(kind, known).sum(axis=0)[::3]
     return 0.0, float(corpus_figures(kind, total[None, None])[0]) if used.all() else 100.0
-
-
-def _counts(kind: str, sentences: Sequence[Sentence]) -> list[Floats]:
-    return [corpus_statistics(kind, sentences)] if sentences else []
 
 
 _BLEU_TOTALS = slice(6, None)

@@ -38,14 +38,6 @@ def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
-def _exact_sum(*terms: Fraction) -> Fraction | None:
-    return _fold(terms, Fraction(0), multiply=False)
-
-
-def _exact_product(*factors: Fraction) -> Fraction | None:
-    return _fold(factors, Fraction(1), multiply=True)
-
-
 def _fold(values: tuple[Fraction, ...], start: Fraction, *, multiply: bool) -> Fraction | None:
     """Step by step, so that no step makes a huge number out of numbers that are not."""
     for value in values:
@@ -53,10 +45,6 @@ def _fold(values: tuple[Fraction, ...], start: Fraction, *, multiply: bool) -> F
         if _bits(start) > _MOST_BITS:
             return None
     return start
-
-
-def _exact_inverse(value: Fraction) -> Fraction | None:
-    return 1 / value if value else None
 
 
 def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
@@ -101,10 +89,10 @@ def _exact_binomial(over: Fraction, under: Fraction) -> Fraction | None:
 
 
 _EXACT: dict[str, Callable[..., Fraction | None]] = {
-    "add": _exact_sum,
-    "multiply": _exact_product,
+    "add": lambda *terms: _fold(terms, Fraction(0), multiply=False),
+    "multiply": lambda *factors: _fold(factors, Fraction(1), multiply=True),
     "negate": lambda value: -value,
-    "inverse": _exact_inverse,
+    "inverse": lambda value: 1 / value if value else None,
     "power": _exact_power,
     "root": _root,
     "factorial": _exact_factorial,
@@ -247,10 +235,6 @@ def _inverse(value: complex) -> complex:
     return 1 / value
 
 
-def _negative_part(value: complex) -> bool:
-    return value.real < 0
-
-
 _FUNCTIONS = {
     "negate": _Function(lambda z: -z, lambda _: 1),
     "per cent": _Function(lambda z: z / 100, lambda _: 0.01),
@@ -258,7 +242,7 @@ _FUNCTIONS = {
     "inverse": _Function(_inverse, lambda z: 1 / z**2),
     "absolute value": _Function(lambda z: complex(abs(z)), lambda _: 1),
     "exp": _Function(cmath.exp, cmath.exp),
-    "ln": _Function(cmath.log, _inverse, _negative_part),
+    "ln": _Function(cmath.log, _inverse, lambda z: z.real < 0),
     "sin": _Function(cmath.sin, cmath.cos),
     "cos": _Function(cmath.cos, cmath.sin),
     "tan": _Function(cmath.tan, lambda z: 1 / cmath.cos(z) ** 2),

@@ -16,7 +16,7 @@ from typing import Any
 
 from model_accuracy_eval import extras
 from model_accuracy_eval.errors import BadData, BadValue, UsageError
-from model_accuracy_eval.records import Loglikelihood, Problem
+from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.metrics.metric_type import Metric, Reads, SampleValue
 
 # The user's own functions, named by their paths: `package.module:function`, or `folder/file.py:function`.
@@ -111,10 +111,6 @@ PAIRS = "pairs"
 LmEvalFunction = Callable[..., Any]
 
 
-def is_name(name: str) -> bool:
-    return name.startswith(tuple(_KINDS))
-
-
 def _text(function: LmEvalFunction, answer: str, references: Sequence[str], **args: Any) -> SampleValue:
     """Of several right answers one is enough; the value is then 0 or 1."""
     values = [_compare(function, answer, right, args) for right in references]
@@ -141,34 +137,22 @@ def _scored_pair(answer: str, references: Sequence[str], *, listed: bool = False
     return (references[0] if len(references) == 1 else list(references)), answer
 
 
-def _results(function: LmEvalFunction, answer: str, problem: Problem, *, part: str) -> SampleValue:
-    return _part(function, problem, [answer], part)
-
-
-def _likelihoods(
-    function: LmEvalFunction, options: Sequence[Loglikelihood], problem: Problem, *, part: str
+def _part(
+    function: LmEvalFunction, results: Callable[[Any], list[Any]], said: Any, problem: Problem, *, part: str
 ) -> SampleValue:
-    return _part(function, problem, [(option.logprob, bool(option.greedy)) for option in options], part)
-
-
-def _rolling(function: LmEvalFunction, texts: Sequence[Loglikelihood], problem: Problem, *, part: str) -> SampleValue:
-    return _part(function, problem, [texts[0].logprob], part)
-
-
-def _part(function: LmEvalFunction, problem: Problem, results: list[Any], part: str) -> SampleValue:
     """One value of the returned mapping; a row without it is left out of the figure."""
-    values = function(problem.extras, results)
+    values = function(problem.extras, results(said))
     if not isinstance(values, dict):
         raise BadData(f"The function that judges problem {problem.id} gives no plain values by name.")
     return values.get(part)
 
 
-_KINDS: dict[str, tuple[LmEvalFunction, Reads]] = {
-    TEXT: (_text, "answers"),
-    RESULTS: (_results, "answers in their problem"),
-    LIKELIHOODS: (_likelihoods, "likelihoods"),
-    ROLLING: (_rolling, "likelihoods"),
+_RESULTS: dict[str, tuple[Callable[[Any], list[Any]], Reads]] = {
+    RESULTS: (lambda answer: [answer], "answers in their problem"),
+    LIKELIHOODS: (lambda options: [(option.logprob, bool(option.greedy)) for option in options], "likelihoods"),
+    ROLLING: (lambda texts: [texts[0].logprob], "likelihoods"),
 }
+"""How a function gets what was said, and what its metric reads."""
 
 PAIR_METRICS = {PAIRS: Metric(score=_scored_pair, aggregation="f1", share=False)}
 
@@ -186,10 +170,12 @@ def user_metric(path: str) -> Metric:
 @cache
 def _load(loader: object, path: str) -> Metric:
     """`loader` is part of the cache's key: the same path means another function in another process."""
-    if is_name(path):
-        kind, _, place = path.partition(":")
-        score, reads = _KINDS[f"{kind}:"]
-        return Metric(score=partial(score, load(place)), reads=reads, share=False)
+    kind, _, place = path.partition(":")
+    if f"{kind}:" == TEXT:
+        return Metric(score=partial(_text, load(place)), share=False)
+    if f"{kind}:" in _RESULTS:
+        results, reads = _RESULTS[f"{kind}:"]
+        return Metric(score=partial(_part, load(place), results), reads=reads, share=False)
     loaded = load(path)
     if isinstance(loaded, dict):  # a Metric that lives in another process
         return Metric(**loaded)

@@ -18,7 +18,7 @@ from model_accuracy_eval.scoring.figures.scorecard import EMPTY_PROBLEM
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric, pipelines
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, ProblemOutcome, value_of
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, value_of
 from model_accuracy_eval.scoring.verdicts.sequential import BaselineFigure, MeanDecider, StopLines
 
 _MISSING = 0.05
@@ -355,7 +355,11 @@ def baseline_figure(side: DatasetOutcome, metric: str, *, is_drawn_alike: bool) 
     low = figure if bounds is None or bounds.low is None else bounds.low
     high = figure if bounds is None or bounds.high is None else bounds.high
     values = [value for problem in side.problems if (value := value_of(metric, problem)) is not None]
-    noises = [_noise(metric, problem) for problem in side.problems]
+    key = metric if metric.partition("@")[0] in _OF_SIZES else ""
+    noises = [
+        intervals.noise("runs", key, each.values if each.c is None else [1.0] * each.c + [0.0] * (each.n - each.c))
+        for each in side.problems
+    ]
     case = intervals.case(values, noises, side.problems[0].n) if len(values) == len(noises) else None
     return BaselineFigure(
         low=low / 100,
@@ -364,9 +368,3 @@ def baseline_figure(side: DatasetOutcome, metric: str, *, is_drawn_alike: bool) 
         freedom=case.freedom if case else 0.0,
         is_drawn_alike=is_drawn_alike,
     )
-
-
-def _noise(metric: str, problem: ProblemOutcome) -> intervals.Noise:
-    samples = problem.values if problem.c is None else [1.0] * problem.c + [0.0] * (problem.n - problem.c)
-    kind = metric.partition("@")[0]
-    return intervals.noise("runs", metric if kind in _OF_SIZES else "", samples)

@@ -164,7 +164,8 @@ def figure_named(name: str, units: Mapping[str, Unit]) -> str | None:
     if not is_verdict or kind not in {"avg", "pass", "cons"}:
         return None
     if size in {"n", "k"}:
-        return max((each for each in units if _is_plain(each, kind)), key=_size, default=headline)
+        named = [each for each in units if _is_plain(each, kind)]
+        return max(named, key=lambda each: int(each.partition("@")[2]), default=headline)
     # Of one sample a problem, all three are its accuracy.
     return headline if size == "1" and not any(_is_plain(each, "avg") for each in units) else None
 
@@ -192,10 +193,6 @@ def _unit(metric: str, units: Mapping[str, Unit]) -> Unit:
 
 def _is_plain(figure: str, kind: str) -> bool:
     return figure.startswith(f"{kind}@") and figure[len(kind) + 1 :].isdecimal()
-
-
-def _size(figure: str) -> int:
-    return int(figure.partition("@")[2])
 
 
 def _check_unit(gate: Gate, unit: Unit) -> None:
