@@ -85,16 +85,6 @@ def test_usage_grows_with_the_picture(seeing: Server) -> None:
     assert prompt_tokens(seeing, white(48, 16), TEXT, white(64, 24)) == text + 7 * 2 + 9 * 3
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "patches"),
-    [(1, 1, (1, 1)), (9, 8, (2, 1)), (128, 128, (16, 16)), (256, 96, (16, 6)), (512, 1, (16, 1))],
-)
-def test_other_sizes_are_fitted(seeing: Server, width: int, height: int, patches: tuple[int, int]) -> None:
-    """What is larger than 128 pixels is shrunk, what is not made of whole patches is stretched."""
-    columns, high = patches
-    assert prompt_tokens(seeing, white(width, height), TEXT) == len(QUESTION) + (columns + 1) * high
-
-
 def test_a_server_told_to_drop_pictures_answers_the_text(seeing: Server, blind: Server) -> None:
     """Nothing shows it but the usage, and answers that have nothing to do with the pictures."""
     contents = [[image(as_data_uri(picture)), TEXT] for _, picture in rows(20, FRESH)]

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import random
 from pathlib import Path
 from typing import Any
 
@@ -75,18 +74,6 @@ def test_each_kind_has_its_part(tmp_path: Path) -> None:
             ],
         },
     ]
-
-
-def test_every_picture_of_a_table_is_found_again(tmp_path: Path) -> None:
-    """In the order of the rows, and in any other."""
-    rows = [{"image": stored(png(n)), "more": [stored(png(1000 + n))]} for n in range(70)]
-    path = write_table(tmp_path / "a.parquet", rows, group=25)
-    references = [(row["image"], row["more"][0]) for row in tables_and_media.rows("a", TableFile(path=str(path)))]
-    files = MediaFiles()
-    mixed = random.Random(7).sample(range(70), 70)
-    for place in [*range(70), *mixed]:
-        image, more = references[place]
-        assert (files.read(image), files.read(more)) == (png(place), png(1000 + place))
 
 
 def test_a_file_that_changes_during_the_run_is_a_sentence(tmp_path: Path) -> None:

@@ -49,20 +49,6 @@ def test_l40_every_method_returns_the_log_likelihoods_of_the_model(name: str, co
     assert [same(*pair) for pair in zip(found, wanted, strict=True)] == [True] * len(endings), (found, wanted)
 
 
-def test_a_token_across_the_boundary_belongs_to_the_ending() -> None:
-    """` Lon` + `don` is one token of the whole, and its likelihood is the ending's."""
-    model = HashModel()
-    (found,) = loglikelihoods(VLLM, ("the Lon", "don"))
-    ids = model.vocabulary.encode("the London", bos=True)
-    assert [model.vocabulary.name(one) for one in ids] == ["<s>", "the", " London"]
-    assert same(found, of(model, ids, 2))
-
-
-def test_l40_trailing_blanks_of_the_context_belong_to_the_ending() -> None:
-    """`the ` + `cat` counts as `the` + ` cat`."""
-    assert loglikelihoods(VLLM, ("the ", "cat")) == loglikelihoods(VLLM, ("the", " cat"))
-
-
 @pytest.mark.parametrize("name", [name for name in STYLES if "llama-cpp" not in name and "without names" not in name])
 def test_l22_an_empty_context_is_a_token_for_the_beginning(name: str) -> None:
     """The service's own where it adds one, else one that its tokenizer knows."""

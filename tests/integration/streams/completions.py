@@ -7,20 +7,16 @@ from tests.servers.http import Exchange, HttpServer
 
 
 class Completions(HttpServer):
-    """`piece`: characters a chunk; `broken`: how many answers break off first."""
+    """`piece`: characters a chunk."""
 
-    def __init__(self, texts: Sequence[str], *, piece: int = 4, broken: int = 0) -> None:
+    def __init__(self, texts: Sequence[str], *, piece: int = 4) -> None:
         super().__init__(self._handle)
         self._texts = texts
         self._piece = piece
-        self._broken = broken
 
     async def _handle(self, exchange: Exchange) -> None:
         exchange.head()
         await self._send_texts(exchange)
-        if exchange.number < self._broken:
-            exchange.close()
-            return
         for index in range(len(self._texts)):
             exchange.send(self._event(choices=[{"index": index, "text": "", "finish_reason": "stop"}]))
         exchange.send(self._event(choices=[], usage={"prompt_tokens": 4, "completion_tokens": 7}))

@@ -4,7 +4,6 @@ import pytest
 from tests.integration.streams.completions import Completions
 from tests.servers.asking import ask, question, said
 from tests.servers.fault_server import FaultServer, Style
-from tests.servers.replay import ReplayServer, capture
 
 from model_accuracy_eval.records import Request, Usage
 
@@ -28,28 +27,6 @@ def test_a_text_is_completed_as_it_is_streamed(piece: int) -> None:
         "model": "m", "prompt": "1 + 1 =", "stream": True, "stream_options": {"include_usage": True}, "n": 2,
         "temperature": 1.0, "top_p": 1.0, "max_tokens": 9, "seed": 3, "stop": ["\n\n"],
     }  # fmt: skip
-
-
-def test_a_stream_of_texts_that_breaks_is_tried_again() -> None:
-    """The transport, the retries and the faults of conversations."""
-    with Completions([" 2"], broken=1) as server:
-        (reply,) = ask(server.url, text())
-    assert (said(reply), reply.tries) == ([(" 2", "", "stop")], 2)
-    with Completions([" 2"], broken=9) as server:
-        (reply,) = ask(server.url, text())
-    assert reply.fault is not None
-    assert (reply.fault.kind, reply.tries) == ("failed", 3)
-
-
-@pytest.mark.parametrize("size", [1 << 30, 61, 7])
-def test_a_real_stream_of_texts(size: int) -> None:
-    """Three choices of vLLM's, in any chunking."""
-    shown = capture("vllm/cmpl_stream_n3")
-    with ReplayServer(shown, cut=size) as server:
-        (reply,) = ask(server.url, text(n=3))
-    assert len(reply.choices) == 3
-    assert "".join(choice.text for choice in reply.choices).replace(" ", "")
-    assert {choice.finish_reason for choice in reply.choices} <= {"length", "stop"}
 
 
 STOPS = ("1", "2", "3", "4", "harbour", "island")

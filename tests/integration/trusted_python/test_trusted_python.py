@@ -178,13 +178,6 @@ def test_rows_that_cannot_be_loaded_are_told(tmp_path: Path, given: dict[str, st
         loaded(tmp_path, read, loader="utils.load", loader_args=given, split=split)
 
 
-def test_python_that_does_not_end_is_ended(tmp_path: Path) -> None:
-    """After its time the process is killed, and the sentence says how long it had."""
-    (tmp_path / "utils.py").write_text("def process_docs(rows):\n    while True: ...\n")
-    with pytest.raises(BadData, match=r"had not answered after 0\.5 seconds"):
-        TrustedRows({}, seconds=0.5)(Recipe(folder=str(tmp_path), rows="utils.process_docs"), ROWS, nothing)
-
-
 def test_our_process_imports_nothing_of_it(tmp_path: Path) -> None:
     """Neither the module nor the stand-ins are seen outside of the child."""
     made(tmp_path, "def process_docs(rows):\n    return rows\n")

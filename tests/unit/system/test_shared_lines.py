@@ -1,6 +1,5 @@
 """Several processes append to one file: each line once, none torn."""
 
-import fcntl
 import subprocess
 import sys
 from pathlib import Path
@@ -27,20 +26,6 @@ def test_two_writers_lose_and_double_nothing(tmp_path: Path) -> None:
     lines = path.read_bytes().splitlines()
     assert [int(line.split()[0]) for line in lines] == list(range(40))
     assert {len(line.split()[1]) for line in lines} == {20000}
-
-
-def test_nobody_else_writes_between_reading_and_writing(tmp_path: Path) -> None:
-    """The file is locked when its content is looked at."""
-    path = tmp_path / "h"
-
-    def make(_: bytes) -> bytes:
-        with path.open("rb") as other, pytest.raises(BlockingIOError):
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return b"x\n"
-
-    assert append_lines(str(path), make) == b"x\n"
-    with path.open("rb") as other:
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_torn_last_line_keeps_a_line_of_its_own(tmp_path: Path) -> None:
