@@ -8,7 +8,6 @@ from typing import Any
 
 from tests.e2e import command, documented
 from tests.servers.fault_server import FaultServer
-from tests.servers.tool_server import ToolServer
 from tests.waiting import free_port
 
 JSON = dict[str, Any]
@@ -96,17 +95,3 @@ def test_a21_perplexity_of_two_runs(tmp_path: Path) -> None:
     }
     (change,) = command.facts(command.only_run(tmp_path / "new"))["comparison"]["changes"]
     assert {one["points"] for one in change["differences"]} == {0.0}
-
-
-def test_n10_a_task_that_offers_a_calculator(tmp_path: Path) -> None:
-    """The page's own task is right where the model is told what its expression comes to."""
-    task = saved("turns-tools-judges.md")["worked-out.yaml"]
-    (tmp_path / "worked-out.yaml").write_text(task, encoding="utf-8")
-    (tmp_path / "sums.jsonl").write_text('{"sum": "12*34", "result": "408"}\n', encoding="utf-8")
-    with ToolServer() as server:
-        done = command.run(
-            "run", "--endpoint", server.url, "--datasets", tmp_path / "worked-out.yaml", "--data-dir", tmp_path,
-            "--out", tmp_path / "out", "-n", 1,
-        )  # fmt: skip
-    assert done.code == 0, done.err
-    assert results(tmp_path / "out", "worked_out")["accuracy"] == 100.0

@@ -161,14 +161,6 @@ def test_rows_examples_filters_and_aggregation_are_the_authors(folder: Path) -> 
     ]
 
 
-def test_rows_that_are_missing_are_told_by_the_file_that_would_hold_them(folder: Path) -> None:
-    """As for any other dataset, though the author's Python named them."""
-    (folder / "data/own/names/short/test.jsonl").unlink()
-    done, _ = run(folder, "--datasets", folder / "names.yaml", "--trust-python")
-    assert done.code == 2
-    assert "There are no rows for 'own/names/short/test' on this machine" in done.err
-
-
 def test_a_metric_of_the_users_own_asks_for_programs_to_be_run(folder: Path) -> None:
     """What it asks goes from its process to the sandbox, and the findings go back to it."""
     done, results = run(folder, "--datasets", folder / "asking.yaml", "--trust-python", "--sandbox", "none")

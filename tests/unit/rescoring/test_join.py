@@ -75,15 +75,6 @@ def test_rows_are_found_by_every_name_that_files_give_them(name: str) -> None:
         assert joined(replies, dataset) == [problem.id for _, problem in problems], way
 
 
-@pytest.mark.parametrize("name", one_of_each(tasks.TASKS))
-def test_keys_are_different_in_every_row(name: str) -> None:
-    """They would not identify a row otherwise."""
-    task = tasks.find(name)
-    keys = [problem.key for problem in prepared(task).problems]
-    assert all(len(key) == len(task.key) for key in keys)
-    assert not task.key or len(set(keys)) == len(keys)
-
-
 NUMBERS = b"".join(b'{"question": "How much is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(12))
 DEMO = tasks.find("demo_gsm8k")
 

@@ -39,12 +39,6 @@ def test_a6_each_manner_of_asking_is_as_its_golden_file(strategy: str) -> None:
     assert "Examples:\nassert set(shared([1, 2], [2])) == {2}\nassert set" in message.content
 
 
-def test_a6_standard_is_how_it_is_asked_without_a_word() -> None:
-    """The default manner and the one that is called standard are the same question."""
-    task = tasks.find("humaneval")
-    assert with_strategy(task, "standard").prompt.question == task.prompt.strategies["standard"]
-
-
 def test_a6_a_manner_that_a_dataset_does_not_have_is_refused() -> None:
     """It is never answered with the standard one in silence."""
     with pytest.raises(BadValue, match="'gsm8k' has no prompt strategy 'scot'"):
