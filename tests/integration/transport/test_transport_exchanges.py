@@ -64,25 +64,6 @@ def test_a_plain_client_gets_status_headers_and_body(loop: str) -> None:
     ] * 3
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_body_larger_than_any_buffer_is_whole_in_the_response(loop: str) -> None:
-    """Without a sink, nothing of it is lost, and its connection is used again."""
-    body = bytes(range(256)) * 32 * 1024
-
-    async def big(exchange: Exchange) -> None:
-        exchange.head(kind="application/octet-stream")
-        for start in range(0, len(body), 100_000):
-            exchange.send(body[start : start + 100_000])
-        exchange.end()
-
-    async def talk(transport: StreamTransport, url: str) -> None:
-        client = httpx.AsyncClient(transport=transport, timeout=2.0)
-        for _ in range(2):
-            assert (await client.get(url)).content == body
-
-    assert session(big, talk, loop).connections == 1
-
-
 def test_trailers_are_no_headers() -> None:
     """What comes after the body says nothing about it."""
 

@@ -7,7 +7,7 @@ import httpx
 import msgspec
 import pytest
 
-from model_accuracy_eval.client import dialects, stream_parser, wire_format
+from model_accuracy_eval.client import dialects, wire_format
 from model_accuracy_eval.client.stream_parser import StreamBroken, StreamParser
 from model_accuracy_eval.records import Choice
 from model_accuracy_eval.system.retry import Failure
@@ -61,12 +61,3 @@ def test_an_event_with_a_flat_error_field_is_an_error(name: str) -> None:
     """With the server's message."""
     with pytest.raises(StreamBroken, match="out of memory"):
         parsed({name: "out of memory"})
-
-
-@pytest.mark.parametrize("message", dialects.ERROR_MESSAGE_FIELDS)
-@pytest.mark.parametrize("status", dialects.ERROR_STATUS_FIELDS)
-def test_messages_and_statuses_of_errors_are_read_from_every_field(message: str, status: str) -> None:
-    """Inside `error`, and flat."""
-    error = {message: "no such model", status: 404}
-    for body in (error, {"error": error}):
-        assert stream_parser.read_error(json.dumps(body).encode()) == ("no such model", 404)

@@ -124,10 +124,3 @@ def test_calls_are_sent_back_in_a_form_that_servers_accept(arguments: str) -> No
     assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "tool", "tool"]
     sent_arguments = [call["function"]["arguments"] for call in next(tool_messages(rounds))["tool_calls"]]
     assert sent_arguments == [arguments if arguments.startswith('{"') and arguments.endswith("}") else "{}"] * 2
-
-
-def test_without_tools_no_field_for_them_is_sent() -> None:
-    """Some servers refuse fields that they do not know."""
-    sent = json.loads(encode_request("m", Request(messages=(Message(role="user", content="1+1?"),)), MediaFiles().read))
-    assert "tools" not in sent
-    assert sent["messages"] == [{"role": "user", "content": "1+1?"}]
