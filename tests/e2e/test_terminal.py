@@ -105,13 +105,6 @@ def test_a_run_shows_its_figure_and_its_table_within_the_columns(columns: int, t
             "Nobody answers",
             "Next: model-accuracy-eval run --endpoint http://127.0.0.1:",
         ),
-        (
-            ("run", "--endpoint", "http://x.test", "--datasets", "demo_gms8k"),
-            2,
-            "did you mean demo_gsm8k",
-            "Next: model-accuracy-eval tasks list",
-        ),
-        (("run", "--datasets", "demo_gsm8k"), 2, "Nothing to evaluate", "service that runs."),
         (("run", "--endpoit", "x"), 2, "--endpoint", "Error: No such option"),
         (("histroy",), 2, "history", "Did you mean history?"),
     ],

@@ -107,3 +107,10 @@ def test_a_dataset_without_all_three_figures_gets_no_advice() -> None:
     assert advise([]) == []
     assert advise([row("accuracy", 50.0)]) == []
     assert advise([row("avg@5", 5), row("pass@5", None), row("cons@5", 1)]) == []
+
+
+def test_figures_of_parts_and_of_other_metrics_are_not_the_datasets() -> None:
+    """They have its name, but not its problems or its headline."""
+    rows = [row("avg@5", 95), row("pass@5", 99), row("cons@5", 96), row("avg@5[x]", 1), row("pass@5(other)", 1)]
+    (found,) = advise(rows)
+    assert found.profile == "Strong and stable."

@@ -11,7 +11,7 @@ from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import Interval
 from model_accuracy_eval.report import history
 from model_accuracy_eval.report.history import HistoryChoice
-from model_accuracy_eval.run_folder.history_file import HistoryLine, PastFigure
+from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure
 
 
 def test_each_figure_stands_beside_the_one_before_and_the_best() -> None:
@@ -187,3 +187,24 @@ def test_runs_figures_and_days_can_be_chosen() -> None:
         told(metric="pass@9")
     with pytest.raises(UnknownName, match="no run or day called '2027-01-01'"):
         told(since="2027-01-01")
+
+
+def test_another_number_of_samples_or_problems_is_another_series() -> None:
+    """avg@1 and avg@5 are two figures, and so are 3 of 4 and 30 of 40."""
+    lines = [past(1, [1, 1]), past(2, [1, 1], n=2), past(3, [1, 1, 0]), past(4, [1, 0])]
+    sizes = [(each.problems, each.sampling["n"], len(each.points)) for each in history.history(lines).series]
+    assert sorted(sizes) == [(2, 1, 2), (2, 2, 1), (3, 1, 1)]
+
+
+def test_runs_that_are_in_no_series_are_listed_with_their_reasons() -> None:
+    """Once, however often they were found."""
+    stopped = LeftOut(run="9" * 32, finished="2026-03-02", reason="it was stopped: SIGTERM.")
+    text = history.as_text(history.history([past(1, [1])], [stopped, stopped]))
+    assert text.endswith("In no series:\n  2026-03-02  99999999  it was stopped: SIGTERM.")
+
+
+def test_names_from_elsewhere_cannot_draw_on_a_terminal() -> None:
+    """A history file may come from anywhere."""
+    text = history.as_text(history.history([past(1, [1], model="a\x1b[2Jb", dataset="x\r\ny")]))
+    assert "\x1b" not in text
+    assert len(text.splitlines()) == 5

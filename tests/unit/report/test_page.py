@@ -326,3 +326,19 @@ def test_own_ids_are_shown() -> None:
     html = page.as_html(report(dataset_result((named,))), QUESTIONS)
     assert "row-17 · b" in Page(html).text
     assert index_of(html)["datasets"][0]["rows"][0][1] == "row-17 · b"
+
+
+def test_unknown_and_huge_figures_stay_readable() -> None:
+    """An unknown one has no unit, and twenty digits are not read by anybody."""
+    text = Page(page.as_html(report(weighed(word_perplexity=6.409706539046696e18, logprob=None)), {})).text
+    assert "6.41e+18" in text
+    assert "6409706539046" not in text
+    assert "- %" not in text
+
+
+def test_graded_metric() -> None:
+    """Where a sample is more or less right, its share stands in place of a count."""
+    graded = msgspec.structs.replace(problem_result(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
+    found = Page(page.as_html(report(dataset_result((graded,))), {}))
+    assert "50 %" in found.text
+    assert [row["data-state"] for row in found.all("tr") if "data-state" in row] == ["unstable"]

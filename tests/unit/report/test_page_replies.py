@@ -244,3 +244,10 @@ def test_pictures_given_as_data_uris_stay_so() -> None:
     assert b"YWJj" in line
     elsewhere = with_pictures(picture(1 << 250, size=None, url="https://pictures.test/1.png"))
     assert list(predictions.lines([elsewhere], lambda media: b"")) == []
+
+
+def test_graded_samples_have_their_value() -> None:
+    """Where a reply can be partly right, its share stands beside it."""
+    half = judged(0, "wrong", c=None, values=(0.5,))
+    (sample,) = documents(page_replies.pack(result(half), [answer(0, 0, "x")], [], []))[0]["samples"]
+    assert sample["value"] == 0.5

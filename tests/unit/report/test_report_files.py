@@ -217,3 +217,12 @@ def test_a_results_file_that_is_cut_off_anywhere_is_refused() -> None:
 def test_a_comparison_reads_what_results_files_have() -> None:
     """Else a field of the problems would be empty in each comparison."""
     assert set(ProblemOutcome.__struct_fields__) <= set(results.ProblemEntry.__struct_fields__)
+
+
+def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
+    """c is null, and there is no pass@k to be misread."""
+    soft = msgspec.structs.replace(problem_result(0, ("right", "wrong"), ("a", "b")), c=None)
+    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=(soft,))
+    (detail,) = json.loads(results.as_json(dataset_result, many().plan))["details"]
+    assert detail["c"] is None
+    assert not [key for key in detail if "@" in key]

@@ -120,3 +120,13 @@ def test_what_cannot_be_removed_or_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(PublishFailed, match=r"logs/deploy\.log cannot be written: (?:File exists|Not a directory)\."):
         store.path("logs/deploy.log")
     store.close()
+
+
+def test_names_are_relative_and_sorted(tmp_path: Path) -> None:
+    """As a manifest lists them."""
+    store = RunFolder(str(tmp_path))
+    for name in ("b.json", "a/z.json", "a/b/c.json"):
+        store.write(name, b"")
+    assert store.names() == ["a/b/c.json", "a/z.json", "b.json"]
+    assert store.path("logs/deploy.log") == str(tmp_path / "logs" / "deploy.log")
+    assert (tmp_path / "logs").is_dir()
