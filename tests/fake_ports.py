@@ -5,9 +5,9 @@ report = pipeline.run(plan, ports)
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -36,8 +36,6 @@ from model_accuracy_eval.records import (
     WeightsInfo,
 )
 from model_accuracy_eval.records.code import Execution, ExecutionVerdict, Isolation, Program
-
-T = TypeVar("T")
 
 ScriptedAnswer = Callable[[Request, int], str | Choice | Fault | None]
 """What the service says to a request's choice of that number; a Fault fails the whole request, and None is a choice
@@ -396,11 +394,6 @@ class RecordingProgress:
         """Nothing is open."""
 
 
-def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Asyncio's own loop."""
-    return asyncio.run(coroutine)
-
-
 def fake_ports(**parts: Any) -> Ports:
     """Ports made of fakes; `chat` is the service's client, every other part goes by its name in `Ports`."""
     chat: Chat = parts.pop("chat", None) or ScriptedChat(lambda _request, _choice: "")
@@ -416,7 +409,6 @@ def fake_ports(**parts: Any) -> Ports:
         "weights_source": FakeWeightsSource(),
         "open_store": MemoryStore,
         "open_archive": MemoryStore,
-        "run_async": run_async,
         "clock": ManualClock(),
         "progress": RecordingProgress(),
         "facts": {"pid": "1"},

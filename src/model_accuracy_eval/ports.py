@@ -1,9 +1,9 @@
 """The outside world as a run sees it: small Protocols. `run/build.py` makes the real parts, tests play them."""
 
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import field
 from msgspec.structs import replace
@@ -35,8 +35,6 @@ from model_accuracy_eval.records import (
 )  # fmt: skip
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.records.report import UploadedArtifact
-
-T = TypeVar("T")
 
 # The model service that is evaluated.
 
@@ -397,12 +395,6 @@ class ProgressDisplay(Protocol):
     def close(self) -> None: ...
 
 
-class RunAsync(Protocol):
-    """Runs a coroutine to its end, on the fastest event loop that is installed."""
-
-    def __call__(self, coroutine: Coroutine[Any, Any, T]) -> T: ...
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ports:
     """Everything outside the program that a run may use."""
@@ -416,7 +408,6 @@ class Ports:
     """Opens the folder of a run, and makes it if needed."""
     open_archive: Callable[[str], Archive]
     """Opens the folder of a run that has ended, or a zip of one."""
-    run_async: RunAsync
     clock: Clock
     progress: ProgressDisplay
     facts: Mapping[str, str]

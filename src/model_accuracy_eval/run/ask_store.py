@@ -36,7 +36,7 @@ from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses, needs_judge
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
-from model_accuracy_eval.system.clock import run_checked, run_workers
+from model_accuracy_eval.system.clock import run, run_checked, run_workers
 
 # The model that judges: what it says to a question.
 #
@@ -61,7 +61,7 @@ def check(plan: RunPlan, ports: Ports) -> None:
     settings = plan.settings
     if settings.mode != "all" or settings.reuse or not any(map(needs_judge, plan.tasks)):
         return
-    fault = ports.run_async(run_checked(_fault(settings, ports), ports.clock.check, ports.clock))
+    fault = run(run_checked(_fault(settings, ports), ports.clock.check, ports.clock))
     if fault is not None:
         refuses_key = fault.status in {401, 403}
         raise Refused(
@@ -193,7 +193,7 @@ class AskStore:
         """Answers every ask that has no finding. A stop ends it; the pipeline sees the stop at the clock."""
         try:
             ports.clock.check()
-            ports.run_async(run_checked(self._answer_all(ports), lambda: None, ports.clock))
+            run(run_checked(self._answer_all(ports), lambda: None, ports.clock))
         except Stopped as stop:
             self.troubles.append(stop.sentence)
 

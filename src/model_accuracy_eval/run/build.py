@@ -32,7 +32,7 @@ from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.system import process_environment
-from model_accuracy_eval.system.clock import SignalClock, run
+from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.docker_engine import Labels, sweep_orphans
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.progress_display import progress_display
@@ -185,7 +185,6 @@ def local_ports(
         ),
         open_store=partial(_open_store, private=private_folder),
         open_archive=open_archive,
-        run_async=run,
         clock=clock,
         progress=display,
         facts={**_facts(), **(facts or {})},

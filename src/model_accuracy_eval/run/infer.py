@@ -24,7 +24,7 @@ from model_accuracy_eval.run.run_progress import SpareTime
 from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest
 from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.verdicts.following import Following
-from model_accuracy_eval.system.clock import run_checked, run_workers
+from model_accuracy_eval.system.clock import run, run_checked, run_workers
 
 _REPLICA_GONE_AFTER = 5.0
 """Seconds of refused connections after which the others do the work of a replica."""
@@ -70,7 +70,7 @@ def collect(
         for prepared in datasets
     ]
     try:
-        return ports.run_async(_Inference(plan, collectors, live, ports).run(judge))
+        return run(_Inference(plan, collectors, live, ports).run(judge))
     finally:
         for collector in collectors:
             collector.close()

@@ -16,7 +16,7 @@ from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Chat, Ports
 from model_accuracy_eval.records import Fault, Media, Message, PreparedDataset, Record, Reply, Request, RunPlan, Service
 from model_accuracy_eval.run.deploy import LiveService
-from model_accuracy_eval.system.clock import run_checked
+from model_accuracy_eval.system.clock import run, run_checked
 
 DIGITS = ("4", "7")
 _LIT = {"4": "bcfg", "7": "abc"}
@@ -65,7 +65,7 @@ def check(plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService,
             await chat.close()
 
     for replica in live.replicas:
-        reading = ports.run_async(run_checked(look(replica.service), live.check, ports.clock))
+        reading = run(run_checked(look(replica.service), live.check, ports.clock))
         if reading.objection:
             raise AdapterFailed(
                 f"The datasets show pictures, but {reading.objection} Serve a model that reads pictures, or evaluate "

@@ -12,7 +12,7 @@ from model_accuracy_eval.ports import API_KEYS, Chat, Ports, RunningAdapter
 from model_accuracy_eval.records import ClientLimits, Fault, Message, Reply, Request, RunPlan, Service
 from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.report.endings import run_line
-from model_accuracy_eval.system.clock import run_checked
+from model_accuracy_eval.system.clock import run, run_checked
 
 # What of deploy.log says why an adapter failed: errors and tracebacks, wherever they stand, before its last lines.
 
@@ -119,7 +119,7 @@ class Readiness:
         """Returns the service when it has answered; raises as soon as waiting longer makes no sense."""
         clock = self._ports.clock
         while True:
-            probed = self._ports.run_async(run_checked(self._probe(), self._check, clock))
+            probed = run(run_checked(self._probe(), self._check, clock))
             if probed.reply.fault is None:
                 model = probed.service.model or "unnamed"
                 self._ports.progress.say(

@@ -11,7 +11,7 @@ from model_accuracy_eval.ports import Clock, Ports, ProgressDisplay, Sandbox
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.scoring.code.code_task_trials import Trial, has_trials, probes, runs_programs, trials
-from model_accuracy_eval.system.clock import run_checked, run_workers
+from model_accuracy_eval.system.clock import run, run_checked, run_workers
 
 # Tries a user's code tasks before anything is asked: one that cannot tell right from wrong is refused with its rows.
 #
@@ -114,7 +114,7 @@ def one_sandbox(ports: Ports) -> Iterator[Ports]:
         yield replace(ports, open_sandbox=lender.lend)
     finally:
         if lender.sandbox is not None:
-            ports.run_async(lender.sandbox.close())
+            run(lender.sandbox.close())
 
 
 def check_sandbox(plan: RunPlan, datasets: Sequence[PreparedDataset], ports: Ports) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def check_sandbox(plan: RunPlan, datasets: Sequence[PreparedDataset], ports: Por
     if not judged:
         return ()
     tried = () if plan.settings.reuse else tuple(prepared.task.name for prepared in judged if has_trials(prepared))
-    ports.run_async(run_checked(_try(judged, tried, ports, _check_command(plan)), lambda: None, ports.clock))
+    run(run_checked(_try(judged, tried, ports, _check_command(plan)), lambda: None, ports.clock))
     return tried
 
 

@@ -1,6 +1,5 @@
 """Datasets scored by log-likelihoods, from questions to figures, with every method that a service may support."""
 
-import asyncio
 from dataclasses import replace
 from math import exp
 from typing import Any
@@ -76,7 +75,6 @@ def evaluate(
     store = store or MemoryStore()
     ports = fake_ports(
         connect=lambda service, limits, role: connect(service, limits, sleep=Naps(), chance=lambda: 1.0),
-        run_async=asyncio.run,
         **parts,
     )
     infer.collect(PLAN, datasets, LiveService(Service(base_url=server.url, model="hash"), None), store, ports)

@@ -1,6 +1,5 @@
 """Chats that are longer than the model's context: a sample each, counted, with the reason and the next step."""
 
-import asyncio
 import json
 from dataclasses import replace
 
@@ -44,7 +43,6 @@ def evaluate(method: str, rows: list[dict[str, object]], store: MemoryStore) -> 
         )  # fmt: skip
         ports = fake_ports(
             connect=lambda service, limits, role: connect(service, limits, sleep=Naps(), chance=lambda: 1.0),
-            run_async=asyncio.run,
             hub=MemoryHub({task.data.name: lines}),
             open_store=lambda _root: store,
         )

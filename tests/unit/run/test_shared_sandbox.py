@@ -8,6 +8,7 @@ from tests.fake_ports import ScriptedSandbox, fake_ports
 
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
+from model_accuracy_eval.system.clock import run
 
 
 class Opener:
@@ -31,8 +32,8 @@ def test_it_is_opened_once_and_closed_at_the_end() -> None:
         for _ in range(3):
             assert shared.open_sandbox
             lent = shared.open_sandbox()
-            assert shared.run_async(lent.run(Program(code="pass", tests=""))).passed
-            shared.run_async(lent.close())
+            assert run(lent.run(Program(code="pass", tests=""))).passed
+            run(lent.close())
             assert not opener.sandbox.closed
     assert (opener.times, opener.sandbox.closed) == (1, True)
 
