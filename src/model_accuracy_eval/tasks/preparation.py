@@ -287,11 +287,21 @@ Choose = Callable[[int, DataRow], Sequence[int]]
 Sampler = Callable[..., Choose]
 
 
-def first(pool: Sequence[DataRow], count: int, own: bool) -> Choose:
-    """The first rows of the pool; a question is not its own example."""
+def first(pool: Sequence[DataRow], count: int, own: bool, *, field: str = "", pool_field: str | None = None) -> Choose:
+    """The first rows of the pool, or of those whose `pool_field` equals the question's `field`, such as its subject or
+    language; a question is not its own example."""
+    places: dict[Any, list[int]] = {}
+    for at, row in enumerate(pool):
+        places.setdefault(row[pool_field or field] if field else "", []).append(at)
 
     def draw(place: int, row: DataRow) -> Sequence[int]:
-        return list(islice((at for at in range(len(pool)) if not (own and pool[at] == row)), count))
+        alike = places.get(row[field] if field else "", [])
+        examples = list(islice((at for at in alike if not (own and pool[at] == row)), count))
+        if field and len(examples) < count:
+            raise BadData(
+                f"There are {len(examples)} examples with the {field} '{row[field]}', but {count} are to be shown."
+            )
+        return examples
 
     return draw
 
@@ -331,29 +341,12 @@ def others(pool: Sequence[DataRow], count: int, own: bool, *, seed: int = 1234) 
     return draw
 
 
-def same(pool: Sequence[DataRow], count: int, own: bool, *, field: str, pool_field: str | None = None) -> Choose:
-    """The first rows of the pool whose `pool_field` equals the question's `field`, such as its subject or language."""
-    places: dict[Any, list[int]] = {}
-    for at, row in enumerate(pool):
-        places.setdefault(row[pool_field or field], []).append(at)
-
-    def draw(place: int, row: DataRow) -> Sequence[int]:
-        examples = [at for at in places.get(row[field], []) if not (own and pool[at] == row)][:count]
-        if len(examples) < count:
-            raise BadData(
-                f"There are {len(examples)} examples with the {field} '{row[field]}', but {count} are to be shown."
-            )
-        return examples
-
-    return draw
-
-
 SAMPLERS: dict[str, Sampler] = {
     "first": first,
     "random": random_draws,
     "per_item": per_item,
     "others": others,
-    "same": same,
+    "same": first,
 }
 
 

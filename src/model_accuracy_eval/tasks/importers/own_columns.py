@@ -65,7 +65,11 @@ def names_of(rows: Iterable[DataRow]) -> tuple[str, ...]:
 def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) -> Columns:
     """What each column is; `given`: what the user has said, by role."""
     names = [name for name in names_of(rows) if name not in given.values()]
-    columns = _given(given)
+    roles = ("question", "more", "context", "system", "answer", "choices", "labels", "id", "category")
+    if unknown := [role for role in given if role not in roles]:
+        raise UnknownName("role of a column", unknown[0], roles)
+    several = {role: tuple(given[role].split("+")) for role in _SEVERAL if role in given}
+    columns = Columns(**{**given, **several})  # type: ignore[arg-type]
     _refuse_unknown(where, rows, given)
     named = [name for name in names if normal(name) == "question"]
     inside = {"stem", "choices"}
@@ -97,15 +101,6 @@ def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str
         id=columns.id or next(iter(_named(names, IDS)), ""),
         category=columns.category or next(iter(_named(names, CATEGORIES)), ""),
     )
-
-
-def _given(given: Mapping[str, str]) -> Columns:
-    roles = ("question", "more", "context", "system", "answer", "choices", "labels", "id", "category")
-    for role in given:
-        if role not in roles:
-            raise UnknownName("role of a column", role, roles)
-    several = {role: tuple(given[role].split("+")) for role in _SEVERAL if role in given}
-    return Columns(**{**given, **several})  # type: ignore[arg-type]
 
 
 def _refuse_unknown(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) -> None:
