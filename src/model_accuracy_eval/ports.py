@@ -32,7 +32,7 @@ from model_accuracy_eval.records import (
     Samplers,
     Service,
     WeightsInfo,
-)  # fmt: skip
+)
 from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.records.report import UploadedArtifact
 
