@@ -15,7 +15,7 @@ from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import FigureBounds, Interval, Settings
 from model_accuracy_eval.report import figures, markdown
 from model_accuracy_eval.run_folder import history_file
-from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure, PastGate
+from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure
 from model_accuracy_eval.scoring.verdicts import regressions
 from model_accuracy_eval.scoring.verdicts.regressions import FIRST_RUNS, Trend
 
@@ -54,7 +54,6 @@ class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True):
     """The best so far, this one included if it is exact."""
     cusum: float | None
     """None: the run is part of the first reference, or the figure is no mean over problems."""
-    gates: tuple[PastGate, ...]
 
 
 class Fall(msgspec.Struct, frozen=True, kw_only=True):
@@ -266,7 +265,6 @@ def _points(runs: SeriesRuns, trend: Trend) -> tuple[SeriesPoint, ...]:
                 change=figure.value - before.value if before and comparable else None,
                 best=better(bests) if bests else None,
                 cusum=cusum,
-                gates=tuple(gate for gate in line.gates if gate.metric == figure.metric),
             )
         )
     return tuple(points)

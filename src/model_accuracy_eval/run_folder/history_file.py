@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any, Literal
 
@@ -53,16 +53,6 @@ class PastFigure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The problems' values, 0..1, where they do not follow from `right`."""
 
 
-class PastGate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A gate on one of the figures."""
-
-    gate: str
-    metric: str
-    decision: str
-    threshold: float | None = None
-    """None: it is relative to a baseline."""
-
-
 class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One dataset of one run."""
 
@@ -80,7 +70,6 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     sampling: dict[str, Any]
     """How samples were drawn, the seed aside."""
     figures: tuple[PastFigure, ...]
-    gates: tuple[PastGate, ...] = ()
     n: int
     """Samples of each problem."""
     problems: int
@@ -181,7 +170,6 @@ def _line(run: RunFile, dataset: str, found: ResultsToCompare) -> HistoryLine:
         version=found.version,
         sampling=_sampling(run),
         figures=tuple(_figure(row, outcome, problems) for row in found.rows if row.value is not None),
-        gates=tuple(_gates(run, dataset)),
         n=problems[0].n,
         problems=len(problems),
         ids=() if ids == tuple(range(len(ids))) else ids,
@@ -205,14 +193,6 @@ def _figure(row: SummaryRow, outcome: DatasetOutcome, problems: Sequence[Problem
         paired=paired,
         values=tuple(value_of(row.metric, problem) or 0.0 for problem in problems) if paired and not follows else (),
     )
-
-
-def _gates(run: RunFile, dataset: str) -> Iterator[PastGate]:
-    for entry in run.gates:
-        gate = entry.result().gate
-        if gate.dataset == dataset:
-            threshold = None if gate.from_baseline else gate.threshold
-            yield PastGate(gate=entry.gate, metric=gate.metric, decision=entry.decision, threshold=threshold)
 
 
 def _sampling(run: RunFile) -> dict[str, Any]:

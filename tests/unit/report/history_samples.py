@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from model_accuracy_eval.records import FigureBounds
-from model_accuracy_eval.run_folder.history_file import HistoryLine, PastFigure, PastGate
+from model_accuracy_eval.run_folder.history_file import HistoryLine, PastFigure
 from model_accuracy_eval.scoring.figures.reductions import pass_at_k
 
 
@@ -28,7 +28,6 @@ def past(
             PastFigure(metric=f"avg@{n}", value=share, bounds=bounds, paired=True),
             PastFigure(metric=f"pass@{n}", value=solved, paired=True),
         ),
-        "gates": (PastGate(gate=f"gsm8k: avg@{n} >= 75", metric=f"avg@{n}", decision="passed", threshold=75.0),),
         "n": n,
         "problems": len(counts),
         "right": tuple(counts),
