@@ -43,7 +43,7 @@ LONG_SUITES = {
     "e2e/ray/": "starts the nodes of Ray clusters",
     "e2e/test_replicas.py": "evaluates whole runs of several services",
     "e2e/test_shards.py": "evaluates whole runs in parts, and merges them",
-    "e2e/test_kill.py": "starts a run twenty-two times",
+    "e2e/test_kill.py": "starts a run thirty times",
     "e2e/test_mistakes.py": "makes seventy mistakes, each in a process of its own",
     "e2e/test_code_contests.py": "runs contest programs through every step, a dozen times",
     "e2e/test_export.py": "evaluates, exports and rescores in turn",
@@ -54,7 +54,6 @@ LONG_SUITES = {
 REFERENCES = (
     "e2e/test_code_bigcodebench.py",
     "e2e/test_code_humaneval_x.py",
-    "e2e/test_code_killed.py",
     "e2e/test_code_multipl_e.py",
     "e2e/test_code_references.py",
     "e2e/test_code_tasks_tried.py",

@@ -59,18 +59,6 @@ def test_a_judge_model_decides_and_is_asked_once(tmp_path: Path) -> None:
     assert not [path for path in run.rglob("*") if path.is_file() and b"marker-" in path.read_bytes()]
 
 
-def test_a_task_that_wants_a_judge_says_so_before_anything_is_asked(tmp_path: Path) -> None:
-    """With the options to give."""
-    (tmp_path / "capitals.yaml").write_text(TASK)
-    (tmp_path / "capitals.jsonl").write_text(ROWS)
-    with FaultServer(model) as served:
-        done = command.run(
-            "run", "--endpoint", served.url, "--datasets", tmp_path / "capitals.yaml", "--data-dir", tmp_path
-        )
-        assert (done.code, served.requests) == (2, [])
-    assert "capitals is judged by a model: name it with --judge-endpoint and --judge-model." in done.err
-
-
 def setup_files(folder: Path) -> list[object]:
     (folder / "capitals.yaml").write_text(TASK)
     (folder / "capitals.jsonl").write_text(ROWS)
@@ -115,23 +103,6 @@ def test_replies_are_collected_first_and_judged_later_by_any_judge(tmp_path: Pat
             assert f"{share} " in again.out, again.out
             assert [chat["model"] for chat in server.chats] == [name, name]
         assert len(served.requests) == asked
-
-
-def test_another_question_is_refused_where_another_judge_is_not(tmp_path: Path) -> None:
-    """With the difference, and before the judge is asked anything."""
-    common = setup_files(tmp_path)
-    with FaultServer(model) as served, FaultServer(judge) as judging:
-        command.run("run", "--mode", "infer", "--endpoint", served.url, *common)
-        run = command.only_run(tmp_path / "out")
-        judged = ["run", "--mode", "eval", "--reuse", run, "--judge-endpoint", judging.url, "--judge-model", "wise"]
-        done = command.run(*judged, "--temperature", "0.5")
-        assert done.code == 2
-        assert "asked something else, so its replies cannot be reused: temperature was not there, is 0.5." in done.err
-        (tmp_path / "capitals.yaml").write_text(TASK.replace("{{question}}", "Q: {{question}}"))
-        done = command.run(*judged)
-        assert done.code == 2
-        assert "datasets.capitals.prompt.question was '" in done.err
-        assert judging.requests == []
 
 
 def run_judged(tmp_path: Path, judging: FaultServer, *more: object, n: str = "1") -> command.Done:

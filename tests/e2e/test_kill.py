@@ -1,15 +1,18 @@
-"""Killed at random moments, a run goes on and ends as if nothing had been."""
+"""Killed at random moments, a run goes on and ends as if nothing had been: while it asks, and while programs run."""
 
+import json
 import os
 import random
 import signal
 import time
 from pathlib import Path
 
+import pytest
 from tests.e2e import command
+from tests.e2e.conftest import obstacle
+from tests.e2e.ray.test_ray_judging import programs
+from tests.e2e.test_shards import JSON, told
 from tests.servers.fault_server import FaultServer, Style
-
-KILLS = 20
 
 
 def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
@@ -17,24 +20,47 @@ def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     asked = ["--datasets", "demo_gsm8k", "-n", 7, "--concurrency", 2]
     # Half of a second of asking, which is about as long as starting up.
     with FaultServer(style=Style(delay=0.004, ignore_n=True)) as server:
-        begun = time.monotonic()
-        undisturbed = command.run("run", "--endpoint", server.url, "--out", tmp_path / "whole", *asked)
-        longest = time.monotonic() - begun
-        assert undisturbed.code == 0, undisturbed.err
-        folder, lives = _killed_again_and_again(server.url, tmp_path / "killed", asked, longest)
-        done = command.run("run", "--reuse", folder)
-    assert done.code == 0, done.err
-    expected = command.journal(command.only_run(tmp_path / "whole"), "demo_gsm8k")
+        whole, folder = killed_and_gone_on_with(server.url, tmp_path, asked, "demo_gsm8k", kills=20)
+    expected = command.journal(whole, "demo_gsm8k")
     assert len(expected) == 20 * 7
     assert command.journal(folder, "demo_gsm8k") == expected
-    assert any(0 < answered < len(expected) for answered in lives), "no kill fell into the asking"
 
 
-def _killed_again_and_again(url: str, out: Path, asked: list[object], longest: float) -> tuple[Path, list[int]]:
-    """Starts, and goes on, `KILLS` times, for parts of the longest life; says what the journal held after each."""
+def added(request: JSON) -> list[str]:
+    """By question and seed alone; no two samples are the same program."""
+    number = int("".join(filter(str.isdigit, request["messages"][-1]["content"])) or 0)
+    seeds = [(request.get("seed") or 0) + at for at in range(request.get("n", 1))]
+    return [f"```python\ndef add(a):\n    return a + {number + seed % 2}  # {seed}\n```" for seed in seeds]
+
+
+@pytest.mark.parametrize("kind", ["docker", "bwrap"])
+def test_kills_lose_double_and_change_no_verdict(kind: str, tmp_path: Path) -> None:
+    """Each program has one verdict, which is its own."""
+    if (why := obstacle(kind)) is not None:
+        pytest.skip(why)
+    asked = ["--datasets", programs(tmp_path), "-n", 3, "--sandbox", kind]
+    with FaultServer(added) as server:
+        whole, folder = killed_and_gone_on_with(server.url, tmp_path, asked, "add_findings", kills=4)
+    name = f"predictions/{command.LABEL}/add_findings.jsonl"
+    keys, expected = (
+        [json.loads(line)["key"] for line in (one / name).read_text().splitlines()] for one in (folder, whole)
+    )
+    assert len(keys) == len(set(keys)), "a program has two verdicts"
+    assert sorted(keys) == sorted(expected)
+    assert told(folder, "add") == told(whole, "add")
+
+
+def killed_and_gone_on_with(url: str, place: Path, asked: list[object], file: str, *, kills: int) -> tuple[Path, Path]:
+    """An undisturbed run, and one that is killed so often, for parts of the longest life; some kills fall into the
+    writing of the file."""
     chance = random.Random(20260326)
+    begun = time.monotonic()
+    undisturbed = command.run("run", "--endpoint", url, "--out", place / "whole", *asked)
+    longest = time.monotonic() - begun
+    assert undisturbed.code == 0, undisturbed.err
+    out = place / "killed"
     lives: list[int] = []
-    while len(lives) < KILLS:
+    while len(lives) < kills:
         known = list(out.glob("[0-9a-f]*/run.json"))
         arguments = ["run", "--reuse", known[0].parent] if known else ["run", "--endpoint", url, "--out", out, *asked]
         process = command.start(*arguments)
@@ -46,10 +72,13 @@ def _killed_again_and_again(url: str, out: Path, asked: list[object], longest: f
             if not (folder / "run.json").exists():
                 assert not list(folder.glob("predictions/*/*.jsonl"))
         if known or list(out.glob("[0-9a-f]*/run.json")):
-            lives.append(
-                sum(
-                    len(path.read_bytes().splitlines()) for path in out.glob("[0-9a-f]*/predictions/*/demo_gsm8k.jsonl")
-                )
-            )
+            lives.append(lines_of(out, file))
     (run_file,) = out.glob("[0-9a-f]*/run.json")
-    return run_file.parent, lives
+    done = command.run("run", "--reuse", run_file.parent)
+    assert done.code == 0, done.err
+    assert any(0 < life < lines_of(out, file) for life in lives), f"no kill fell into it: {lives}"
+    return command.only_run(place / "whole"), run_file.parent
+
+
+def lines_of(out: Path, file: str) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in out.glob(f"[0-9a-f]*/predictions/*/{file}.jsonl"))

@@ -1,4 +1,4 @@
-"""The command itself is lost in the middle of a run on a Ray cluster, and `--reuse` goes on."""
+"""The command itself is lost in a run on a Ray cluster, or meets another one there."""
 
 import signal
 from pathlib import Path
@@ -51,13 +51,31 @@ def test_a_lost_command_is_gone_on_with(
     assert asked_of_servers(adapter) == PROBLEMS * N + in_vain
 
 
-def test_a_command_that_is_killed_while_deploy_sh_loads_leaves_nothing(
-    cluster: RayNodes, adapter: Path, questions: Path, tmp_path: Path
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_an_end_while_deploy_sh_starts_ends_it_on_all_nodes(
+    cluster: RayNodes, adapter: Path, questions: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     script = adapter / "deploy.sh"
     script.write_text(f'python3 -c "import time; time.sleep(600)" {adapter.name}\n{script.read_text()}')
     process = start(*asked(adapter, questions, tmp_path / "out", *ON_RAY), address=cluster.address)
     until(lambda: len(processes_of(adapter)) >= 3, "deploy.sh runs on three nodes", 120)
-    process.kill()
-    process.communicate()
-    until(lambda: not processes_of(adapter), "deploy.sh has ended on all nodes", 60)
+    process.send_signal(number)
+    done = command.finish(process, 60)
+    assert done.code == (-9 if number == signal.SIGKILL else 130), done.err + done.out
+    until(lambda: not processes_of(adapter), "deploy.sh has ended on all nodes", 60 if number == signal.SIGKILL else 1)
+
+
+def test_two_runs_share_a_cluster(
+    cluster: RayNodes, adapter: Path, questions: Path, expected: JSON, tmp_path: Path
+) -> None:
+    """Side by side where there is room, on ports of their own although both begin at once and load for a while."""
+    (adapter / "seconds").write_text("0")
+    script = (adapter / "deploy.sh").read_text()
+    (adapter / "deploy.sh").write_text(f"sleep 8\n{script}")
+    outs = [tmp_path / "first", tmp_path / "second"]
+    resources = ("--engine", "ray", "--replicas", 3, "--resources", "NPU=1")
+    runs = [start(*asked(adapter, questions, out, *resources), address=cluster.address) for out in outs]
+    for done, out in zip([command.finish(each, 240) for each in runs], outs, strict=True):
+        assert done.code == 0, done.err + done.out
+        assert "serves no more" not in done.err
+        assert figures(command.only_run(out)) == expected

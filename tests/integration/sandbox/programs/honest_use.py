@@ -3,34 +3,11 @@
 from tests.integration.sandbox.programs.sample import Sample, honest
 
 PROCESSES = {
-    "multiplies in a pool of processes": honest("""
-        from multiprocessing import get_context
-        def square(n): return n * n
-        def f(x):
-            with get_context("fork").Pool(2) as pool: return pool.map(square, [x])[0]
-    """),
-    "shares memory with a name": honest("""
-        from multiprocessing import shared_memory
-        def f(x):
-            memory = shared_memory.SharedMemory(create=True, size=8)
-            try:
-                memory.buf[0] = abs(x)
-                return memory.buf[0] ** 2
-            finally:
-                memory.close(); memory.unlink()
-    """),
     "ends a child that is slow": honest("""
         import subprocess
         def f(x):
             try: subprocess.run(["sleep", "60"], timeout=0.1)
             except subprocess.TimeoutExpired: return x * x
-    """),
-    "runs programs in asyncio": honest("""
-        import asyncio
-        async def ask(x):
-            child = await asyncio.create_subprocess_exec("expr", str(x), "*", str(x), stdout=asyncio.subprocess.PIPE)
-            return int((await child.communicate())[0])
-        def f(x): return asyncio.run(ask(x))
     """),
 }
 
@@ -66,16 +43,6 @@ FILES = {
             with open(f"file{x}", "w") as file: file.write(str(x * x))
             return int(open(f"file{x}").read())
     """),
-    "maps a file": honest("""
-        import mmap
-        def f(x):
-            with open("map", "w+b") as file:
-                file.write(bytes(4096))
-                file.flush()
-                with mmap.mmap(file.fileno(), 0) as memory:
-                    memory[:4] = b"%4d" % (x * x)
-                    return int(memory[:4])
-    """),
     "knows who it is": honest("""
         import getpass, os, pwd
         def f(x): return x * x if pwd.getpwuid(os.getuid()).pw_name == getpass.getuser() == "nobody" else None
@@ -95,20 +62,6 @@ NETWORK = {
                     client.sendall(str(x).encode())
                     return int(client.recv(99))
     """)._replace(not_in=("uid", "none")),
-    "serves in asyncio": honest("""
-        import asyncio
-        async def answer(reader, writer):
-            writer.write(str(int(await reader.readline()) ** 2).encode() + b"\\n")
-            await writer.drain(); writer.close()
-        async def ask(x):
-            async with await asyncio.start_unix_server(answer, "s"):
-                reader, writer = await asyncio.open_unix_connection("s")
-                writer.write(f"{x}\\n".encode())
-                result = int(await reader.readline())
-                writer.close()
-                return result
-        def f(x): return asyncio.run(ask(x))
-    """),
 }
 
 SPACE = {
@@ -128,17 +81,6 @@ SPACE = {
             sys.stdout.buffer.write(bytes(range(256)))
             print("\\ud800".encode("utf-8", "surrogatepass"), file=sys.stderr)
             return x * x
-    """),
-    "has a large stack": honest("""
-        import sys, threading
-        sys.setrecursionlimit(100000)
-        threading.stack_size(64 << 20)
-        def f(x):
-            result = []
-            def down(n): return x * x if n == 0 else down(n - 1)
-            thread = threading.Thread(target=lambda: result.append(down(20000)))
-            thread.start(); thread.join()
-            return result[0]
     """),
 }
 

@@ -50,41 +50,15 @@ PROCESSES = {
         """,
         ("timeout",),
     ),
-    "makes brothers and sisters": hostile(
-        "for _ in range(300):\n    if libc.syscall(56, 0x8000 | 17, 0, 0, 0, 0) == 0: os._exit(0)"
-    ),
     "makes children that nobody hears of": hostile(
         "for _ in range(10):\n    if libc.syscall(56, 0, 0, 0, 0, 0) == 0: time.sleep(600)"
     ),
-    "adopts its orphans": hostile(
-        """
-        libc.prctl(36, 1)
-        for _ in range(5):
-            if os.fork() == 0:
-                if os.fork(): os._exit(0)
-                os.setsid(); time.sleep(600)
-        """
-    ),
     "waits for a child made by vfork": hostile("if libc.syscall(58) == 0: time.sleep(600)", ("timeout",)),
-    "starts programs all the time": hostile("while True: subprocess.run(['true'])", ("timeout",)),
     "changes its name to look like another state": hostile(
         "libc.prctl(15, b'x) R 1 (')\ntime.sleep(600)", ("timeout",)
     ),
     "runs in real time": hostile(
         "attempt(os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(50))\nwhile True: pass", ("timeout",)
-    ),
-    "waits for the disk all the time": hostile(
-        """
-        files = [path for path in glob.glob('/usr/**/*', recursive=True) if os.path.isfile(path)]
-        while True:
-            for path in files:
-                try:
-                    with open(path, 'rb') as file:
-                        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-                        file.read()
-                except OSError: pass
-        """,
-        ("timeout",),
     ),
     "dumps its core": hostile(
         "try: resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20))\nexcept (OSError, ValueError): pass\nos.abort()",
@@ -99,13 +73,6 @@ MESSAGES = {
     "writes into every descriptor": hostile("for number in range(100): attempt(os.write, number, b'x' * 100)"),
     "sends what is nested too deep": hostile(
         "data = b'[' * 100000\nfor number in range(3, 100): attempt(os.write, number, struct.pack('>I', len(data)) + data)"
-    ),
-    "reads its connection empty": hostile(
-        "while True:\n    for number in range(3, 100): attempt(os.set_blocking, number, False); attempt(os.read, number, 4096)",
-        ("timeout",),
-    ),
-    "shuts its connection": hostile(
-        "for number in range(3, 100):\n    try: socket.socket(fileno=number).shutdown(2)\n    except OSError: pass"
     ),
     "makes its output wait": hostile(
         "fcntl.fcntl(1, 1031, 4096)\nos.set_blocking(1, False)\nwhile True: attempt(os.write, 1, b'y' * 5000)",
@@ -124,21 +91,6 @@ SPACE = {
     "makes files without end": hostile("for number in range(10 ** 9): open(f'f{number}', 'w').close()", ("error",)),
     "makes files in shared memory without end": hostile(
         "for number in range(10 ** 9): open(f'/dev/shm/f{number}', 'w').close()", ("error",)
-    ),
-    "makes files in many processes": hostile(
-        "for _ in range(4): os.fork()\nfor number in range(10 ** 9): open(f'{os.getpid()}-{number}', 'w').close()",
-        NO_PASS,
-    ),
-    "fills the memory of its folders": hostile(
-        """
-        for place in ('/tmp', '/dev/shm'):
-            for number in range(100):
-                try: open(f'{place}/f{number}', 'wb').write(b'x' * (15 << 20))
-                except OSError: break
-        """,
-    ),
-    "makes files that are nowhere": hostile(
-        "kept = []\nwhile True:\n    kept.append(os.memfd_create('f')); os.write(kept[-1], b'x' * (8 << 20))"
     ),
     "maps more than there is": hostile(
         "import mmap\nkept = []\nwhile True: kept.append(mmap.mmap(-1, 1 << 30))", ("error", "out_of_memory")
