@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_accuracy_eval import extras
-from model_accuracy_eval.adapter import container_spec
+from model_accuracy_eval.adapter import container_spec, supervisor
 from model_accuracy_eval.adapter.adapter_files import (
     NO_PIP,
     NewLines,
@@ -161,6 +161,7 @@ class _LogFollower:
         self._written += len(data)
         with contextlib.suppress(OSError):
             self._output.write(data)
+            supervisor.shorten(self._output.fileno())
         self._last_bytes = (self._last_bytes + data)[-8192:]
         if f"{DEPLOYING}\n".encode() in self._last_bytes:
             self.deploying.set()

@@ -226,7 +226,9 @@ class NewLines:
         self._position = 0
 
     def read(self) -> str:
+        """Returns the lines since the last call; after the log was shortened, those from there on."""
         with self._log.open("rb") as file:
+            self._position = min(self._position, file.seek(0, os.SEEK_END))
             file.seek(self._position)
             lines = file.read().rpartition(b"\n")[0]
         self._position += len(lines) + 1 if lines else 0

@@ -33,6 +33,8 @@ LIMIT = 4.0
 PERSIST_LIMIT = 60.0
 """Seconds to go on killing what was reported, such as a process inside a driver call that hangs."""
 TICK = 0.02
+LONGEST_LOG, KEPT_LOG = 64 << 20, 32 << 20
+"""Bytes of output: a log beyond the first is cut back to the second, and grows again from there."""
 CHILD_ROUNDS = 20
 """How often the list of children is read and killed before the list of all processes is."""
 
@@ -115,6 +117,17 @@ def send(signal_number: int, pids: Iterable[int], groups: Iterable[int] = ()) ->
             os.kill(target, signal_number)
         except (ProcessLookupError, PermissionError):  # noqa: PERF203 - gone, or another user's, as below sudo
             continue
+
+
+def shorten(log: int) -> None:
+    """Bounds an output that is a file, open for appending."""
+    try:
+        if os.fstat(log).st_size > LONGEST_LOG:
+            os.ftruncate(log, KEPT_LOG)
+            note = f"\n── the log was longer than {LONGEST_LOG >> 20} MiB; a part was left out here\n"
+            os.write(log, note.encode())
+    except OSError:  # no file, or a full disk: the bound is a courtesy
+        return
 
 
 def report(**fields: object) -> None:
@@ -202,6 +215,7 @@ class Supervisor:
     def watch(self, parent: int) -> bytes:
         """Waits for the request to stop. The parent is checked too: a fork of it may hold our stdin open."""
         while not self.stop_requested and os.getppid() == parent:
+            shorten(2)  # the command's output
             if 0 in self.pause(1.0, 0):
                 return os.read(0, 64).strip()
         return b""

@@ -236,6 +236,16 @@ def test_it_has_few_rights_and_limits(start: Start, client: "DockerClient") -> N
     assert 0.8 * memory < limits["Memory"] < memory
 
 
+def test_a_flood_of_output_is_bounded(start: Start, log: str) -> None:
+    """Its beginning and its end stay, and a line says that something is missing."""
+    container = start("echo first; head -c 75000000 /dev/zero | tr '\\0' 'x' | fold -w 1000; echo last")
+    assert "last" in ended(container)
+    text = Path(log).read_text()
+    assert len(text) <= 65 << 20
+    assert text.startswith("first\n")
+    assert "the log was longer than 64 MiB; a part was left out here" in text
+
+
 @pytest.mark.parametrize("link", ["weights", "models"])
 def test_a_link_in_the_workspace_chooses_no_mount(link: str, start: Start, tmp_path: Path) -> None:
     """Neither the folder itself nor one above it; the refusal names what to write. A folder of the workspace is fine."""
