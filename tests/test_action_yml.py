@@ -311,3 +311,9 @@ def test_a_forks_commit_has_to_be_named(tmp_path: Path) -> None:
     assert read_comment(tmp_path, "/evaluate gsm8k", source="x/r")[:2] == (1, {})
     assert read_comment(tmp_path, "/evaluate gsm8k", source="gone")[:2] == (1, {})
     assert read_comment(tmp_path, f"/evaluate gsm8k {HEAD}", source="x/r")[1]["commit"] == HEAD
+
+
+def test_a_report_without_a_zips_digest_is_signed_by_its_manifest(tmp_path: Path) -> None:
+    """As where the artifact service has the earlier protocol alone."""
+    assert write_what_is_signed(tmp_path, ARTIFACT="").returncode == 0
+    assert (tmp_path / "subjects").read_text() == f"{'ab' * 32}  manifest.sha256\n"

@@ -26,3 +26,11 @@ def findings(*paths: Path) -> list[str]:
 def test_nothing_is_found_in_the_workflows() -> None:
     """All of them at once."""
     assert findings(*sorted(WORKFLOWS.glob("*.yml"))) == []
+
+
+def test_a_slip_in_a_workflow_is_found(tmp_path: Path) -> None:
+    """One wrong word, and it is named with its file and line."""
+    text = (WORKFLOWS / "accuracy.yml").read_text()
+    (tmp_path / "broken.yml").write_text(text.replace("inputs.datasets ||", "input.datasets ||"))
+    (found,) = findings(tmp_path / "broken.yml")
+    assert 'undefined variable "input"' in found

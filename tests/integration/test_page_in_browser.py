@@ -376,3 +376,34 @@ def choice(name: str) -> str:
     """A dataset is chosen in the list."""
     field = "document.querySelector('#explorer select')"
     return f"(() => {{ {field}.value = {json.dumps(name)}; {field}.dispatchEvent(new Event('change')); }})()"
+
+
+def test_unknown_link_shows_the_list(fresh: Tab, tmp_path: Path) -> None:
+    """A link to a problem that is not there, or that is no link at all, breaks nothing."""
+    for at in ("#sums/99/0", "#nothing/0/0", "#%E0%A4%A/1", "#sums/1/77", "#figures"):
+        shown(fresh, tmp_path, dataset_result(MIXED), LINES, at)
+        assert fresh.get(STATUS) == "All: 4 of 4"
+    assert fresh.troubles() == []
+
+
+def test_typing_is_no_key(fresh: Tab, tmp_path: Path) -> None:
+    """In the search field, j and k are letters."""
+    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
+    fresh.press("/")
+    fresh.press("j")
+    assert fresh.get("document.querySelector('#explorer input').value") == "j"
+    assert fresh.get("document.querySelector('tr.marked')") is None
+
+
+def test_a_problem_that_is_clicked_while_another_one_closes_is_opened(fresh: Tab, tmp_path: Path) -> None:
+    """The browser tells late that a dialog has closed; what was clicked by then opens, and back leads to the list."""
+    shown(fresh, tmp_path, dataset_result(MIXED), LINES, "#show=wrong")
+    fresh.wait(f"{STATUS} === 'Wrong: 2 of 4'")
+    first, second = fresh.get(ROWS)
+    fresh.click(f"#explorer tr[data-id='{first}'] a")
+    fresh.wait(f"{PANEL}.open && location.hash === '#sums/{first}/0'")
+    fresh.get(f"{PANEL}.close(); document.querySelector('#explorer tr[data-id=\"{second}\"] a').click()")
+    fresh.wait(f"{PANEL}.open && location.hash === '#sums/{second}/0'")
+    fresh.get("history.back()")
+    fresh.wait(f"!{PANEL}.open && location.hash === '#show=wrong'")
+    assert fresh.get(STATUS) == "Wrong: 2 of 4"

@@ -104,3 +104,10 @@ def test_the_file_stays_below_the_workspace(path: str) -> None:
     """And has the ending by which `history` knows it."""
     with FakeGitHub() as hub, pytest.raises(BadValue, match="'history-file' is"):
         nightly(hub, {"history_file": path})
+
+
+def test_a_branch_has_a_file_by_default() -> None:
+    """With the name that the input's description has."""
+    with FakeGitHub(grants=EVERYTHING | {"contents: write"}) as hub:
+        nightly(hub, {"history_branch": "history"})
+        assert list(hub.branches["history"]) == ["accuracy-history.jsonl"]

@@ -71,3 +71,17 @@ def test_folders_that_deploy_sh_has_closed_are_removed(tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert names(place) == []
     assert outside.stat().st_mode & 0o777 == 0o500
+
+
+def test_what_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its place and the reason; the step goes on."""
+
+    def refuse(_folder: str) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("shutil.rmtree", refuse)
+    step = Step()
+    remove(str(tmp_path), step.warning)
+    assert step.warnings == [
+        f"The adapter's files in {tmp_path} could not be removed: Read-only file system. Remove them on the runner."
+    ]

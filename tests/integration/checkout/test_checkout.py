@@ -146,3 +146,18 @@ def test_a_silent_server_is_given_up(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(Refused, match=r"git ls-remote failed: unable to access .*Operation too slow"):
             resolve(Git(str(tmp_path), os.environ, silence=1), CheckoutSource(url, "org/adapter"), "main")
+
+
+def test_a_tag_on_the_branch_is_no_doubt(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """Both names mean one commit."""
+    root, commits = repository
+    run_git(root / "org" / "adapter", "tag", "main", commits[1])
+    assert fetched(root, "main", tmp_path / "out")[0] == commits[1]
+
+
+def test_a_folder_with_something_in_it_is_left_alone(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """Files of an earlier run are never mixed into this one."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old").write_text("")
+    with pytest.raises(Refused, match="is not empty"):
+        fetched(repository[0], "main", tmp_path / "out")

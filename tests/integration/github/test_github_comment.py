@@ -111,3 +111,11 @@ def test_any_sequence_leaves_one_comment_and_no_stranger_touched(steps: list[tup
             if told is not None:
                 assert hub.bodies(OURS) == [f"{MARK}\n{told}"]
         assert {key: hub.comments[key]["body"] for key in strangers} == strangers
+
+
+def test_a_quoted_marker_makes_no_comment_ours() -> None:
+    """A marker below the first line, as in model output that another job of ours shows, is just text."""
+    with FakeGitHub() as hub, client(hub) as github:
+        github.upsert_comment(REPOSITORY, 7, OTHER, f"The model said:\n{MARK}")
+        github.upsert_comment(REPOSITORY, 7, MARK, "mine")
+        assert hub.bodies(OURS) == [f"{OTHER}\nThe model said:\n{MARK}", f"{MARK}\nmine"]

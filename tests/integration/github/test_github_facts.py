@@ -7,7 +7,7 @@ from tests.integration.github.tools import client, requester
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
-from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.github.facts import actor, pull_request
 from model_accuracy_eval.records.report import Actor
 
@@ -202,3 +202,12 @@ def test_a_commit_has_its_pull_request_looked_up(pulls: list[dict[str, Any]], nu
             told = pull_request(requester(hub), event, environment)
             assert (told and told.number) == number
         assert pull_request(requester(hub), {}, HERE | {"GITHUB_SHA": "e" * 40}) is None
+
+
+def test_an_event_of_another_shape_is_told() -> None:
+    """An event that lacks what every pull request has ends in a sentence."""
+    with (
+        FakeGitHub() as hub,
+        pytest.raises(PublishFailed, match="the pull request of this event"),
+    ):
+        pull_request(requester(hub), {"pull_request": {"number": 7}}, HERE)

@@ -192,3 +192,11 @@ def test_a_reset_that_is_past_is_told_as_a_limit() -> None:
         hub.fault("GET", "/permission", 403, {"message": "API rate limit exceeded"}, headers=headers, times=99)
         with pytest.raises(Refused, match="limit of 1000 requests an hour is used up until"):
             github.permission(REPOSITORY, "ada")
+
+
+def test_a_file_of_authorities_that_is_not_there() -> None:
+    """The sentence has its path."""
+    environment = {"GITHUB_API_URL": "https://127.0.0.1:1", "SSL_CERT_FILE": "/nowhere/authorities.pem"}
+    github = GitHubRest(GitHubRequester(environment, "t", Naps()))
+    with github, pytest.raises(PublishFailed, match="could not be asked .* /nowhere/authorities.pem"):
+        say(github)

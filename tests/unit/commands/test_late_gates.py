@@ -211,3 +211,11 @@ def test_parts_have_gates_in_runs_and_afterwards() -> None:
     ).split("\n")
     with pytest.raises(UnknownName, match=r"accuracy\[B\]"):
         decide(store, "demo_gsm8k: accuracy[B] > 30")
+
+
+def test_a_part_that_the_data_does_not_have_is_refused_before_anything_starts() -> None:
+    """With those that it has."""
+    for part in ("B", "*"):
+        the_plan, hub = parted(f"demo_gsm8k: accuracy (5 runs average)[{part}] > 30")
+        with pytest.raises(UnknownName, match=r"no part of demo_gsm8k called .* known: A, C#"):
+            evaluate(the_plan, half_right, hub=hub)

@@ -137,3 +137,11 @@ def test_what_root_wrote_goes_to_the_owner_of_the_workspace(tmp_path: Path) -> N
     assert owners.pop("outputs/other") == (99, 99)
     assert set(owners.values()) == {(1234, 2345)}
     assert outside.stat().st_uid == (outside / "secret").stat().st_uid == 0
+
+
+def test_giving_back_without_a_workspace_does_nothing(tmp_path: Path) -> None:
+    """As in a terminal."""
+    before = tmp_path.stat().st_uid
+    runner().give_back(str(tmp_path))
+    runner(GITHUB_WORKSPACE=str(tmp_path)).give_back(str(tmp_path))
+    assert tmp_path.stat().st_uid == before

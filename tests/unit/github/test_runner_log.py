@@ -121,3 +121,13 @@ def test_threads_do_not_tear_each_others_lines() -> None:
         thread.join()
     log = read_log(stream.getvalue())
     assert (len(log.named("notice")), len(log.named("error"))) == (9, 0)
+
+
+def test_nothing_is_masked_for_an_empty_secret() -> None:
+    """A mask of nothing would be a warning of the runner, and one of a blank hides everything."""
+    runner, stream = stage()
+    for empty in ("", " ", "\n \n"):
+        runner.mask(empty)
+    assert stream.getvalue() == ""
+    runner.mask("x")
+    assert [command.data for command in read_log(stream.getvalue()).commands] == ["x"]

@@ -24,6 +24,7 @@ from tests.unit.report.fixed_report import many, problem_result, row, single
 from tests.unit.report.rendered import live, render
 
 from model_accuracy_eval.benchmarks.dataset_table import TASKS
+from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, NoHonestScore, Stopped
 from model_accuracy_eval.records import (
     Conclusion,
     Counts,
@@ -264,3 +265,19 @@ def test_the_three_lowest_parts_of_all_datasets() -> None:
     assert set(shown.tags) == {"ul", "li", "strong"}
     assert [line.split("**")[1] for line in lowest.lines] == ["0.00", "50.00", "100.00"]
     assert lowest.lines[0].endswith("2 problems")
+
+
+@pytest.mark.parametrize(
+    ("error", "conclusion"),
+    [
+        (REFUSED, "refused"),
+        (BadValue("x"), "refused"),
+        (AdapterFailed("x"), "broken"),
+        (NoHonestScore("x"), "broken"),
+        (Stopped(15, "SIGTERM"), "stopped"),
+    ],
+)
+def test_errors_without_a_report_have_an_outcome(error: EvalError, conclusion: str) -> None:
+    """With their exit code, stage and sentence."""
+    found = endings.error_outcome(error)
+    assert (found.conclusion, found.exit_code, found.sentence) == (conclusion, error.exit_code, error.sentence)

@@ -12,7 +12,7 @@ from tests.unit.report.fixed_report import many, problem_result, row
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import AskedPart, Attempt, DataFile, Interval, Report
+from model_accuracy_eval.records import AskedPart, Attempt, DataFile, Interval, Loglikelihood, Report
 from model_accuracy_eval.records.problem import HubSplit
 from model_accuracy_eval.report import exports, lm_eval_results
 from model_accuracy_eval.report.exports import AskedProblem, ExportedRun, HubDataset, file_name
@@ -244,3 +244,20 @@ def test_a_benchmark_chart_gets_entries_by_what_is_better() -> None:
     assert entries[0]["name"] == "demo_gsm8k accuracy (5 runs average) [vllm-api-stream-chat, 0ba9da]"
     assert [(each["unit"], each["value"]) for each in json.loads(smaller)] == [("perplexity", 12.5)]
     assert [name for name, _ in exports.benchmark_entries(exported(whole()))] == ["custom-bigger-is-better.json"]
+
+
+@pytest.mark.parametrize("text", ["gsm8k", "gsm8k=openai", "=openai/gsm8k", "gsm8k=a/b/c", "gsm8k=/x"])
+def test_places_of_leaderboards_are_checked(text: str) -> None:
+    """With an example of a right one."""
+    with pytest.raises(BadValue, match="such as gsm8k=openai/gsm8k:main"):
+        exports.parse_hub_datasets([text])
+
+
+def test_lm_eval_gets_log_likelihoods_as_pairs() -> None:
+    """One request for each option."""
+    pair = (Loglikelihood(logprob=-1.5, greedy=True), Loglikelihood(logprob=-2.5, greedy=False))
+    run = exported(whole(), lambda problem, index: Attempt(problem=problem, index=index, text="", loglikelihoods=pair))
+    _, (_, samples) = lm_eval_results.files(run)
+    first = json.loads(samples.splitlines()[0])
+    assert first["resps"] == [[[-1.5, True]], [[-2.5, False]]]
+    assert first["filtered_resps"] == [[-1.5, True], [-2.5, False]]

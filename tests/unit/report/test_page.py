@@ -21,7 +21,10 @@ from model_accuracy_eval.records import (
     Report,
     RunPlan,
     Sampling,
+    Service,
     Settings,
+    Speed,
+    Spread,
     SummaryRow,
     TaskSpec,
     VerdictReason,
@@ -342,3 +345,33 @@ def test_graded_metric() -> None:
     found = Page(page.as_html(report(dataset_result((graded,))), {}))
     assert "50 %" in found.text
     assert [row["data-state"] for row in found.all("tr") if "data-state" in row] == ["unstable"]
+
+
+def test_long_question_is_cut() -> None:
+    """Of a very long question the page holds the beginning and says how much is left out."""
+    html = page.as_html(report(dataset_result(MIXED[:1])), {"sums": {0: "why " * 5000}})
+    assert "and 18,000 more characters" in Page(html).text
+    assert len(html) < 100_000
+
+
+def test_without_shares_nothing_is_said_of_them() -> None:
+    """Neither a per cent, nor an accuracy, nor an interval; but which way is better."""
+    one = report(weighed(word_perplexity=12.5, logprob=-3.5))
+    five = msgspec.structs.replace(one.plan, sampling=Sampling(n=5))
+    found = Page(page.as_html(msgspec.structs.replace(one, plan=five), {}))
+    assert "avg@" not in found.text
+    assert found.text.count("%") == found.text.count("95 %") + found.text.count("Figures without %")
+    assert "The share of problems" not in found.text
+    assert "word_perplexity Lower is better" in found.text
+    assert "logprob Higher is better" in found.text
+
+
+def test_speed_and_service() -> None:
+    """Timings have units that fit them, and the model's name is the one that the service gave."""
+    spread = Spread(mean=0.0042, p50=0.2, p90=2.5, p99=130, maximum=3600)
+    one = report(dataset_result(MIXED, speed=Speed(ttft=spread, prompt_tokens=1234)))
+    one = msgspec.structs.replace(one, service=Service(base_url="http://localhost:8000", model="/models/m"))
+    text = Page(page.as_html(one, QUESTIONS)).text
+    assert "time to first text 4.2 ms 200 ms 2.50 s 2 min 10 s 60 min 00 s" in text
+    assert "1,234 prompt tokens, – completion tokens" in text
+    assert "/models/m" in text
