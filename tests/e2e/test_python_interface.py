@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from tests.servers.fault_server import FaultServer
 from tests.waiting import HANGING
 
 import model_accuracy_eval
 from model_accuracy_eval import ProgressEvent, Report, Settings, compare, evaluate, rescore
-from model_accuracy_eval.cli import COMMANDS, main
 from model_accuracy_eval.errors import BadValue
 
 QUIET = """
@@ -185,11 +183,3 @@ def test_every_public_name_is_there() -> None:
     assert all(getattr(model_accuracy_eval, name) for name in model_accuracy_eval.__all__)
     with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
         model_accuracy_eval.evaluat  # noqa: B018
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_of_the_table_is_where_it_says(name: str) -> None:
-    """`--help` has a line about each without importing it."""
-    command = main.get_command(click.Context(main), name)
-    assert command is not None
-    assert command.name == name

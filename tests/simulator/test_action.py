@@ -4,14 +4,10 @@ import hashlib
 import json
 import re
 
-from tests.real_data import real
 from tests.servers.fake_github import TOKEN
 from tests.servers.fake_github_memory import REPOSITORY
 from tests.servers.fault_server import FaultServer
-from tests.servers.file_host import FileHost
-from tests.simulator.scene import BRIDGE, BUNDLED_WEIGHTS, Scene
-
-from model_accuracy_eval.benchmarks.dataset_table import find
+from tests.simulator.scene import BUNDLED_WEIGHTS, Scene
 
 BESIDE_US = {"model": BUNDLED_WEIGHTS, "runtime": "process", "hardware": "any"}
 """deploy.sh as a process in the action's own container."""
@@ -34,20 +30,6 @@ def test_a_service_that_runs_is_evaluated_and_told_everywhere(scene: Scene, serv
     manifest = (scene.report(step) / "manifest.sha256").read_bytes()
     assert step.outputs["manifest-digest"] == hashlib.sha256(manifest).hexdigest()
     assert "model-accuracy-eval" in scene.artifacts.artifacts
-
-
-def test_a_dataset_is_fetched_by_the_step_that_names_it(scene: Scene, service: FaultServer) -> None:
-    """On a runner that has none of it, without a step before; and the report says where the rows came from."""
-    file = find("gsm8k").data
-    place = (file.hub or "").removeprefix("github:").replace("@", "/")
-    with FileHost({f"/{place}": real(file)}, host=BRIDGE) as host:
-        scene.runner.environment |= {"GITHUB_RAW_ENDPOINT": host.url}
-        step = scene.run(endpoint=service.url, datasets="gsm8k", limit="3", num_return_sequences="1")
-        assert step.exit_code == 0, step.text
-        assert host.asked == [f"/{place}"]
-    (source,) = json.loads((scene.report(step) / "run.json").read_text())["datasets"]["gsm8k"]["sources"]
-    assert (source["status"], source["count"], source["places"]) == ("known", 1319, [file.hub])
-    assert "accuracy" in json.loads(step.outputs["summary-json"])["gsm8k"]
 
 
 def test_without_a_gate_nothing_says_passed(scene: Scene, service: FaultServer) -> None:
@@ -73,17 +55,6 @@ def test_the_adapter_of_the_pull_request_is_deployed_and_evaluated(scene: Scene)
     assert figures["pass@5"] > 60
 
 
-def test_somebody_who_is_no_admin_is_refused(scene: Scene) -> None:
-    """Exit 3, `action_required`, the comment tells who can start it, and nothing was deployed."""
-    scene.hub.permissions["alice"] = ("write", "maintain")
-    scene.hub.properties = []
-    step = scene.run(model="/no/weights", datasets="demo_arithmetic")
-    assert (step.exit_code, scene.check["conclusion"]) == (3, "action_required")
-    assert "only an admin of the adapter's repository can start" in scene.comment
-    assert "does not say that its hardware type is NPU" in scene.comment
-    assert step.outputs["conclusion"] == "refused"
-
-
 def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     """An admin named commit A, the author pushed B before the step began: A is evaluated, and check, output and status
     are A's; the comment says that B was not evaluated."""
@@ -103,22 +74,6 @@ def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     assert "which was not evaluated" in scene.comment
     run = json.loads((scene.report(step) / "run.json").read_text())
     assert f"at commit {named}, tree " in run["environment"]["adapter"]
-
-
-def test_code_of_the_tree_does_not_run_before_the_admission(scene: Scene) -> None:
-    """A task file with Python of its own, named and trusted by the workflow: nothing of it is loaded for a non-admin."""
-    scene.hub.permissions["alice"] = ("write", "write")
-    tasks = scene.runner.workspace / "tasks"
-    tasks.mkdir()
-    (tasks / "utils.py").write_text("open('/github/workspace/loaded', 'w').close()\ndef rows(docs): return docs\n")
-    (tasks / "mine.yaml").write_text(
-        "task: mine\ndataset_path: mine\ntest_split: test\noutput_type: generate_until\n"
-        "process_docs: !function utils.rows\ndoc_to_text: a\ndoc_to_target: b\n"
-    )
-    step = scene.run(model=BUNDLED_WEIGHTS, datasets="mine", tasks_path="tasks", trust_python="true")
-    assert (step.exit_code, scene.check["conclusion"]) == (3, "action_required")
-    assert "The adapter is" not in step.text
-    assert not (scene.runner.workspace / "loaded").exists()
 
 
 def test_no_token_is_left_anywhere(scene: Scene) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.fake_ports import ManualClock
 from tests.integration.action.tools import JOB, Stage
 from tests.servers.fake_github import FakeGitHub
-from tests.servers.fake_github_memory import EVERYTHING
+from tests.servers.fake_github_memory import EVERYTHING, SHA
 from tests.unit.report.history_samples import past
 
 from model_accuracy_eval.errors import BadValue
@@ -38,6 +38,7 @@ def test_a_run_is_added_to_the_branch() -> None:
         hub.branches["history"] = {"h.jsonl": history_file.encode(past(1, [1]))}
         code, log = nightly(hub, {**FILE, "history_branch": "history"})
         assert code == 0, log
+        assert ([check["head_sha"] for check in hub.checks.values()], hub.comments) == ([SHA], {})
         lines = history_file.decode(hub.branches["history"]["h.jsonl"], "h").lines
     assert [line.dataset for line in lines] == ["gsm8k", "demo_gsm8k"]
     assert lines[1].problems == 4
