@@ -137,11 +137,6 @@ class ScriptedChat:
         """Nothing is open."""
 
 
-def of_nothing(program: Program) -> Execution | None:
-    """How a program without code ends, by which tasks are tried before anything is asked; None for other programs."""
-    return None if program.code else Execution(verdict="failed", isolation="none", integrity="split")
-
-
 class ScriptedSandbox:
     """Runs nothing: a function says what comes of a program. `programs` are those that were asked about."""
 
@@ -156,8 +151,8 @@ class ScriptedSandbox:
 
     async def run(self, program: Program) -> Execution:
         await asyncio.sleep(0)
-        if (nothing := of_nothing(program)) is not None:
-            return nothing
+        if not program.code:  # by which tasks are tried before anything is asked
+            return Execution(verdict="failed", isolation="none", integrity="split")
         self.programs.append(program)
         return Execution(verdict=self._judge(program), isolation=self.isolation, integrity=program.mode)
 

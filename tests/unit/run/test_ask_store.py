@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from tests.fake_ports import ManualClock, MemoryHub, MemoryStore, ScriptedChat, fake_ports, of_nothing
+from tests.fake_ports import ManualClock, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
 from tests.unit.run.test_pipeline import ROWS, plan
 
 from model_accuracy_eval.benchmarks import demo
@@ -20,7 +20,6 @@ from model_accuracy_eval.records import (
     Service,
     Timings,
 )
-from model_accuracy_eval.records.code import Execution, Isolation, Program
 from model_accuracy_eval.run import pipeline
 
 JUDGE = "http://judge"
@@ -166,55 +165,40 @@ def test_a_stop_ends_the_asking_and_leaves_a_report() -> None:
     assert "run.json" in world.store.names()
 
 
-class Bench:
-    """A sandbox whose programs pass if they say 0; it remembers whether it was closed."""
-
-    isolation: Isolation = "none"
-    image = "twin"
-    passed_over: tuple[str, ...] = ()
-
-    def __init__(self) -> None:
-        self.ran: list[Program] = []
-        self.closed = False
-
-    async def run(self, program: Program) -> Execution:
-        if (nothing := of_nothing(program)) is not None:
-            return nothing
-        self.ran.append(program)
-        verdict = "passed" if "0" in program.code else "harness_error" if "1" in program.code else "failed"
-        return Execution(verdict=verdict, detail=verdict, isolation="none", integrity="split")  # type: ignore[arg-type]
-
-    async def close(self) -> None:
-        self.closed = True
+def bench() -> ScriptedSandbox:
+    """A sandbox whose programs pass if they say 0, and in which those that say 1 are lost."""
+    return ScriptedSandbox(
+        lambda program: "passed" if "0" in program.code else "harness_error" if "1" in program.code else "failed"
+    )
 
 
 def test_programs_run_in_the_sandbox_and_its_failures_are_not_theirs() -> None:
     """A lost worker says nothing, is not kept, and is tried again later."""
-    world, bench = World(), Bench()
-    report = world.run(judged_plan("code"), open_sandbox=lambda: bench)
+    world, place = World(), bench()
+    report = world.run(judged_plan("code"), open_sandbox=lambda: place)
     (dataset_result,) = report.dataset_results
     assert {why for problem_result in dataset_result.problem_results for why in problem_result.why} == {
         "right",
         "unjudged",
     }
     assert dataset_result.counts.unjudged == 4
-    assert bench.closed
-    ran = len(bench.ran)
-    world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: bench)
-    assert len(bench.ran) - ran == 4
+    assert place.closed
+    ran = len(place.programs)
+    world.run(judged_plan("code", mode="eval"), open_sandbox=lambda: place)
+    assert len(place.programs) - ran == 4
 
 
 def test_equal_programs_run_once_and_the_report_tells() -> None:
     """Samples that are the same code share its verdict, in this judging and in the next; nothing is said where all differ."""
-    world, bench = World(), Bench()
+    world, place = World(), bench()
     world.model = ScriptedChat(lambda _request, _choice: "sample 0")
     told = "8 programs were judged by running 4: equal ones share a verdict."
     for mode, ran in (("all", 4), ("eval", 4)):
-        (dataset_result,) = world.run(judged_plan("code", mode=mode), open_sandbox=lambda: bench).dataset_results
+        (dataset_result,) = world.run(judged_plan("code", mode=mode), open_sandbox=lambda: place).dataset_results
         assert [problem_result.c for problem_result in dataset_result.problem_results] == [2, 2, 2, 2]
-        assert len(bench.ran) == ran
+        assert len(place.programs) == ran
         assert told in dataset_result.notes
-    (dataset_result,) = World().run(judged_plan("code"), open_sandbox=Bench).dataset_results
+    (dataset_result,) = World().run(judged_plan("code"), open_sandbox=bench).dataset_results
     assert not [note for note in dataset_result.notes if "share a verdict" in note]
 
 

@@ -24,13 +24,18 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
 from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.sinks import FILES
 
-ROWS = [
-    {"task_id": n, "text": f"Add {n}.", "code": f"def add{n}(x): return x + {n}", "test_list": [f"assert add{n}(1) == {n + 1}"]}
-    | {"test_setup_code": ""}
-    for n in range(8)
-]  # fmt: skip
+PROBLEMS = 8
+
+
+def rows(problems: int) -> list[dict[str, object]]:
+    return [
+        {"task_id": n, "text": f"Add {n}.", "code": f"def add{n}(x): return x + {n}", "test_list": [f"assert add{n}(1) == {n + 1}"]}
+        | {"test_setup_code": ""}
+        for n in range(problems)
+    ]  # fmt: skip
 
 
 def task() -> TaskSpec:
@@ -38,20 +43,31 @@ def task() -> TaskSpec:
     return msgspec.structs.replace(own, slice=Slice(), data=msgspec.structs.replace(own.data, sha256=None, rows=None))
 
 
-def run(sandbox: ScriptedSandbox, seen: list[int], out: Path, sinks: Sequence[Sink] = FILES) -> Report:
-    """`seen` gets how many programs had been run when each question was asked."""
+def run(
+    sandbox: ScriptedSandbox,
+    seen: list[int],
+    out: Path,
+    sinks: Sequence[Sink] = FILES,
+    *,
+    problems: int = PROBLEMS,
+    n: int = 1,
+    gate: str = "",
+) -> Report:
+    """`seen` gets how many programs had been run when each question was asked; a gate stops the run once it is decided."""
+    asked = rows(problems)
 
     def answer(request: Request, choice: int) -> str:
         seen.append(len(sandbox.programs))
-        number = next((row["task_id"] for row in ROWS if str(row["text"]) in request.messages[-1].content), 0)
+        number = next((row["task_id"] for row in asked if str(row["text"]) in request.messages[-1].content), 0)
         return f"def add{number}(x): return x + {number}"
 
     plan = RunPlan(
-        run_id="0" * 32, stamp="s", tasks=(task(),), sampling=Sampling(n=1), k=(1,),
-        client_limits=ClientLimits(concurrency=1), settings=Settings(endpoint=("http://localhost",), out=str(out)),
+        run_id="0" * 32, stamp="s", tasks=(task(),), sampling=Sampling(n=n), k=(n,),
+        client_limits=ClientLimits(concurrency=1), gates=gate_lines.parse(gate),
+        settings=Settings(endpoint=("http://localhost",), out=str(out), stop_when_decided=bool(gate)),
     )  # fmt: skip
-    rows = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
-    hub = MemoryHub({task().data.name: rows})
+    data = "".join(json.dumps(row) + "\n" for row in asked).encode()
+    hub = MemoryHub({task().data.name: data})
     return pipeline.run(plan, fake_ports(chat=ScriptedChat(answer), hub=hub, open_sandbox=lambda: sandbox), sinks)
 
 
@@ -61,7 +77,7 @@ def test_programs_run_before_the_last_question_is_asked(tmp_path: Path) -> None:
     report = run(sandbox, seen, tmp_path)
     assert [row.value for row in report.dataset_results[0].rows] == [100.0]
     assert seen[-1] > 1
-    assert len({program.code for program in sandbox.programs}) == len(ROWS)
+    assert len({program.code for program in sandbox.programs}) == PROBLEMS
     assert sandbox.closed
 
 
@@ -76,7 +92,7 @@ def test_a_sandbox_that_fails_is_no_verdict(tmp_path: Path) -> None:
     report = run(ScriptedSandbox(judge), [], tmp_path)
     outcome: Outcome = report.outcome
     assert (outcome.conclusion, outcome.exit_code) == ("broken", 5)
-    assert report.dataset_results[0].counts.unjudged == len(ROWS)
+    assert report.dataset_results[0].counts.unjudged == PROBLEMS
 
 
 def test_a_place_where_the_reference_fails_is_refused(tmp_path: Path) -> None:
@@ -130,3 +146,15 @@ def test_a_sandbox_that_cannot_be_closed_does_not_lose_the_report(tmp_path: Path
     with pytest.raises(Refused, match="The engine is gone"):
         run(sandbox, [], tmp_path, [sink])
     assert sink.closed == [True]
+
+
+def test_programs_decide_gates_early(tmp_path: Path) -> None:
+    """All pass: a few dozen of 450 programs are run, each once, and the gate on pass@3 asks one of each problem."""
+    sandbox = ScriptedSandbox(lambda program: "passed")
+    report = run(sandbox, [], tmp_path, problems=150, n=3, gate=f"{task().name}: pass@3 >= 50")
+    part = report.dataset_results[0].part
+    assert report.outcome.conclusion == "passed", report.outcome
+    assert part is not None
+    assert part.read == part.problems < 60
+    ours = [repr(program) for program in sandbox.programs]
+    assert len(ours) == len(set(ours))

@@ -2,14 +2,14 @@
 
 import msgspec
 import pytest
-from tests.fake_ports import FakeLauncher, MemoryHub, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
-from tests.unit.run.test_pipeline import ROWS, half_right, plan, right
+from tests.fake_ports import FakeLauncher, MemoryHub, MemoryStore, ScriptedAnswer, fake_ports
+from tests.unit.run.test_pipeline import ROWS, evaluate, half_right, plan, right
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.commands.report import render
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.records import Comparison, Report, Request, RunPlan
+from model_accuracy_eval.records import Comparison, Report, Request
 from model_accuracy_eval.run import pipeline, previous_run
 from model_accuracy_eval.run_folder import manifest, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
@@ -18,16 +18,8 @@ RESULTS = "results/vllm-api-stream-chat/demo_gsm8k.json"
 LINE = "demo_gsm8k: avg@5 >= baseline - 1"
 
 
-def evaluate(the_plan: RunPlan, answer: ScriptedAnswer, base: Archive | None = None) -> tuple[Report, MemoryStore]:
-    """A run whose baseline is the store that is given."""
-    store = MemoryStore()
-    hub = MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS})
-    ports = fake_ports(chat=ScriptedChat(answer), hub=hub, open_store=lambda _: store, open_archive=lambda _: base)
-    return pipeline.run(the_plan, ports), store
-
-
 def after(base: Archive, gate: str = "", answer: ScriptedAnswer = half_right) -> tuple[Report, MemoryStore]:
-    return evaluate(plan(gate=gate).with_settings(baseline="base"), answer, base)
+    return evaluate(plan(gate=gate).with_settings(baseline="base"), answer, open_archive=lambda _: base)
 
 
 def wrong(_request: Request, _choice: int) -> str:
@@ -153,7 +145,7 @@ def test_what_was_set_otherwise_is_said() -> None:
     assert report.comparison.notes == ()
     asked = plan().with_settings(baseline="base")
     sampling = msgspec.structs.replace(asked.sampling, temperature=1.5, seed=7, extra={"top_k": 20})
-    hotter, store = evaluate(msgspec.structs.replace(asked, sampling=sampling), half_right, base)
+    hotter, store = evaluate(msgspec.structs.replace(asked, sampling=sampling), half_right, open_archive=lambda _: base)
     assert hotter.comparison is not None
     (note,) = hotter.comparison.notes
     assert note.endswith(

@@ -1,10 +1,9 @@
 """One sandbox for a whole run, whoever asks for it."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.fake_ports import ScriptedSandbox, fake_ports
+from tests.fake_ports import RecordingProgress, ScriptedSandbox, fake_ports
 
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
@@ -65,16 +64,11 @@ def test_nothing_is_opened_where_nothing_runs() -> None:
 
 def test_why_it_is_no_stronger_one_is_told_once() -> None:
     """On the screen, with the reason of each kind that was passed over."""
-    said: list[str] = []
-    ports = fake_ports(open_sandbox=Opener(passed_over=("docker: no engine answers.",)))
-
-    class Listening(type(ports.progress)):  # type: ignore[misc]
-        def say(self, sentence: str) -> None:
-            said.append(sentence)
-
-    with one_sandbox(replace(ports, progress=Listening())) as shared:
+    progress = RecordingProgress()
+    opener = Opener(passed_over=("docker: no engine answers.",))
+    with one_sandbox(fake_ports(open_sandbox=opener, progress=progress)) as shared:
         for _ in range(2):
             assert shared.open_sandbox
             lent = shared.open_sandbox()
-    assert said == ["A stronger sandbox was passed over: docker: no engine answers."]
+    assert progress.said == ["A stronger sandbox was passed over: docker: no engine answers."]
     assert (lent.isolation, lent.image, len(lent.passed_over)) == ("none", "no image", 1)
