@@ -4,7 +4,7 @@ import os
 import signal
 from types import FrameType
 
-from model_accuracy_eval.commands import standard_streams
+from model_accuracy_eval.system import standard_streams
 
 
 def program() -> None:

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import click
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.commands.standard_streams import NotPrinted
 from model_accuracy_eval.errors import Defect, EvalError, StopSignal, stop_signals
+from model_accuracy_eval.system.standard_streams import NotPrinted
 
 COMMANDS: Mapping[str, str] = {
     "run": "Evaluate an adapter folder, or a service that already runs.",
@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "view": "Look at the runs of a folder in the browser.",
     "batch": "Answer every prompt of a file.",
     "tasks": "What can be evaluated.",
-    "doctor": "Check this machine, its connections, a service, or the metrics.",
+    "doctor": "Check this machine, its connections, or a service.",
     "init": "Write the files that evaluate an adapter's repository.",
     "verify": "Check that a run is what it left.",
     "action": "Main step of the container action.",
