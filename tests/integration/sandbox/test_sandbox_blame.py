@@ -85,28 +85,3 @@ def test_when_all_workers_end_nobody_is_to_blame(pool: WorkerPool, machine: Mach
     """As when an engine goes away: nothing is known about the program, although its workers were lost each time."""
     machine.ends_after = 2
     assert judged(pool, KILLER).verdict == "harness_error"
-
-
-@pytest.mark.slow
-def test_a_program_that_is_well_at_last_has_its_own_verdict(pool: WorkerPool, machine: Machine) -> None:
-    """Two workers were ended from outside, and the third was not."""
-    losses = iter([True, True, False])
-    start = machine.start
-
-    def start_dying(size: WorkerSize) -> WorkerConnection:
-        connection = start(size)
-        if next(losses, False):
-            send, sent = connection.send, []
-
-            def send_once(data: bytes) -> None:
-                sent.append(data)
-                if len(sent) > 1:
-                    raise ConnectionResetError("ended from outside")
-                send(data)
-
-            connection.send = send_once  # type: ignore[method-assign]
-        return connection
-
-    machine.start = start_dying  # type: ignore[method-assign]
-    done = judged(pool, PLAIN)
-    assert (done.verdict, done.attempts) == ("passed", 3), done

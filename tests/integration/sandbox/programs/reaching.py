@@ -20,15 +20,12 @@ REACHING = {
     "the first process's addresses": reaching("open('/proc/1/maps').read()"),
     "the first process's descriptors": reaching("os.listdir('/proc/1/fd')"),
     "the first process's input": reaching("os.open('/proc/1/fd/0', os.O_RDWR) > 0"),
-    "the first process's folder": reaching("os.listdir('/proc/1/cwd')"),
     "the first process's likelihood to be ended": reaching("open('/proc/1/oom_score_adj', 'w').write('1000')"),
     "the first process's limits": reaching("resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0)) is not None"),
     "the first process's punctuality": reaching("os.write(os.open('/proc/1/timerslack_ns', os.O_WRONLY), b'1000000000')"),
     "the first process's priority": reaching(
         "os.setpriority(os.PRIO_PROCESS, 1, 19) or os.getpriority(os.PRIO_PROCESS, 1) == 19"
     ),
-    "its group's priority": reaching("os.setpriority(os.PRIO_PGRP, 0, 19) or os.getpriority(os.PRIO_PGRP, 0) == 19"),
-    "its user's priority": reaching("os.setpriority(os.PRIO_USER, 0, 19) or os.getpriority(os.PRIO_PROCESS, 1) == 19"),
     "the first process's cores": reaching(
         "os.sched_setaffinity(1, {min(os.sched_getaffinity(0))}) or len(os.sched_getaffinity(1)) < len(os.sched_getaffinity(0))"
     ),
@@ -41,7 +38,6 @@ REACHING = {
         f"any(libc.syscall(438, os.pidfd_open(pid), number, 0) >= 0 for pid in {_OTHERS} for number in range(9))"
     ),
     "other processes by tracing": reaching(f"any(libc.ptrace(16, pid, 0, 0) == 0 for pid in {_OTHERS})"),
-    "other processes by seizing": reaching(f"any(libc.ptrace(0x4206, pid, 0, 0) == 0 for pid in {_OTHERS})"),
     "other processes' pages": reaching(f"any(libc.syscall(279, pid, 0, 0, 0, 0, 0) >= 0 for pid in {_OTHERS})"),
     "shared memory of System V": reaching(_call(29, 0, 4096, 0o1600)),
     "semaphores of System V": reaching(_call(64, 0, 1, 0o1600)),
@@ -55,8 +51,6 @@ REACHING = {
     "counters of the processor": reaching("libc.syscall(298, ctypes.create_string_buffer(128), 0, -1, -1, 0) >= 0"),
     "a namespace of users": reaching(_call(272, 0x10000000)),
     "a child in a namespace of users": reaching("libc.syscall(56, 0x10000000 | 17, 0, 0, 0, 0) >= 0"),
-    "a child in a namespace of processes": reaching("libc.syscall(56, 0x20000000 | 17, 0, 0, 0, 0) >= 0"),
-    "a child in a namespace of the network": reaching("libc.syscall(56, 0x50000000 | 17, 0, 0, 0, 0) >= 0"),
     "a child by the newer call": reaching(
         "libc.syscall(435, struct.pack('11Q', 0x10000000, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0), 88) >= 0"
     ),
@@ -87,12 +81,10 @@ REACHING = {
     "the system's folders": reaching("any(attempt(open, f'{place}/f', 'w') for place in ('/', '/usr', '/etc', '/var', '/usr/bin', '/run'))"),
     "its commands": reaching("any(b'assert' in open(f'/proc/{pid}/cmdline', 'rb').read() for pid in os.listdir('/proc') if pid.isdigit())"),
     "raw packets": reaching("socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)"),
-    "packets of the link": reaching("socket.socket(socket.AF_PACKET, socket.SOCK_RAW)"),
     "the kernel's network settings": reaching("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)"),
     "the cipher of the kernel": reaching("socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET)"),
     "virtual machines' sockets": reaching("socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)"),
     "the network": reaching("socket.create_connection(('192.0.2.1', 80), 0.2)"),
-    "the network by datagrams": reaching("socket.socket(2, 2).sendto(b'x', ('192.0.2.1', 53))"),
     "a name server": reaching("socket.gethostbyname('example.invalid')"),
     "the engine's socket": reaching("socket.socket(1).connect('/var/run/docker.sock') is None"),
     "the machine's network": reaching("len(open('/proc/net/dev').read().splitlines()) > 3"),
