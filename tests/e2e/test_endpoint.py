@@ -157,22 +157,6 @@ def test_habits_of_servers_do_not_move_the_score(
     assert report.outcome.exit_code == 0
 
 
-@pytest.mark.parametrize("fault", ["status_503", "reset_mid_stream", "malformed_event", "empty_body"])
-def test_what_no_retry_cures_is_counted_and_ends_in_exit_code_5(fault: str, questions: Path, tmp_path: Path) -> None:
-    """One problem that always fails: its samples are counted as failed, and there is no verdict."""
-    spoiled = "How long is this text number xx?"
-
-    def plan(_number: int, request: JSON) -> str | None:
-        return fault if request["messages"][-1]["content"] == spoiled else None
-
-    with FaultServer(answer, plan=plan) as server:
-        report = evaluate(server, questions, tmp_path / "out", retries=1)
-    assert (report.outcome.exit_code, report.outcome.conclusion) == (5, "broken")
-    assert (report.dataset_results[0].counts.failed, report.dataset_results[0].counts.answered) == (5, 25)
-    failed = tmp_path / "out" / report.plan.run_id / f"predictions/{command.LABEL}/lengths_failed.jsonl"
-    assert len(failed.read_bytes().splitlines()) == 5
-
-
 def test_a_run_with_failures_is_completed_by_reuse(
     questions: Path, tmp_path: Path, undisturbed: dict[str, float | None]
 ) -> None:

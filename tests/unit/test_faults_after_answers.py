@@ -1,6 +1,7 @@
 """Whatever fails after answers were collected: the rest of the report is there, and nobody is asked again."""
 
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any, NoReturn
 
 import msgspec
@@ -160,28 +161,21 @@ def test_figures_with_a_defect_keep_no_other_dataset_back(monkeypatch: pytest.Mo
     assert world.again().outcome.exit_code == 0
 
 
-def test_gates_with_a_defect_keep_no_figure_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All datasets are judged and shown; whether the gate holds is not known."""
-    world = World()
-    world.plan = msgspec.structs.replace(world.plan, gates=gate_lines.parse("demo_gsm8k: avg@2 >= 50"))
-    with monkeypatch.context() as broken:
-        broken.setattr(gates, "results", defective)
-        report = world.run()
-    assert (report.outcome.exit_code, len(report.dataset_results), report.gates) == (70, 2, ())
-    assert "report.html" in world.store.names()
-    assert world.again().outcome.exit_code == 0
-
-
-def test_a_comparison_with_a_defect_keeps_no_figure_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The baseline is another run; both stay as they are."""
+@pytest.mark.parametrize(("module", "name"), [(gates, "results"), (previous_run, "against")])
+def test_gates_or_a_comparison_with_a_defect_keep_no_figure_back(
+    module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All datasets are judged and shown; whether the gate holds, or what has changed, is not known."""
     base = World()
     base.run()
     world = World()
-    world.plan = world.plan.with_settings(baseline="base")
+    gated = msgspec.structs.replace(world.plan, gates=gate_lines.parse("demo_gsm8k: avg@2 >= 50"))
+    world.plan = gated.with_settings(baseline="base")
     with monkeypatch.context() as broken:
-        broken.setattr(previous_run, "against", defective)
+        broken.setattr(module, name, defective)
         report = world.run(open_archive=lambda _path: base.store)
     assert (report.outcome.exit_code, len(report.dataset_results)) == (70, 2)
+    assert "report.html" in world.store.names()
     assert world.again(open_archive=lambda _path: base.store).outcome.exit_code == 0
 
 
