@@ -23,19 +23,11 @@ class Answer:
     """A whole HTTP answer."""
 
     status: int
-    headers: dict[str, str]
     body: bytes
 
     @property
     def json(self) -> Any:
         return json.loads(self.body)
-
-    @property
-    def error(self) -> dict[str, Any]:
-        envelope: dict[str, Any] = self.json["error"]
-        assert set(envelope) == {"message", "type", "param", "code"}
-        assert envelope["code"] == self.status
-        return envelope
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -61,8 +53,7 @@ class Server:
     def send(self, method: str, path: str, body: bytes | None = None) -> Answer:
         connection, response = self.open(method, path, body)
         try:
-            headers = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, headers, response.read())
+            return Answer(response.status, response.read())
         finally:
             connection.close()
 
@@ -98,9 +89,9 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def running(weights: str, *options: str) -> Iterator[Server]:
+def running(weights: str) -> Iterator[Server]:
     """A server of these weights, for as long as a fixture is needed."""
-    process = start(weights, "--port", "0", *options)
+    process = start(weights, "--port", "0")
     assert process.stdout is not None
     said = process.stdout.readline()
     if not said:

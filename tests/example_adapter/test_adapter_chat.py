@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.example_adapter.client import Server
@@ -21,17 +22,6 @@ def test_a_whole_answer_has_choices_and_usage(server: Server) -> None:
     assert answer.json["usage"] == {"prompt_tokens": 6, "completion_tokens": 3, "total_tokens": 9}
     assert answer.json["object"] == "chat.completion"
     assert answer.json["model"] == "weights"
-
-
-def test_a_stream_opens_each_choice_with_its_role(server: Server) -> None:
-    """For each index the first chunk carries the role, and the last one the finish reason, once."""
-    events = server.chat("27+58=", stream=True, **ASKED).events
-    for index in range(3):
-        choices = [c for event in events for c in event["choices"] if c["index"] == index]
-        assert choices[0]["delta"] == {"role": "assistant", "content": ""}
-        reasons = [choice["finish_reason"] for choice in choices]
-        assert reasons[-1] in {"stop", "length"}
-        assert set(reasons[:-1]) == {None}
 
 
 def test_a_stream_says_what_a_whole_answer_says(server: Server) -> None:
@@ -56,12 +46,6 @@ def test_usage_comes_only_when_asked_and_alone(server: Server) -> None:
     assert all("usage" not in event for event in server.chat("1+1=", stream=True).events)
 
 
-def test_content_may_be_text_parts(server: Server) -> None:
-    """A list of text parts reads like the joined text."""
-    parts = [{"type": "text", "text": "27+"}, {"type": "text", "text": "58="}]
-    assert server.texts(parts, temperature=0) == ["85"]
-
-
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
 def test_length_ends_an_answer(server: Server, name: str) -> None:
     """After as many tokens as allowed an answer ends with the reason `length`."""
@@ -71,8 +55,7 @@ def test_length_ends_an_answer(server: Server, name: str) -> None:
     assert answer["usage"]["completion_tokens"] == 1
 
 
-@pytest.mark.parametrize("stop", ["5", ["x", "5"], ["85"], ["857", "5"]])
-@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("stop", "stream"), [("5", False), (["857", "5"], True), (["85"], True)])
 def test_a_stop_string_ends_the_text_before_it(server: Server, stop: str | list[str], stream: bool) -> None:
     """The text ends before the first stop string, and no part of one slips out through a stream."""
     answer = server.chat("27+58=", temperature=0, stop=stop, stream=stream)
@@ -123,3 +106,29 @@ def test_a_client_that_hangs_up_frees_its_sequences(server: Server) -> None:
         connection.close()
     until(lambda: server.load() == 0, "nobody is answered any more")
     assert server.texts("27+58=", temperature=0) == ["85"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "param"),
+    [
+        ({"temperature": "warm"}, 400, "temperature"),
+        ({"messages": [{"role": "user", "content": "3×4="}]}, 400, "input_text"),
+        ({"model": "another"}, 404, "model"),
+    ],
+)
+def test_what_is_refused_is_named(server: Server, fields: dict[str, object], status: int, param: str) -> None:
+    """A wrong value, a character outside the vocabulary and an unknown model."""
+    answer = server.chat("1+1=", **fields)
+    assert answer.status == status
+    assert answer.json["error"]["param"] == param
+
+
+def test_the_model_can_add_what_it_never_saw(server: Server, held_out: list[tuple[int, int]]) -> None:
+    """At temperature 0 more than four in five of the held-out sums are right, yet not all."""
+
+    def right(pair: tuple[int, int]) -> bool:
+        return server.texts(f"{pair[0]}+{pair[1]}=", temperature=0, max_tokens=8) == [str(sum(pair))]
+
+    with ThreadPoolExecutor(8) as pool:
+        share = sum(pool.map(right, held_out[:200])) / 200
+    assert 0.8 < share < 1

@@ -21,24 +21,6 @@ def test_prompts_of_four_kinds(server: Server, prompt: object, count: int) -> No
     assert answer["object"] == "text_completion"
 
 
-def test_a_stream_says_what_a_whole_completion_says(server: Server) -> None:
-    """Joined text and logprobs of a stream equal those of a whole answer, echo included."""
-    asked = {"n": 2, "seed": 6, "echo": True, "logprobs": 2, "temperature": 1.2}
-    whole = server.complete(["48+77=", "3+4="], **asked).json["choices"]
-    texts = [""] * 4
-    tokens: list[list[str]] = [[] for _ in whole]
-    offsets: list[list[int]] = [[] for _ in whole]
-    events = server.complete(["48+77=", "3+4="], stream=True, **asked).events
-    for choice in (c for event in events for c in event["choices"]):
-        index, block = choice["index"], choice["logprobs"] or {"tokens": [], "text_offset": []}
-        texts[index] += choice["text"]
-        tokens[index] += block["tokens"]
-        offsets[index] += block["text_offset"]
-    assert texts == [choice["text"] for choice in whole]
-    assert tokens == [choice["logprobs"]["tokens"] for choice in whole]
-    assert offsets == [choice["logprobs"]["text_offset"] for choice in whole]
-
-
 def test_echo_alone_scores_a_text(server: Server) -> None:
     """With echo and max_tokens 0 the prompt comes back with a logprob for all tokens but the first."""
     answer = server.complete("27+58=85", echo=True, logprobs=0, max_tokens=0).json

@@ -45,17 +45,6 @@ def sums(pair: tuple[int, int], *answers: int) -> LoglikelihoodRequest:
     )
 
 
-def test_tokens_are_numbers_of_the_vocabulary(server: Server) -> None:
-    """One a character; what the vocabulary lacks is refused as it is everywhere."""
-    told = server.post("/tokenize", prompt="27+58=", add_special_tokens=True).json
-    assert (told["count"], told["max_model_len"], len(told["tokens"])) == (6, 2048, 6)
-    again = server.complete(told["tokens"], echo=True, max_tokens=1).json
-    assert again["choices"][0]["text"].startswith("27+58=")
-    assert server.post("/tokenize", prompt="").json["tokens"] == []
-    assert server.post("/tokenize", prompt="é").error["param"] == "input_text"
-    assert server.post("/tokenize").error["param"] == "prompt"
-
-
 def test_l40_endings_weigh_what_the_server_says_of_them(server: Server) -> None:
     """Summed by hand from an echo without any generation."""
     findings, (reply,) = weigh(server, sums((27, 58), 85, 84, 8))

@@ -1,20 +1,56 @@
-"""The example server's PNG reader: every filter, and a sentence for every file that it cannot read."""
+"""The example server's PNG reader against files that are written independently of it, with every filter."""
 
 from __future__ import annotations
 
+import struct
 import sys
 import zlib
+from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.example_adapter.client import ADAPTER
-from tests.example_adapter.png_files import SIGNATURE, chunk, header, png
 
 sys.path.insert(0, str(ADAPTER))
-from tinyserver.png import PngError, read_png
+from tinyserver.png import read_png
 
-END = chunk(b"IEND", b"")
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def header(width: int, height: int, depth: int = 8, colour: int = 0, interlaced: int = 0) -> bytes:
+    return chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlaced))
+
+
+def png(rows: Sequence[Sequence[int]], channels: int = 1, filters: Sequence[int] = (0,)) -> bytes:
+    """Rows of numbers, each row filtered in the way whose turn it is."""
+    before, body = [0] * len(rows[0]), b""
+    for number, row in enumerate(rows):
+        kind = filters[number % len(filters)]
+        body += bytes([kind, *filtered(kind, list(row), before, channels)])
+        before = list(row)
+    size = header(len(rows[0]) // channels, len(rows), colour=0 if channels == 1 else 2)
+    return SIGNATURE + size + chunk(b"tEXt", b"Title\0x") + chunk(b"IDAT", zlib.compress(body)) + chunk(b"IEND", b"")
+
+
+def filtered(kind: int, row: list[int], above: list[int], channels: int) -> list[int]:
+    """As the PNG standard has it: what is left of each number when a guess is taken off."""
+    out = []
+    for place, value in enumerate(row):
+        a = row[place - channels] if place >= channels else 0
+        b = above[place]
+        c = above[place - channels] if place >= channels else 0
+        out.append((value - [0, a, b, (a + b) // 2, nearest(a, b, c)][kind]) % 256)
+    return out
+
+
+def nearest(a: int, b: int, c: int) -> int:
+    p = a + b - c
+    pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
+    return a if pa <= pb and pa <= pc else b if pb <= pc else c
 
 
 @st.composite
@@ -35,32 +71,3 @@ def test_what_was_written_is_read(picture: tuple[list[list[int]], int, list[int]
     assert read.shape == (len(rows), len(rows[0]) // channels, 3)
     expected = [value for row in rows for value in row for _ in range(3 if channels == 1 else 1)]
     assert read.ravel().tolist() == expected
-
-
-def packed(size: bytes, pixels: bytes) -> bytes:
-    return SIGNATURE + size + chunk(b"IDAT", zlib.compress(pixels)) + END
-
-
-GOOD = png([[0, 128], [255, 7]])
-
-REFUSED = {
-    "nothing": (b"", "is no PNG"),
-    "a JPEG": (b"\xff\xd8\xff\xe0\0\x10JFIF", r"is no PNG: it begins with b'\\xff\\xd8"),
-    "no header": (SIGNATURE + END, "is a PNG without a header"),
-    "cut in the pixels": (GOOD[:-20], "is cut off after"),
-    "a flipped bit": (GOOD.replace(b"IDAT", b"IDAU"), "the checksum of its chunk b'IDAU' is wrong"),
-    "too many pixels": (packed(header(100_000, 100_000), b""), "has 100000 x 100000 pixels"),
-    "sixteen bits": (packed(header(1, 1, depth=16), b"\0\0\0"), "has 16 bits a colour; 8 are read"),
-    "a palette": (packed(header(1, 1, colour=3), b"\0\0"), "has a palette; grey or red-green-blue is read"),
-    "colours with transparency": (packed(header(1, 1, colour=6), bytes(5)), "has colours with transparency"),
-    "interlaced": (packed(header(1, 1, interlaced=1), b"\0\0"), "is interlaced"),
-    "pixels that cannot be unpacked": (SIGNATURE + header(2, 2) + chunk(b"IDAT", b"xyz") + END, "cannot be unpacked"),
-    "an unknown filter": (packed(header(1, 1), b"\5\0"), "there is no filter 5"),
-}
-
-
-@pytest.mark.parametrize(("raw", "sentence"), REFUSED.values(), ids=REFUSED)
-def test_what_is_not_read_is_told(raw: bytes, sentence: str) -> None:
-    """The sentence has the number or the name in it."""
-    with pytest.raises(PngError, match=sentence):
-        read_png(raw)
