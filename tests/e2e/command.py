@@ -13,6 +13,9 @@ from click.testing import CliRunner
 from tests.waiting import HANGING
 
 from model_accuracy_eval.cli import main
+from model_accuracy_eval.records import Report
+from model_accuracy_eval.run import engines, pipeline, plan_parts
+from model_accuracy_eval.system.clock import SignalClock
 
 ROOT = Path(__file__).parent.parent.parent
 ADAPTER = ROOT / "example-adapter"
@@ -60,6 +63,12 @@ def run(*arguments: object, **more: str) -> Done:
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return Done(done.exit_code, done.stdout, done.stderr)
+
+
+def evaluate(values: dict[str, Any]) -> Report:
+    """A run of these settings in this process: real plan, real ports."""
+    plan = plan_parts.plan(values, {})
+    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
 
 
 def only_run(out: Path) -> Path:

@@ -15,8 +15,6 @@ from tests.servers.likelihood_server import VLLM, LikelihoodServer
 from model_accuracy_eval.benchmarks.dataset_table import GROUPS, find
 from model_accuracy_eval.records import Problem, Report
 from model_accuracy_eval.report.figures import all_rows
-from model_accuracy_eval.run import engines, pipeline, plan_parts
-from model_accuracy_eval.system.clock import SignalClock
 
 SIZE = 4
 
@@ -26,8 +24,7 @@ def evaluate(url: str, datasets: str, out: Path, **settings: object) -> Report:
         "endpoint": url, "datasets": datasets, "out": str(out), "data-dir": str(REAL), "limit": SIZE,
         "num-return-sequences": 1, **settings,
     }  # fmt: skip
-    plan = plan_parts.plan(values, {})
-    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+    return command.evaluate(values)
 
 
 def figures(report: Report, dataset: str) -> Mapping[str, float | None]:

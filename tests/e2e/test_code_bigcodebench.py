@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.e2e import command
 from tests.fake_ports import fake_ports
 from tests.real_data import REAL, built, paper
 from tests.sandboxed import EVERY, WHOLE, lacks, run_all
@@ -21,12 +22,10 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import Attempt, ClientLimits, Problem, Report, RunPlan, Sampling
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.run import engines, pipeline, plan_parts
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.scoring.code.code_syntax import parse_source
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.system.clock import SignalClock
 
 LIBRARIES = "mae-bigcodebench"
 """The image with the libraries, by the name that the guide gives it."""
@@ -144,8 +143,7 @@ def evaluate(server: FaultServer, sandbox: str, out: Path, **settings: object) -
     values = {
         "endpoint": server.url, "data-dir": str(REAL), "out": str(out), "preset": "greedy", "sandbox": sandbox, **settings
     }  # fmt: skip
-    plan = plan_parts.plan(values, {})
-    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+    return command.evaluate(values)
 
 
 @pytest.mark.parametrize(("dataset", "able"), [("bigcodebench_hard", 0), ("bigcodebench_hard_instruct", 1)])

@@ -11,8 +11,6 @@ from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.run import engines, pipeline, plan_parts
-from model_accuracy_eval.system.clock import SignalClock
 
 DATA = Path(__file__).parents[3] / "shared/data"
 FILE = DATA / "humaneval/HumanEval.jsonl.gz"
@@ -50,8 +48,7 @@ class Solver:
 
 def evaluate(server: FaultServer, out: Path, **settings: object) -> Report:
     values = {"endpoint": server.url, "datasets": "humaneval", "data-dir": str(DATA), "out": str(out), **settings}
-    plan = plan_parts.plan(values, {})
-    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+    return command.evaluate(values)
 
 
 def figures(report: Report) -> dict[str, float | None]:
@@ -76,8 +73,7 @@ def test_a_run_that_goes_on_runs_nothing_twice(sandbox: str, tmp_path: Path) -> 
     folder = command.only_run(tmp_path)
     (kept,) = folder.glob("predictions/*/humaneval_findings.jsonl")
     before = kept.read_bytes()
-    plan = plan_parts.plan({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA)}, {})
-    again = pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+    again = command.evaluate({"mode": "eval", "reuse": str(folder), "data-dir": str(DATA)})
     assert figures(again) == figures(first)
     assert kept.read_bytes() == before
     assert 0 < len(before.splitlines()) <= 60

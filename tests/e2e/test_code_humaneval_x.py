@@ -132,15 +132,6 @@ def test_every_reference_solution_passes_in_the_image(short: str) -> None:
 
 
 @in_image
-@pytest.mark.parametrize("short", LANGUAGES)
-def test_solutions_of_other_problems_fail_in_the_image(short: str) -> None:
-    """Every tenth problem with the body of the next one: it compiles or not, and passes in no case."""
-    prepared = exam_of(f"humaneval_x_{short}", None)
-    texts = {one.id: f"```\n{prepared.problems[one.id + 1].references[0]}\n```" for one in prepared.problems[:-1:10]}
-    assert {one.passed for one in run_all("docker", programs(prepared, texts), IMAGE)} == {False}
-
-
-@in_image
 @pytest.mark.parametrize("short", REPLIES)
 def test_replies_that_bring_too_much_pass_in_the_image(short: str) -> None:
     """Go and Rust, too, whose compilers are the strictest."""

@@ -39,13 +39,6 @@ def zipped(folder: Path) -> Path:
     return Path(shutil.make_archive(str(folder), "zip", folder))
 
 
-def cut(folder: Path) -> Path:
-    """A download that ended too early."""
-    whole = zipped(folder)
-    whole.write_bytes(whole.read_bytes()[:2000])
-    return whole
-
-
 def damaged(folder: Path) -> Path:
     """Some bytes of the journal have changed."""
     whole = zipped(folder)
@@ -75,22 +68,10 @@ def moved(folder: Path) -> Path:
     return folder
 
 
-def without_run(folder: Path) -> Path:
-    (folder / "run.json").unlink()
-    return folder
-
-
-def gone(folder: Path) -> Path:
-    return folder / "nowhere.zip"
-
-
 DAMAGES: dict[Callable[[Path], Path], str] = {
-    cut: "It may have been cut off or damaged: download it again.",
     damaged: "It may have been cut off or damaged: download it again.",
     nested: "holds no run, but another zip (inner.zip): unpack it",
     moved: "is of problem 0, which the shard 1/3 was not asked",
-    without_run: "is not the folder of a run: it has no run.json",
-    gone: "There is no run at ",
 }
 
 

@@ -122,11 +122,3 @@ def test_a_model_that_does_not_see_gets_no_figure(
     assert sentence in done.out
     assert "None of the 500 samples was answered" in done.out
     assert not is_open(port)
-
-
-def test_pictures_need_their_task_type(tmp_path: Path) -> None:
-    """Nothing is deployed for a run that would ask a model of texts."""
-    weights = ["--model", WEIGHTS, "--datasets", "demo_digits", "--out", tmp_path]
-    done = command.run("run", command.ADAPTER, *weights, "--port", free_port())
-    assert done.code == 3
-    assert "The questions of demo_digits show pictures, but the task-type is text-generation" in done.err

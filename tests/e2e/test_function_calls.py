@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 from tests import dataset_fixtures
 from tests.e2e import command
-from tests.servers.fault_server import Style
 from tests.servers.tool_server import HABITS, JSON, Said, ToolServer
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import DataFile, Report
-from model_accuracy_eval.run import engines, pipeline, plan_parts
-from model_accuracy_eval.system.clock import SignalClock
 
 
 @pytest.fixture
@@ -44,8 +41,7 @@ def evaluate(url: str, data: Path, **settings: object) -> Report:
         "endpoint": url, "datasets": str(file), "data_dir": str(data), "out": str(data / "out"), "retries": 0,
         "num_return_sequences": 2, **settings,
     }  # fmt: skip
-    plan = plan_parts.plan(values, {})
-    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+    return command.evaluate(values)
 
 
 def obedient(request: JSON) -> Said:
@@ -79,10 +75,3 @@ def test_calls_are_the_answer(data: Path, habit: str) -> None:
     assert all("<tool_call>" in json.loads(line)["prediction"] for line in kept)
     sizes = {len(exchange.json["tools"]) for exchange in asked if "tools" in exchange.json}
     assert sizes == {2}
-
-
-def test_a_model_that_calls_nothing_is_wrong(data: Path) -> None:
-    """Its words are its answer; without streaming, too."""
-    with ToolServer(lambda _request: Said(text="I would rather not."), style=Style()) as server:
-        report = evaluate(server.url, data)
-    assert report.dataset_results[0].rows[0].value == 0.0

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 from tests import following
+from tests.e2e import command
 from tests.real_data import REAL, rows
 from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.run import engines, pipeline, plan_parts
-from model_accuracy_eval.system.clock import SignalClock
 
 SIZE = 30
 INTRODUCTION = "Sure, here it is:\n"
@@ -31,8 +30,7 @@ def evaluate(url: str, out: Path) -> Report:
         "endpoint": url, "datasets": "ifeval", "out": str(out), "data-dir": str(REAL), "limit": SIZE,
         "num-return-sequences": 1, "gate": "ifeval: inst_level_strict_acc >= 30",
     }  # fmt: skip
-    plan = plan_parts.plan(values, {})
-    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+    return command.evaluate(values)
 
 
 def reply(row: dict[str, Any], number: int) -> str:

@@ -38,13 +38,17 @@ def keys(server: FaultServer) -> set[str | None]:
     return {exchange.headers.get("authorization") for exchange in server.requests}
 
 
+def setup_files(folder: Path) -> list[object]:
+    (folder / "capitals.yaml").write_text(TASK)
+    (folder / "capitals.jsonl").write_text(ROWS)
+    return ["--datasets", folder / "capitals.yaml", "--data-dir", folder, "--out", folder / "out", "-n", "2"]
+
+
 def test_a_judge_model_decides_and_is_asked_once(tmp_path: Path) -> None:
     """Each service gets its own key and no other; the second time nobody is asked and the figures are the same."""
-    (tmp_path / "capitals.yaml").write_text(TASK)
-    (tmp_path / "capitals.jsonl").write_text(ROWS)
+    common = setup_files(tmp_path)
     with FaultServer(model) as served, FaultServer(judge) as judging:
-        common = ["--datasets", tmp_path / "capitals.yaml", "--data-dir", tmp_path, "--out", tmp_path / "out", "-n", "2",
-                  "--judge-endpoint", judging.url, "--judge-model", "wise"]  # fmt: skip
+        common += ["--judge-endpoint", judging.url, "--judge-model", "wise"]
         done = command.run("run", "--endpoint", served.url, *common, **KEYS)
         assert done.code == 0, done.err
         assert (keys(served), keys(judging)) == ({"Bearer marker-model-key"}, {"Bearer marker-judge-key"})
@@ -56,13 +60,8 @@ def test_a_judge_model_decides_and_is_asked_once(tmp_path: Path) -> None:
         again = command.run("run", "--mode", "eval", "--reuse", run, "--judge-endpoint", judging.url, **KEYS)
         assert (again.code, len(judging.chats)) == (0, 2), again.err
         assert "50.00" in again.out
+    assert "marker-" not in done.out + done.err
     assert not [path for path in run.rglob("*") if path.is_file() and b"marker-" in path.read_bytes()]
-
-
-def setup_files(folder: Path) -> list[object]:
-    (folder / "capitals.yaml").write_text(TASK)
-    (folder / "capitals.jsonl").write_text(ROWS)
-    return ["--datasets", folder / "capitals.yaml", "--data-dir", folder, "--out", folder / "out", "-n", "2"]
 
 
 def test_model_and_judge_on_one_url_get_their_own_keys(tmp_path: Path) -> None:

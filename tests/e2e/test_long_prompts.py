@@ -14,7 +14,7 @@ import pytest
 from msgspec import structs
 from tests.e2e import command
 from tests.servers.hash_model import HashModel
-from tests.servers.likelihood_server import PROMPT_LOGPROBS, VLLM, LikelihoodServer, Style
+from tests.servers.likelihood_server import VLLM, LikelihoodServer, Style
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import DataFile, Prompt, TaskSpec
@@ -28,7 +28,7 @@ LIKE = {"long_options": "core_hellaswag", "long_endings": "core_squad"}
 """Tasks of these tests, asked like those of CORE, whose rows are pinned."""
 TASKS = tuple(LIKE)
 """Ten examples before each question: one weighs options, the other asks for the greedy ending."""
-BY_IDS = {"echo": replace(VLLM, context=CONTEXT), "prompt-logprobs": replace(PROMPT_LOGPROBS, context=CONTEXT)}
+BY_IDS = replace(VLLM, context=CONTEXT)
 BY_TEXT = replace(VLLM, context=CONTEXT, tokenize=None, ids=False)
 """Without the service's tokenizer nobody knows where to crop, so the service rejects the prompt."""
 CROPPED = (
@@ -89,8 +89,9 @@ def crops(folder: Path, task: str) -> list[int]:
     return [max(entry.get("cropped_to", 0) for entry in problem["loglikelihoods"]) for problem in view.values()]
 
 
-def check_cropped(single: Path) -> None:
-    """In predictions, `run.json`, summary and page."""
+def test_a_cropped_prompt_goes_through_every_command(data: Path, tmp_path: Path) -> None:
+    """Run, report again, resume, compare, shards and merge: the same counts everywhere."""
+    single = evaluate(BY_IDS, data, tmp_path / "single")
     for task in TASKS:
         assert sorted(crops(single, task)) == [0] * (PROBLEMS - LONG) + [LONGEST] * LONG
         said = dataset(single, task)
@@ -98,18 +99,6 @@ def check_cropped(single: Path) -> None:
         assert CROPPED in said["notes"]
         assert CROPPED in (single / "report.html").read_text()
         assert task in next((single / "summary").glob("*.csv")).read_text()
-
-
-def test_a_cropped_prompt_is_counted_with_either_method(data: Path, tmp_path: Path) -> None:
-    """Prompt log-probabilities as echo."""
-    check_cropped(evaluate(BY_IDS["prompt-logprobs"], data, tmp_path / "single"))
-
-
-def test_a_cropped_prompt_goes_through_every_command(data: Path, tmp_path: Path) -> None:
-    """Run, report again, resume, compare, shards and merge: the same counts everywhere."""
-    style = BY_IDS["echo"]
-    single = evaluate(style, data, tmp_path / "single")
-    check_cropped(single)
     files = {path: path.read_bytes() for path in single.rglob("*.csv")}
     (single / "report.html").unlink()
     again = command.run("report", single)
@@ -121,14 +110,14 @@ def test_a_cropped_prompt_goes_through_every_command(data: Path, tmp_path: Path)
     for task in TASKS:
         journal = stopped / f"predictions/{command.LABEL}/{task}.jsonl"
         journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[: PROBLEMS // 2]))
-    evaluate(style, data, stopped.parent, "--reuse", stopped)
-    parts = [evaluate(style, data, tmp_path / f"s{index}", "--shard", f"{index}/2") for index in range(2)]
+    evaluate(BY_IDS, data, stopped.parent, "--reuse", stopped)
+    parts = [evaluate(BY_IDS, data, tmp_path / f"s{index}", "--shard", f"{index}/2") for index in range(2)]
     merged = command.run("merge", *parts, "--out", tmp_path / "merged")
     assert merged.code == 0, merged.err
     for folder in (stopped, command.only_run(tmp_path / "merged")):
         assert [dataset(folder, task) for task in TASKS] == [dataset(single, task) for task in TASKS]
 
-    longer = evaluate(replace(style, context=2 * CONTEXT), data, tmp_path / "longer")
+    longer = evaluate(replace(BY_IDS, context=2 * CONTEXT), data, tmp_path / "longer")
     assert [crops(longer, task) for task in TASKS] == [[0] * PROBLEMS] * len(TASKS)
     compared = command.run("compare", single, longer)
     assert (compared.code, compared.out.count(f"{LONG} → 0 with a cropped context")) == (0, len(TASKS)), compared

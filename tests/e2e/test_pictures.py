@@ -79,10 +79,6 @@ SERVICES: dict[str, tuple[Answer, str]] = {
         lambda text, seen: (next(CHANCE), 20),
         "the service gives two pictures that look the same different answers ('",
     ),
-    "reads them as text, counts no tokens": (
-        lambda text, seen: (f"{len(b''.join(seen))}", None),
-        "the service gives two pictures that look the same different answers ('",
-    ),
     "refuses them": (
         lambda text, seen: 400 if seen else ("1", 20),
         "the service does not answer a request with a small one: HTTP 400",
@@ -180,20 +176,8 @@ def test_a_run_over_pictures(tmp_path: Path) -> None:
     assert "are not those of the run" in changed.err
 
 
-def test_a_run_whose_pictures_are_dropped(tmp_path: Path) -> None:
-    """It ends before the first question."""
-    done = evaluate(tmp_path, lambda text, seen: ("4", 20), "--task-type", "image-text-to-text")
-    assert done.code == 4, done.out
-    assert "The datasets show pictures, but the service drops them" in done.out
-    folder = command.only_run(tmp_path / "out")
-    assert not list(folder.glob("predictions/**/*.jsonl"))
-
-
-def test_pictures_under_another_task_type(tmp_path: Path) -> None:
-    """It is refused before anything is asked; texts alone under image-text-to-text are told."""
-    done = evaluate(tmp_path, seeing)
-    assert done.code == 3, done.out
-    assert "The questions of digits show pictures, but the task-type is text-generation; set task-type to" in done.err
+def test_a_task_of_texts_alone_is_told(tmp_path: Path) -> None:
+    """Under image-text-to-text the run goes on."""
     text = [{"question": "Say 4.", "answer": "4", "image": "no picture"}]
     told = evaluate(tmp_path, lambda text, seen: ("4", 20), "--task-type", "image-text-to-text", rows=text)
     assert told.code == 0, told.err

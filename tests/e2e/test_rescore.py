@@ -47,16 +47,6 @@ def test_packed_files_and_json(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
-    """Exit code 2, the file and the reason."""
-    done = command.run("rescore", str(tmp_path / "none.jsonl"))
-    assert (done.code, done.out) == (2, "")
-    assert "none.jsonl cannot be read" in done.err
-    done = command.run("rescore", "--k", "two", str(run_folder(tmp_path)))
-    assert (done.code, done.out) == (2, "")
-    assert "The setting 'k' cannot be 'two'" in done.err
-
-
 def test_a_task_that_nobody_can_judge_here_is_refused(tmp_path: Path) -> None:
     """Exit code 2, and how it is to be judged instead."""
     kept = tmp_path / "plain.jsonl"
@@ -151,7 +141,6 @@ def test_without_results_the_difference_is_explained(tmp_path: Path) -> None:
     ("told", "reason"),
     [
         (config(FLAT, process_results="def judge(doc, results):\n    return {}\n"), "judges by Python of its own"),
-        (config({**FLAT, "aggregation": "def mean(items):\n    return 1\n"}), "judges by Python of its own"),
         (config({**FLAT, "aggregation": "mode"}), "its aggregation 'mode' is not known here"),
         (config(FLAT, task="sums") | {"filter_list": [{"name": "other", "filter": []}]}, "it has no filter 'whole'"),
     ],

@@ -42,32 +42,6 @@ def told(folder: Path, dataset: str = "lengths") -> JSON:
     return {name: value for name, value in whole.items() if name != "speed"}
 
 
-def test_n23_shards_take_every_third_problem(tmp_path: Path, questions: Path) -> None:
-    """Of ten problems 0, 3, 6, 9; 1, 4, 7; and 2, 5, 8: each has the seeds that the single run sends for it."""
-    with FaultServer(answer) as server:
-        whole = command.journal(evaluated(server, questions, tmp_path / "whole"), "lengths")
-        shards = [
-            command.journal(evaluated(server, questions, tmp_path / f"s{index}", "--shard", f"{index}/3"), "lengths")
-            for index in range(3)
-        ]
-    assert [sorted({problem for problem, _ in shard}) for shard in shards] == [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8]]
-    assert {key: text for shard in shards for key, text in shard.items()} == whole
-
-
-def test_n23_merged_shards_are_the_single_run(tmp_path: Path, questions: Path) -> None:
-    """Same figures, intervals, counts and hashes; the gate is decided by the merged run alone."""
-    gate = ["--gate", "lengths: avg@3 >= 99"]
-    with FaultServer(answer) as server:
-        single = evaluated(server, questions, tmp_path / "whole")
-        folders = [
-            evaluated(server, questions, tmp_path / f"s{index}", "--shard", f"{index}/3", *gate) for index in (2, 0, 1)
-        ]
-    done = command.run("merge", *folders, "--out", tmp_path / "merged")
-    assert done.code == 1, done.err
-    assert "lengths: avg@3 >= 99 failed" in done.out
-    assert told(command.only_run(tmp_path / "merged")) == told(single)
-
-
 def test_what_is_no_whole_run_is_not_merged(tmp_path: Path, questions: Path) -> None:
     """A shard too few, one twice, one of another run, a run without shards: each in a sentence, and nothing is left."""
     with FaultServer(answer) as server:

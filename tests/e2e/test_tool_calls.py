@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer, Style
-from tests.servers.tool_server import HABITS, JSON, USAGE, Said, ToolServer, calculation
+from tests.servers.tool_server import JSON, USAGE, Said, ToolServer, calculation
 
 from model_accuracy_eval.records import Report
-from model_accuracy_eval.run import engines, pipeline, plan_parts
-from model_accuracy_eval.system.clock import SignalClock
 
 EXPRESSIONS = ["12*34", "1,000/8", "(3+4)*-2"]
 RESULTS = ["408", "125", "-14"]
@@ -40,8 +38,7 @@ def task(tmp_path: Path) -> Path:
 def evaluate(url: str, task: Path, **settings: object) -> Report:
     """The real thing in this process: real plan, real ports."""
     values = {"endpoint": url, "datasets": str(task), "out": str(task.parent / "out"), "retries": 0, **settings}
-    plan = plan_parts.plan(values, {})
-    return pipeline.run(plan, engines.ports(plan, {}, SignalClock()))
+    return command.evaluate(values)
 
 
 def lines(task: Path, report: Report) -> list[JSON]:
@@ -72,23 +69,6 @@ def test_n10_a_model_that_calls_the_calculator_is_told_what_it_says(task: Path) 
     assert report.dataset_results[0].speed.completion_tokens == 12 * USAGE["completion_tokens"]
     assert report.dataset_results[0].counts.used_tools == 6
     assert "6 of 6 answers used the tools on offer (calculator)." in report.dataset_results[0].notes
-
-
-@pytest.mark.parametrize("habit", HABITS)
-def test_habits_of_servers_do_not_move_the_score(habit: str, task: Path) -> None:
-    """However calls are told on the wire, their results are the same, for several calls at once too."""
-
-    def both(request: JSON) -> Said:
-        last = request["messages"][-1]
-        if last["role"] != "tool":
-            return calculation(*EXPRESSIONS) if "tools" in request else Said(text="#### 0")
-        asked = next(at for at, one in enumerate(EXPRESSIONS) if one in request["messages"][0]["content"])
-        return Said(text=f"#### {request['messages'][2 + asked]['content']}")
-
-    with ToolServer(both, habit=habit) as server:
-        report = evaluate(server.url, task)
-    assert accuracy(report) == 100.0
-    assert [use["result"] for use in lines(task, report)[0]["rounds"][0]["uses"]] == RESULTS
 
 
 def test_an_answer_in_one_piece_may_call_tools(task: Path) -> None:
@@ -122,15 +102,3 @@ def test_a_server_that_takes_no_tools_ends_the_run_with_what_to_do(task: Path) -
         report = evaluate(server.url, task)
     assert report.outcome.exit_code == 5
     assert "start it with tool calls enabled, or choose a dataset without tools" in report.outcome.sentence
-
-
-def test_a_server_that_ignores_tools_is_judged_by_its_answers(task: Path) -> None:
-    """They stand as they came, and the report says that no tool was used."""
-    with FaultServer(lambda request: "#### 408") as server:
-        report = evaluate(server.url, task)
-        assert len(server.chats) == 1 + 6
-    assert accuracy(report) == pytest.approx(100 / 3)
-    assert "rounds" not in lines(task, report)[0]
-    assert any(
-        note.startswith("None of the 6 answers used the tools on offer") for note in report.dataset_results[0].notes
-    )

@@ -37,15 +37,6 @@ def test_a_stream_says_what_a_whole_answer_says(server: Server) -> None:
     assert events[-1]["usage"] == whole["usage"]
 
 
-def test_usage_comes_only_when_asked_and_alone(server: Server) -> None:
-    """With include_usage the last chunk has usage and no choices; without it no chunk has usage."""
-    *chunks, last = server.chat("1+1=", stream=True, stream_options={"include_usage": True}).events
-    assert last["choices"] == []
-    assert last["usage"]["prompt_tokens"] == 4
-    assert all(chunk["choices"] and "usage" not in chunk for chunk in chunks)
-    assert all("usage" not in event for event in server.chat("1+1=", stream=True).events)
-
-
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
 def test_length_ends_an_answer(server: Server, name: str) -> None:
     """After as many tokens as allowed an answer ends with the reason `length`."""

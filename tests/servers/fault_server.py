@@ -80,7 +80,6 @@ class Style:
     framing: Literal["chunked", "length", "close"] = "chunked"
     version: str = "1.1"
     close: bool = False
-    extra_headers: Mapping[str, str] | None = None
 
 
 def chunk(choices: list[JSON], **more: Any) -> JSON:
@@ -179,7 +178,6 @@ async def deliver(exchange: Exchange, pieces: Sequence[bytes], style: Style, *, 
         body = b"".join(pieces)
         pieces = [body[start : start + style.cut] for start in range(0, len(body), style.cut)]
     exchange.head(
-        headers=style.extra_headers,
         length=sum(map(len, pieces)) if style.framing == "length" else None,
         chunked=style.framing == "chunked" and style.version == "1.1",
         version=style.version,
