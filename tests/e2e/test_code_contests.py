@@ -37,20 +37,11 @@ def fenced(code: str) -> str:
     return f"Think.\n```\nnot this\n```\nSo:\n```python\n{code}\n```\nDone."
 
 
-def evaluated(
-    reply: Callable[[ContestProblem], str],
-    dataset: str,
-    data: Path,
-    out: Path,
-    sandbox: str,
-    *,
-    samples: int = 1,
-    k: str = "1",
-) -> JSON:
+def evaluated(reply: Callable[[ContestProblem], str], dataset: str, data: Path, out: Path, sandbox: str) -> JSON:
     with FaultServer(answering(reply)) as server:
         done = command.run(
             "run", "--endpoint", server.url, "--datasets", dataset, "--data-dir", data, "--out", out,
-            "-n", samples, "--k", k, "--sandbox", sandbox, "--generation", '{"n": 1}',
+            "-n", 1, "--k", 1, "--sandbox", sandbox, "--generation", '{"n": 1}',
         )  # fmt: skip
     assert done.code == 0, done.err
     (name,) = [

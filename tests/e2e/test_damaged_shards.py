@@ -58,20 +58,9 @@ def nested(folder: Path) -> Path:
     return outer
 
 
-def moved(folder: Path) -> Path:
-    """The replies to another shard's problems, so that figures would be of wrong pairs."""
-    lines = [json.loads(line) for line in (folder / JOURNAL).read_bytes().splitlines()]
-    lines.sort(key=lambda line: (line["id"], line["index"]))  # Written as the answers came, in any order.
-    for line in lines:
-        line["id"] -= 1
-    (folder / JOURNAL).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return folder
-
-
 DAMAGES: dict[Callable[[Path], Path], str] = {
     damaged: "It may have been cut off or damaged: download it again.",
     nested: "holds no run, but another zip (inner.zip): unpack it",
-    moved: "is of problem 0, which the shard 1/3 was not asked",
 }
 
 

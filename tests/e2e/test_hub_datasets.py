@@ -75,15 +75,6 @@ def adds(request: dict[str, Any]) -> str:
     return f"It is {number + 1 if number != 4 else 0}."
 
 
-def accuracy(folder: Path, dataset: str) -> Any:
-    results = json.loads(command.only_run(folder).joinpath(f"results/{command.LABEL}/{dataset}.json").read_bytes())
-    return next(value for name, value in results.items() if name.startswith("accuracy"))
-
-
-def entry(folder: Path, dataset: str) -> Any:
-    return json.loads(command.only_run(folder).joinpath("run.json").read_bytes())["datasets"][dataset]
-
-
 def test_a_fresh_machine_evaluates_what_a_hub_has(hub: FakeHub, tmp_path: Path) -> None:
     """Beside a dataset of the package; later offline, from the same commit though the branch has moved."""
     ask = ("-n", 1, "--limit", 6, "--datasets", "demo_arithmetic,hf:org/sums:main:test")
@@ -102,8 +93,9 @@ def test_a_fresh_machine_evaluates_what_a_hub_has(hub: FakeHub, tmp_path: Path) 
     assert "were read for the first time (hf:org/sums@" in first.out
     assert "were read for the first time" not in later.out
     for folder, status in ((tmp_path / "1", "pinned now"), (tmp_path / "2", "as pinned")):
-        assert accuracy(folder, "sums_main_test") == pytest.approx(100 * 5 / 6)
-        (source,) = entry(folder, "sums_main_test")["sources"]
+        told = command.facts(command.only_run(folder))["datasets"]["sums_main_test"]
+        assert told["metrics"]["accuracy"] == pytest.approx(100 * 5 / 6)
+        (source,) = told["sources"]
         assert (source["status"], source["count"], len(source["places"])) == (status, 6, 2)
         assert source["places"][1].endswith("/main/test-00001-of-00002.parquet")
 

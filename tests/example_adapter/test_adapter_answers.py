@@ -1,4 +1,4 @@
-"""Chat completions, streamed and whole."""
+"""What the demo server answers: chat, streamed and whole, the older completions endpoint, and the same again under a seed."""
 
 from __future__ import annotations
 
@@ -123,3 +123,79 @@ def test_the_model_can_add_what_it_never_saw(server: Server, held_out: list[tupl
     with ThreadPoolExecutor(8) as pool:
         share = sum(pool.map(right, held_out[:200])) / 200
     assert 0.8 < share < 1
+
+
+IDS = [21, 26, 14, 24, 27, 32]
+"""The characters of 27+58= as tokens."""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "count"), [("27+58=", 1), (["27+58=", "27+58="], 2), (IDS, 1), ([IDS, IDS, IDS], 3)]
+)
+def test_prompts_of_four_kinds(server: Server, prompt: object, count: int) -> None:
+    """Text, texts, token ids and lists of token ids are all continued."""
+    answer = server.complete(prompt, temperature=0).json
+    assert [choice["text"] for choice in answer["choices"]] == ["85"] * count
+    assert [choice["index"] for choice in answer["choices"]] == list(range(count))
+    assert answer["usage"]["prompt_tokens"] == 6 * count
+    assert answer["object"] == "text_completion"
+
+
+def test_echo_alone_scores_a_text(server: Server) -> None:
+    """With echo and max_tokens 0 the prompt comes back with a logprob for all tokens but the first."""
+    answer = server.complete("27+58=85", echo=True, logprobs=0, max_tokens=0).json
+    (choice,) = answer["choices"]
+    assert choice["text"] == "27+58=85"
+    assert choice["finish_reason"] == "length"
+    assert answer["usage"] == {"prompt_tokens": 8, "completion_tokens": 0, "total_tokens": 8}
+    block = choice["logprobs"]
+    assert block["tokens"] == list("27+58=85")
+    assert block["text_offset"] == list(range(8))
+    assert block["token_logprobs"][0] is None
+    assert block["top_logprobs"][0] is None
+    assert all(set(top) == {token} for token, top in zip("7+58=85", block["top_logprobs"][1:], strict=True))
+
+
+def test_echo_scores_as_chat_does(server: Server) -> None:
+    """A token's logprob is the same read as part of a prompt and when it was generated."""
+    chat = server.chat("27+58=", temperature=0, logprobs=True).json["choices"][0]["logprobs"]["content"]
+    echoed = server.complete([[*IDS, 27, 24, 1]], echo=True, logprobs=1, max_tokens=0)
+    block = echoed.json["choices"][0]["logprobs"]
+    assert block["tokens"][6:] == [entry["token"] for entry in chat] == ["8", "5", "<eos>"]
+    for read, written in zip(block["token_logprobs"][6:], chat, strict=True):
+        assert read == pytest.approx(written["logprob"], abs=1e-4)
+
+
+HOT = {"temperature": 1.5, "max_tokens": 12}
+
+
+def test_choices_count_the_seed_up(server: Server) -> None:
+    """Choice i of seed s is what a lone request with seed s + i says."""
+    together = server.texts("48+77=", seed=-3, n=8, **HOT)
+    assert together == [server.texts("48+77=", seed=seed, **HOT)[0] for seed in range(-3, 5)]
+    assert len(set(together)) > 1
+
+
+def test_without_a_seed_answers_differ(server: Server) -> None:
+    """Without a seed every request rolls fresh dice."""
+    asked = {"n": 16, "temperature": 3, "max_tokens": 12}
+    assert server.texts("48+77=", **asked) != server.texts("48+77=", **asked)
+
+
+def test_temperature_zero_is_greedy(server: Server) -> None:
+    """At temperature 0 all choices are the likeliest text, whatever the seed."""
+    assert len(set(server.texts("48+77=", temperature=0, n=5) + server.texts("48+77=", temperature=0, seed=9))) == 1
+
+
+def test_company_does_not_change_an_answer(server: Server, held_out: list[tuple[int, int]]) -> None:
+    """Seeded answers and their logprobs are the same, to the bit, alone and in a crowd."""
+
+    def ask(number: int) -> list[object]:
+        a, b = held_out[number]
+        answer = server.chat(f"{a}+{b}=", seed=number, n=3, logprobs=True, stream=False, **HOT)
+        return [(choice["message"], choice["logprobs"]) for choice in answer.json["choices"]]
+
+    alone = [ask(number) for number in range(40)]
+    with ThreadPoolExecutor(20) as pool:
+        crowd = list(pool.map(ask, range(40)))
+    assert crowd == alone
