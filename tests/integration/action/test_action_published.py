@@ -16,7 +16,6 @@ from tests.servers.http import Exchange, HttpServer
 from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github.artifact_service import ArtifactService
-from model_accuracy_eval.records import Request
 from model_accuracy_eval.records.report import PullRequest
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 
@@ -69,13 +68,7 @@ def test_a_cancelled_run_takes_over_the_comment() -> None:
         stage = Stage(hub)
         assert stage.run() == 0
         looks = hub.calls.count("GET /repos/acme/adapter/issues/7/comments")
-
-        def stopping(request: Request, _choice: int) -> str:
-            if request.max_tokens > 1:
-                stage.clock.stop()
-            return "#### 1"
-
-        stage.answer = stopping
+        stage.stop_when_asking()
         assert stage.run() == 143
         assert "Cancelled" in stage.comment
         assert hub.calls.count("GET /repos/acme/adapter/issues/7/comments") == looks + 1
@@ -100,13 +93,7 @@ def test_the_artifact_of_a_stopped_run_gets_the_seconds_that_are_left(tmp_path: 
     with FakeGitHub() as hub, HttpServer(Exchange.stall) as silent:
         stage = Stage(hub, since_stop=itertools.count(since_stop, 0.03).__next__)
         silent_artifacts(stage, silent, tmp_path)
-
-        def stopping(request: Request, _choice: int) -> str:
-            if request.max_tokens > 1:
-                stage.clock.stop()
-            return "#### 1"
-
-        stage.answer = stopping
+        stage.stop_when_asking()
         assert stage.run() == 143
         assert stage.log.getvalue().count(LATE) == 1
         assert stage.check["conclusion"] == "cancelled"

@@ -90,13 +90,8 @@ def test_lost_samples_stand_beside_the_figures_wherever_they_go(tmp_path: Path) 
 def test_the_artifact_of_a_stopped_run_is_published_after_the_check(tmp_path: Path) -> None:
     """The check cannot link to it any more, the summary and the outputs can."""
     with FakeGitHub() as hub, whole_stage(hub, tmp_path) as stage:
-
-        def stopping(request: Request, _choice: int) -> str:
-            if request.max_tokens > 1:
-                stage.clock.stop()
-            return "#### 1"
-
-        stage.answer, stage.since_stop = stopping, lambda: 0.5
+        stage.stop_when_asking()
+        stage.since_stop = lambda: 0.5
         assert stage.run() == 143
         address = outputs(stage)["artifact-url"]
         assert address

@@ -67,16 +67,22 @@ class Stage:
         self.hub.permissions["alice"] = ("admin", "admin")
         self.hub.pulls.setdefault(7, pull(7))
 
+    def stop_when_asking(self) -> None:
+        """The run is stopped by the first request that is no probe."""
+
+        def stopping(request: Request, _choice: int) -> str:
+            if request.max_tokens > 1:
+                self.clock.stop()
+            return "#### 1"
+
+        self.answer = stopping
+
     def run(self, sinks: Mapping[str, Any] = SINKS, /, **job: Any) -> int:
         asked = msgspec.structs.replace(self.job, **job)
         step = Runner(self.environment, self.log)
         with client(self.hub) as forge:
             parts = SinkParts(
-                context=asked,
-                step=step,
-                github=forge,
-                artifacts=self.artifacts,
-                since_stop=self.since_stop,
+                context=asked, step=step, github=forge, artifacts=self.artifacts, since_stop=self.since_stop
             )
             site = ActionPorts(
                 step=step,
@@ -103,11 +109,7 @@ class Stage:
         )
 
     def _ports(self) -> Any:
-        whole = {
-            "chat": ScriptedChat(self.answer),
-            "hub": MemoryHub({"demo_gsm8k.jsonl": ROWS}),
-            "clock": self.clock,
-        }
+        whole = {"chat": ScriptedChat(self.answer), "hub": MemoryHub({"demo_gsm8k.jsonl": ROWS}), "clock": self.clock}
         return fake_ports(**(whole | self.parts))
 
     @property
@@ -119,8 +121,3 @@ class Stage:
     def comment(self) -> str:
         (body,) = self.hub.bodies(OURS)
         return body
-
-    @property
-    def patches(self) -> list[dict[str, Any]]:
-        """What the check was told after it was opened, in order."""
-        return self.hub.sent("PATCH", "/check-runs/")

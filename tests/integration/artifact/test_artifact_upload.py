@@ -51,14 +51,7 @@ def test_blocks_come_in_order(client: Client, report: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "allowed", "expires"),
-    [
-        (None, "90", None),
-        (0, "90", None),
-        (7, "90", 7),
-        (7, "", 7),
-        (7, "1", 1),
-    ],
+    ("asked", "allowed", "expires"), [(None, "90", None), (0, "90", None), (7, "90", 7), (7, "", 7), (7, "1", 1)]
 )
 def test_retention(client: Client, report: Path, asked: int | None, allowed: str, expires: int | None) -> None:
     """An artifact is kept as long as asked for, at most as long as the repository allows, and then says so."""

@@ -245,12 +245,7 @@ def test_invalid_addresses_are_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("models", "ids"),
-    [
-        ({"data": [{"id": "a"}, {"id": "b"}]}, ("a", "b")),
-        ("Internal Server Error", ()),
-        ([], ()),
-    ],
+    ("models", "ids"), [({"data": [{"id": "a"}, {"id": "b"}]}, ("a", "b")), ("Internal Server Error", ()), ([], ())]
 )
 @pytest.mark.parametrize("loop", LOOPS)
 def test_rule_15_models_are_a_hint(models: object, ids: tuple[str, ...], loop: str) -> None:
@@ -312,18 +307,18 @@ def test_through_a_proxy_the_answer_is_the_same(loop: str) -> None:
         assert len(server.requests) == len(proxy.requests) == 7
 
 
+async def answered_through(proxy: str, url: str) -> None:
+    chat = connect(Service(base_url=url), LIMITS, proxy=proxy)
+    try:
+        assert said(await chat.ask(question())) == truth()
+    finally:
+        await chat.close()
+
+
 def test_through_a_socks_proxy_the_answer_is_the_same() -> None:
     """Behind some firewalls there is no other way out."""
-
-    async def conversation() -> None:
-        chat = connect(Service(base_url=server.url), LIMITS, proxy=proxy.url)
-        try:
-            assert said(await chat.ask(question())) == truth()
-        finally:
-            await chat.close()
-
     with FaultServer() as server, SocksServer() as proxy:
-        run(conversation())
+        run(answered_through(proxy.url, server.url))
         assert proxy.asked == [("127.0.0.1", httpx.URL(server.url).port)]
 
 
@@ -334,14 +329,6 @@ def test_behind_a_proxy_a_private_authority_is_trusted(monkeypatch: pytest.Monke
     authority.issue_cert("127.0.0.1").configure_cert(context)
     authority.cert_pem.write_to_path(tmp_path / "authority.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-
-    async def conversation(address: str) -> None:
-        chat = connect(Service(base_url=server.url), LIMITS, proxy=address)
-        try:
-            assert said(await chat.ask(question())) == truth()
-        finally:
-            await chat.close()
-
     with FaultServer(tls=context) as server, http_proxy("127.0.0.1") as (address, asked):
-        run(conversation(address))
+        run(answered_through(address, server.url))
         assert asked == {("127.0.0.1", httpx.URL(server.url).port)}

@@ -121,11 +121,7 @@ def test_refusals_on_the_way_are_noted() -> None:
             Actor(login="again", source="GITHUB_TRIGGERING_ACTOR"),
         ),
         ({"GITHUB_ACTOR": "first"}, {}, Actor(login="first", source="GITHUB_ACTOR")),
-        (
-            {"GITHUB_ACTOR": "dependabot[bot]"},
-            {},
-            Actor(login="dependabot[bot]", source="GITHUB_ACTOR"),
-        ),
+        ({"GITHUB_ACTOR": "dependabot[bot]"}, {}, Actor(login="dependabot[bot]", source="GITHUB_ACTOR")),
         (
             {"GITHUB_EVENT_NAME": "issue_comment", "GITHUB_TRIGGERING_ACTOR": "x"},
             {"action": "created", "comment": {"user": {"login": "ada", "type": "User"}}, "sender": {"login": "y"}},
@@ -206,8 +202,5 @@ def test_a_commit_has_its_pull_request_looked_up(pulls: list[dict[str, Any]], nu
 
 def test_an_event_of_another_shape_is_told() -> None:
     """An event that lacks what every pull request has ends in a sentence."""
-    with (
-        FakeGitHub() as hub,
-        pytest.raises(PublishFailed, match="the pull request of this event"),
-    ):
+    with FakeGitHub() as hub, pytest.raises(PublishFailed, match="the pull request of this event"):
         pull_request(requester(hub), {"pull_request": {"number": 7}}, HERE)

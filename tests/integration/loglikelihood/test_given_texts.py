@@ -7,14 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.integration.loglikelihood.tools import ask, common, likelihood_request, loglikelihoods, of, same, truth
 from tests.servers.hash_model import HashModel
-from tests.servers.likelihood_server import (
-    LLAMA_CPP,
-    PROMPT_LOGPROBS,
-    VLLM,
-    VLLM_NO_BOS,
-    LikelihoodServer,
-    Style,
-)
+from tests.servers.likelihood_server import LLAMA_CPP, PROMPT_LOGPROBS, VLLM, VLLM_NO_BOS, LikelihoodServer, Style
 
 from model_accuracy_eval.records import Loglikelihood
 

@@ -10,15 +10,7 @@ from tests.fake_ports import MemoryStore, RecordingProgress, fake_ports
 from tests.integration.loglikelihood.tools import same, truth
 from tests.servers.asking import LIMITS, Naps
 from tests.servers.hash_model import HashModel
-from tests.servers.likelihood_server import (
-    LLAMA_CPP,
-    NOTHING,
-    PROMPT_LOGPROBS,
-    TOP,
-    VLLM,
-    LikelihoodServer,
-    Style,
-)
+from tests.servers.likelihood_server import LLAMA_CPP, NOTHING, PROMPT_LOGPROBS, TOP, VLLM, LikelihoodServer, Style
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.errors import NoHonestScore
@@ -74,8 +66,7 @@ def evaluate(
     """Asks the service whatever the store does not hold, and marks what came."""
     store = store or MemoryStore()
     ports = fake_ports(
-        connect=lambda service, limits, role: connect(service, limits, sleep=Naps(), chance=lambda: 1.0),
-        **parts,
+        connect=lambda service, limits, role: connect(service, limits, sleep=Naps(), chance=lambda: 1.0), **parts
     )
     infer.collect(PLAN, datasets, LiveService(Service(base_url=server.url, model="hash"), None), store, ports)
     return tuple(score.judge(PLAN, each, store, ports, partial=False) for each in datasets)

@@ -36,12 +36,7 @@ def test_output_and_folder(launch: Launch, log: str) -> None:
     Path(log).write_text("before\n", encoding="utf-8")
     process = launch("read line || echo nothing to read; echo wrong >&2; ls deploy.sh")
     assert ended(process) == 0
-    assert Path(log).read_text(encoding="utf-8").split("\n")[:4] == [
-        "before",
-        "nothing to read",
-        "wrong",
-        "deploy.sh",
-    ]
+    assert Path(log).read_text(encoding="utf-8").split("\n")[:4] == ["before", "nothing to read", "wrong", "deploy.sh"]
 
 
 def test_plain_signals(launch: Launch) -> None:

@@ -26,11 +26,7 @@ def test_u4_every_row_gets_what_the_transform_makes_of_it(tmp_path: Path) -> Non
     return {"input": text, "output": [data["answer"], "other"], "processed_output": ["x", 7]}
 """
     rows = made(tmp_path, body)
-    assert rows[1] == ROWS[1] | {
-        "input": "1? 2 law_a_gen",
-        "output": "The answer is 1, so.",
-        "answers": ["x", "7"],
-    }
+    assert rows[1] == ROWS[1] | {"input": "1? 2 law_a_gen", "output": "The answer is 1, so.", "answers": ["x", "7"]}
 
 
 def test_u6_a_row_has_a_generator_of_its_own(tmp_path: Path) -> None:

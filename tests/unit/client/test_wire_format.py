@@ -138,22 +138,14 @@ def test_the_context_length_is_that_of_the_requested_model() -> None:
     assert wire_format.read_context(listed(one), "an alias") == 512
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"data": {}}', b'{"data": [1, null, {"id": 7}]}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b'{"data": {}}', b'{"data": null}', b"Internal Server Error"]
+)
 def test_a_body_of_another_shape_lists_no_models(body: bytes) -> None:
-    """A page of HTML, or a list of something else."""
+    """The list of models is a hint, so nothing in it can be an error."""
     assert (wire_format.read_models(body), wire_format.read_context(body, "m")) == ((), None)
 
 
-@pytest.mark.parametrize(
-    ("body", "ids"),
-    [
-        (b'{"data": [{"id": "a"}, {"id": "b"}]}', ("a", "b")),
-        (b'{"data": [{"id": 1}, {}, null, {"id": "b"}]}', ("b",)),
-        (b'{"data": null}', ()),
-        (b"[]", ()),
-        (b"Internal Server Error", ()),
-    ],
-)
-def test_model_ids_are_read_where_there_are_any(body: bytes, ids: tuple[str, ...]) -> None:
-    """The list of models is a hint, so nothing in it can be an error."""
-    assert wire_format.read_models(body) == ids
+def test_model_ids_are_read_where_there_are_any() -> None:
+    """Beside entries without one."""
+    assert wire_format.read_models(b'{"data": [{"id": 1}, {}, 1, null, {"id": "a"}, {"id": "b"}]}') == ("a", "b")

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 
 from markdown_it import MarkdownIt
 
-UNSEEN = "\u200b"
 MENTION = re.compile(r"(?<![A-Za-z0-9_`])@[A-Za-z0-9]")
 REFERENCE = re.compile(r"#\d|\bGH-\d", re.IGNORECASE)
 ADDRESS = re.compile(

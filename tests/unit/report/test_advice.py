@@ -20,8 +20,7 @@ def read(best: float, average: float, consistent: float, *, options: int = 0, wi
     (found,) = advise(
         [
             msgspec.structs.replace(
-                row(name, value, interval=near(value, width)),
-                chance=100 * chances[name] if chances else None,
+                row(name, value, interval=near(value, width)), chance=100 * chances[name] if chances else None
             )
             for name, value in figures.items()
         ]
@@ -30,8 +29,7 @@ def read(best: float, average: float, consistent: float, *, options: int = 0, wi
 
 
 @pytest.mark.parametrize(
-    ("figure", "expected"),
-    [(100, "high"), (80.01, "high"), (80, "mid"), (50, "mid"), (49.99, "low"), (0, "low")],
+    ("figure", "expected"), [(100, "high"), (80.01, "high"), (80, "mid"), (50, "mid"), (49.99, "low"), (0, "low")]
 )
 def test_levels_at_their_borders(figure: float, expected: str) -> None:
     """High is above 80, low is below 50, and both borders are mid."""

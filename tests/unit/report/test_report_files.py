@@ -11,13 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import golden_files
 from tests.fake_ports import MemoryStore
-from tests.unit.report.fixed_report import (
-    datasets,
-    many,
-    problem_result,
-    report,
-    single,
-)
+from tests.unit.report.fixed_report import datasets, many, problem_result, report, single
 
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import DatasetResult, FigureBounds, Outcome, Report, VerdictReason

@@ -21,11 +21,7 @@ def problems(draw: st.DrawFn, *, least: int = 1) -> list[JudgedProblem]:
     n = draw(st.integers(least, 6))
     reasons = draw(st.lists(st.lists(st.sampled_from(REASONS), min_size=n, max_size=n), min_size=1, max_size=12))
     return [
-        JudgedProblem(
-            values=tuple(float(why == "right") for why in row),
-            why=tuple(row),
-            part="ab"[number % 2],
-        )
+        JudgedProblem(values=tuple(float(why == "right") for why in row), why=tuple(row), part="ab"[number % 2])
         for number, row in enumerate(reasons)
     ]
 

@@ -37,11 +37,7 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-DATA = {
-    SUM_TASK.data.name: lines(SUMS),
-    CAPITAL_TASK.data.name: lines(CAPITALS),
-    ENDING_TASK.data.name: lines(ENDINGS),
-}
+DATA = {SUM_TASK.data.name: lines(SUMS), CAPITAL_TASK.data.name: lines(CAPITALS), ENDING_TASK.data.name: lines(ENDINGS)}
 
 
 @pytest.fixture(autouse=True)

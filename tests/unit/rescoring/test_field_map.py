@@ -26,8 +26,7 @@ def mapped(content: Any, text: str) -> list[SavedReply]:
 def test_paths_lead_into_objects_and_lists() -> None:
     """`*` is each entry; a list is one reply for each sample; a name may have dots of its own."""
     found = mapped(
-        ROWS,
-        "id=meta.key, prediction=out.*.text, correct=ok, options=opts, gold=gold.label, part=meta.topic",
+        ROWS, "id=meta.key, prediction=out.*.text, correct=ok, options=opts, gold=gold.label, part=meta.topic"
     )
     assert found == [
         R(problem="7", text="a", claimed={"correct": 1.0}, options=("x", "y"), gold=("x",), part="law"),

@@ -278,13 +278,7 @@ def test_the_way_of_writing_json_changes_nothing(example: Example) -> None:
     data = written(example.content)
     rows = example.content
     as_list = json.dumps(rows, ensure_ascii=False, indent=2).encode() if isinstance(rows, list | dict) else data
-    for spelling in (
-        as_list,
-        b"\xef\xbb\xbf" + data,
-        data.replace(b"\n", b"\r\n"),
-        data + b"\n\n",
-        b"\n" + data,
-    ):
+    for spelling in (as_list, b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n"), data + b"\n\n", b"\n" + data):
         for step in (7, 1 << 20):
             assert list(open_replies(SavedBytes(spelling, "file.json", step)).replies()) == example.replies
 

@@ -9,16 +9,7 @@ from tests import golden_files
 from tests.fake_ports import MemoryStore
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import (
-    Attempt,
-    Fault,
-    Loglikelihood,
-    Message,
-    PreparedDataset,
-    Problem,
-    Timings,
-    Usage,
-)
+from model_accuracy_eval.records import Attempt, Fault, Loglikelihood, Message, PreparedDataset, Problem, Timings, Usage
 from model_accuracy_eval.run_folder import journal, predictions
 
 PROBLEM = Problem(

@@ -74,9 +74,6 @@ class Terminal:
                 return got.decode()
             got += more
 
-    def hang_up(self) -> None:
-        os.close(self._reader)
-
 
 @pytest.fixture
 def watch() -> Watch:

@@ -5,15 +5,7 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval.system.retry import (
-    HUB,
-    SERVICE,
-    Failure,
-    Liveness,
-    Retries,
-    http_failure,
-    retry_after,
-)
+from model_accuracy_eval.system.retry import HUB, SERVICE, Failure, Liveness, Retries, http_failure, retry_after
 
 NOW = 1_000_000_000.0
 
@@ -24,25 +16,16 @@ def retries(attempts: int = 6, chance: float = 1.0, liveness: Liveness | None = 
     return Retries(policy, lambda: chance, liveness or Liveness(20.0))
 
 
-@pytest.mark.parametrize("status", [408, 425, 429, 499, 500, 502, 503, 504, 520, 529])
-def test_rule_07_the_moment_is_to_blame(status: int) -> None:
-    """These statuses say nothing about the request, so it is sent again and counts as failed in the end."""
+OF_THE_MOMENT = dict.fromkeys([408, 425, 429, 499, 500, 502, 503, 504, 520, 529], ("failed", True))
+OF_THE_REQUEST = dict.fromkeys([400, 401, 403, 404, 405, 409, 413, 415, 422, 451], ("rejected", False))
+NEVER = dict.fromkeys([501, 505], ("failed", False))
+
+
+@pytest.mark.parametrize(("status", "told"), (OF_THE_MOMENT | OF_THE_REQUEST | NEVER).items())
+def test_rule_07_what_a_status_blames(status: int, told: tuple[str, bool]) -> None:
+    """Only the moment is worth another try. What is not implemented stays so, but it is no judgement of the item."""
     failure = http_failure(status, "x")
-    assert (failure.kind, failure.transient) == ("failed", True)
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 415, 422, 451])
-def test_rule_07_the_request_is_to_blame(status: int) -> None:
-    """These statuses judge the request, so it is not sent again."""
-    failure = http_failure(status, "x")
-    assert (failure.kind, failure.transient) == ("rejected", False)
-
-
-@pytest.mark.parametrize("status", [501, 505])
-def test_a_server_that_never_will_is_not_asked_again(status: int) -> None:
-    """Not implemented stays not implemented, but it is no judgement of the item."""
-    failure = http_failure(status, "x")
-    assert (failure.kind, failure.transient) == ("failed", False)
+    assert (failure.kind, failure.transient) == told
 
 
 def test_rule_07_500_is_tried_again_only_twice() -> None:

@@ -176,20 +176,14 @@ def whole(candidate: Any) -> str:
 
 def test_n19_options_stand_behind_examples_and_question() -> None:
     """The prompts of nanochat for a choice, as written down from running it."""
-    found = [
-        {"query": "Q1", "choices": ["c", "d"], "gold": 0},
-        {"query": "Q0", "choices": ["a", "b"], "gold": 1},
-    ]
+    found = [{"query": "Q1", "choices": ["c", "d"], "gold": 0}, {"query": "Q0", "choices": ["a", "b"], "gold": 1}]
     problem = preparation.build(small("choice", 1), found, [], None).problems[0]
     assert [whole(one) for one in problem.candidates] == ["Q0 b\n\nQ1 c", "Q0 b\n\nQ1 d"]
 
 
 def test_n19_an_ending_stands_behind_examples_and_context() -> None:
     """The same for an ending: the context loses the blanks around it."""
-    found = [
-        {"context": " Hello there ", "continuation": "world"},
-        {"context": "a", "continuation": "b"},
-    ]
+    found = [{"context": " Hello there ", "continuation": "world"}, {"context": "a", "continuation": "b"}]
     (one,) = preparation.build(small("target", 1), found, [], None).problems[0].candidates
     assert (one.context, one.continuation) == ("a b\n\nHello there", " world")
 

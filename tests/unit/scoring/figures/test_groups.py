@@ -180,9 +180,7 @@ def test_groups_inside_groups_are_opened() -> None:
     st.lists(st.lists(st.sampled_from("ab?"), min_size=1, max_size=6), min_size=1, max_size=4), st.booleans(), st.data()
 )
 def test_a_group_lies_within_what_its_lost_samples_can_make_of_it(
-    letters: list[list[str]],
-    by_size: bool,
-    data: st.DataObject,
+    letters: list[list[str]], by_size: bool, data: st.DataObject
 ) -> None:
     """Plain and by size, centred or not; a dataset without any verdict leaves the group without a figure."""
 

@@ -80,8 +80,7 @@ def changed(points: float, stderr: float) -> Comparison:
 
 
 @pytest.mark.parametrize(
-    ("comparison", "passing"),
-    [(">=", (60, 61)), (">", (61,)), ("<=", (59, 60)), ("<", (59,)), ("==", (60,))],
+    ("comparison", "passing"), [(">=", (60, 61)), (">", (61,)), ("<=", (59, 60)), ("<", (59,)), ("==", (60,))]
 )
 def test_each_comparison_means_what_it_means(comparison: str, passing: tuple[int, ...]) -> None:
     """Below, at and above the threshold."""

@@ -133,12 +133,7 @@ ROW = {"question": "Which?", "A": "x", "B": "y"}
                 [{"question": "?", "answer": "x"}, {"question": "?", "answer": number}],
                 f"row 2: write the number '{number}'",
             )
-            for number in (
-                "1 234",
-                "1'234.5",
-                "1.234.567",
-                "1,00,000",
-            )
+            for number in ("1 234", "1'234.5", "1.234.567", "1,00,000")
         ),
         *(
             (
@@ -171,13 +166,7 @@ def test_what_is_not_certain_is_refused(rows: list[dict[str, Any]], sentence: st
 
 
 @pytest.mark.parametrize(
-    ("name", "is_file"),
-    [
-        ("demo_gsm8k", False),
-        ("gsm8k_4shot", False),
-        ("a.jsonl", True),
-        ("/data/a.parquet", True),
-    ],
+    ("name", "is_file"), [("demo_gsm8k", False), ("gsm8k_4shot", False), ("a.jsonl", True), ("/data/a.parquet", True)]
 )
 def test_files_are_told_from_names(name: str, *, is_file: bool) -> None:
     """By a slash or by an ending of data files."""
@@ -196,14 +185,7 @@ def test_answers_that_are_formulas_are_judged_as_mathematics() -> None:
     assert why(paper, 3, "5 + 7 = 12") == "right"
 
 
-@pytest.mark.parametrize(
-    "golds",
-    [
-        ["Paris", "Rome", "a\\b"],
-        ["Paris", "3/4/2021"],
-        ["x^2", "no", "yes"],
-    ],
-)
+@pytest.mark.parametrize("golds", [["Paris", "Rome", "a\\b"], ["Paris", "3/4/2021"], ["x^2", "no", "yes"]])
 def test_texts_with_some_signs_in_them_stay_texts(golds: list[str]) -> None:
     """Names, paths, dates, letters, and words with a lonely formula among them."""
     paper = built("a.jsonl", jsonl(*({"question": "?", "answer": gold} for gold in golds)))
@@ -307,8 +289,7 @@ def test_what_belongs_to_a_question_is_sent_with_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "letter"),
-    [({"answer_is": "text"}, "B"), ({"answer_is": "0"}, "C"), ({"answer_is": "1"}, "B")],
+    ("given", "letter"), [({"answer_is": "text"}, "B"), ({"answer_is": "0"}, "C"), ({"answer_is": "1"}, "B")]
 )
 def test_a_user_decides_what_rows_leave_open(given: dict[str, str], letter: str) -> None:
     """The right answer 2 among 1, 2, 3: the text, the third or the second."""

@@ -31,10 +31,7 @@ FIELDS: dict[str, Any] = {
     "fewshot": 0,
     "generate": {"method": "generate", "params": ""},
     "postprocess": "exact_match_post",
-    "metric": {
-        "f1_score": {"evaluation": {"type": "f1_score"}},
-        "accuracy": {"evaluation": {"type": "exact_match"}},
-    },
+    "metric": {"f1_score": {"evaluation": {"type": "f1_score"}}, "accuracy": {"evaluation": {"type": "exact_match"}}},
 }
 
 
