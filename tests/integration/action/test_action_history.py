@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.fake_ports import ManualClock
 from tests.integration.action.tools import JOB, Stage
 from tests.servers.fake_github import FakeGitHub
@@ -79,18 +79,12 @@ def test_a_regression_is_a_warning_of_the_step(tmp_path: Path) -> None:
         nightly(hub, workspace=str(tmp_path))
         file = tmp_path / "h.jsonl"
         (mine,) = history_file.decode(file.read_bytes(), "h").lines
-        good = msgspec.structs.replace(
-            mine,
-            right=(mine.n,) * 4,
-            figures=tuple(msgspec.structs.replace(each, value=100.0) for each in mine.figures[:1]),
+        good = replace(
+            mine, right=(mine.n,) * 4, figures=tuple(replace(each, value=100.0) for each in mine.figures[:1])
         )
-        bad = msgspec.structs.replace(
-            mine, right=(0,) * 4, figures=tuple(msgspec.structs.replace(each, value=0.0) for each in mine.figures[:1])
-        )
+        bad = replace(mine, right=(0,) * 4, figures=tuple(replace(each, value=0.0) for each in mine.figures[:1]))
         nights = [
-            msgspec.structs.replace(
-                good if night < 20 else bad, run_id=f"{night:032x}", finished=f"2020-01-{night:02d}T00:00:00+0000"
-            )
+            replace(good if night < 20 else bad, run_id=f"{night:032x}", finished=f"2020-01-{night:02d}T00:00:00+0000")
             for night in range(1, 29)
         ]
         file.write_bytes(b"".join(map(history_file.encode, nights)) + b"{torn")

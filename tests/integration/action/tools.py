@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 from tests.fake_ports import ManualClock, MemoryHub, ScriptedChat, fake_ports
 from tests.integration.github.tools import client
 from tests.servers.fake_github import FakeGitHub
@@ -78,7 +78,7 @@ class Stage:
         self.answer = stopping
 
     def run(self, sinks: Mapping[str, Any] = SINKS, /, **job: Any) -> int:
-        asked = msgspec.structs.replace(self.job, **job)
+        asked = replace(self.job, **job)
         step = Runner(self.environment, self.log)
         with client(self.hub) as forge:
             parts = SinkParts(

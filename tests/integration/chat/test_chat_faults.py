@@ -4,9 +4,9 @@ import ssl
 from typing import Any
 
 import httpx
-import msgspec
 import pytest
 import trustme
+from msgspec.structs import replace
 from tests.servers.asking import LIMITS, Naps, ask, question, said
 from tests.servers.fault_server import FAULTS, FaultServer, Style, always, faults_at
 from tests.servers.loops import LOOPS, run
@@ -14,9 +14,9 @@ from tests.servers.loops import LOOPS, run
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Fault, Service
 
-FAST = msgspec.structs.replace(LIMITS, first_token_timeout=0.15, idle_timeout=0.15, total_timeout=0.4)
+FAST = replace(LIMITS, first_token_timeout=0.15, idle_timeout=0.15, total_timeout=0.4)
 """For services that never go on."""
-PATIENT = msgspec.structs.replace(LIMITS, first_token_timeout=0.6, idle_timeout=0.6, total_timeout=2.0)
+PATIENT = replace(LIMITS, first_token_timeout=0.6, idle_timeout=0.6, total_timeout=2.0)
 """For services that go on with another try, which a busy machine must not take for silent."""
 
 # What each fault is, once nothing cures it: kind, status, words of its sentence.
@@ -123,7 +123,7 @@ def test_rule_04_a_truncated_stream_of_many_is_thrown_away_as_a_whole() -> None:
 
 def test_rule_07_500_gets_two_more_tries_and_a_busy_server_all_of_them() -> None:
     """500 may mean a bad request, so it is given up early; 503 is not."""
-    patient = msgspec.structs.replace(LIMITS, retries=6)
+    patient = replace(LIMITS, retries=6)
     with FaultServer(plan=always("status_500")) as server:
         assert fault_of(server, limits=patient)[1] == 3
     with FaultServer(plan=always("status_503")) as server:
@@ -136,7 +136,7 @@ def test_waits_grow_and_obey_the_server() -> None:
     """Back-off doubles; where the server names a time, that time is kept."""
     naps = Naps()
     with FaultServer(plan=faults_at({0: "status_503", 1: "status_429", 2: "status_503"})) as server:
-        (reply,) = ask(server.url, limits=msgspec.structs.replace(LIMITS, retries=5), naps=naps)
+        (reply,) = ask(server.url, limits=replace(LIMITS, retries=5), naps=naps)
     assert reply.tries == 4
     assert naps.seconds == [0.5, pytest.approx(0.05 + 0.5), 2.0]
 
@@ -184,7 +184,7 @@ def test_a_service_that_comes_back_in_time_is_asked_again() -> None:
                 later.append(FaultServer(port=httpx.URL(url).port).__enter__())
 
         later: list[FaultServer] = []
-        chat = connect(Service(base_url=url), msgspec.structs.replace(LIMITS, retries=1, gone_after=9.0), sleep=nap)
+        chat = connect(Service(base_url=url), replace(LIMITS, retries=1, gone_after=9.0), sleep=nap)
         try:
             reply = await chat.ask(question())
         finally:
@@ -198,7 +198,7 @@ def test_a_service_that_comes_back_in_time_is_asked_again() -> None:
 
 def test_rule_16_a_probe_is_one_try() -> None:
     """With `retries=0` a refusal, a failure and an answer come back at once."""
-    probe = msgspec.structs.replace(LIMITS, retries=0, gone_after=60.0)
+    probe = replace(LIMITS, retries=0, gone_after=60.0)
     naps = Naps()
     with FaultServer(plan=faults_at({0: "status_503"})) as server:
         assert fault_of(server, limits=probe, naps=naps)[1] == 1

@@ -82,6 +82,7 @@ def questions(hub: FileHub, split: HubSplit, data_dir: str | None = None) -> lis
     return [row["question"] for row in rows.read(file, FIELDS, data_dir, hub, no_recipes)]
 
 
+SUMS = HubSplit(hf="org/sums")
 MAIN = HubSplit(hf="org/sums", config="main")
 
 
@@ -112,8 +113,8 @@ def test_a_branch_that_moves_does_not_change_the_question(server: FakeHub, tmp_p
     ("files", "split", "expected"),
     [
         ({"test.jsonl": lines(0, 2), "train.jsonl": lines(9, 1)}, MAIN, None),
-        ({"test.jsonl": lines(0, 2), "train.jsonl": lines(9, 1)}, HubSplit(hf="org/sums"), ["q0", "q1"]),
-        ({"data/test-00000-of-00001.jsonl": lines(0, 1), "data/x.txt": b""}, HubSplit(hf="org/sums"), ["q0"]),
+        ({"test.jsonl": lines(0, 2), "train.jsonl": lines(9, 1)}, SUMS, ["q0", "q1"]),
+        ({"data/test-00000-of-00001.jsonl": lines(0, 1), "data/x.txt": b""}, SUMS, ["q0"]),
         ({"main/test.jsonl": lines(0, 1), "other/test.jsonl": lines(5, 1)}, MAIN, ["q0"]),
         ({"main/test/a.jsonl": lines(0, 1), "main/train/a.jsonl": lines(5, 1)}, MAIN, ["q0"]),
         ({"dev.jsonl": lines(0, 1), "test.jsonl": lines(5, 1)}, HubSplit(hf="org/sums", split="validation"), ["q0"]),
@@ -136,23 +137,11 @@ def test_files_are_found_by_their_names(
 @pytest.mark.parametrize(
     ("files", "split", "sentence"),
     [
-        (
-            SHARDS,
-            HubSplit(hf="org/sums"),
-            r"has 2 configurations: main, socratic\. Name one, such as hf:org/sums:main:",
-        ),
+        (SHARDS, SUMS, r"has 2 configurations: main, socratic\. Name one, such as hf:org/sums:main:"),
         (SHARDS, HubSplit(hf="org/sums", config="main", split="dev"), r"has no split 'dev': test, train\. Name one"),
-        ({"all.jsonl": lines(0, 1)}, HubSplit(hf="org/sums"), r"has no split 'test': train\."),
-        (
-            {"test-00000-of-00002.jsonl": lines(0, 1)},
-            HubSplit(hf="org/sums"),
-            r"has 1 of the 2 parts of the split 'test'",
-        ),
-        (
-            {"test.jsonl": lines(0, 1), "test.csv": b"question,answer\nq0,0\n"},
-            HubSplit(hf="org/sums"),
-            r"in 2 formats \(\.csv, \.jsonl\)",
-        ),
+        ({"all.jsonl": lines(0, 1)}, SUMS, r"has no split 'test': train\."),
+        ({"test-00000-of-00002.jsonl": lines(0, 1)}, SUMS, r"has 1 of the 2 parts of the split 'test'"),
+        ({"test.jsonl": lines(0, 1), "test.csv": b"question,answer\nq0,0\n"}, SUMS, r"in 2 formats \(\.csv, \.jsonl\)"),
         (
             {"dev.jsonl": lines(0, 1), "val.jsonl": lines(5, 1)},
             HubSplit(hf="org/sums", split="validation"),
@@ -160,13 +149,13 @@ def test_files_are_found_by_their_names(
         ),
         (
             {"test.jsonl": lines(0, 1), "test_socratic.jsonl": lines(5, 1)},
-            HubSplit(hf="org/sums"),
+            SUMS,
             r"has 2 files in 1 folder for the split 'test', which may be different questions: test\.jsonl, test_s",
         ),
-        ({"train/test.jsonl": lines(0, 1)}, HubSplit(hf="org/sums"), r"has no split 'test': train\."),
+        ({"train/test.jsonl": lines(0, 1)}, SUMS, r"has no split 'test': train\."),
         (
             {"a/test-00000-of-00001.jsonl": lines(0, 1), "b/test-00000-of-00001.jsonl": lines(5, 1)},
-            HubSplit(hf="org/sums"),
+            SUMS,
             r"has 2 configurations: a, b\.",
         ),
     ],
@@ -248,7 +237,7 @@ def test_a_hub_that_lies_about_a_small_file_is_refused(server: FakeHub, tmp_path
     """Its git hash is compared."""
     server.push("datasets/org/sums", {"test.jsonl": Blob(lines(0, 2), served=lines(7, 2))})
     with pytest.raises(EvalError, match="is not the file that 'test.jsonl' stands for: its git hash is"):
-        questions(hub(server, tmp_path), HubSplit(hf="org/sums"))
+        questions(hub(server, tmp_path), SUMS)
 
 
 def test_what_was_converted_in_part_is_not_the_split(server: FakeHub, tmp_path: Path) -> None:
@@ -299,7 +288,7 @@ def test_two_versions_in_one_folder_are_not_chosen_from(server: FakeHub, tmp_pat
         place.parent.mkdir(parents=True)
         place.write_bytes(lines(0, 2))
     with pytest.raises(BadValue, match="has 2 versions of org/sums, and nothing says which is meant"):
-        questions(hub(server, tmp_path / "cache"), HubSplit(hf="org/sums"), str(tmp_path))
+        questions(hub(server, tmp_path / "cache"), SUMS, str(tmp_path))
 
 
 def test_a_file_that_was_changed_in_the_cache_is_fetched_again(server: FakeHub, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Reports for comments: ordinary ones, enormous ones, and ones in which everything foreign is hostile."""
 
-import msgspec
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.unit.report.fixed_report import report, row
 
 from model_accuracy_eval.errors import Refused
@@ -58,7 +58,7 @@ def against_baseline(whole: Report) -> Report:
         )
         for result in whole.dataset_results
     )
-    return msgspec.structs.replace(whole, comparison=Comparison(base="0123456789ab", new="f" * 32, changes=changes))
+    return replace(whole, comparison=Comparison(base="0123456789ab", new="f" * 32, changes=changes))
 
 
 def ended(conclusion: Conclusion, sentence: str = "A sentence.", detail: str = "") -> Outcome:
@@ -77,7 +77,7 @@ def foreign_report(words: str) -> Report:
         notes=(words,),
     )
     whole = report((dataset_result,), label=words)
-    return msgspec.structs.replace(
+    return replace(
         whole,
         outcome=ended("failed", words, words),
         gates=(GateResult(gate=gate, value=5.0, decision="failed", sentence=words),),
@@ -89,8 +89,8 @@ def foreign_report(words: str) -> Report:
 def large_report(dataset_results: int, words: str, detail: int) -> Report:
     whole = foreign_report(words)
     each = whole.dataset_results[0]
-    many_results = tuple(msgspec.structs.replace(each, dataset=f"{words}{number}") for number in range(dataset_results))
-    return msgspec.structs.replace(
+    many_results = tuple(replace(each, dataset=f"{words}{number}") for number in range(dataset_results))
+    return replace(
         whole,
         dataset_results=many_results,
         gates=whole.gates * dataset_results,

@@ -1,6 +1,6 @@
 """Reports with fixed figures, as the tests of every format render them."""
 
-import msgspec
+from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import (
@@ -123,7 +123,7 @@ def many() -> Report:
     blank = DatasetResult(
         dataset="gsm8k", version="a1b2c3", rows=(), problem_results=(), counts=Counts(planned=5, missing=5)
     )
-    return msgspec.structs.replace(report((full, blank)), datasets=datasets())
+    return replace(report((full, blank)), datasets=datasets())
 
 
 def single() -> Report:
@@ -143,10 +143,8 @@ def single() -> Report:
         counts=Counts(),
     )
     whole = report((arithmetic, awkward), n=1, label="my-model@1.0")
-    complete = msgspec.structs.replace(
-        whole.outcome, conclusion="complete", exit_code=0, sentence="Done.", detail="Two datasets."
-    )
-    return msgspec.structs.replace(whole, outcome=complete, gates=())
+    complete = replace(whole.outcome, conclusion="complete", exit_code=0, sentence="Done.", detail="Two datasets.")
+    return replace(whole, outcome=complete, gates=())
 
 
 def datasets() -> tuple[PreparedDataset, ...]:

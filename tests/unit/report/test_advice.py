@@ -1,7 +1,7 @@
 """How to read the three figures together: the decision matrix and the scenario guide."""
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.unit.report.fixed_report import row
 
 from model_accuracy_eval.records import Interval
@@ -19,9 +19,7 @@ def read(best: float, average: float, consistent: float, *, options: int = 0, wi
     chances = (expected("runs", 1 / options, 5, (5,)) if options else None) or {}
     (found,) = advise(
         [
-            msgspec.structs.replace(
-                row(name, value, interval=near(value, width)), chance=100 * chances[name] if chances else None
-            )
+            replace(row(name, value, interval=near(value, width)), chance=100 * chances[name] if chances else None)
             for name, value in figures.items()
         ]
     )
@@ -68,7 +66,7 @@ def test_a_figure_without_an_interval_reaches_nothing() -> None:
     """One problem proves nothing; a group has a standard error instead."""
     alone = [row(metric, 95.0) for metric in ("avg@5", "pass@5", "cons@5")]
     assert {state for *_, state in advise(alone)[0].scenarios} == {"open"}
-    group = [msgspec.structs.replace(each, stderr=0.5) for each in alone]
+    group = [replace(each, stderr=0.5) for each in alone]
     assert {state for *_, state in advise(group)[0].scenarios} == {"reached"}
 
 
@@ -94,7 +92,7 @@ def test_a_strong_model_is_strong_whatever_guessing_gives() -> None:
 def test_what_guessing_gives_is_a_line() -> None:
     """For each dataset with options, the figures under their names, without those of its parts."""
     rows = [
-        msgspec.structs.replace(row(metric, 50.0), chance=chance)
+        replace(row(metric, 50.0), chance=chance)
         for metric, chance in (("avg@5", 25.0), ("pass@5", 76.26953125), ("avg@5[x]", 25.0), ("bleu", None))
     ]
     assert chance_lines(rows) == ["demo_gsm8k: guessing would give avg@5 25.00, pass@5 76.27."]

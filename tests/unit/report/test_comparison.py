@@ -1,6 +1,6 @@
 """Two runs side by side, as every format shows them."""
 
-import msgspec
+from msgspec.structs import replace
 from tests import golden_files
 from tests.unit.report.fixed_report import many
 
@@ -67,7 +67,7 @@ def against() -> Report:
         decision="undecided",
         sentence="demo_gsm8k: avg@5 >= baseline - 1 undecided.",
     )
-    return msgspec.structs.replace(whole, comparison=two_runs(), gates=(*whole.gates, gate))
+    return replace(whole, comparison=two_runs(), gates=(*whole.gates, gate))
 
 
 def test_the_comparison_looks_as_it_did() -> None:
@@ -88,7 +88,7 @@ def test_runs_without_a_common_dataset_say_so() -> None:
 
 def test_names_from_elsewhere_are_harmless_in_markdown() -> None:
     """A dataset's name can neither mention anybody nor make a link or a heading."""
-    bad = msgspec.structs.replace(two_runs().changes[0], dataset="@owner [x](http://x) <b>")
+    bad = replace(two_runs().changes[0], dataset="@owner [x](http://x) <b>")
     text = comparison.as_markdown(Comparison(base="a", new="b", changes=(bad,)))
     assert "- @owner" not in text
     assert "[x](" not in text.split("\n\n")[-1]

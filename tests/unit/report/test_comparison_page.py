@@ -2,8 +2,8 @@
 
 import random
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.packed_page import index_of
 from tests.unit.report.test_page import Page, dataset_result, problem_result, report, weighed
 
@@ -40,9 +40,7 @@ def drawn(seed: int) -> tuple[ProblemResult, ...]:
 def test_changes_are_those_of_the_comparison() -> None:
     """As many better and worse problems as the figures' sentence counts, of which samples are lost in neither run."""
     bounds = {"avg@4": FigureBounds(low=0, high=100, samples=1)}
-    problems = tuple(
-        msgspec.structs.replace(each, bounds=bounds) if "failed" in each.why else each for each in drawn(2)
-    )
+    problems = tuple(replace(each, bounds=bounds) if "failed" in each.why else each for each in drawn(2))
     old, new = report(dataset_result(drawn(1))), report(dataset_result(problems))
     comparison = compared(old, new)
     flips = comparison.changes[0].flips
@@ -55,7 +53,7 @@ def test_changes_are_those_of_the_comparison() -> None:
 def test_other_versions_and_measured_figures_do_not_flip() -> None:
     """Different questions are no change; a perplexity is neither better nor worse problem by problem."""
     result = dataset_result(drawn(1))
-    old, new = report(result), report(msgspec.structs.replace(result, version="ffffff"))
+    old, new = report(result), report(replace(result, version="ffffff"))
     assert page.states(compared(old, new), old, new) == {}
     measured = report(weighed(logprob=-3.5))
     assert set(page.states(compared(measured, measured), measured, measured)["texts"].values()) == {"same"}
@@ -68,8 +66,8 @@ def html(old: Report, new: Report, replies: dict[str, PackedReplies] | None = No
 def test_what_differs_is_said_first() -> None:
     """Only what differs, with both values; equal settings are counted."""
     old = report(dataset_result(drawn(1)))
-    plan = msgspec.structs.replace(old.plan, sampling=Sampling(n=2, temperature=0.25))
-    found = Page(html(old, msgspec.structs.replace(old, plan=plan)))
+    plan = replace(old.plan, sampling=Sampling(n=2, temperature=0.25))
+    found = Page(html(old, replace(old, plan=plan)))
     assert "temperature 1 0.25" in found.text  # what requests had, also where nobody set it
     assert "started" not in found.text.split("Figures, old and new")[0]
     assert found.text.index("temperature 1 0.25") < found.text.index("Figures, old and new")

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 import pytest
 import yaml
 from huggingface_hub.repocard_data import model_index_to_eval_results
+from msgspec.structs import replace
 from tests.unit.report.fixed_report import many, problem_result, row
 
 from model_accuracy_eval.benchmarks.dataset_table import find
@@ -74,7 +74,7 @@ def exported(report: Report, reply: Callable[[int, int], Attempt | None] | None 
 def whole(**settings: Any) -> Report:
     """Two problems of five samples, no lost ones, and the gates of `many`."""
     report = many()
-    result = msgspec.structs.replace(
+    result = replace(
         report.dataset_results[0],
         rows=(row("accuracy (5 runs average)", 70.0, interval=Interval(low=40, high=90)), row("pass@5", 100.0)),
         problem_results=(
@@ -82,13 +82,13 @@ def whole(**settings: Any) -> Report:
             problem_result(3, ("right", "right", "wrong", "wrong", "not found"), ("4", "4", "5", "5", None), "4"),
         ),
     )
-    report = msgspec.structs.replace(
+    report = replace(
         report,
         dataset_results=(result,),
         plan=report.plan.with_settings(**settings),
         environment={"model-accuracy-eval": "0.1.0"},
     )
-    return msgspec.structs.replace(report, outcome=msgspec.structs.replace(report.outcome, conclusion="complete"))
+    return replace(report, outcome=replace(report.outcome, conclusion="complete"))
 
 
 def suite(report: Report) -> Any:
@@ -117,8 +117,8 @@ def test_junit_has_a_case_for_each_dataset_and_gate() -> None:
 def test_an_undecided_gate_is_never_green(setting: str, tag: str) -> None:
     """Where the settings let it pass, it was skipped."""
     report = whole(on_undecided=setting)
-    gates = tuple(msgspec.structs.replace(gate, decision="undecided") for gate in report.gates)
-    cases = suite(msgspec.structs.replace(report, gates=gates))
+    gates = tuple(replace(gate, decision="undecided") for gate in report.gates)
+    cases = suite(replace(report, gates=gates))
     assert {case[0].tag for case in cases[2:]} == {tag}
 
 
@@ -126,8 +126,8 @@ def test_an_undecided_gate_is_never_green(setting: str, tag: str) -> None:
 def test_a_run_without_a_verdict_is_red(conclusion: Any) -> None:
     """Though no gate failed."""
     report = whole()
-    outcome = msgspec.structs.replace(report.outcome, conclusion=conclusion, sentence=HOSTILE, detail=HOSTILE)
-    cases = suite(msgspec.structs.replace(report, outcome=outcome, gates=()))
+    outcome = replace(report.outcome, conclusion=conclusion, sentence=HOSTILE, detail=HOSTILE)
+    cases = suite(replace(report, outcome=outcome, gates=()))
     assert cases[-1][0].get("type") == conclusion
     assert cases.get("errors") == "1"
 
@@ -135,14 +135,14 @@ def test_a_run_without_a_verdict_is_red(conclusion: Any) -> None:
 def test_hostile_texts_are_texts_in_every_form() -> None:
     """Control characters and half characters have no place in XML; the rest is there as it was."""
     report = whole()
-    result = msgspec.structs.replace(report.dataset_results[0], dataset=HOSTILE, notes=(HOSTILE,))
-    report = msgspec.structs.replace(report, dataset_results=(result,), environment={HOSTILE: HOSTILE})
+    result = replace(report.dataset_results[0], dataset=HOSTILE, notes=(HOSTILE,))
+    report = replace(report, dataset_results=(result,), environment={HOSTILE: HOSTILE})
     cases = suite(report)
     assert "<b>&amp;]]> \"'" in cases[1].get("classname")
     assert cases[1].get("classname").count("\ufffd") == 5
     told = HOSTILE.replace("\ud800", "")  # what is read from JSON holds no half characters
-    result = msgspec.structs.replace(result, dataset=told, notes=(told,))
-    report = msgspec.structs.replace(report, dataset_results=(result,), environment={told: told})
+    result = replace(result, dataset=told, notes=(told,))
+    report = replace(report, dataset_results=(result,), environment={told: told})
     run = exported(report, lambda problem, index: Attempt(problem=problem, index=index, text=told))
     for name, content in [*exports.benchmark_entries(run), *lm_eval_results.files(run), *exports.model_card(run, {})]:
         assert ".." not in name
@@ -174,9 +174,9 @@ def test_a_dataset_of_a_hub_names_its_place_itself() -> None:
     """Others stand in the card alone, without an entry for a leaderboard."""
     report = whole()
     split = HubSplit(hf="owner/name", config="sub", revision="abc")
-    task = msgspec.structs.replace(find("demo_gsm8k"), data=DataFile(name="x", split=split))
-    plan = msgspec.structs.replace(report.plan, tasks=(task,))
-    written = dict(exports.model_card(exported(msgspec.structs.replace(report, plan=plan)), {}))
+    task = replace(find("demo_gsm8k"), data=DataFile(name="x", split=split))
+    plan = replace(report.plan, tasks=(task,))
+    written = dict(exports.model_card(exported(replace(report, plan=plan)), {}))
     (entry,) = yaml.safe_load(written[".eval_results/demo_gsm8k.yaml"])
     assert entry["dataset"] == {"id": "owner/name", "task_id": "sub", "revision": "abc"}
     assert list(dict(exports.model_card(exported(report), {}))) == ["model-index.yaml"]
@@ -184,8 +184,8 @@ def test_a_dataset_of_a_hub_names_its_place_itself() -> None:
 
 def test_a_part_of_a_benchmark_is_no_figure_of_it() -> None:
     """Limits, shards, lost samples, broken runs: each with its reason."""
-    broken = msgspec.structs.replace(whole(), outcome=msgspec.structs.replace(whole().outcome, conclusion="broken"))
-    lost = msgspec.structs.replace(many(), outcome=whole().outcome)
+    broken = replace(whole(), outcome=replace(whole().outcome, conclusion="broken"))
+    lost = replace(many(), outcome=whole().outcome)
     for report, words in [
         (whole(limit=20), "--limit 20"),
         (broken, "the run was broken"),
@@ -200,8 +200,8 @@ def test_estimates_of_a_part_are_no_figures_of_the_whole(estimated: bool) -> Non
     """A run that stopped when it was decided; where the rest could not change the figures, they are exact."""
     report = whole()
     part = AskedPart(read=210, planned=1000, problems=200, left_inside=False, estimated=estimated)
-    result = msgspec.structs.replace(report.dataset_results[0], part=part)
-    run = exported(msgspec.structs.replace(report, dataset_results=(result,)))
+    result = replace(report.dataset_results[0], part=part)
+    run = exported(replace(report, dataset_results=(result,)))
     for form in (lm_eval_results.files, exports.benchmark_entries, lambda run: exports.model_card(run, {})):
         if estimated:
             with pytest.raises(BadValue, match="no further than its gates needed .21 % of the requests."):
@@ -233,10 +233,8 @@ def test_a_benchmark_chart_gets_entries_by_what_is_better() -> None:
     """Name, unit and number; figures of which less is better are in a file of their own."""
     report = whole()
     (result,) = report.dataset_results
-    lower = msgspec.structs.replace(row("perplexity", 12.5), higher_is_better=False, share=False)
-    report = msgspec.structs.replace(
-        report, dataset_results=(msgspec.structs.replace(result, rows=(*result.rows, lower)),)
-    )
+    lower = replace(row("perplexity", 12.5), higher_is_better=False, share=False)
+    report = replace(report, dataset_results=(replace(result, rows=(*result.rows, lower)),))
     (bigger_name, bigger), (smaller_name, smaller) = exports.benchmark_entries(exported(report))
     assert (bigger_name, smaller_name) == ("custom-bigger-is-better.json", "custom-smaller-is-better.json")
     entries = json.loads(bigger)

@@ -1,7 +1,7 @@
 """The table of figures: what renders a report tells each of its rows."""
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.unit.report.fixed_report import many, report
 
 from model_accuracy_eval.records import Counts, DatasetResult, Report, Speed
@@ -15,9 +15,7 @@ COUNTS = [figure for figure in FIGURES if figure.unit in {"samples", "answered s
 def with_count(field: str, number: int) -> Report:
     first, *others = many().dataset_results
     counts = Counts(**{"planned": 90, "answered": 80, field: number})
-    return msgspec.structs.replace(
-        many(), dataset_results=(msgspec.structs.replace(first, counts=counts), *others), comparison=None
-    )
+    return replace(many(), dataset_results=(replace(first, counts=counts), *others), comparison=None)
 
 
 @pytest.mark.parametrize("figure", COUNTS, ids=lambda figure: figure.field)
@@ -79,5 +77,5 @@ def test_the_tail_is_told_as_a_share_of_the_asking(
     seconds: dict[str, float], tail: float | None, said: list[str]
 ) -> None:
     """What an earlier version left, or a run that asked nothing, says nothing."""
-    changed = msgspec.structs.replace(report(()), seconds=seconds, tail_seconds=tail)
+    changed = replace(report(()), seconds=seconds, tail_seconds=tail)
     assert list(remarks.tail(changed)) == said

@@ -1,9 +1,9 @@
 """Tables of figures within the columns of a terminal: names may be folded, figures may not be lost."""
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.unit.report.fixed_report import many
 
 from model_accuracy_eval.report import terminal
@@ -55,10 +55,10 @@ def test_the_report_of_a_run_fits(width: int) -> None:
     report = many()
     full, blank = report.dataset_results
     name = "a_dataset_of_a_team_with_a_name_that_says_everything"
-    rows = tuple(msgspec.structs.replace(row, dataset=name) for row in full.rows)
-    renamed = msgspec.structs.replace(full, dataset=name, rows=rows)
+    rows = tuple(replace(row, dataset=name) for row in full.rows)
+    renamed = replace(full, dataset=name, rows=rows)
     plan = report.plan.with_settings(label="/mnt/weights/of/a/team/Qwen3-235B-A22B-Instruct-2507-w8a8")
-    text = terminal.as_text(msgspec.structs.replace(report, plan=plan, dataset_results=(renamed, blank)), width)
+    text = terminal.as_text(replace(report, plan=plan, dataset_results=(renamed, blank)), width)
     shown = text.partition(f"{name}: ")[0].splitlines()
     assert max(map(shown_width, shown[3:])) <= width
     assert text.count(report.plan.settings.label) <= 1

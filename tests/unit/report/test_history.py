@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.unit.report.history_samples import FALLEN, FLAKY, fallen_after, past, runs
 
 from model_accuracy_eval.errors import UnknownName
@@ -100,10 +100,7 @@ def test_the_text_fits_a_terminal_and_shows_the_newest_runs() -> None:
     """80 columns where no commit is known; JSON and page have all runs."""
     lines = [past(day % 28 + 1, [1, 0], month=day // 28 + 1, run_id=f"{day:032x}") for day in range(60)]
     again = Interval(low=12.34, high=100.0)
-    lines = [
-        msgspec.structs.replace(line, figures=(msgspec.structs.replace(line.figures[0], again=again),))
-        for line in lines
-    ]
+    lines = [replace(line, figures=(replace(line.figures[0], again=again),)) for line in lines]
     text = history.as_text(history.history(lines))
     table = text.splitlines()[2:]
     assert max(map(len, table)) <= 80
@@ -114,7 +111,7 @@ def test_the_text_fits_a_terminal_and_shows_the_newest_runs() -> None:
 
 def test_a_regression_that_was_mended_is_told_and_stands_no_more() -> None:
     """The fourteen problems are solved again from the twenty-first run on."""
-    lines = fallen_after(12, 20) + [msgspec.structs.replace(line, finished=_april(line), run_id=f"4{line.run_id[1:]}")
+    lines = fallen_after(12, 20) + [replace(line, finished=_april(line), run_id=f"4{line.run_id[1:]}")
                                    for line in fallen_after(40, 10)]  # fmt: skip
     assert history.history(lines[:17]).regressed
     found = history.history(lines)
@@ -145,7 +142,7 @@ def test_lost_samples_are_no_regression_and_no_record() -> None:
 def test_a_figure_that_is_no_mean_over_problems_is_followed_without_alarm() -> None:
     """A perplexity has points and changes; where lower is better, the best is the lowest."""
     figure = PastFigure(metric="perplexity", value=9.0, higher_is_better=False, share=False)
-    lines = [past(day, [1], figures=(msgspec.structs.replace(figure, value=value),), right=())
+    lines = [past(day, [1], figures=(replace(figure, value=value),), right=())
              for day, value in enumerate([9.0, 8.0, 12.0, 12.0, 12.0, 12.0, 12.0, 12.0], 1)]  # fmt: skip
     (series,) = history.history(lines).series
     assert [point.best for point in series.points[:3]] == [9.0, 8.0, 8.0]

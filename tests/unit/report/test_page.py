@@ -2,8 +2,8 @@ from html.parser import HTMLParser
 from itertools import cycle, islice
 from typing import Any, get_args
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.packed_page import data_elements, index_of
 
 from model_accuracy_eval.records import (
@@ -251,8 +251,8 @@ def weighed(**figures: float | None) -> DatasetResult:
     """Two texts that were weighed, one of them lost, and the figures of both together."""
     alone = {"word_perplexity": None, "logprob": -3.5}
     problem_results = (
-        msgspec.structs.replace(problem_result(0, ("wrong",)), c=None, figures=alone, answers=("",)),
-        msgspec.structs.replace(problem_result(1, ("failed",)), c=None, figures={}, answers=("",)),
+        replace(problem_result(0, ("wrong",)), c=None, figures=alone, answers=("",)),
+        replace(problem_result(1, ("failed",)), c=None, figures={}, answers=("",)),
     )
     rows = tuple(
         SummaryRow(
@@ -325,7 +325,7 @@ def test_replies_that_do_not_fit_have_a_page_of_their_own() -> None:
 
 def test_own_ids_are_shown() -> None:
     """The ids that the user gave the rows stand beside their numbers."""
-    named = msgspec.structs.replace(MIXED[0], key=("row-17", "b"))
+    named = replace(MIXED[0], key=("row-17", "b"))
     html = page.as_html(report(dataset_result((named,))), QUESTIONS)
     assert "row-17 · b" in Page(html).text
     assert index_of(html)["datasets"][0]["rows"][0][1] == "row-17 · b"
@@ -341,7 +341,7 @@ def test_unknown_and_huge_figures_stay_readable() -> None:
 
 def test_graded_metric() -> None:
     """Where a sample is more or less right, its share stands in place of a count."""
-    graded = msgspec.structs.replace(problem_result(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
+    graded = replace(problem_result(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
     found = Page(page.as_html(report(dataset_result((graded,))), {}))
     assert "50 %" in found.text
     assert [row["data-state"] for row in found.all("tr") if "data-state" in row] == ["unstable"]
@@ -357,8 +357,8 @@ def test_long_question_is_cut() -> None:
 def test_without_shares_nothing_is_said_of_them() -> None:
     """Neither a per cent, nor an accuracy, nor an interval; but which way is better."""
     one = report(weighed(word_perplexity=12.5, logprob=-3.5))
-    five = msgspec.structs.replace(one.plan, sampling=Sampling(n=5))
-    found = Page(page.as_html(msgspec.structs.replace(one, plan=five), {}))
+    five = replace(one.plan, sampling=Sampling(n=5))
+    found = Page(page.as_html(replace(one, plan=five), {}))
     assert "avg@" not in found.text
     assert found.text.count("%") == found.text.count("95 %") + found.text.count("Figures without %")
     assert "The share of problems" not in found.text
@@ -370,7 +370,7 @@ def test_speed_and_service() -> None:
     """Timings have units that fit them, and the model's name is the one that the service gave."""
     spread = Spread(mean=0.0042, p50=0.2, p90=2.5, p99=130, maximum=3600)
     one = report(dataset_result(MIXED, speed=Speed(ttft=spread, prompt_tokens=1234)))
-    one = msgspec.structs.replace(one, service=Service(base_url="http://localhost:8000", model="/models/m"))
+    one = replace(one, service=Service(base_url="http://localhost:8000", model="/models/m"))
     text = Page(page.as_html(one, QUESTIONS)).text
     assert "time to first text 4.2 ms 200 ms 2.50 s 2 min 10 s 60 min 00 s" in text
     assert "1,234 prompt tokens, – completion tokens" in text

@@ -1,7 +1,7 @@
 """The figures behind the page's charts, beside those of the tables."""
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.unit.report.test_page import MIXED, Page, dataset_result, problem_result, report, weighed
 
 from model_accuracy_eval.report import page, sections
@@ -20,7 +20,7 @@ def test_over_k_ends_at_the_figures_of_the_table() -> None:
 
 def test_over_k_needs_several_samples_that_are_right_or_wrong() -> None:
     """One sample is no curve; graded and measured problems have no pass@k."""
-    graded = msgspec.structs.replace(problem_result(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
+    graded = replace(problem_result(0, ("wrong", "wrong")), c=None, values=(0.25, 0.75))
     for result in (
         dataset_result((problem_result(0, ("right",)),)),
         dataset_result((graded,)),
@@ -33,7 +33,7 @@ def test_over_k_needs_several_samples_that_are_right_or_wrong() -> None:
 
 def test_parts_are_means_over_their_problems() -> None:
     """The lowest part first; each with the mean of its own problems, and the number of them."""
-    sums = msgspec.structs.replace
+    sums = replace
     problems = (
         sums(problem_result(0, ("right", "right")), category="easy"),
         sums(problem_result(1, ("right", "wrong")), category="easy"),
@@ -49,19 +49,18 @@ def test_parts_are_means_over_their_problems() -> None:
 
 def test_one_part_is_no_comparison() -> None:
     """Where all problems are of one part, or of none, there is nothing to show; neither where nothing can be right."""
-    one = msgspec.structs.replace(MIXED[0], category="easy")
-    two = msgspec.structs.replace(MIXED[1], category="easy")
+    one = replace(MIXED[0], category="easy")
+    two = replace(MIXED[1], category="easy")
     assert sections.parts([dataset_result(MIXED), dataset_result((one, two))]) == []
     measured = weighed(logprob=-3.5)
-    split = tuple(msgspec.structs.replace(each, category=str(each.problem)) for each in measured.problem_results)
-    assert sections.parts([msgspec.structs.replace(measured, problem_results=split)]) == []
+    split = tuple(replace(each, category=str(each.problem)) for each in measured.problem_results)
+    assert sections.parts([replace(measured, problem_results=split)]) == []
 
 
 def test_many_parts_are_folded_and_none_is_lost() -> None:
     """Forty subjects: the lowest are shown, the others folded."""
     problems = tuple(
-        msgspec.structs.replace(problem_result(number, ("right", "wrong")), category=f"subject {number}")
-        for number in range(40)
+        replace(problem_result(number, ("right", "wrong")), category=f"subject {number}") for number in range(40)
     )
     (chart,) = sections.parts([dataset_result(problems)])
     assert len({part.name for part in [*chart.shown, *chart.folded]}) == 40

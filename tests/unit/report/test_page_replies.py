@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from tests.packed_page import unpacked
 
 from model_accuracy_eval.benchmarks.dataset_table import find
@@ -163,7 +164,7 @@ def test_program_stands_with_every_sample_that_has_it() -> None:
 def test_equal_texts_after_different_thoughts_are_two_replies() -> None:
     """Where the thoughts are judged, the program is in them."""
     passed = Execution(verdict="passed", isolation="container", integrity="split")
-    executions = (passed, msgspec.structs.replace(passed, verdict="failed"))
+    executions = (passed, replace(passed, verdict="failed"))
     lines = [
         predictions.line(f"k{index}", 0, index, Program(code=str(index), tests="b"), execution)
         for index, execution in enumerate(executions)
@@ -209,7 +210,7 @@ def picture(number: int, size: int | None = 3, **more: Any) -> Media:
 
 def with_pictures(*media: Media) -> Problem:
     shown = Message(role="user", content=" ".join(map(str, media)), media=media)
-    return msgspec.structs.replace(problem(0), messages=(shown,))
+    return replace(problem(0), messages=(shown,))
 
 
 def test_small_pictures_stand_with_their_question() -> None:

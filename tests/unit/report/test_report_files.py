@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests import golden_files
 from tests.fake_ports import MemoryStore
 from tests.unit.report.fixed_report import datasets, many, problem_result, report, single
@@ -104,7 +105,7 @@ def test_the_details_give_the_figures(drawn: tuple[int, list[int]]) -> None:
         problem_result(place, (right,) * c + (wrong,) * (n - c), ("18",) * c + ("7",) * (n - c))
         for place, c in enumerate(correct)
     )
-    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=problem_results)
+    dataset_result = replace(many().dataset_results[0], problem_results=problem_results)
     whole = json.loads(results.as_json(dataset_result, report((dataset_result,), n=n).plan))
     for place, detail in enumerate(whole["details"]):
         assert (detail["id"], detail["example_abbr"]) == (place, f"demo_gsm8k_{place}")
@@ -132,8 +133,8 @@ def test_a_cluster_without_nodes_is_no_matter_of_deploy_sh(about: tuple[str, int
         folder="/runs/a",
         about=about,
     )
-    ended = msgspec.structs.replace(report(()), outcome=outcome)
-    ended = msgspec.structs.replace(ended, plan=ended.plan.with_settings(engine="ray"))
+    ended = replace(report(()), outcome=outcome)
+    ended = replace(ended, plan=ended.plan.with_settings(engine="ray"))
     assert terminal.as_text(ended).splitlines()[-1] == f"Next: {step}"
 
 
@@ -161,7 +162,7 @@ def test_run_json_gives_back_what_a_report_needs() -> None:
     assert (run.started, run.finished, run.seconds) == (whole.started, whole.finished, whole.seconds)
 
 
-GRADED = msgspec.structs.replace(
+GRADED = replace(
     problem_result(4, ("right", "wrong"), ("a", "b")),
     c=None,
     values=(0.75, 0.25),
@@ -185,8 +186,8 @@ def stored(result: DatasetResult, form: Callable[[bytes], bytes] = bytes) -> Mem
 @pytest.mark.parametrize(
     "result",
     [*many().dataset_results, *single().dataset_results,
-     msgspec.structs.replace(many().dataset_results[0], problem_results=(GRADED,)),
-     msgspec.structs.replace(many().dataset_results[0], problem_results=())],
+     replace(many().dataset_results[0], problem_results=(GRADED,)),
+     replace(many().dataset_results[0], problem_results=())],
 )  # fmt: skip
 def test_a_results_file_gives_back_its_result(result: DatasetResult, form: Callable[[bytes], bytes]) -> None:
     """The whole result for a report, and the part that a comparison needs."""
@@ -215,8 +216,8 @@ def test_a_comparison_reads_what_results_files_have() -> None:
 
 def test_a_problem_that_is_no_yes_or_no_matter_has_no_figures() -> None:
     """c is null, and there is no pass@k to be misread."""
-    soft = msgspec.structs.replace(problem_result(0, ("right", "wrong"), ("a", "b")), c=None)
-    dataset_result = msgspec.structs.replace(many().dataset_results[0], problem_results=(soft,))
+    soft = replace(problem_result(0, ("right", "wrong"), ("a", "b")), c=None)
+    dataset_result = replace(many().dataset_results[0], problem_results=(soft,))
     (detail,) = json.loads(results.as_json(dataset_result, many().plan))["details"]
     assert detail["c"] is None
     assert not [key for key in detail if "@" in key]

@@ -2,8 +2,8 @@
 
 import json
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.fake_ports import MemoryStore
 from tests.unit.report.fixed_report import problem_result, row, single
 from tests.unit.report.history_samples import past
@@ -19,18 +19,18 @@ def judged(conclusion: Conclusion = "passed", finished: str = "2026-03-26T15:15:
     """Three problems of one sample, two of them right."""
     report = single()
     whole = Interval(low=20.8, high=93.9)
-    arithmetic = msgspec.structs.replace(
+    arithmetic = replace(
         report.dataset_results[0],
         rows=(row("accuracy", 200 / 3, "demo_arithmetic", interval=whole),),
         problem_results=tuple(problem_result(number, ("right" if number else "wrong",), ("1",)) for number in range(3)),
     )
-    outcome = msgspec.structs.replace(report.outcome, conclusion=conclusion, sentence="So it ended.")
-    return msgspec.structs.replace(
+    outcome = replace(report.outcome, conclusion=conclusion, sentence="So it ended.")
+    return replace(
         report,
         outcome=outcome,
         dataset_results=(arithmetic,),
         finished=finished,
-        plan=msgspec.structs.replace(report.plan, tasks=(find("demo_arithmetic"),)),
+        plan=replace(report.plan, tasks=(find("demo_arithmetic"),)),
         environment={"adapter": f"org/adapter at commit {'ab' * 20}, tree {'cd' * 20}", "weights": "hf:org/m, 3 GB"},
     )
 
@@ -97,7 +97,7 @@ def test_figures_of_a_part_are_left_out_with_numbers() -> None:
     report = judged()
     (result,) = report.dataset_results
     uneven = (*result.problem_results[:2], problem_result(2, ("right", "right"), ("1", "1")))
-    report = msgspec.structs.replace(report, dataset_results=(msgspec.structs.replace(result, problem_results=uneven),))
+    report = replace(report, dataset_results=(replace(result, problem_results=uneven),))
     assert reasons(history_file.of_run(stored(report))) == [
         "demo_arithmetic: its problems have 1 to 2 samples, so its figures are those of a part"
     ]

@@ -2,9 +2,9 @@
 
 import json
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests import golden_files
 from tests.fake_ports import MemoryStore
 
@@ -105,9 +105,7 @@ def test_a_failure_keeps_its_reason(attempt: Attempt, fault: Fault) -> None:
 
 def lines(*samples: tuple[int, int, str]) -> list[bytes]:
     return [
-        journal.line(
-            PREPARED, msgspec.structs.replace(PROBLEM, id=problem), Attempt(problem=problem, index=index, text=text)
-        )
+        journal.line(PREPARED, replace(PROBLEM, id=problem), Attempt(problem=problem, index=index, text=text))
         for problem, index, text in samples
     ]
 
@@ -135,7 +133,7 @@ def test_questions_are_those_of_answers_and_of_failures() -> None:
     store = MemoryStore()
     fault = Fault(kind="failed", sentence="No answer.")
     for number in (5, 2, 5):
-        asked = msgspec.structs.replace(PROBLEM, id=number, messages=(Message(role="user", content=f"2+{number}?"),))
+        asked = replace(PROBLEM, id=number, messages=(Message(role="user", content=f"2+{number}?"),))
         store.append(journal.file("m", "sums"), journal.line(PREPARED, asked, Attempt(problem=number, index=0)))
     lost = journal.failure_line(PREPARED, PROBLEM, Attempt(problem=7, index=0), fault)
     store.append(journal.failures_file("m", "sums"), lost)

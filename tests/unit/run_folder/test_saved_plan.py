@@ -4,10 +4,10 @@ import ast
 import re
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.one_of_each import one_of_each
 
 from model_accuracy_eval.benchmarks.dataset_table import TASKS, find
@@ -46,7 +46,7 @@ def test_what_was_kept_comes_back(
     model: str, question: str, extra: dict[str, Any], temperature: float, seed: int | None
 ) -> None:
     """Odd strings, nested fields and exact floats included; the file is literals and nothing else."""
-    task = msgspec.structs.replace(TASK, prompt=Prompt(question=question, system=question))
+    task = replace(TASK, prompt=Prompt(question=question, system=question))
     sampling = Sampling(temperature=temperature, seed=seed, extra=extra)
     plan = settings(but(tasks=(task,), sampling=sampling), model=model, generation=extra)
     source = saved_plan.dump(plan)
@@ -59,7 +59,7 @@ def test_what_was_kept_comes_back(
 @pytest.mark.parametrize("name", one_of_each(TASKS))
 def test_every_task_of_the_table_can_be_kept(name: str) -> None:
     """With its prompts, examples and pipelines."""
-    plan = msgspec.structs.replace(PLAN, tasks=(find(name),))
+    plan = replace(PLAN, tasks=(find(name),))
     assert saved_plan.load(saved_plan.dump(plan), "here") == plan
 
 
@@ -84,7 +84,7 @@ def test_what_is_no_plan_is_refused(source: str) -> None:
 
 
 def but(plan: RunPlan = PLAN, **changes: Any) -> RunPlan:
-    return msgspec.structs.replace(plan, **changes)
+    return replace(plan, **changes)
 
 
 def settings(plan: RunPlan = PLAN, **changes: Any) -> RunPlan:
@@ -92,7 +92,7 @@ def settings(plan: RunPlan = PLAN, **changes: Any) -> RunPlan:
 
 
 def task(**changes: Any) -> RunPlan:
-    return but(tasks=(msgspec.structs.replace(TASK, **changes),))
+    return but(tasks=(replace(TASK, **changes),))
 
 
 CHANGES: list[tuple[RunPlan, str]] = [
@@ -168,9 +168,9 @@ def test_the_order_of_datasets_is_free() -> None:
 def test_parts_of_a_dataset_are_compared_like_datasets() -> None:
     """Their scoring may change, their prompts may not."""
     old = task(parts=(TASK,))
-    saved_plan.check_same_questions(old, task(parts=(msgspec.structs.replace(TASK, reference="x", pipelines=()),)))
+    saved_plan.check_same_questions(old, task(parts=(replace(TASK, reference="x", pipelines=()),)))
     with pytest.raises(BadReuse, match=r"datasets\.demo_gsm8k\.parts was "):
-        saved_plan.check_same_questions(old, task(parts=(msgspec.structs.replace(TASK, max_tokens=9),)))
+        saved_plan.check_same_questions(old, task(parts=(replace(TASK, max_tokens=9),)))
 
 
 def test_all_differences_are_shown_and_long_ones_are_cut() -> None:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.unit.run_folder.test_shard_folders import TASKS, whole_plan
 
 from model_accuracy_eval.records import Shard
@@ -13,7 +13,7 @@ LABEL = "vllm-api-stream-chat"
 
 
 def attempt(folder: Path, stamp: str, answers: int) -> Path:
-    plan = msgspec.structs.replace(whole_plan(next(iter(TASKS))), stamp=stamp, shard=Shard(index=1, count=3))
+    plan = replace(whole_plan(next(iter(TASKS))), stamp=stamp, shard=Shard(index=1, count=3))
     files = {
         f"configs/{stamp}_1.py": saved_plan.dump(plan),
         "run.json": "{}",

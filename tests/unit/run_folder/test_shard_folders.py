@@ -3,10 +3,10 @@
 import hashlib
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.fake_ports import LogprobOf, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
 
 from model_accuracy_eval.benchmarks import demo
@@ -45,7 +45,7 @@ N = 3
 
 def judged_by(metric: str, name: str) -> TaskSpec:
     pipelines = (Pipeline(metrics=(MetricUse(name=metric),)),)
-    return msgspec.structs.replace(demo.WORD_PROBLEMS, name=name, pipelines=pipelines)
+    return replace(demo.WORD_PROBLEMS, name=name, pipelines=pipelines)
 
 
 TASKS = {
@@ -138,7 +138,7 @@ def whole_plan(kind: str) -> RunPlan:
 
 def shard_of(plan: RunPlan, index: int, count: int) -> RunPlan:
     shard = Shard(index=index, count=count)
-    return msgspec.structs.replace(plan, shard=shard).with_settings(shard=str(shard))
+    return replace(plan, shard=shard).with_settings(shard=str(shard))
 
 
 def told(report: Report) -> Any:
@@ -220,7 +220,7 @@ def test_replies_that_no_run_leaves_are_not_merged(spoil: Any, sentence: str) ->
 def test_a_shards_problems_are_known_by_their_numbers(start: int, step: int, count: int, index: int) -> None:
     """Whatever part of the file its task takes: those that `views.sharded` gives it, and no other."""
     shard = Shard(index=index % count, count=count)
-    task = msgspec.structs.replace(TASKS["text"], slice=Slice(start=start, step=step))
+    task = replace(TASKS["text"], slice=Slice(start=start, step=step))
     problems = [Problem(id=number, messages=(), references=()) for number in range(40)[start::step]]
     own = {problem.id for problem in views.sharded(tuple(problems), shard)}
     assert {number for number in range(-3, 40) if shard_folders.is_of_shard(number, task, shard)} == own

@@ -5,8 +5,8 @@ import random
 from hashlib import sha256
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.one_of_each import without_large
 from tests.real_data import REAL, paper, real, rows
 
@@ -167,7 +167,7 @@ def small(kind: str, shots: int) -> TaskSpec:
     name = {"choice": "commonsense_qa", "schema": "winograd", "target": "bigbench_operators"}[kind]
     task = core.BY_LABEL[name]
     few = FewShot(count=shots, sampler=Step(name="first"), turns=False) if shots else None
-    return msgspec.structs.replace(task, views=(), prompt=msgspec.structs.replace(task.prompt, fewshot=few))
+    return replace(task, views=(), prompt=replace(task.prompt, fewshot=few))
 
 
 def whole(candidate: Any) -> str:

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import (
@@ -37,7 +37,7 @@ TASK = TaskSpec(
 
 
 def but(task: TaskSpec = TASK, **changes: Any) -> TaskSpec:
-    return msgspec.structs.replace(task, **changes)
+    return replace(task, **changes)
 
 
 def build(task: TaskSpec = TASK, rows: list[dict[str, Any]] = ROWS, limit: int | None = None) -> PreparedDataset:
@@ -92,16 +92,10 @@ def test_what_is_sent_makes_version_and_questions(change: str) -> None:
 
 JUDGED: dict[str, PreparedDataset] = {
     "gold": build(rows=[*ROWS[:9], {"q": "9+1", "a": "11"}]),
-    "metric": build(
-        but(pipelines=(msgspec.structs.replace(PIPELINE, metrics=(MetricUse(name="exact", label="accuracy"),)),))
-    ),
-    "extraction": build(but(pipelines=(msgspec.structs.replace(PIPELINE, filters=(Step(name="stripped"),)),))),
+    "metric": build(but(pipelines=(replace(PIPELINE, metrics=(MetricUse(name="exact", label="accuracy"),)),))),
+    "extraction": build(but(pipelines=(replace(PIPELINE, filters=(Step(name="stripped"),)),))),
     "arguments": build(
-        but(
-            pipelines=(
-                msgspec.structs.replace(PIPELINE, metrics=(MetricUse(name="exact", args={"ignore_case": True}),)),
-            )
-        )
+        but(pipelines=(replace(PIPELINE, metrics=(MetricUse(name="exact", args={"ignore_case": True}),)),))
     ),
     "choices": build(but(choices='["x"]')),
 }
@@ -164,7 +158,7 @@ def test_too_few_examples_are_refused() -> None:
 def test_a_step_that_does_not_exist_is_refused() -> None:
     """Before anything is asked."""
     with pytest.raises(UnknownName, match="did you mean last_number"):
-        build(but(pipelines=(msgspec.structs.replace(PIPELINE, filters=(Step(name="last_nmber"),)),)))
+        build(but(pipelines=(replace(PIPELINE, filters=(Step(name="last_nmber"),)),)))
 
 
 def test_the_row_that_cannot_be_asked_is_named() -> None:
@@ -178,7 +172,7 @@ def test_a_field_that_a_release_adds_changes_no_version() -> None:
     said = preparation._without_defaults(PIPELINE)
     assert set(said) == {"filters", "metrics"}
     assert said["filters"] == [{"name": "last_number"}]
-    spelled_out = msgspec.structs.replace(PIPELINE, name=Pipeline().name)
+    spelled_out = replace(PIPELINE, name=Pipeline().name)
     assert build(but(pipelines=(spelled_out,))).version == build().version
 
 

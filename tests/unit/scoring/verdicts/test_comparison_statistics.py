@@ -4,11 +4,11 @@ from fractions import Fraction
 from math import comb, sqrt
 from statistics import NormalDist
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from model_accuracy_eval.records import Counts, Difference, FigureBounds, Flips, Speed
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
@@ -166,7 +166,7 @@ def with_losses(cs: dict[int, int], lost: dict[int, int], *, n: int = 5) -> Data
         }
         problems.append(ProblemOutcome(problem.id, n, cs[problem.id], bounds=bounds))
     number = sum(min(lost[name], n - c) for name, c in cs.items())
-    return msgspec.structs.replace(exact, problems=problems, counts=Counts(rejected=number))
+    return replace(exact, problems=problems, counts=Counts(rejected=number))
 
 
 COUNTS = st.fixed_dictionaries({name: st.integers(0, 5) for name in range(4)})
@@ -212,7 +212,7 @@ def test_a_figure_of_the_whole_dataset_changes_within_the_limits_of_both() -> No
     """A perplexity that lacks texts has no greatest value, so the change has none either; nor a least one backwards."""
     old = side({0: 1, 1: 2}, shares=False)
     limits = {"avg@5": FigureBounds(low=20.0, high=None, samples=3)}
-    new = msgspec.structs.replace(old, bounds=limits, counts=Counts(rejected=3))
+    new = replace(old, bounds=limits, counts=Counts(rejected=3))
     forward, back = found(old, new, "avg@5").bounds, found(new, old, "avg@5").bounds
     assert forward == FigureBounds(low=-10.0, high=None, samples=3)
     assert back == FigureBounds(low=None, high=10.0, samples=3)
@@ -223,12 +223,12 @@ def test_a_part_is_paired_over_its_own_problems() -> None:
 
     def parted(cs: dict[int, int]) -> DatasetOutcome:
         whole = side(cs)
-        problems = [msgspec.structs.replace(each, category="odd" if each.id % 2 else "even") for each in whole.problems]
+        problems = [replace(each, category="odd" if each.id % 2 else "even") for each in whole.problems]
         figures = whole.figures | {
             f"avg@5[{part}]": 20 * sum(cs[at] for at in cs if at % 2 == rest) / sum(at % 2 == rest for at in cs)
             for part, rest in (("odd", 1), ("even", 0))
         }
-        return msgspec.structs.replace(whole, problems=problems, figures=figures, shares=frozenset(figures))
+        return replace(whole, problems=problems, figures=figures, shares=frozenset(figures))
 
     old = parted(dict.fromkeys(range(8), 2))
     new = parted(dict.fromkeys(range(8), 3))
@@ -240,5 +240,5 @@ def test_a_part_is_paired_over_its_own_problems() -> None:
     unlike = parted({at: 5 if at % 2 else 1 for at in range(8)})
     assert found(old, unlike, "avg@5[odd]").points == pytest.approx(60)
     assert found(old, unlike, "avg@5[even]").points == pytest.approx(-20)
-    area = msgspec.structs.replace(new, figures={"avg@5[all]": 60.0}, shares=frozenset({"avg@5[all]"}))
+    area = replace(new, figures={"avg@5[all]": 60.0}, shares=frozenset({"avg@5[all]"}))
     assert found(area, area, "avg@5[all]").certainty is None

@@ -4,10 +4,10 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 import sacrebleu
+from msgspec.structs import replace
 from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.records import Comparison, Counts, DatasetResult, Difference, Gate, MetricUse, Speed
@@ -114,14 +114,12 @@ def test_what_was_not_kept_is_not_guessed(spoil: str) -> None:
     new = dataset_outcome(judged([garbled(REFERENCES, 0.3, 1)], "bleu"))
     old = new
     if spoil == "no statistics":
-        old = msgspec.structs.replace(
-            new, problems=[msgspec.structs.replace(one, statistics={}) for one in new.problems]
-        )
+        old = replace(new, problems=[replace(one, statistics={}) for one in new.problems])
     elif spoil == "fewer problems":
-        old = msgspec.structs.replace(new, problems=new.problems[:-1])
+        old = replace(new, problems=new.problems[:-1])
     elif spoil == "other figure":
-        old = msgspec.structs.replace(new, figures={"bleu": 99.0})
+        old = replace(new, figures={"bleu": 99.0})
     else:
-        old = msgspec.structs.replace(new, aggregations={"bleu": ("chrf", 1.0)})
+        old = replace(new, aggregations={"bleu": ("chrf", 1.0)})
     assert change(new, new, "bleu").certainty is not None
     assert change(old, new, "bleu").certainty is None

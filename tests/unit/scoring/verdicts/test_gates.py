@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from model_accuracy_eval.records import (
     Certainty,
@@ -44,7 +44,7 @@ def sampled(correct: list[int], n: int) -> SummaryRow:
     noises = [intervals.noise("runs", "", [1.0] * c + [0.0] * (n - c)) for c in correct]
     case = intervals.case(values, noises, n)
     known = Certainty(problems=len(correct), samples=n, draws=n * len(correct), worst=case, best=case)
-    return msgspec.structs.replace(row(100 * sum(values) / len(values)), certainty=known)
+    return replace(row(100 * sum(values) / len(values)), certainty=known)
 
 
 def gate(comparison: Any, threshold: float = 60) -> Gate:
@@ -105,7 +105,7 @@ def test_without_a_figure_nothing_is_decided() -> None:
 def test_every_gate_stands_beside_the_figure_it_met() -> None:
     """With the figure's interval and a sentence with both numbers."""
     span = Interval(low=20, high=40)
-    passed = result(gate(">="), msgspec.structs.replace(row(70), interval=span))
+    passed = result(gate(">="), replace(row(70), interval=span))
     failed = result(gate(">", 50), row(30.123))
     undecided = result(gate(">", 50), None)
     assert (passed.decision, passed.value, passed.interval) == ("passed", 70, span)
@@ -179,10 +179,10 @@ def test_more_confidence_never_decides_more(correct: list[int], threshold: int, 
 
 def test_what_is_computed_and_not_drawn_is_the_same_if_asked_again() -> None:
     """A likelihood has no chance in it; other texts would have another one."""
-    perplexity = msgspec.structs.replace(row(9.9), stderr=0.4, drawn=False, share=False)
+    perplexity = replace(row(9.9), stderr=0.4, drawn=False, share=False)
     assert decide(gate("<=", 10), perplexity, GateRule()) == "passed"
     assert decide(gate("<=", 10), perplexity, GateRule("problems")) == "undecided"
-    bleu = msgspec.structs.replace(row(9.9), stderr=0.4)
+    bleu = replace(row(9.9), stderr=0.4)
     assert decide(gate("<=", 10), bleu, GateRule()) == "undecided"
 
 
@@ -219,7 +219,7 @@ def test_lost_samples_leave_a_gate_open_that_they_could_decide(
     """Whatever the true figure is between its limits: a decision with lost samples is the one that it would get."""
     low, high = ends
     one = Gate(dataset="demo", metric="avg@5", comparison=comparison, threshold=threshold)  # type: ignore[arg-type]
-    bounded = msgspec.structs.replace(row(low), bounds=FigureBounds(low=low, high=high, samples=3))
+    bounded = replace(row(low), bounds=FigureBounds(low=low, high=high, samples=3))
     decision = decide(one, bounded)
     true = decide(one, row(low + place * (high - low)))
     assert decision in {true, "undecided"}
@@ -242,13 +242,13 @@ def test_a_figure_without_a_greatest_value_never_passes_for_it(
     comparison: str, low: float | None, high: float | None, decision: str
 ) -> None:
     """A perplexity of 17.99 that lacks half of the texts is not at most 60."""
-    bounded = msgspec.structs.replace(row(17.99), bounds=FigureBounds(low=low, high=high, samples=3))
+    bounded = replace(row(17.99), bounds=FigureBounds(low=low, high=high, samples=3))
     assert decide(gate(comparison), bounded) == decision
 
 
 def test_an_open_gate_says_for_want_of_what_and_what_to_do() -> None:
     """The figure, its limits, the number of samples, and the next command."""
-    bounded = msgspec.structs.replace(row(50.0), bounds=FigureBounds(low=50.0, high=62.5, samples=4))
+    bounded = replace(row(50.0), bounds=FigureBounds(low=50.0, high=62.5, samples=4))
     found = result(gate(">="), bounded, GateRule())
     assert (found.decision, found.bounds) == ("undecided", bounded.bounds)
     assert "avg@5 is 50.00, or anything from 50.00 to 62.50, because 4 samples have no verdict." in found.sentence
@@ -262,12 +262,12 @@ def test_an_open_gate_on_a_group_names_the_datasets_that_lost_samples() -> None:
     """The most first, the rest counted; its file says why."""
     lost = {f"part_{number}": number for number in range(8)}
     rows = [
-        msgspec.structs.replace(row(50.0, "accuracy", name), bounds=FigureBounds(low=45.0, high=65.0, samples=samples))
+        replace(row(50.0, "accuracy", name), bounds=FigureBounds(low=45.0, high=65.0, samples=samples))
         if samples
         else row(50.0, "accuracy", name)
         for name, samples in lost.items()
     ]
-    whole = msgspec.structs.replace(row(50.0, "accuracy", "all"), bounds=FigureBounds(low=45.0, high=65.0, samples=28))
+    whole = replace(row(50.0, "accuracy", "all"), bounds=FigureBounds(low=45.0, high=65.0, samples=28))
     plan = RunPlan(
         run_id="0" * 32,
         stamp="20260326_151326",
