@@ -1,38 +1,17 @@
 """The transport against a real server: exchanges that work, and what they leave behind."""
 
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import httpx
 import pytest
 import trustme
-from tests.servers.http import Exchange, Handler, HttpServer
+from tests.integration.transport.tools import post, session
+from tests.servers.http import Exchange, HttpServer
 from tests.servers.loops import LOOPS, run
 
 from model_accuracy_eval.client.connection import ENOUGH, ERROR_BODY_LIMIT, FLOWING
 from model_accuracy_eval.client.transport import StreamTransport, proxy_for
-
-Talk = Callable[[StreamTransport, str], Awaitable[None]]
-
-
-def session(handler: Handler, talk: Talk, loop: str = "asyncio") -> HttpServer:
-    """Lets a client talk to a server, and gives the server for its counters."""
-
-    async def conversation() -> None:
-        transport = StreamTransport()
-        try:
-            await talk(transport, server.url)
-        finally:
-            await transport.aclose()
-
-    with HttpServer(handler) as server:
-        run(conversation(), loop)
-    return server
-
-
-def post(url: str, sink: Callable[[bytes, float], int], **limits: float) -> httpx.Request:
-    extensions = {"sink": sink, "timeout": limits}
-    return httpx.Request("POST", f"{url}/x", content=b"{}", extensions=extensions)
 
 
 def ending_at(mark: bytes, into: list[bytes]) -> Callable[[bytes, float], int]:
@@ -51,10 +30,10 @@ async def hello(exchange: Exchange) -> None:
 def test_a_plain_client_gets_status_headers_and_body(loop: str) -> None:
     """Under httpx.AsyncClient it is a transport like any other, and headers know no case."""
 
-    async def talk(transport: StreamTransport, url: str) -> None:
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
         client = httpx.AsyncClient(transport=transport)
         for _ in range(3):
-            response = await client.get(f"{url}/a?b=c", headers={"X-Mine": "1"})
+            response = await client.get(f"{server.url}/a?b=c", headers={"X-Mine": "1"})
             assert (response.status_code, response.text, response.headers["x-ODD"]) == (200, "hello", "")
 
     server = session(hello, talk, loop)
@@ -72,9 +51,9 @@ def test_trailers_are_no_headers() -> None:
         exchange.send(b"x")
         exchange.raw(b"0\r\nX-Late: 1\r\n\r\n")
 
-    async def talk(transport: StreamTransport, url: str) -> None:
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
         for _ in range(2):
-            response = await transport.handle_async_request(post(url, ending_at(b"?", [])))
+            response = await transport.handle_async_request(post(server.url, ending_at(b"?", [])))
             assert "x-late" not in response.headers
 
     assert session(trailing, talk).connections == 1
@@ -83,8 +62,8 @@ def test_trailers_are_no_headers() -> None:
 def test_a_header_with_a_line_break_is_not_sent() -> None:
     """No header value can smuggle in another header."""
 
-    async def talk(transport: StreamTransport, url: str) -> None:
-        request = httpx.Request("GET", url, headers=[(b"x", b"a\r\nevil: 1")])
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        request = httpx.Request("GET", server.url, headers=[(b"x", b"a\r\nevil: 1")])
         with pytest.raises(httpx.LocalProtocolError, match="line break"):
             await transport.handle_async_request(request)
 
@@ -110,8 +89,8 @@ def test_a_sink_gets_all_bytes_in_order_with_rising_times(loop: str) -> None:
         times.append(now)
         return FLOWING
 
-    async def talk(transport: StreamTransport, url: str) -> None:
-        response = await transport.handle_async_request(post(url, sink))
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        response = await transport.handle_async_request(post(server.url, sink))
         assert times[0] >= response.extensions["sent"]
         assert await response.aread() == b""
 
@@ -158,8 +137,8 @@ def test_an_error_body_stays_in_the_response_up_to_its_bound() -> None:
         exchange.send(b"x" * 10 * ERROR_BODY_LIMIT)
         exchange.end()
 
-    async def talk(transport: StreamTransport, url: str) -> None:
-        responses = [await transport.handle_async_request(post(url, never)) for _ in range(3)]
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
+        responses = [await transport.handle_async_request(post(server.url, never)) for _ in range(3)]
         assert [(one.status_code, len(one.content)) for one in responses] == [
             (400, ERROR_BODY_LIMIT),
             (503, 4),
@@ -184,10 +163,10 @@ def test_provisional_responses_are_ignored(loop: str, before: bytes) -> None:
         await exchange.pause(0.005)
         await hello(exchange)
 
-    async def talk(transport: StreamTransport, url: str) -> None:
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
         client = httpx.AsyncClient(transport=transport)
         for _ in range(2):
-            response = await client.get(url)
+            response = await client.get(server.url)
             assert (response.text, "link" in response.headers) == ("hello", False)
 
     assert session(hinting, talk, loop).connections == 1
@@ -199,9 +178,9 @@ def test_no_content_is_complete_with_its_head() -> None:
     async def empty(exchange: Exchange) -> None:
         exchange.raw(b"HTTP/1.1 204 No Content\r\n\r\n")
 
-    async def talk(transport: StreamTransport, url: str) -> None:
+    async def talk(transport: StreamTransport, server: HttpServer) -> None:
         for _ in range(2):
-            assert (await transport.handle_async_request(post(url, ending_at(b"?", [])))).status_code == 204
+            assert (await transport.handle_async_request(post(server.url, ending_at(b"?", [])))).status_code == 204
 
     assert session(empty, talk).connections == 1
 

@@ -2,59 +2,26 @@
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
 
 import httpx
 import pytest
-from tests.servers.http import Exchange, Handler, HttpServer
+from tests.integration.transport.tools import post, session
+from tests.servers.http import Exchange, HttpServer
 from tests.servers.loops import LOOPS, run
 
-from model_accuracy_eval.client.connection import ENOUGH, FLOWING, GRACE, WAITING
+from model_accuracy_eval.client.connection import ENOUGH, FLOWING, GRACE
 from model_accuracy_eval.client.transport import StreamTransport
 
 pytestmark = pytest.mark.parametrize("loop", LOOPS)
-
-
-def session(handler: Handler, talk: Callable[[StreamTransport, HttpServer], Awaitable[None]], loop: str) -> HttpServer:
-    async def conversation() -> None:
-        transport = StreamTransport()
-        try:
-            await talk(transport, server)
-        finally:
-            await transport.aclose()
-
-    with HttpServer(handler) as server:
-        run(conversation(), loop)
-    return server
 
 
 def flowing(data: bytes, _: float) -> int:
     return ENOUGH if b"[DONE]" in data else FLOWING
 
 
-def waiting(data: bytes, _: float) -> int:
-    return WAITING
-
-
-def post(url: str, sink: Callable[[bytes, float], int] = flowing, **limits: float) -> httpx.Request:
-    return httpx.Request("POST", f"{url}/x", content=b"{}", extensions={"sink": sink, "timeout": limits})
-
-
-async def reset(exchange: Exchange) -> None:
-    exchange.head()
-    exchange.send(b"x")
-    await exchange.pause(0.02)
-    exchange.reset()
-
-
 async def cut_head(exchange: Exchange) -> None:
     exchange.raw(b"HTTP/1.1 200 OK\r\ncontent-le")
     exchange.close()
-
-
-async def upgrade(exchange: Exchange) -> None:
-    exchange.raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n")
-    await exchange.stall()
 
 
 def test_a_connection_that_is_not_made_in_time(loop: str) -> None:
@@ -63,7 +30,7 @@ def test_a_connection_that_is_not_made_in_time(loop: str) -> None:
     async def conversation(port: int) -> None:
         transport = StreamTransport()
         with pytest.raises(httpx.ConnectTimeout, match=r"no connection to 127.0.0.1:\d+ within 0.1 s"):
-            await transport.handle_async_request(post(f"https://127.0.0.1:{port}", connect=0.1))
+            await transport.handle_async_request(post(f"https://127.0.0.1:{port}", flowing, connect=0.1))
         await transport.aclose()
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -84,7 +51,7 @@ def test_a_dead_idle_connection_is_replaced_silently(loop: str) -> None:
 
     async def talk(transport: StreamTransport, server: HttpServer) -> None:
         for _ in range(3):
-            response = await transport.handle_async_request(post(server.url))
+            response = await transport.handle_async_request(post(server.url, flowing))
             assert response.status_code == 200
 
     server = session(once_each, talk, loop)
@@ -102,9 +69,9 @@ def test_a_kept_connection_is_replaced_only_once(loop: str) -> None:
             exchange.reply(200, "x")
 
     async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        await asyncio.gather(*(transport.handle_async_request(post(server.url)) for _ in range(4)))
+        await asyncio.gather(*(transport.handle_async_request(post(server.url, flowing)) for _ in range(4)))
         with pytest.raises(httpx.ReadError):
-            await transport.handle_async_request(post(server.url))
+            await transport.handle_async_request(post(server.url, flowing))
 
     assert len(session(then_never, talk, loop).requests) == 6
 
@@ -119,9 +86,9 @@ def test_a_request_that_was_partly_answered_is_not_sent_twice(loop: str) -> None
         exchange.reply(200, "x")
 
     async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        await transport.handle_async_request(post(server.url))
+        await transport.handle_async_request(post(server.url, flowing))
         with pytest.raises(httpx.RemoteProtocolError):
-            await transport.handle_async_request(post(server.url))
+            await transport.handle_async_request(post(server.url, flowing))
 
     assert len(session(then_half, talk, loop).requests) == 2
 
@@ -136,7 +103,7 @@ def test_unexpected_bytes_close_an_idle_connection(loop: str) -> None:
 
     async def talk(transport: StreamTransport, server: HttpServer) -> None:
         for _ in range(2):
-            assert (await transport.handle_async_request(post(server.url))).status_code == 200
+            assert (await transport.handle_async_request(post(server.url, flowing))).status_code == 200
             await asyncio.sleep(0.06)
 
     assert session(chatty, talk, loop).connections == 2
@@ -172,7 +139,7 @@ def test_a_stream_that_keeps_flowing_outlives_its_idle_limit(loop: str) -> None:
         exchange.end()
 
     async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        await transport.handle_async_request(post(server.url, first=1.0, idle=1.0, total=99.0))
+        await transport.handle_async_request(post(server.url, flowing, first=1.0, idle=1.0, total=99.0))
 
     session(steady, talk, loop)
 
@@ -190,7 +157,7 @@ def test_a_cancelled_request_leaves_at_once(loop: str) -> None:
         seen: list[int] = []
         for number in (1, 2):
             seen.append(number)
-            task = asyncio.ensure_future(transport.handle_async_request(post(server.url)))
+            task = asyncio.ensure_future(transport.handle_async_request(post(server.url, flowing)))
             assert await asyncio.to_thread(server.wait_for, lambda it: len(it.requests) == len(seen))
             await asyncio.sleep(0.03)
             task.cancel()
@@ -219,7 +186,7 @@ def test_what_follows_done_is_drained_and_never_judged(loop: str, broken: bool) 
 
     async def talk(transport: StreamTransport, server: HttpServer) -> None:
         for _ in range(2):
-            assert (await transport.handle_async_request(post(server.url))).status_code == 200
+            assert (await transport.handle_async_request(post(server.url, flowing))).status_code == 200
 
     assert session(late, talk, loop).connections == (2 if broken else 1)
 
@@ -233,10 +200,10 @@ def test_as_many_connections_as_requests_at_once_and_the_warmest_first(loop: str
 
     async def talk(transport: StreamTransport, server: HttpServer) -> None:
         for _ in range(3):
-            await asyncio.gather(*(transport.handle_async_request(post(server.url)) for _ in range(40)))
+            await asyncio.gather(*(transport.handle_async_request(post(server.url, flowing)) for _ in range(40)))
         assert server.connections == 40
         for _ in range(3):
-            await transport.handle_async_request(post(server.url))
+            await transport.handle_async_request(post(server.url, flowing))
         last = [exchange.connection for exchange in server.requests[-3:]]
         assert last == [last[0]] * 3
 
@@ -261,7 +228,7 @@ def test_a_late_cancellation_does_not_break_another_request(loop: str) -> None:
 
         async def next_one() -> httpx.Response:
             await complete.wait()
-            return await transport.handle_async_request(post(server.url))
+            return await transport.handle_async_request(post(server.url, flowing))
 
         second = asyncio.ensure_future(next_one())
         first = asyncio.ensure_future(transport.handle_async_request(post(server.url, last)))

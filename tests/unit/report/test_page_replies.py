@@ -86,7 +86,8 @@ def test_samples_stand_with_their_problem() -> None:
 
 
 def test_failed_and_missing_samples_are_there() -> None:
-    """A failed sample has its error and its tries; one of which nothing is known has no text at all."""
+    """A failed sample has its error and its tries; one of which nothing is known has no text at all. The question is
+    known although nobody answered it."""
     found = documents(
         page_replies.pack(result(judged(0, "failed", "right", "missing")), [answer(0, 1, "18")], [failure(0, 0)], [])
     )
@@ -94,12 +95,8 @@ def test_failed_and_missing_samples_are_there() -> None:
     assert (failed["error"], failed["status"], failed["tries"]) == ("HTTP 503", 503, 4)
     assert right["text"] == "18"
     assert missing == {"why": "missing"}
-
-
-def test_prompt_of_a_problem_without_answers() -> None:
-    """The question is known although nobody answered it."""
-    found = documents(page_replies.pack(result(judged(0, "failed")), [], [failure(0, 0)], []))
-    assert found[0]["prompt"] == [{"role": "HUMAN", "prompt": "How many?"}]
+    unanswered = documents(page_replies.pack(result(judged(0, "failed")), [], [failure(0, 0)], []))
+    assert unanswered[0]["prompt"] == [{"role": "HUMAN", "prompt": "How many?"}]
 
 
 def test_problems_without_a_result_are_left_out() -> None:

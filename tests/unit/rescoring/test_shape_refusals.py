@@ -162,7 +162,6 @@ def test_whatever_the_fields_hold_it_is_read_or_refused_in_a_sentence(content: o
 
 # JSON as programs in Python write it, and files that are none.
 
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
 

@@ -39,10 +39,6 @@ def of(values: list[float], n: int = 1) -> Interval:
     return found
 
 
-def width(values: list[float], n: int = 1) -> float:
-    return of(values, n).high - of(values, n).low
-
-
 @given(shares(5))
 def test_an_interval_lies_within_the_scale_and_holds_its_mean(values: list[float]) -> None:
     """Never below 0, never above 100, and the figure it belongs to is inside."""
