@@ -15,9 +15,10 @@ from msgspec import structs
 from tests.e2e import command
 from tests.servers.hash_model import HashModel
 from tests.servers.likelihood_server import VLLM, LikelihoodServer, Style
+from tests.small_task import small_task
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import DataFile, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, TaskSpec
 
 JSON = dict[str, Any]
 CONTEXT = 2048
@@ -64,7 +65,7 @@ def data(tmp_path: Path) -> Path:
 
 def _without_defaults(task: TaskSpec) -> JSON:
     """The fields of a task file: what differs from a task that says nothing."""
-    silent = TaskSpec(name="", about="", data=DataFile(name=""), fields=(), prompt=Prompt(question=""), reference="")
+    silent = small_task("")
     values = {name: getattr(task, name) for name in TaskSpec.__struct_fields__}
     return {name: value for name, value in values.items() if value != getattr(silent, name)}
 

@@ -11,17 +11,16 @@ from tests.integration.loglikelihood.tools import same, truth
 from tests.servers.asking import LIMITS, Naps
 from tests.servers.hash_model import HashModel
 from tests.servers.likelihood_server import LLAMA_CPP, NOTHING, PROMPT_LOGPROBS, TOP, VLLM, LikelihoodServer, Style
+from tests.small_task import small_task
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import (
-    DataFile,
     DatasetResult,
     Gate,
     MetricUse,
     Pipeline,
     PreparedDataset,
-    Prompt,
     RunPlan,
     Service,
     TaskSpec,
@@ -37,13 +36,10 @@ ROWS: list[dict[str, Any]] = [
     {"question": f"Question {number}: the cat is", "options": ["Paris", "Rome", "London mat"], "answer": number % 3}
     for number in range(12)
 ]
-CHOICE = TaskSpec(
-    name="options",
-    about="",
-    data=DataFile(name="options.jsonl"),
-    fields=(),
-    prompt=Prompt(question="{{ question }}"),
-    reference="{{ answer }}",
+CHOICE = small_task(
+    "options",
+    "{{ question }}",
+    "{{ answer }}",
     choices="{{ options | tojson }}",
     kind="choice",
     pipelines=(Pipeline(metrics=tuple(MetricUse(name=name) for name in ("acc_norm", "acc", "brier_score"))),),

@@ -5,19 +5,18 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 from tests.packed_page import data_elements, index_of
+from tests.small_task import small_task
 
 from model_accuracy_eval.records import (
     Attempt,
     Conclusion,
     Counts,
-    DataFile,
     DatasetResult,
     MetricUse,
     Outcome,
     Pipeline,
     Problem,
     ProblemResult,
-    Prompt,
     Report,
     RunPlan,
     Sampling,
@@ -80,15 +79,7 @@ class Page(HTMLParser):
 
 def task(name: str = "sums") -> TaskSpec:
     metric = MetricUse(name="exact", label="accuracy")
-    return TaskSpec(
-        name=name,
-        about="Sums",
-        data=DataFile(name="sums.jsonl"),
-        fields=("question",),
-        prompt=Prompt(question="{{ question }}"),
-        reference="{{ answer }}",
-        pipelines=(Pipeline(metrics=(metric,)),),
-    )
+    return small_task(name, "{{ question }}", "{{ answer }}", pipelines=(Pipeline(metrics=(metric,)),))
 
 
 def problem_result(number: int, why: tuple[VerdictReason, ...], *, gold: str = "4", wrong: str = "5") -> ProblemResult:

@@ -8,40 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import FakeRunningAdapter, ManualClock, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
+from tests.small_task import small_task
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore, PublishFailed, Stopped
 from model_accuracy_eval.records import (
     Choice,
     ClientLimits,
-    DataFile,
     Fault,
     Message,
     MetricUse,
     Pipeline,
     PreparedDataset,
     Problem,
-    Prompt,
     Reply,
     Request,
     RunPlan,
     Sampling,
     Service,
-    TaskSpec,
     Timings,
 )
 from model_accuracy_eval.run import infer
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run_folder import journal
 
-TASK = TaskSpec(
-    name="sums",
-    about="",
-    data=DataFile(name="sums.jsonl"),
-    fields=(),
-    prompt=Prompt(question=""),
-    reference="",
-    pipelines=(Pipeline(filters=(), metrics=(MetricUse(name="exact", label="accuracy"),)),),
-)
+TASK = small_task("sums", "", pipelines=(Pipeline(metrics=(MetricUse(name="exact", label="accuracy"),)),))
 
 
 def prepared(problems: int, name: str = "sums") -> PreparedDataset:

@@ -3,19 +3,18 @@
 import msgspec
 import pytest
 from tests.fake_ports import MemoryStore, ScriptedChat, fake_ports
+from tests.small_task import small_task
 
 from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import (
     Attempt,
     Candidate,
-    DataFile,
     DatasetResult,
     Fault,
     Loglikelihood,
     MetricUse,
     Pipeline,
     PreparedDataset,
-    Prompt,
     RequestMethod,
     RunPlan,
     Sampling,
@@ -28,13 +27,10 @@ from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.tasks import preparation
 
-TASK = TaskSpec(
-    name="options",
-    about="",
-    data=DataFile(name="options.jsonl"),
-    fields=(),
-    prompt=Prompt(question="{{ question }}"),
-    reference="{{ answer }}",
+TASK = small_task(
+    "options",
+    "{{ question }}",
+    "{{ answer }}",
     choices='["a", "bbb"]',
     kind="choice",
     mode="text",

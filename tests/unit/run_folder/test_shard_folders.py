@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.fake_ports import LogprobOf, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
+from tests.small_task import small_task
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import BadReuse
@@ -16,13 +17,11 @@ from model_accuracy_eval.records import (
     Candidate,
     Choice,
     ClientLimits,
-    DataFile,
     Fault,
     Loglikelihood,
     MetricUse,
     Pipeline,
     Problem,
-    Prompt,
     Report,
     Request,
     RunPlan,
@@ -52,13 +51,10 @@ TASKS = {
     "text": demo.WORD_PROBLEMS,
     "judged": judged_by("judge", "judged"),
     "code": judged_by("code", "code"),
-    "loglikelihood": TaskSpec(
-        name="options",
-        about="",
-        data=DataFile(name="options.jsonl"),
-        fields=(),
-        prompt=Prompt(question="{{ question }}"),
-        reference="{{ answer }}",
+    "loglikelihood": small_task(
+        "options",
+        "{{ question }}",
+        "{{ answer }}",
         choices='["a", "b"]',
         kind="choice",
         mode="text",

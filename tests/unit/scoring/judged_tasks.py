@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tests.small_task import small_task
+
 from model_accuracy_eval.records import (
     Attempt,
-    DataFile,
     Message,
     MetricUse,
     Pipeline,
     Problem,
-    Prompt,
     Step,
     SummaryRow,
     TaskSpec,
@@ -19,16 +19,7 @@ from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 
 
 def task(*pipelines: Pipeline, **more: Any) -> TaskSpec:
-    return TaskSpec(
-        name="demo",
-        about="Demo.",
-        data=DataFile(name="demo.jsonl"),
-        fields=(),
-        prompt=Prompt(question="?"),
-        reference="",
-        pipelines=pipelines,
-        **more,
-    )
+    return small_task("demo", pipelines=pipelines, **more)
 
 
 def pipe(*metrics: MetricUse | str, filters: Sequence[Step] = (), name: str = "none") -> Pipeline:

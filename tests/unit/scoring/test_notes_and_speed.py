@@ -1,26 +1,22 @@
 """The notes beside the figures, and the speed of the requests."""
 
 import pytest
+from tests.small_task import small_task
 
 from model_accuracy_eval.records import (
     Attempt,
     Counts,
-    DataFile,
     PreparedDataset,
-    Prompt,
     RunPlan,
     Sampling,
     Speed,
-    TaskSpec,
     Timings,
     Usage,
 )
 from model_accuracy_eval.scoring.figures.notes import ReplyTally, Stopwatch, sample_notes
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
-TASK = TaskSpec(
-    name="sums", about="Sums.", data=DataFile(name="s.jsonl"), fields=(), prompt=Prompt(question="?"), reference="A"
-)
+TASK = small_task("sums", reference="A")
 ALL = Counts(planned=10, answered=10)
 
 

@@ -10,10 +10,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fake_ports import MemoryTaskFiles
+from tests.small_task import small_task
 
 from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadValue, EvalError, UnknownName
-from model_accuracy_eval.records import DataFile, FewShot, GroupMean, PreparedDataset, Prompt, TaskGroup, TaskSpec
+from model_accuracy_eval.records import FewShot, GroupMean, PreparedDataset, Prompt, TaskGroup, TaskSpec
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import addresses, preparation, task_file
@@ -154,15 +155,12 @@ OPTIONS = [{"q": "Sky?", "options": ["red", "blue"], "a": 1}, {"q": "Grass?", "o
 
 
 def in_format(form: str, reference: str = "{{ a }}", **more: Any) -> PreparedDataset:
-    task = TaskSpec(
-        name="colours",
-        about="Colours.",
-        data=DataFile(name="rows.jsonl"),
-        fields=(),
+    task = small_task(
+        "colours",
+        reference=reference,
         prompt=Prompt(question="{{ q }}", **more),
         kind="choice",
         choices="{{ options | tojson }}",
-        reference=reference,
     )
     return preparation.build(addresses.task_in_format(task, form), OPTIONS, [], None)
 
@@ -217,9 +215,7 @@ def test_l41_groups_follow_their_members() -> None:
 
 def test_a_task_without_options_has_no_formats() -> None:
     """The sentence names both."""
-    plain = TaskSpec(
-        name="sums", about="Sums.", data=DataFile(name="x"), fields=(), prompt=Prompt(question="?"), reference="1"
-    )
+    plain = small_task("sums", reference="1")
     with pytest.raises(BadValue, match="sums has no options, so it cannot be asked as 'mcqa'"):
         addresses.task_in_format(plain, "mcqa")
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.pictures import png, stored, write_table
+from tests.small_task import small_task
 
 from model_accuracy_eval.benchmarks.mmau import heard_questions
 from model_accuracy_eval.benchmarks.prompt_parts import placed
@@ -16,14 +17,8 @@ from model_accuracy_eval.records import DataFile, DataRow, FewShot, Media, Prepa
 from model_accuracy_eval.tasks import preparation, rows
 from model_accuracy_eval.tasks.importers import own_questions
 
-TASK = TaskSpec(
-    name="shades",
-    about="Shades.",
-    data=DataFile(name="shades.parquet"),
-    fields=("question", "image"),
-    prompt=Prompt(question="{{ image }}\n{{ question }}"),
-    reference="{{ answer }}",
-)
+PARQUET = DataFile(name="shades.parquet")
+TASK = small_task("shades", "{{ image }}\n{{ question }}", "{{ answer }}", data=PARQUET, fields=("question", "image"))
 ROWS = [{"question": f"How dark is {shade}?", "answer": str(shade), "image": stored(png(shade))} for shade in range(40)]
 
 

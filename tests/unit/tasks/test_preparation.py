@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.small_task import small_task
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import (
@@ -25,15 +26,7 @@ from model_accuracy_eval.tasks import preparation
 
 ROWS = [{"q": f"{number}+1", "a": str(number + 1)} for number in range(10)]
 PIPELINE = Pipeline(filters=(Step(name="last_number"),), metrics=(MetricUse(name="number", label="accuracy"),))
-TASK = TaskSpec(
-    name="sums",
-    about="Sums.",
-    data=DataFile(name="sums.jsonl"),
-    fields=("q", "a"),
-    prompt=Prompt(question="{{ q }}="),
-    reference="{{ a }}",
-    pipelines=(PIPELINE,),
-)
+TASK = small_task("sums", "{{ q }}=", "{{ a }}", fields=("q", "a"), pipelines=(PIPELINE,))
 
 
 def but(task: TaskSpec = TASK, **changes: Any) -> TaskSpec:
@@ -183,32 +176,13 @@ LETTER = Pipeline(filters=(Step(name="stripped"),), metrics=(MetricUse(name="exa
 
 
 def part(name: str, pipeline: Pipeline = PIPELINE, **more: Any) -> TaskSpec:
-    return TaskSpec(
-        name=name,
-        about="…",
-        data=DataFile(name=f"{name}.jsonl"),
-        fields=("n",),
-        prompt=Prompt(question=f"{name}{{{{ n }}}}"),
-        reference="{{ n }}",
-        pipelines=(pipeline,),
-        **more,
-    )
+    return small_task(name, f"{name}{{{{ n }}}}", "{{ n }}", fields=("n",), pipelines=(pipeline,), **more)
 
 
 def whole(
     *parts: TaskSpec, arrangement: Literal["sequence", "mixture"] = "sequence", view: Slice | None = None
 ) -> TaskSpec:
-    return TaskSpec(
-        name="whole",
-        about="…",
-        data=DataFile(name=""),
-        slice=view or Slice(),
-        fields=(),
-        prompt=Prompt(question=""),
-        reference="",
-        parts=parts,
-        arrangement=arrangement,
-    )
+    return small_task("whole", "", data=DataFile(name=""), slice=view or Slice(), parts=parts, arrangement=arrangement)
 
 
 def built(task: TaskSpec, sizes: dict[str, int], limit: int | None = None) -> PreparedDataset:

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.small_task import small_task
 
 from model_accuracy_eval.benchmarks.prompt_parts import without_calculator
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, FewShot, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, FewShot, Prompt
 from model_accuracy_eval.tasks import preparation, prompts
 
 
@@ -84,8 +85,6 @@ def test_a_conversation_has_its_turns_in_order() -> None:
 def test_a_bad_example_is_told_from_a_bad_row() -> None:
     """The sentence names the file of examples and which of them."""
     prompt = Prompt(question="{{ q }}", answer="{{ a }}", fewshot=FewShot(data=DataFile(name="train.jsonl"), count=2))
-    task = TaskSpec(
-        name="sums", about="Sums.", data=DataFile(name="test.jsonl"), fields=("q",), prompt=prompt, reference="{{ a }}"
-    )
+    task = small_task("sums", prompt=prompt, reference="{{ a }}", fields=("q",))
     with pytest.raises(BadData, match=r"train\.jsonl, example 2: .*'a' is undefined"):
         preparation.build(task, [{"q": "3", "a": "3"}], [{"q": "1", "a": "1"}, {"q": "2"}], None)

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 from tests.real_data import real
+from tests.small_task import small_task
 
 from model_accuracy_eval.benchmarks import spelling
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
-from model_accuracy_eval.records import DataFile, DataRow, Prompt, Slice, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, Slice, Step, TaskSpec
 from model_accuracy_eval.tasks import preparation, views
 from model_accuracy_eval.tasks.rows import parse
 
@@ -19,16 +20,7 @@ def seen(*steps: Step, rows: list[dict[str, Any]] | None = None) -> list[int]:
 
 
 def task(view: Slice, *steps: Step) -> TaskSpec:
-    return TaskSpec(
-        name="t",
-        about="…",
-        data=DataFile(name="t.jsonl"),
-        views=steps,
-        slice=view,
-        fields=("n",),
-        prompt=Prompt(question="{{ n }}"),
-        reference="{{ n }}",
-    )
+    return small_task("t", "{{ n }}", "{{ n }}", views=steps, slice=view, fields=("n",))
 
 
 def places(view: Slice, count: int) -> list[int]:
