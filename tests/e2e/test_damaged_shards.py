@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e import command
-from tests.e2e.test_shards import answer
+from tests.e2e.test_shards import answer, zipped
 from tests.servers.fault_server import FaultServer
 
 JOURNAL = f"predictions/{command.LABEL}/lengths.jsonl"
@@ -33,10 +33,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shards(made: Path, tmp_path: Path) -> list[Path]:
     """Copies that a test may damage."""
     return [Path(shutil.copytree(made / str(index), tmp_path / f"shard-{index}")) for index in range(3)]
-
-
-def zipped(folder: Path) -> Path:
-    return Path(shutil.make_archive(str(folder), "zip", folder))
 
 
 def damaged(folder: Path) -> Path:

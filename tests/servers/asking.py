@@ -59,6 +59,17 @@ def ask(
     return run(conversation(), loop)
 
 
+def models(url: str, loop: str = "asyncio") -> tuple[str, ...]:
+    async def conversation() -> tuple[str, ...]:
+        chat = connect(Service(base_url=url), LIMITS)
+        try:
+            return await chat.models()
+        finally:
+            await chat.close()
+
+    return run(conversation(), loop)
+
+
 def said(reply: Reply) -> list[tuple[str, str, str | None]]:
     """What a reply says, without its times."""
     assert reply.fault is None, reply.fault

@@ -39,10 +39,10 @@ class Service(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", 8000), Service).serve_forever()
 """}  # fmt: skip
 """An adapter for which nothing is installed, and that has one answer; ask it for one sample at a time."""
-EVALUATE_SMALL = {
-    "model": BUNDLED_WEIGHTS, "datasets": "demo_arithmetic", "limit": "2", "num_return_sequences": "1",
-    "hardware": "any", "runtime": "process",
+EXAMPLE = {
+    "model": BUNDLED_WEIGHTS, "datasets": "demo_arithmetic", "limit": "2", "hardware": "any", "runtime": "process",
 }  # fmt: skip
+EVALUATE_SMALL = EXAMPLE | {"num_return_sequences": "1"}
 
 Inputs = Mapping[str, str]
 _NONE: Inputs = {}

@@ -3,15 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.simulator.scene import BUNDLED_WEIGHTS, Scene
+from tests.simulator.scene import EXAMPLE, Scene
 
-INPUTS = {
-    "model": BUNDLED_WEIGHTS,
-    "datasets": "demo_arithmetic",
-    "limit": "2",
-    "hardware": "any",
-    "runtime": "process",
-}
 LOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "OPENSSL_CONF")
 
 
@@ -19,7 +12,7 @@ def test_what_would_be_loaded_into_the_evaluator_is_not(scene: Scene) -> None:
     """The linker complains of a library that is none, wherever it looks at one: here it never does."""
     (scene.runner.workspace / "evil").write_text("no library\n")
     scene.runner.environment |= dict.fromkeys(LOADING, "/github/workspace/evil")
-    step = scene.run(INPUTS)
+    step = scene.run(EXAMPLE)
     assert step.exit_code == 0
     assert "ld.so" not in step.text + scene.post(step).text
 
@@ -61,7 +54,7 @@ def test_what_would_run_with_our_rights_is_not_run(scene: Scene) -> None:
         "GIT_CONFIG_VALUE_0": f"{evil}/evil.sh",
         "HF_ENDPOINT": "http://127.0.0.1:9",
     }
-    step = scene.run(INPUTS)
+    step = scene.run(EXAMPLE)
     assert step.exit_code == 0, step.text
     assert not proof.exists()
     environment = json.loads((scene.report(step) / "run.json").read_text())["environment"]

@@ -7,15 +7,8 @@ from pathlib import Path
 import pytest
 from tests.servers.fault_server import FaultServer
 from tests.simulator.commands import Log, Step
-from tests.simulator.scene import BUNDLED_WEIGHTS, SIBLING, Scene, containers, docker
+from tests.simulator.scene import EXAMPLE, SIBLING, Scene, containers, docker
 
-EXAMPLE = {
-    "model": BUNDLED_WEIGHTS,
-    "datasets": "demo_arithmetic",
-    "limit": "2",
-    "hardware": "any",
-    "runtime": "process",
-}
 SOURCE = "/opt/model-accuracy-eval/src/model_accuracy_eval"
 
 

@@ -8,24 +8,18 @@ from pathlib import Path
 import pytest
 from tests.servers.fake_github_memory import REPOSITORY
 from tests.simulator.commands import Log, Step
-from tests.simulator.scene import SIBLING, Scene, containers, docker, unmet
+from tests.simulator.scene import SIBLING, SMALL, Scene, containers, docker, unmet
 
-DYING = """
-import http.server, itertools, os
-asked = itertools.count()
-class Service(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        self.rfile.read(int(self.headers["content-length"]))
+FIFTH = """
         if next(asked) == 5:
             print("the fifth sample is too much", flush=True)
             os._exit(3)
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.end_headers()
-        choice = '{"index": 0, "delta": {"content": "4"}, "finish_reason": "stop"}'
-        self.wfile.write(b'data: {"choices": [%b]}\\n\\ndata: [DONE]\\n\\n' % choice.encode())
-http.server.ThreadingHTTPServer(("127.0.0.1", 8000), Service).serve_forever()
-"""
+        self.send_response"""
+DYING = (
+    SMALL["service.py"]
+    .replace("http.server\n", "http.server, itertools, os\nasked = itertools.count()\n", 1)
+    .replace("\n        self.send_response", FIFTH)
+)
 """A service that takes its whole container with it."""
 
 NPUS = [f"/dev/davinci{number}" for number in range(3)]

@@ -6,15 +6,15 @@ from typing import Any, NoReturn
 
 import msgspec
 import pytest
-from tests.fake_ports import MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
-from tests.unit.run.test_pipeline import ROWS, plan, right
+from tests.fake_ports import MemoryStore, ScriptedChat, ScriptedSandbox
+from tests.unit.run.test_pipeline import evaluate, plan, right
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.records import MetricUse, Pipeline, Report, Request, RunPlan, TaskSpec
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.report import page
-from model_accuracy_eval.run import pipeline, previous_run
+from model_accuracy_eval.run import previous_run
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
@@ -55,15 +55,8 @@ class World:
         self.plan = msgspec.structs.replace(plan(n=2), tasks=tasks)
 
     def run(self, the_plan: RunPlan | None = None, **parts: Any) -> Report:
-        ports = fake_ports(
-            **{
-                "chat": self.chat,
-                "hub": MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS}),
-                "open_store": lambda _root: self.store,
-                **parts,
-            }
-        )
-        return pipeline.run(the_plan or self.plan, ports)
+        own = {"chat": self.chat, "open_store": lambda _root: self.store}
+        return evaluate(the_plan or self.plan, right, **(own | parts))[0]
 
     def again(self, **parts: Any) -> Report:
         """Judged again, without a question."""

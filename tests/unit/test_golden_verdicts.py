@@ -5,19 +5,14 @@ import hashlib
 import pytest
 from tests import golden_files
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer
+from tests.unit.report.comment_samples import LINKS
 from tests.unit.run.test_pipeline import asked, evaluate, plan
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.records import Report, Request
 from model_accuracy_eval.report import comment
-from model_accuracy_eval.report.comment import Links
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (at, at + 1) for at in range(120))
-LINKS = Links(
-    artifact="https://github.test/o/r/actions/runs/1/artifacts/2",
-    check="https://github.test/o/r/runs/3",
-    run="https://github.test/o/r/actions/runs/1",
-)
 GATES = {
     "passed": "demo_gsm8k: avg@5 >= 40\ndemo_gsm8k: pass@5 >= 70",
     "failed": "demo_gsm8k: avg@5 >= 70\ndemo_gsm8k: pass@5 >= 70",

@@ -1,14 +1,14 @@
 """Inputs, the config file and the event → the job and its site."""
 
 import io
-import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.integration.action.tools import DISPATCHED
 from tests.servers.fake_github import TOKEN, FakeGitHub
-from tests.servers.fake_github_memory import REPOSITORY, SHA
+from tests.servers.fake_github_memory import REPOSITORY
 from tests.servers.http import Exchange, HttpServer
 from tests.unit.run.test_every_setting_arrives import GIVEN
 
@@ -22,18 +22,9 @@ from model_accuracy_eval.system.clock import SignalClock
 
 def environment(hub: FakeGitHub, config: str, **inputs: str) -> dict[str, str]:
     given = {f"INPUT_{name.replace('_', '-').upper()}": value for name, value in inputs.items()}
-    job = {
-        "GITHUB_REPOSITORY": REPOSITORY,
-        "GITHUB_SHA": SHA,
-        "GITHUB_EVENT_NAME": "workflow_dispatch",
-        "GITHUB_TRIGGERING_ACTOR": "alice",
-        "GITHUB_API_URL": hub.url,
-        "INPUT_TOKEN": TOKEN,
-        "INPUT_CONFIG": config,
-        "RUNNER_TEMP": tempfile.gettempdir(),
-        "GITHUB_WORKFLOW_REF": f"{REPOSITORY}/.github/workflows/evaluate.yml@refs/heads/main",
-    }
-    return job | given
+    workflow = f"{REPOSITORY}/.github/workflows/evaluate.yml@refs/heads/main"
+    step = {"INPUT_TOKEN": TOKEN, "INPUT_CONFIG": config, "GITHUB_WORKFLOW_REF": workflow}
+    return DISPATCHED | {"GITHUB_API_URL": hub.url} | step | given
 
 
 def wired(hub: FakeGitHub, config: str, **inputs: str) -> tuple[ActionContext, ActionPorts]:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.integration.action.tools import Stage
+from tests.integration.action.tools import DISPATCHED, Stage
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 from tests.servers.git_server import git_server
@@ -89,19 +89,9 @@ def context(hub: FakeGitHub, served: Path, folder: Path, **more: str) -> ActionC
     """The context of a step whose inputs and event are those."""
     folder.mkdir(exist_ok=True)
     with git_server(served) as (url, _):
-        environment = {
-            "PATH": os.environ["PATH"],
-            "GITHUB_REPOSITORY": REPOSITORY,
-            "GITHUB_SHA": SHA,
-            "GITHUB_EVENT_NAME": "workflow_dispatch",
-            "GITHUB_TRIGGERING_ACTOR": "alice",
-            "GITHUB_API_URL": hub.url,
-            "GITHUB_SERVER_URL": url,
-            "RUNNER_TEMP": str(folder),
-            "INPUT_TOKEN": TOKEN,
-            **more,
-        }
-        with ActionStep(environment, SignalClock()).parts() as (context, _):
+        servers = {"GITHUB_API_URL": hub.url, "GITHUB_SERVER_URL": url}
+        own = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(folder), "INPUT_TOKEN": TOKEN, **more}
+        with ActionStep(DISPATCHED | servers | own, SignalClock()).parts() as (context, _):
             return context
 
 

@@ -1,6 +1,5 @@
 """Every input of action.yml left empty, blank, or with blanks around it, as expressions and secrets that are not set leave it."""
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import trustme
 import yaml
 from msgspec import structs
 from msgspec.structs import replace
+from tests.integration.action.tools import DISPATCHED
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
@@ -36,18 +36,10 @@ Result = tuple[ActionContext, list[Record], RunPlan] | str
 def resolved(hub: FakeGitHub, folder: Path, **inputs: str) -> Result:
     """What the step makes of the inputs, or the sentence with which it refuses them. The runner sets every input."""
     given = DEFAULTS | BASE | {name.replace("_", "-"): text for name, text in inputs.items()}
-    environment = {
-        "GITHUB_REPOSITORY": REPOSITORY,
-        "GITHUB_SHA": SHA,
-        "GITHUB_EVENT_NAME": "workflow_dispatch",
-        "GITHUB_TRIGGERING_ACTOR": "alice",
-        "GITHUB_API_URL": hub.url,
-        "GITHUB_SERVER_URL": "http://127.0.0.1:1",
-        "RUNNER_TEMP": tempfile.gettempdir(),
-        **{f"INPUT_{name.upper()}": text for name, text in given.items()},
-    }
+    servers = {"GITHUB_API_URL": hub.url, "GITHUB_SERVER_URL": "http://127.0.0.1:1"}
+    own = {f"INPUT_{name.upper()}": text for name, text in given.items()}
     try:
-        with ActionStep(environment, SignalClock()).parts() as (context, ports):
+        with ActionStep(DISPATCHED | servers | own, SignalClock()).parts() as (context, ports):
             plan = ports.plan(CheckedOut(folder=str(folder), tree="t" * 40) if ports.needs_adapter else None)
     except EvalError as error:
         return error.sentence

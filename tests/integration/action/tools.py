@@ -1,6 +1,7 @@
 """The action's story before a real GitHub client, a real runner's files and a real plan; fakes stand for the machine."""
 
 import io
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,14 @@ from model_accuracy_eval.sinks.publisher import SinkParts
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (i, i + 1) for i in range(4))
 OURS = "github-actions[bot]"
+DISPATCHED = {
+    "GITHUB_REPOSITORY": REPOSITORY,
+    "GITHUB_SHA": SHA,
+    "GITHUB_EVENT_NAME": "workflow_dispatch",
+    "GITHUB_TRIGGERING_ACTOR": "alice",
+    "RUNNER_TEMP": tempfile.gettempdir(),
+}
+"""Variables of a step that alice has started."""
 
 JOB = ActionContext(
     repository=REPOSITORY,

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 import trustme
+from tests.servers import asking
 from tests.servers.asking import LIMITS, ask, question, said
 from tests.servers.fault_server import JSON, FaultServer, Style, default_answer, encode
 from tests.servers.http import Exchange, HttpServer
@@ -250,18 +251,10 @@ def test_invalid_addresses_are_refused(url: str) -> None:
 @pytest.mark.parametrize("loop", LOOPS)
 def test_rule_15_models_are_a_hint(models: object, ids: tuple[str, ...], loop: str) -> None:
     """Ids where there are some, nothing where the endpoint is broken."""
-
-    async def conversation() -> tuple[str, ...]:
-        chat = connect(Service(base_url=server.url), LIMITS)
-        try:
-            return await chat.models()
-        finally:
-            await chat.close()
-
     with FaultServer() as server:
         server.models = models
-        assert run(conversation(), loop) == ids
-    assert run(conversation(), loop) == ()
+        assert asking.models(server.url, loop) == ids
+    assert asking.models(server.url, loop) == ()
 
 
 def test_rule_05_an_open_end_after_done_is_not_waited_for() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.base_image import BASE
+from tests.integration.process import tools
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[3]
@@ -63,12 +64,7 @@ finally:
 
 
 def make_adapter(folder: Path, deploy: str, requirements: str | None = None) -> str:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "deploy.sh").write_text(deploy, encoding="utf-8")
-    (folder / "server.py").write_text(SERVER, encoding="utf-8")
-    if requirements is not None:
-        (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
-    return str(folder)
+    return tools.make_adapter(folder, deploy, requirements, SERVER)
 
 
 def get(port: int, path: str = "/v1/models", host: str = "127.0.0.1") -> str | None:

@@ -57,10 +57,10 @@ def alive(mark: str) -> list[int]:
     return found
 
 
-def make_adapter(folder: Path, deploy: str, requirements: str | None = None) -> str:
+def make_adapter(folder: Path, deploy: str, requirements: str | None = None, server: str = SERVER) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "deploy.sh").write_text(deploy, encoding="utf-8")
-    (folder / "server.py").write_text(SERVER, encoding="utf-8")
+    (folder / "server.py").write_text(server, encoding="utf-8")
     if requirements is not None:
         (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
     return str(folder)

@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from tests.servers.asking import LIMITS, ask, question, said
-from tests.servers.loops import LOOPS, run
+from tests.servers.asking import ask, models, question, said
+from tests.servers.loops import LOOPS
 from tests.servers.replay import Capture, ReplayServer, capture
 
-from model_accuracy_eval.client.chat import connect
-from model_accuracy_eval.records import Fault, Reply, Service, Usage
+from model_accuracy_eval.records import Fault, Reply, Usage
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 
 CUTS = [1 << 30, 1000, 61, 7]
@@ -140,13 +139,5 @@ def test_real_errors_become_faults_in_the_servers_words(name: str, kind: str, st
 )
 def test_real_lists_of_models(name: str, ids: tuple[str, ...]) -> None:
     """One server lists its model, another fails to."""
-
-    async def conversation() -> tuple[str, ...]:
-        chat = connect(Service(base_url=server.url), LIMITS)
-        try:
-            return await chat.models()
-        finally:
-            await chat.close()
-
     with ReplayServer(capture(name)) as server:
-        assert run(conversation()) == ids
+        assert models(server.url) == ids

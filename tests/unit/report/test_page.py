@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.packed_page import data_elements, index_of
 from tests.small_task import small_task
+from tests.unit.report import fixed_report
 
 from model_accuracy_eval.records import (
     Attempt,
@@ -84,15 +85,7 @@ def task(name: str = "sums") -> TaskSpec:
 
 def problem_result(number: int, why: tuple[VerdictReason, ...], *, gold: str = "4", wrong: str = "5") -> ProblemResult:
     said: dict[str, str] = {"right": gold, "wrong": wrong}
-    return ProblemResult(
-        problem=number,
-        n=len(why),
-        c=why.count("right"),
-        values=tuple(float(one == "right") for one in why),
-        answers=tuple(said.get(one) for one in why),
-        why=why,
-        references=(gold,),
-    )
+    return fixed_report.problem_result(number, why, tuple(said.get(one) for one in why), gold)
 
 
 def rows_of(problem_results: tuple[ProblemResult, ...], name: str, n: int) -> tuple[SummaryRow, ...]:

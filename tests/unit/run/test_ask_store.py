@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from tests.fake_ports import ManualClock, MemoryHub, MemoryStore, ScriptedChat, ScriptedSandbox, fake_ports
-from tests.unit.run.test_pipeline import ROWS, plan
+from tests.fake_ports import ManualClock, MemoryStore, ScriptedChat, ScriptedSandbox
+from tests.unit.run.test_pipeline import evaluate, plan
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import Refused
@@ -20,7 +20,6 @@ from model_accuracy_eval.records import (
     Service,
     Timings,
 )
-from model_accuracy_eval.run import pipeline
 
 JUDGE = "http://judge"
 FINDINGS = "predictions/vllm-api-stream-chat/demo_gsm8k_findings.jsonl"
@@ -57,15 +56,8 @@ class World:
             self.services.append(service)
             return {"judge": self.judge, "model": self.model}[role]
 
-        ports = fake_ports(
-            **{
-                "connect": connect,
-                "hub": MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS}),
-                "open_store": lambda _root: self.store,
-                **parts,
-            }
-        )
-        return pipeline.run(the_plan, ports)
+        own = {"connect": connect, "open_store": lambda _root: self.store}
+        return evaluate(the_plan, answering, **(own | parts))[0]
 
 
 def test_a_judge_decides_and_is_named() -> None:

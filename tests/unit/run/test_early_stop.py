@@ -1,11 +1,11 @@
 """Runs that stop once their gates are decided, on fake ports: what is asked, what is said, and what nobody may say."""
 
-import re
 from collections.abc import Callable
 from random import Random
 
 import pytest
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
+from tests.unit.run.test_pipeline import asked as place_of
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.commands.report import with_gates
@@ -49,12 +49,6 @@ def plan(*gates: str, n: int = 5, run: int = 0, stop: bool = True, **settings: o
         gates=gate_lines.parse("\n".join(f"{NAME}: {gate}" for gate in gates)),
         client_limits=ClientLimits(concurrency=8),
     )
-
-
-def place_of(request: Request) -> int:
-    number = re.search(r"\d+", request.messages[-1].content)
-    assert number is not None
-    return int(number.group())
 
 
 def answering(is_right: Callable[[int, int], bool]) -> ScriptedAnswer:

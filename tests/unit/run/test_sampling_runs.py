@@ -4,15 +4,16 @@ import json
 
 import pytest
 from msgspec.structs import replace
-from tests.fake_ports import MemoryHub, MemoryStore, ScriptedChat, fake_ports
-from tests.unit.run.test_pipeline import ROWS, plan, right
+from tests.fake_ports import MemoryStore, ScriptedChat
+from tests.unit.run import test_pipeline
+from tests.unit.run.test_pipeline import plan, right
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, SamplingSetting, Service, Shard
 from model_accuracy_eval.report import comment, history, terminal
 from model_accuracy_eval.report.remarks import service_notes
-from model_accuracy_eval.run import pipeline, previous_run
+from model_accuracy_eval.run import previous_run
 from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run_folder import history_file, shard_folders
 from model_accuracy_eval.run_folder.shard_folders import ShardFolder
@@ -35,9 +36,8 @@ def evaluate(
 ) -> tuple[Report, MemoryStore, ScriptedChat]:
     folder, chat = store or MemoryStore(), ScriptedChat(right)
     chat.known_samplers = samplers
-    hub = MemoryHub({demo.WORD_PROBLEMS.data.name: ROWS})
-    ports = fake_ports(chat=chat, hub=hub, open_store=lambda _: folder, open_archive=lambda _: base)
-    return pipeline.run(the_plan, ports), folder, chat
+    parts = {"chat": chat, "open_store": lambda _: folder, "open_archive": lambda _: base}
+    return test_pipeline.evaluate(the_plan, right, **parts)[0], folder, chat
 
 
 def compared(first: tuple[SamplingSetting, Samplers], second: tuple[SamplingSetting, Samplers]) -> tuple[str, ...]:
