@@ -14,7 +14,7 @@ from typing import Any
 
 from model_accuracy_eval.client import wire_format
 from model_accuracy_eval.records import DataFile, Prompt, Request, TableFile, TaskSpec
-from model_accuracy_eval.system.tables_and_media import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 from model_accuracy_eval.tasks import preparation, rows
 
 PICTURE_BYTES = 30_000

@@ -36,7 +36,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResult
-from model_accuracy_eval.system import tables_and_media
+from model_accuracy_eval.system import media_files
 from model_accuracy_eval.tasks import preparation, rows
 
 FOLDER = Path(__file__).parent / "unit" / "tasks" / "fixtures"
@@ -63,7 +63,7 @@ def read(file: DataFile, fields: tuple[str, ...]) -> list[DataRow]:
     lines = "\n".join(json.dumps(row) for row in fixture(place(file))["rows"])
     own = tuple(field for field in fields if field not in file.adds)
     parsed = rows.parse(f"{place(file).stem}.jsonl", lines.encode(), own)
-    named = (tables_and_media.with_pictures("a row", _with_pictures(row), file.pictures, FOLDER) for row in parsed)
+    named = (media_files.with_pictures("a row", _with_pictures(row), file.pictures, FOLDER) for row in parsed)
     found = [{**row, **file.adds} for row in named]
     # The files of further subjects have the columns of the first one's; those of other kinds have rows of their own.
     return found + [row for other in file.more if place(other).is_file() for row in read(other, fields)]

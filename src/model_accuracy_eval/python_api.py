@@ -17,7 +17,7 @@ from model_accuracy_eval.ports import Activity, ProgressDisplay, Sink
 from model_accuracy_eval.records import Comparison, Counts, Report, Settings
 from model_accuracy_eval.rescoring.rescoring_result import Rescored
 from model_accuracy_eval.rescoring.saved_files import RescoreOptions, rescored
-from model_accuracy_eval.run import engines, pipeline, plan_parts, resolve
+from model_accuracy_eval.run import engines, pipeline, plan_parts, setting_values
 from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run.previous_run import compare as compare_runs
 from model_accuracy_eval.run_folder.run_archive import open_archive
@@ -109,7 +109,7 @@ def rescore(
     environ = os.environ if environ is None else environ
     paths = [files] if isinstance(files, (str, os.PathLike)) else files
     given = RescoreOptions(
-        settings=resolve.read(values, "the arguments"),
+        settings=setting_values.read(values, "the arguments"),
         task=task,
         claimed=None if claimed is None else os.fspath(claimed),
         diff=None if diff is None else os.fspath(diff),

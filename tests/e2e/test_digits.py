@@ -12,7 +12,7 @@ from tests.waiting import free_port, is_open
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.system.tables_and_media import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 from model_accuracy_eval.tasks import rows
 
 sys.path.insert(0, str(command.ADAPTER))

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 from tests.e2e import command
 
-from model_accuracy_eval.run import resolve
+from model_accuracy_eval.run import setting_values
 
 
 def test_the_files_are_read_by_those_they_are_for(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_the_files_are_read_by_those_they_are_for(tmp_path: Path) -> None:
     assert set(step["with"]) <= set(action["inputs"])
     assert (step["with"]["gate"], step["with"]["model"]) == (gate, "weights: #1")
     file = tmp_path / "accuracy-eval.yaml"
-    settings = resolve.read(resolve.yaml_values(file.read_text(), str(file)), str(file))
+    settings = setting_values.read(setting_values.yaml_values(file.read_text(), str(file)), str(file))
     assert settings["datasets"] == ("demo_arithmetic",)
     assert settings["gate"] == (gate,)
     assert yaml.safe_load((tmp_path / "accuracy.yml").read_text()) == {"hardware": "npu"}

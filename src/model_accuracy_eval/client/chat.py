@@ -22,8 +22,8 @@ from model_accuracy_eval.records import (
     Samplers,
     Service,
 )
+from model_accuracy_eval.system.media_files import MediaFiles
 from model_accuracy_eval.system.retry import Failure
-from model_accuracy_eval.system.tables_and_media import MediaFiles
 
 # Which samplers a service applies on its own, and which neutral values it accepts in requests.
 #

@@ -33,7 +33,7 @@ from model_accuracy_eval.records import (
     Samplers,
     Service,
 )
-from model_accuracy_eval.system.tables_and_media import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 
 _NEWS_SECONDS = 0.5
 _LOST_IN_A_ROW = 10

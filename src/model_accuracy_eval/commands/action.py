@@ -38,7 +38,7 @@ from model_accuracy_eval.records import Outcome, RunPlan, Settings
 from model_accuracy_eval.records.plan import is_artifact
 from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.report.endings import error_outcome
-from model_accuracy_eval.run import engines, pipeline, plan_parts, resolve
+from model_accuracy_eval.run import engines, pipeline, plan_parts, setting_values
 from model_accuracy_eval.run.build import lacks_npus
 from model_accuracy_eval.run_folder import shard_folders
 from model_accuracy_eval.run_folder.run_archive import open_archive
@@ -200,7 +200,7 @@ class ActionStep:
         }
 
     def _typed(self, rows: Mapping[str, Setting]) -> dict[str, Any]:
-        return resolve.read(self.inputs(rows), _INPUTS, rows)
+        return setting_values.read(self.inputs(rows), _INPUTS, rows)
 
     def sweep(self) -> None:
         """Runs the post step: closes and removes what a killed main step left behind."""
@@ -221,7 +221,7 @@ class ActionStep:
 def _block(text: str) -> dict[str, Any]:
     """The settings in the input of that name. What has an input of its own and is given there, too, is that."""
     source = "the action's input `settings`"
-    return {str(name).replace("_", "-"): value for name, value in resolve.yaml_values(text, source).items()}
+    return {str(name).replace("_", "-"): value for name, value in setting_values.yaml_values(text, source).items()}
 
 
 class _Evaluation:
@@ -237,7 +237,7 @@ class _Evaluation:
         self._artifact_name = ""
         # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
         early: dict[str, Any] = {name: self._values[name] for name in ("label", "endpoint") if name in self._values}
-        first = resolve.merge(resolve.read(early, _INPUTS))
+        first = setting_values.merge(setting_values.read(early, _INPUTS))
         self._needs_adapter = not first.endpoint and self._values.get("mode") not in {"merge", "eval"}
         self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock.check)
         event = step.step.event()

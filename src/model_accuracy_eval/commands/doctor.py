@@ -16,7 +16,7 @@ from model_accuracy_eval.adapter.adapter_files import port_owner
 from model_accuracy_eval.commands import doctor_service
 from model_accuracy_eval.commands.doctor_service import Finding
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.hubs.data_fetch import PLACES
+from model_accuracy_eval.hubs.data_sources import PLACES
 from model_accuracy_eval.hubs.file_hub import cache_folder
 from model_accuracy_eval.run.build import ApiKeys
 from model_accuracy_eval.sandbox.backends import open_sandbox

@@ -13,7 +13,7 @@ from model_accuracy_eval.commands.options import given_settings, setting_options
 from model_accuracy_eval.errors import BadValue, EvalError
 from model_accuracy_eval.ports import Archive, Ports
 from model_accuracy_eval.records import DataFile, DataRow, Gate, PreparedDataset, Record, RunPlan
-from model_accuracy_eval.run import engines, plan_parts, preflight, resolve
+from model_accuracy_eval.run import engines, plan_parts, preflight, setting_values
 from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
 from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
@@ -200,7 +200,7 @@ def planned(
     open_archive: Callable[[str], Archive],
 ) -> ShardPlan:
     """The shards of a run with these settings; `baseline` names the run that says how long samples take."""
-    settings = resolve.merge(resolve.read(values, "the shards' settings"))
+    settings = setting_values.merge(setting_values.read(values, "the shards' settings"))
     fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
     data, make_rows = hub(environment, fetch=fetch), trusted_python(environment)
 

@@ -15,8 +15,9 @@ from model_accuracy_eval.errors import BadReuse, BadValue, UsageError
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
 from model_accuracy_eval.records.report import is_verdict
-from model_accuracy_eval.report import exports, lm_eval_results, terminal
-from model_accuracy_eval.report.exports import ExportedRun, HubDataset, NamedFile, exported_run
+from model_accuracy_eval.report import exports, lm_eval_results, model_card, terminal
+from model_accuracy_eval.report.exports import ExportedRun, NamedFile, exported_run
+from model_accuracy_eval.report.model_card import HubDataset
 from model_accuracy_eval.run import outcome, previous_run, resolve
 from model_accuracy_eval.run_folder import journal, runfile, saved_plan
 from model_accuracy_eval.run_folder.manifest import MANIFEST
@@ -29,7 +30,7 @@ from model_accuracy_eval.sinks import run_files
 
 FORMS: Mapping[str, Callable[[ExportedRun, Mapping[str, HubDataset]], Iterable[NamedFile]]] = {
     "junit": lambda run, _: exports.junit(run),
-    "model-card": exports.model_card,
+    "model-card": model_card.model_card,
     "lm-eval": lambda run, _: lm_eval_results.files(run),
     "benchmark-action": lambda run, _: exports.benchmark_entries(run),
 }
@@ -89,7 +90,7 @@ def render(kept: Report, store: Store) -> list[str]:
 
 def _exported(run: str, forms: Iterable[str], folder: str, hub_datasets: Iterable[str]) -> Iterator[Path]:
     """Writes a run's files in these forms; yields their paths."""
-    hubs = exports.parse_hub_datasets(hub_datasets)
+    hubs = model_card.parse_hub_datasets(hub_datasets)
     archive = open_archive(run)
     exported = exported_run(runfile.kept_report(archive), archive)
     for name, content in (file for form in forms for file in FORMS[form](exported, hubs)):

@@ -15,7 +15,7 @@ from model_accuracy_eval.commands.options import complete_datasets, terminal_wid
 from model_accuracy_eval.errors import BadData, BadValue, Unfetched, UsageError
 from model_accuracy_eval.ports import DataHub
 from model_accuracy_eval.records import ClientLimits, DataFile, DataRow, PreparedDataset, RunPlan, TaskSpec
-from model_accuracy_eval.run import build, plan_parts, preflight, resolve
+from model_accuracy_eval.run import build, plan_parts, preflight, setting_values
 from model_accuracy_eval.run.resolve import sampling
 from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.scoring.code.code_task_trials import has_trials, runs_programs
@@ -144,7 +144,7 @@ def init_task(file: str, data_dir: str | None, columns: tuple[str, ...], out: st
 def check_tasks(names: tuple[str, ...], **options: Any) -> None:
     """Try datasets without a model: their rows, and whether the tests of code tasks tell right from wrong."""
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
-    settings = resolve.merge(resolve.read({**given, "datasets": names}, "the arguments"))
+    settings = setting_values.merge(setting_values.read({**given, "datasets": names}, "the arguments"))
     library = plan_parts.library_of(settings, os.environ)
     chosen = tuple(task for name in names for task in library.find(name).tasks)
     plan = RunPlan(

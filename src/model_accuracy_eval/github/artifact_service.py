@@ -16,14 +16,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.github import artifact_transfer
-from model_accuracy_eval.github.artifact_transfer import (
-    ArtifactRequests,
-    ArtifactResponse,
-    BlockUpload,
-    Contents,
-    ZipMember,
-)
+from model_accuracy_eval.github import folder_zip
+from model_accuracy_eval.github.artifact_transfer import ArtifactRequests, ArtifactResponse, BlockUpload
+from model_accuracy_eval.github.folder_zip import Contents, ZipMember
 from model_accuracy_eval.records.report import UploadedArtifact
 from model_accuracy_eval.system.clock import in_background
 
@@ -82,7 +77,7 @@ class ArtifactProtocolV4:
         if not url:
             raise PublishFailed(f"The artifact service created '{name}' but gave no address to upload it to.")
         upload = BlockUpload(url, self.requests)
-        notes = artifact_transfer.write_zip(contents, upload)
+        notes = folder_zip.write_zip(contents, upload)
         upload.commit()
         fields = {"name": name, "size": str(upload.size), "hash": f"sha256:{upload.sha256}"}
         finished = _granted(self._call("FinalizeArtifact", fields), "FinalizeArtifact")
@@ -150,7 +145,7 @@ class ArtifactProtocolV3:
                 try:
                     total += self._add(f"{container}?itemPath={urllib.parse.quote(f'{name}/{file.name}')}", file)
                 except OSError as error:
-                    notes.append(artifact_transfer.unreadable(file, error))
+                    notes.append(folder_zip.unreadable(file, error))
         self._call("The end of the upload", "PATCH", {"artifactName": name}, {"Size": total})
         return FinishedUpload(id=None, digest=None, size=total, notes=tuple(notes))
 
@@ -160,7 +155,7 @@ class ArtifactProtocolV3:
             if not size:
                 self._put(url, b"", {})  # an empty file has no range
             start = 0
-            for piece in artifact_transfer.pieces(file, size):
+            for piece in folder_zip.pieces(file, size):
                 self._put(url, piece, {"Content-Range": f"bytes {start}-{start + len(piece) - 1}/{size}"})
                 start += len(piece)
             return start
@@ -224,7 +219,7 @@ class ArtifactService:
                 f"'{name}' cannot be the name of an artifact, which has none of {_FORBIDDEN!r}; "
                 f"'{safe_name(name)}' can."
             )
-        contents = artifact_transfer.list_contents(folder)
+        contents = folder_zip.list_contents(folder)
         days, notes = self._retention(retention_days)
         with ArtifactRequests(self._sleep) as requests:
             found = self._by_v4(requests, name, contents, days) or self._by_v3(requests, name, contents, days)

@@ -21,7 +21,7 @@ from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
 from model_accuracy_eval.hubs.weights_listing import hash_of_bytes, known_hash, new_hash
 from model_accuracy_eval.ports import RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, HubSplit, Record, RowsPin, TableFile
-from model_accuracy_eval.system import tables_and_media
+from model_accuracy_eval.system import table_files
 from model_accuracy_eval.system.local_files import parts
 
 LOCK_FILE = "accuracy-data.lock"
@@ -207,7 +207,7 @@ def _unpacked(path: Path) -> bytes:
 
 def _verified(path: Path, file: DataFile) -> DataBytes:
     content: bytes | TableFile
-    if path.name.endswith(tables_and_media.ENDINGS):
+    if path.name.endswith(table_files.ENDINGS):
         content, size = TableFile(path=str(path)), path.stat().st_size
         digest = hash_of(path, file) if known_hash(file) else None
     else:

@@ -9,18 +9,10 @@ from pathlib import Path
 import httpx
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.hubs import hub_requests
+from model_accuracy_eval.hubs import download
+from model_accuracy_eval.hubs.download import Download, disk_refusal, run_all, run_checking, tenths
 from model_accuracy_eval.hubs.hub_listings import HuggingFace, ModelScope
-from model_accuracy_eval.hubs.hub_requests import (
-    Download,
-    HubRequests,
-    WeightsHub,
-    disk_refusal,
-    new_client,
-    run_all,
-    run_checking,
-    tenths,
-)
+from model_accuracy_eval.hubs.hub_requests import HubRequests, WeightsHub, new_client
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightFile,
@@ -90,7 +82,7 @@ class CachedCommit:
 
     def locked(self, say: Callable[[str], object]) -> AbstractAsyncContextManager[None]:
         waiting = f"Another run is fetching {self._weights.reference}; waiting for it."
-        return hub_requests.locked(self._lock, lambda: say(waiting))
+        return download.locked(self._lock, lambda: say(waiting))
 
 
 def _size(path: Path) -> int | None:

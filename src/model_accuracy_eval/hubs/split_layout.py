@@ -13,9 +13,9 @@ import yaml
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import HubSplit, Record
-from model_accuracy_eval.system import tables_and_media
+from model_accuracy_eval.system import table_files
 
-DATA_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", *tables_and_media.ENDINGS)
+DATA_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", *table_files.ENDINGS)
 """Endings of data files that a task names without one, in the order in which they are looked for."""
 
 Splits = Mapping[str, tuple[str, ...]]

@@ -27,7 +27,7 @@ from model_accuracy_eval.rescoring.rescore import OnDisagreement, ReadReplies, R
 from model_accuracy_eval.rescoring.rescoring_result import Rescored, of_groups
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedReply, name_of
 from model_accuracy_eval.rescoring.shapes.reply_files import ShapedFile, open_replies
-from model_accuracy_eval.run import engines, plan_parts, resolve
+from model_accuracy_eval.run import engines, plan_parts, setting_values
 from model_accuracy_eval.run.resolve import check_judging, sampling
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
 from model_accuracy_eval.run_folder import journal
@@ -119,7 +119,7 @@ def _diff_file(path: str) -> Iterator[OnDisagreement]:
 
 def _batches(paths: Sequence[str], given: RescoreOptions, environment: Mapping[str, str]) -> Iterator[_Batch]:
     """Runs of this program go by their own plans, all other files by the settings alone."""
-    settings = resolve.merge(given.settings)
+    settings = setting_values.merge(given.settings)
     library = plan_parts.library_of(settings, environment)
     named = library.find(given.task) if given.task else NamedTasks(())
     for task in named.tasks:

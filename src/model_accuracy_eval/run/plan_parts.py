@@ -16,7 +16,8 @@ from model_accuracy_eval.records import DataFile, DataRow, JSONObject, RunPlan, 
 from model_accuracy_eval.report import endings
 from model_accuracy_eval.run import build
 from model_accuracy_eval.run.build import data_fetch, hub
-from model_accuracy_eval.run.resolve import merge, read, refuse_workflow_settings, resolve, yaml_values
+from model_accuracy_eval.run.resolve import resolve
+from model_accuracy_eval.run.setting_values import merge, read, refuse_workflow_settings, yaml_values
 from model_accuracy_eval.run_folder import runfile, saved_plan
 from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
 from model_accuracy_eval.run_folder.runfile import RUN_FILE

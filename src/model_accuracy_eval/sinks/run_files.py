@@ -14,7 +14,7 @@ from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run_folder import journal, manifest, predictions, results, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
-from model_accuracy_eval.system.tables_and_media import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 
 MadeFile = tuple[str, Callable[[], bytes | Iterable[bytes] | None]]
 """A name, and how its content is made, in parts where it may be large; None: the file is left as it is."""

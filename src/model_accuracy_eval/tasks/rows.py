@@ -16,7 +16,7 @@ from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows, RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsPin, RowsSource, RowsStatus, TableFile
 from model_accuracy_eval.records.problem import marked
-from model_accuracy_eval.system import tables_and_media
+from model_accuracy_eval.system import media_files, table_files
 from model_accuracy_eval.tasks import row_formats
 
 _Rows = Sequence[dict[str, Any]]
@@ -183,7 +183,7 @@ def _rows_of(file: DataFile, data: DataBytes, fields: Sequence[str]) -> Sequence
         return rows
     folder = Path(data.place).parent
     return [
-        tables_and_media.with_pictures(f"{data.place}, row {number}", row, file.pictures, folder)
+        media_files.with_pictures(f"{data.place}, row {number}", row, file.pictures, folder)
         for number, row in enumerate(rows, start=1)
     ]
 
@@ -196,21 +196,21 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> Sequence
     """
     suffix = PurePath(name.removesuffix(".gz")).suffix.lower()
     entries: Iterator[tuple[str, Any]]
-    if suffix in tables_and_media.ENDINGS or isinstance(data, TableFile):
-        entries = ((f"row {number}", row) for number, row in enumerate(tables_and_media.rows(name, data), start=1))
+    if suffix in table_files.ENDINGS or isinstance(data, TableFile):
+        entries = ((f"row {number}", row) for number, row in enumerate(table_files.rows(name, data), start=1))
     elif suffix in _READERS:
         entries = _READERS[suffix](name, data, fields)
     elif suffix in _SPREADSHEETS:
         raise BadData(f"{name}: spreadsheets are read as they export them: save it as `CSV UTF-8`.")
     else:
         raise BadData(
-            f"{name}: rows are read from {', '.join((*_READERS, *tables_and_media.ENDINGS[:-1]))} and "
-            f"{tables_and_media.ENDINGS[-1]} files (each also as .gz), not from '{suffix}'."
+            f"{name}: rows are read from {', '.join((*_READERS, *table_files.ENDINGS[:-1]))} and "
+            f"{table_files.ENDINGS[-1]} files (each also as .gz), not from '{suffix}'."
         )
     rows = [_checked(f"{name}, {place}", row, fields) for place, row in entries]
     if isinstance(data, bytes) and b";base64," in data:
         numbered = enumerate(rows, start=1)
-        rows = [tables_and_media.with_data_uris(f"{name}, row {number}", row) for number, row in numbered]
+        rows = [media_files.with_data_uris(f"{name}, row {number}", row) for number, row in numbered]
     if not rows:
         raise BadData(f"{name}: there is not a single row in it.")
     return rows

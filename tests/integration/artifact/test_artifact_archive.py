@@ -11,7 +11,7 @@ from tests.integration.artifact.tools import Client, unzipped
 from tests.servers.artifact_service import ArtifactServer
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.github import artifact_transfer
+from model_accuracy_eval.github import artifact_transfer, folder_zip
 
 
 class Memory:
@@ -31,8 +31,8 @@ class Memory:
 
 def archived(folder: Path) -> tuple[dict[str, bytes | None], list[str]]:
     drain = Memory()
-    contents = artifact_transfer.list_contents(str(folder))
-    notes = artifact_transfer.write_zip(contents, drain)
+    contents = folder_zip.list_contents(str(folder))
+    notes = folder_zip.write_zip(contents, drain)
     return unzipped(drain.data), [*contents.notes, *notes]
 
 
@@ -65,10 +65,10 @@ def test_file_that_vanishes(tmp_path: Path) -> None:
     for name in ("a", "b", "c/d"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
-    contents = artifact_transfer.list_contents(str(tmp_path))
+    contents = folder_zip.list_contents(str(tmp_path))
     (tmp_path / "b").unlink()
     drain = Memory()
-    notes = artifact_transfer.write_zip(contents, drain)
+    notes = folder_zip.write_zip(contents, drain)
     assert unzipped(drain.data) == {"a": b"a", "c/d": b"c/d"}
     assert notes == ["'b' is not in the artifact, or not all of it: No such file or directory."]
 
@@ -116,14 +116,14 @@ def test_file_that_shrinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """A log that is cut while it is read leaves a sound archive with what could be read."""
     log = tmp_path / "deploy.log"
     log.write_bytes(b"x" * 20_000_000)
-    read = artifact_transfer.pieces
+    read = folder_zip.pieces
 
     def cutting(file: BinaryIO, size: int) -> object:
         for piece in read(file, size):
             os.truncate(log, 10)
             yield piece
 
-    monkeypatch.setattr(artifact_transfer, "pieces", cutting)
+    monkeypatch.setattr(folder_zip, "pieces", cutting)
     files, notes = archived(tmp_path)
     assert files == {"deploy.log": b"x" * artifact_transfer.PIECE_BYTES}
     assert notes == []
@@ -141,7 +141,7 @@ def test_deflated(tmp_path: Path) -> None:
     """Reports are text, and are kept small."""
     (tmp_path / "page.html").write_text("<p>figure</p>" * 10_000)
     drain = Memory()
-    artifact_transfer.write_zip(artifact_transfer.list_contents(str(tmp_path)), drain)
+    folder_zip.write_zip(folder_zip.list_contents(str(tmp_path)), drain)
     assert len(drain.data) < 3000
     (tmp_path / "zip").write_bytes(drain.data)
     with zipfile.ZipFile(tmp_path / "zip") as archive:

@@ -14,8 +14,8 @@ from tests.servers.loops import run
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Media, MediaPlace, Message, Request, Service, TableFile
-from model_accuracy_eval.system import tables_and_media
-from model_accuracy_eval.system.tables_and_media import MediaFiles
+from model_accuracy_eval.system import table_files
+from model_accuracy_eval.system.media_files import MediaFiles
 
 SOUND, FILM = b"RIFF\x24\0\0\0WAVEfmt ", b"\0\0\0\x18ftypmp42"
 
@@ -79,7 +79,7 @@ def test_each_kind_has_its_part(tmp_path: Path) -> None:
 def test_a_file_that_changes_during_the_run_is_a_sentence(tmp_path: Path) -> None:
     """Never another picture under the same question."""
     path = write_table(tmp_path / "a.parquet", [{"image": stored(png(n))} for n in range(3)])
-    references = [row["image"] for row in tables_and_media.rows("a", TableFile(path=str(path)))]
+    references = [row["image"] for row in table_files.rows("a", TableFile(path=str(path)))]
     write_table(path, [{"image": stored(png(n))} for n in (0, 9)])
     files = MediaFiles()
     assert files.read(references[0]) == png(0)

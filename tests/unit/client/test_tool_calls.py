@@ -15,7 +15,7 @@ from tests.servers.tool_server import HABITS, IN_TURNS, NO_IDS, Call, check
 from model_accuracy_eval.client.stream_parser import StreamParser
 from model_accuracy_eval.client.wire_format import assemble_calls, encode_request, tool_messages
 from model_accuracy_eval.records import Message, Request, ToolCall, ToolRound, ToolUse
-from model_accuracy_eval.system.tables_and_media import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 
 ARGUMENTS = st.dictionaries(st.text(max_size=6), st.text(max_size=12), max_size=2).map(
     lambda one: json.dumps(one, ensure_ascii=False)

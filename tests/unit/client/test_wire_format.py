@@ -8,7 +8,7 @@ import pytest
 
 from model_accuracy_eval.client import wire_format
 from model_accuracy_eval.records import Message, Request, Usage
-from model_accuracy_eval.system.tables_and_media import MediaFiles
+from model_accuracy_eval.system.media_files import MediaFiles
 
 
 def raw(tree: Any) -> msgspec.Raw:

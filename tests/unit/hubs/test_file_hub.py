@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.hubs.data_fetch import source
+from model_accuracy_eval.hubs.data_sources import source
 from model_accuracy_eval.hubs.file_hub import FileHub
 from model_accuracy_eval.records import DataBytes, DataFile
 

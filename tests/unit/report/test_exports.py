@@ -14,8 +14,9 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import AskedPart, Attempt, DataFile, Interval, Loglikelihood, Report
 from model_accuracy_eval.records.problem import HubSplit
-from model_accuracy_eval.report import exports, lm_eval_results
-from model_accuracy_eval.report.exports import AskedProblem, ExportedRun, HubDataset, file_name
+from model_accuracy_eval.report import exports, lm_eval_results, model_card
+from model_accuracy_eval.report.exports import AskedProblem, ExportedRun, file_name
+from model_accuracy_eval.report.model_card import HubDataset
 
 etree: Any = pytest.importorskip("lxml.etree")  # sacrebleu brings it
 HOSTILE = "a\x00\x0b\x1b[31m <b>&amp;]]> \"'\ud800\uffff\n]]>é"
@@ -144,7 +145,11 @@ def test_hostile_texts_are_texts_in_every_form() -> None:
     result = replace(result, dataset=told, notes=(told,))
     report = replace(report, dataset_results=(result,), environment={told: told})
     run = exported(report, lambda problem, index: Attempt(problem=problem, index=index, text=told))
-    for name, content in [*exports.benchmark_entries(run), *lm_eval_results.files(run), *exports.model_card(run, {})]:
+    for name, content in [
+        *exports.benchmark_entries(run),
+        *lm_eval_results.files(run),
+        *model_card.model_card(run, {}),
+    ]:
         assert ".." not in name
         assert content
     assert file_name("../../etc/x y") == "_.._etc_x_y"
@@ -153,7 +158,7 @@ def test_hostile_texts_are_texts_in_every_form() -> None:
 def test_the_card_is_read_by_the_hubs_own_library() -> None:
     """Both forms; the leaderboard's entry names what was measured."""
     hub = {"demo_gsm8k": HubDataset("openai/gsm8k", "main")}
-    written = dict(exports.model_card(exported(whole()), hub))
+    written = dict(model_card.model_card(exported(whole()), hub))
     assert list(written) == [".eval_results/demo_gsm8k.yaml", "model-index.yaml"]
     name, results = model_index_to_eval_results(yaml.safe_load(written["model-index.yaml"])["model-index"])
     told = [(each.dataset_type, each.dataset_config, each.metric_type, each.metric_value) for each in results]
@@ -176,10 +181,10 @@ def test_a_dataset_of_a_hub_names_its_place_itself() -> None:
     split = HubSplit(hf="owner/name", config="sub", revision="abc")
     task = replace(find("demo_gsm8k"), data=DataFile(name="x", split=split))
     plan = replace(report.plan, tasks=(task,))
-    written = dict(exports.model_card(exported(replace(report, plan=plan)), {}))
+    written = dict(model_card.model_card(exported(replace(report, plan=plan)), {}))
     (entry,) = yaml.safe_load(written[".eval_results/demo_gsm8k.yaml"])
     assert entry["dataset"] == {"id": "owner/name", "task_id": "sub", "revision": "abc"}
-    assert list(dict(exports.model_card(exported(report), {}))) == ["model-index.yaml"]
+    assert list(dict(model_card.model_card(exported(report), {}))) == ["model-index.yaml"]
 
 
 def test_a_part_of_a_benchmark_is_no_figure_of_it() -> None:
@@ -192,7 +197,7 @@ def test_a_part_of_a_benchmark_is_no_figure_of_it() -> None:
         (lost, "2 samples of demo_gsm8k"),
     ]:
         with pytest.raises(BadValue, match=words):
-            list(exports.model_card(exported(report), {}))
+            list(model_card.model_card(exported(report), {}))
 
 
 @pytest.mark.parametrize("estimated", [True, False])
@@ -202,7 +207,7 @@ def test_estimates_of_a_part_are_no_figures_of_the_whole(estimated: bool) -> Non
     part = AskedPart(read=210, planned=1000, problems=200, left_inside=False, estimated=estimated)
     result = replace(report.dataset_results[0], part=part)
     run = exported(replace(report, dataset_results=(result,)))
-    for form in (lm_eval_results.files, exports.benchmark_entries, lambda run: exports.model_card(run, {})):
+    for form in (lm_eval_results.files, exports.benchmark_entries, lambda run: model_card.model_card(run, {})):
         if estimated:
             with pytest.raises(BadValue, match="no further than its gates needed .21 % of the requests."):
                 list(form(run))
@@ -248,7 +253,7 @@ def test_a_benchmark_chart_gets_entries_by_what_is_better() -> None:
 def test_places_of_leaderboards_are_checked(text: str) -> None:
     """With an example of a right one."""
     with pytest.raises(BadValue, match="such as gsm8k=openai/gsm8k:main"):
-        exports.parse_hub_datasets([text])
+        model_card.parse_hub_datasets([text])
 
 
 def test_lm_eval_gets_log_likelihoods_as_pairs() -> None:

@@ -12,7 +12,7 @@ from tests.unit.run.spellings import SPELLINGS
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Settings
-from model_accuracy_eval.run.resolve import merge, read, yaml_values
+from model_accuracy_eval.run.setting_values import merge, read, yaml_values
 from model_accuracy_eval.settings import table
 
 NAMES = [setting.name for setting in table()]

@@ -16,7 +16,7 @@ import pytest
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Media, MediaPlace, TableFile
-from model_accuracy_eval.system import tables_and_media
+from model_accuracy_eval.system import media_files, table_files
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -107,7 +107,7 @@ def test_rows_are_those_of_another_reader(kind: str) -> None:
     read = parquet.read_table(io.BytesIO(content)) if "Arrow" not in kind else table(seed)
     wanted = plain(read.to_pylist())
     assert len(wanted) == ROWS
-    assert list(tables_and_media.rows("a.parquet", content)) == wanted
+    assert list(table_files.rows("a.parquet", content)) == wanted
 
 
 def test_encodings_of_other_writers_are_read() -> None:
@@ -115,7 +115,7 @@ def test_encodings_of_other_writers_are_read() -> None:
     rows = [{"n": 7 * place, "x": place / 8, "text": f"row {place}", "more": f"row {place}"} for place in range(ROWS)]
     encodings = {"n": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT", "text": "DELTA_BYTE_ARRAY", "more": "DELTA_LENGTH_BYTE_ARRAY"}  # fmt: skip
     content = as_parquet(pyarrow.Table.from_pylist(rows), use_dictionary=False, column_encoding=encodings)
-    assert list(tables_and_media.rows("a.parquet", content)) == rows
+    assert list(table_files.rows("a.parquet", content)) == rows
 
 
 def damaged(content: bytes, seed: int) -> bytes:
@@ -148,7 +148,7 @@ def test_a_damaged_file_is_a_sentence(seed: int) -> None:
 def said(content: bytes) -> str:
     """What is said of a file with damage, if it is seen; otherwise how many rows it has."""
     try:
-        found = list(tables_and_media.rows("a.parquet", content))
+        found = list(table_files.rows("a.parquet", content))
     except BadData as error:
         return re.fullmatch(
             r"a\.parquet is no Parquet or Arrow file that could be read: ((?!.*unwrap\(\)).{1,300})\.", error.sentence
@@ -171,7 +171,7 @@ def test_pictures_stay_in_the_file(tmp_path: Path) -> None:
     ]
     path = tmp_path / "a.parquet"
     path.write_bytes(as_parquet(pyarrow.Table.from_pylist(rows)))
-    found = list(tables_and_media.rows("a", TableFile(path=str(path))))[40]
+    found = list(table_files.rows("a", TableFile(path=str(path))))[40]
     place = MediaPlace(file=str(path), row=40, path=("image", "bytes"))
     digest = hashlib.sha256(PNG).hexdigest()
     assert found["image"] == Media(kind="image", format="png", sha256=digest, size=len(PNG), name="a.png", place=place)
@@ -191,13 +191,13 @@ def test_pictures_in_any_order_are_the_right_ones(tmp_path: Path, monkeypatch: p
     ]
     path = tmp_path / "a.parquet"
     path.write_bytes(as_parquet(pyarrow.Table.from_pylist(rows)))
-    found = [(n, row) for n, row in enumerate(tables_and_media.rows("a", TableFile(path=str(path))))]
+    found = [(n, row) for n, row in enumerate(table_files.rows("a", TableFile(path=str(path))))]
     chance.shuffle(found)
     read: list[str] = []
 
-    batches = tables_and_media.batches
-    monkeypatch.setattr(tables_and_media, "batches", lambda one: read.append(one) or batches(one))  # type: ignore[func-returns-value]
-    files = tables_and_media.MediaFiles()
+    batches = table_files.batches
+    monkeypatch.setattr(media_files, "batches", lambda one: read.append(one) or batches(one))  # type: ignore[func-returns-value]
+    files = media_files.MediaFiles()
     for number, row in found:
         assert files.read(row["image"]) == rows[number]["image"]["bytes"]
         assert files.read(row["more"][1]) == rows[number]["more"][1]
@@ -207,10 +207,10 @@ def test_pictures_in_any_order_are_the_right_ones(tmp_path: Path, monkeypatch: p
 MEASURED = """
 import resource, sys
 from model_accuracy_eval.records import TableFile
-from model_accuracy_eval.system import tables_and_media
+from model_accuracy_eval.system import media_files, table_files
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-files = tables_and_media.MediaFiles()
-references = [row["image"] for row in tables_and_media.rows("a", TableFile(path=sys.argv[1]))]
+files = media_files.MediaFiles()
+references = [row["image"] for row in table_files.rows("a", TableFile(path=sys.argv[1]))]
 sizes = sum(len(files.read(media)) for media in references)
 print(sizes // 1024, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """

@@ -8,8 +8,9 @@ import pytest
 from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.benchmarks.prompt_parts import STRATEGIES
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.run import resolve
-from model_accuracy_eval.run.resolve import PRESETS, with_strategy
+from model_accuracy_eval.run import setting_values
+from model_accuracy_eval.run.resolve import with_strategy
+from model_accuracy_eval.run.setting_values import PRESETS
 from model_accuracy_eval.tasks import preparation
 
 GOLDEN = Path(__file__).parents[2] / "golden/code_prompts"
@@ -44,7 +45,7 @@ def test_a6_a_manner_that_a_dataset_does_not_have_is_refused() -> None:
     with pytest.raises(BadValue, match="'gsm8k' has no prompt strategy 'scot'"):
         with_strategy(tasks.find("gsm8k"), "scot")
     with pytest.raises(BadValue, match=r"expected one of standard, scot, few-shot, cgo"):
-        resolve.read({"prompt-strategy": "reflexion"}, "the command line")
+        setting_values.read({"prompt-strategy": "reflexion"}, "the command line")
 
 
 @pytest.mark.parametrize(
@@ -53,13 +54,13 @@ def test_a6_a_manner_that_a_dataset_does_not_have_is_refused() -> None:
 )
 def test_a14_presets(preset: str, n: int, temperature: float, top_k: int | None, k: tuple[int, ...]) -> None:
     """Samples, temperature, top_k and k of the three recommended protocols; sampling is never greedy's."""
-    settings = resolve.merge(resolve.read({"preset": preset}, "a test"))
+    settings = setting_values.merge(setting_values.read({"preset": preset}, "a test"))
     assert (settings.num_return_sequences, settings.temperature, settings.k) == (n, temperature, k)
     assert settings.generation.get("top_k") == top_k
 
 
 def test_a14_what_is_said_beside_a_preset_wins() -> None:
     """Ten samples may become twenty, and everything else stays as the preset has it."""
-    settings = resolve.merge(resolve.read({"preset": "pass@1", "num-return-sequences": "20"}, "a test"))
+    settings = setting_values.merge(setting_values.read({"preset": "pass@1", "num-return-sequences": "20"}, "a test"))
     assert (settings.num_return_sequences, settings.temperature, settings.k) == (20, 0.8, (1,))
     assert set(PRESETS) == {"greedy", "pass@1", "pass@10"}

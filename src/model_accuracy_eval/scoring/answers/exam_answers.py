@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.answers.stated_answers import another_letter
+from model_accuracy_eval.scoring.answers.stated_letters import another_letter
 
 _OPTION = re.compile(r"\(([A-Z])\)")
 _BARE_LETTER = re.compile(r"[\s*_:：$\\(\[]{0,8}([A-Z])(?![A-Za-z0-9'’])")

@@ -17,13 +17,8 @@ from typing import Any
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Step
 from model_accuracy_eval.scoring.answers.exam_answers import EXAM_EXTRACTORS
-from model_accuracy_eval.scoring.answers.stated_answers import (
-    KINDS,
-    choice_letter,
-    last_number,
-    maths_answer,
-    number_answer,
-)
+from model_accuracy_eval.scoring.answers.maths_answers import KINDS, last_number, maths_answer, number_answer
+from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.metrics import user_functions

@@ -27,9 +27,9 @@ from model_accuracy_eval.records import (
     TableFile,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.answers.stated_answers import KINDS, is_number
+from model_accuracy_eval.scoring.answers.maths_answers import KINDS, is_number
 from model_accuracy_eval.scoring.figures.judging import judge
-from model_accuracy_eval.system import tables_and_media
+from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats
 from model_accuracy_eval.tasks.importers import own_cells, own_columns
 from model_accuracy_eval.tasks.importers.own_cells import QuestionShape, options_of, possible_places, right_place
@@ -91,7 +91,7 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
 
-_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xlsx", ".xls", ".ods", *tables_and_media.ENDINGS)
+_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xlsx", ".xls", ".ods", *table_files.ENDINGS)
 _LISTED = (
     "{% if choices %}\n"
     "{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}\n\n"

@@ -9,8 +9,8 @@ from msgspec import structs
 
 from model_accuracy_eval.benchmarks.gsm8k import ZERO_SHOT
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
-from model_accuracy_eval.scoring.answers import stated_answers
-from model_accuracy_eval.scoring.answers.stated_answers import as_number, last_number, maths_answer, number_answer
+from model_accuracy_eval.scoring.answers import maths_answers
+from model_accuracy_eval.scoring.answers.maths_answers import as_number, last_number, maths_answer, number_answer
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, cut_at, regex, stripped
@@ -197,7 +197,7 @@ def test_a_degenerate_reply_is_read_in_no_time(unit: str) -> None:
 @given(st.text(st.sampled_from("01239٣,.-−+$\\€ {}!;a)]\n"), max_size=30))
 def test_the_last_number_is_found_from_the_end(text: str) -> None:
     """Searching the end alone finds what searching everything finds."""
-    everything = stated_answers._NUMBER.findall(stated_answers._LATEX_COMMA.sub(",", text))
+    everything = maths_answers._NUMBER.findall(maths_answers._LATEX_COMMA.sub(",", text))
     assert last_number(text, PLAIN) == ("".join(everything[-1]) if everything else None)
 
 
