@@ -30,6 +30,13 @@ class Done:
     err: str
 
 
+def lengths(file: Path, problems: int) -> Path:
+    """As many questions of how long they are, in that file."""
+    texts = [f"How long is {'x' * number}?" for number in range(problems)]
+    file.write_text("".join(json.dumps({"question": text, "answer": len(text)}) + "\n" for text in texts))
+    return file
+
+
 def environment(**more: str) -> dict[str, str]:
     """This process's, with the interpreter that runs the tests first in PATH, as an activated environment has it."""
     first = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

@@ -17,10 +17,7 @@ from tests.waiting import free_ports
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    file = tmp_path / "lengths.jsonl"
-    texts = [f"How long is {'x' * number}?" for number in range(120)]
-    file.write_text("".join(json.dumps({"question": text, "answer": len(text)}) + "\n" for text in texts))
-    return file
+    return command.lengths(tmp_path / "lengths.jsonl", 120)
 
 
 def run(questions: Path, out: Path, *servers: FaultServer) -> tuple[command.Done, Path]:

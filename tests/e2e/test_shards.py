@@ -24,10 +24,7 @@ def answer(request: JSON) -> list[str]:
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    file = tmp_path / "lengths.jsonl"
-    texts = [f"How long is {'x' * number}?" for number in range(PROBLEMS)]
-    file.write_text("".join(json.dumps({"question": text, "answer": len(text)}) + "\n" for text in texts))
-    return file
+    return command.lengths(tmp_path / "lengths.jsonl", PROBLEMS)
 
 
 def evaluated(server: FaultServer, questions: Path, out: Path, *more: object) -> Path:

@@ -5,35 +5,19 @@ from __future__ import annotations
 import math
 
 from tests.example_adapter.client import Server
-from tests.servers.asking import LIMITS
-from tests.servers.loops import run
+from tests.servers.asking import weigh
 
-from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import (
     Candidate,
     LoglikelihoodRequest,
-    LoglikelihoodSetting,
     Message,
-    Reply,
     Request,
     Service,
 )
 
 
-def weigh(
-    server: Server, *likelihood_requests: LoglikelihoodRequest, wish: LoglikelihoodSetting = "auto"
-) -> tuple[tuple[str, ...], list[Reply]]:
-    async def conversation() -> tuple[tuple[str, ...], list[Reply]]:
-        chat = connect(Service(base_url=f"http://127.0.0.1:{server.port}", model=server.model), LIMITS)
-        try:
-            scale = await chat.loglikelihood_client(wish, {})
-            return scale.findings, [
-                await scale.loglikelihood(likelihood_request) for likelihood_request in likelihood_requests
-            ]
-        finally:
-            await chat.close()
-
-    return run(conversation())
+def service(server: Server) -> Service:
+    return Service(base_url=f"http://127.0.0.1:{server.port}", model=server.model)
 
 
 def sums(pair: tuple[int, int], *answers: int) -> LoglikelihoodRequest:
@@ -47,7 +31,7 @@ def sums(pair: tuple[int, int], *answers: int) -> LoglikelihoodRequest:
 
 def test_l40_endings_weigh_what_the_server_says_of_them(server: Server) -> None:
     """Summed by hand from an echo without any generation."""
-    findings, (reply,) = weigh(server, sums((27, 58), 85, 84, 8))
+    _, findings, (reply,) = weigh(service(server), sums((27, 58), 85, 84, 8))
     assert findings == ("echo: token ids come from the service's tokenizer, context length 2048.",)
     for answer, found in zip(("85", "84", "8"), reply.loglikelihoods, strict=True):
         echo = server.complete(f"27+58={answer}", echo=True, logprobs=1, max_tokens=0).json["choices"][0]["logprobs"]
@@ -59,7 +43,7 @@ def test_l40_endings_weigh_what_the_server_says_of_them(server: Server) -> None:
 def test_the_right_sum_is_the_likeliest_option(server: Server, held_out: list[tuple[int, int]]) -> None:
     """Of five sums near each other, for most of the sums that the model never saw."""
     pairs = held_out[:60]
-    _, replies = weigh(server, *(sums(pair, *(sum(pair) + by for by in (0, 1, -1, 10, 2))) for pair in pairs))
+    *_, replies = weigh(service(server), *(sums(pair, *(sum(pair) + by for by in (0, 1, -1, 10, 2))) for pair in pairs))
     right = 0
     for reply in replies:
         told = [one.logprob for one in reply.loglikelihoods if one is not None]
@@ -73,7 +57,7 @@ def test_l22_l26_a_whole_text_begins_behind_a_token_that_opens_it(server: Server
     asked = LoglikelihoodRequest(
         request=sums((1, 1)).request, candidates=(Candidate(context="", continuation=text),), options=1, rolling=True
     )
-    _, (reply,) = weigh(server, asked)
+    *_, (reply,) = weigh(service(server), asked)
     assert reply.fault is None
     assert reply.loglikelihoods[0] is not None
     assert reply.loglikelihoods[0].tokens == len(text)

@@ -7,7 +7,15 @@ from typing import Any
 from tests.servers.loops import run
 
 from model_accuracy_eval.client.chat import StreamingChat, connect
-from model_accuracy_eval.records import ClientLimits, Message, Reply, Request, Service
+from model_accuracy_eval.records import (
+    ClientLimits,
+    LoglikelihoodRequest,
+    LoglikelihoodSetting,
+    Message,
+    Reply,
+    Request,
+    Service,
+)
 
 LIMITS = ClientLimits(
     retries=2, connect_timeout=60.0, first_token_timeout=60.0, idle_timeout=60.0, total_timeout=120.0, gone_after=0.2
@@ -57,6 +65,27 @@ def ask(
         return await ask_all(chat, requests or [question()])
 
     return run(conversation(), loop)
+
+
+def weigh(
+    service: Service,
+    *requests: LoglikelihoodRequest,
+    setting: LoglikelihoodSetting = "auto",
+    limits: ClientLimits = LIMITS,
+    extra: Any = None,
+    **more: Any,
+) -> tuple[str, tuple[str, ...], list[Reply]]:
+    """The method that was chosen, the findings about it and the others, and the replies."""
+
+    async def conversation() -> tuple[str, tuple[str, ...], list[Reply]]:
+        chat = connect(service, limits, **more)
+        try:
+            client = await chat.loglikelihood_client(setting, extra or {})
+            return client.method, client.findings, [await client.loglikelihood(one) for one in requests]
+        finally:
+            await chat.close()
+
+    return run(conversation())
 
 
 def models(url: str, loop: str = "asyncio") -> tuple[str, ...]:

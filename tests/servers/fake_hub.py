@@ -13,7 +13,6 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -83,11 +82,9 @@ class FakeHub:
         self.storage.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.storage.__exit__(kind, error, trace)
-        self.hub.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self.storage.__exit__(*error)
+        self.hub.__exit__(*error)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -5,7 +5,6 @@ import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 
 class Gate:
@@ -24,9 +23,7 @@ class Gate:
         self._run(self._let_in)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end(self._listener)
         self._threads[0].join()
         self.drop()

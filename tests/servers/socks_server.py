@@ -3,7 +3,6 @@
 import asyncio
 import struct
 import threading
-from types import TracebackType
 
 _VERSION, _NO_SIGN_IN, _DONE = 5, 0, 0
 _IPV4, _NAME = 1, 3
@@ -23,9 +22,7 @@ class SocksServer:
         self._ready.wait()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join()
 

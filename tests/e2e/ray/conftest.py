@@ -1,6 +1,5 @@
 """A cluster of three nodes for all files, questions, and what a run on this machine makes of them."""
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,10 +23,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayNodes]:
 
 @pytest.fixture(scope="session")
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("questions") / "lengths.jsonl"
-    texts = [f"How long is {'x' * number}?" for number in range(PROBLEMS)]
-    file.write_text("".join(json.dumps({"question": text, "answer": len(text)}) + "\n" for text in texts))
-    return file
+    return command.lengths(tmp_path_factory.mktemp("questions") / "lengths.jsonl", PROBLEMS)
 
 
 @pytest.fixture

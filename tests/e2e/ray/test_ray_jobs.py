@@ -52,9 +52,7 @@ class Volumes:
         self.adapter, self.results = folder / f"adapter-{folder.name}", folder / "results"
         self.results.mkdir()
         slow(folder / "files", 0)
-        texts = [f"How long is {'x' * number}?" for number in range(PROBLEMS)]
-        rows = "".join(json.dumps({"question": text, "answer": len(text)}) + "\n" for text in texts)
-        (folder / "files" / "lengths.jsonl").write_text(rows)
+        command.lengths(folder / "files" / "lengths.jsonl", PROBLEMS)
         script = folder / "files" / "deploy.sh"
         # It shows whose process it is, in whatever folder it was copied to.
         self.mark = Path(f"server-of-{folder.name}-{os.getpid()}")

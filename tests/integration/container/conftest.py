@@ -6,11 +6,12 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.base_image import BASE
 from tests.integration.container.tools import ADAPTER_IMAGE, DOCKERFILES, INSIDE, SELF_IMAGE, SOURCE, make_adapter
+from tests.simulator.scene import unmet
 
 from model_accuracy_eval.adapter.adapter_container import AdapterContainer, ContainerLauncher, ContainerOptions
 from model_accuracy_eval.system.docker_engine import MARK, Labels
@@ -23,28 +24,22 @@ Start = Callable[..., AdapterContainer]
 RunInside = Callable[..., "Container"]
 
 
-def _missing(reason: str) -> NoReturn:
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
 def client() -> Iterator["DockerClient"]:
     """The engine with its base image and ours built on it."""
     try:
         import docker  # noqa: PLC0415 - its absence is told
     except ImportError:
-        _missing("the docker package is not installed")
+        unmet("the docker package is not installed")
     try:
         found = docker.from_env(timeout=120)
     except docker.errors.DockerException as error:
-        _missing(f"no container engine is reachable: {error}")
+        unmet(f"no container engine is reachable: {error}")
     try:
         found.images.get(BASE)
     except docker.errors.ImageNotFound:
         found.close()
-        _missing(f"the engine has no image {BASE}")
+        unmet(f"the engine has no image {BASE}")
     for tag, text in DOCKERFILES.items():
         found.images.build(fileobj=io.BytesIO(text.encode()), tag=tag, rm=True, forcerm=True)
     yield found

@@ -3,18 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from tests.servers.asking import LIMITS, Naps
+from tests.servers.asking import Naps, weigh
 from tests.servers.hash_model import HashModel
 from tests.servers.likelihood_server import LikelihoodServer, Style
-from tests.servers.loops import run
 
-from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import (
     Candidate,
-    ClientLimits,
     Loglikelihood,
     LoglikelihoodRequest,
-    LoglikelihoodSetting,
     Message,
     Reply,
     Request,
@@ -41,23 +37,10 @@ def likelihood_request(
 
 
 def ask(
-    server: LikelihoodServer,
-    *likelihood_requests: LoglikelihoodRequest,
-    setting: LoglikelihoodSetting = "auto",
-    limits: ClientLimits = LIMITS,
-    extra: Any = None,
+    server: LikelihoodServer, *requests: LoglikelihoodRequest, **more: Any
 ) -> tuple[str, tuple[str, ...], list[Reply]]:
-    """The method that was chosen, the findings about it and the others, and the replies."""
-
-    async def conversation() -> tuple[str, tuple[str, ...], list[Reply]]:
-        chat = connect(Service(base_url=server.url, model="hash"), limits, sleep=Naps(), chance=lambda: 1.0)
-        try:
-            client = await chat.loglikelihood_client(setting, extra or {})
-            return client.method, client.findings, [await client.loglikelihood(one) for one in likelihood_requests]
-        finally:
-            await chat.close()
-
-    return run(conversation())
+    """What `weigh` says of the model, with waits that cost no time."""
+    return weigh(Service(base_url=server.url, model="hash"), *requests, sleep=Naps(), chance=lambda: 1.0, **more)
 
 
 def loglikelihoods(style: Style, *candidates: tuple[str, str], **more: Any) -> tuple[Loglikelihood | None, ...]:

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from random import Random
 
+import msgspec
 import pytest
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
+from tests.unit.run import test_pipeline
 from tests.unit.run.test_pipeline import asked as place_of
 
 from model_accuracy_eval.benchmarks import demo
@@ -17,15 +19,13 @@ from model_accuracy_eval.records import (
     Report,
     Request,
     RunPlan,
-    Sampling,
-    Settings,
     Timings,
 )
 from model_accuracy_eval.report import comment, terminal
 from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.run_folder import history_file, journal, results, runfile
 from model_accuracy_eval.run_folder.runfile import RunFile
-from model_accuracy_eval.scoring.verdicts import gate_lines, gates
+from model_accuracy_eval.scoring.verdicts import gates
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 
 PROBLEMS = 300
@@ -35,20 +35,9 @@ LABEL = "vllm-api-stream-chat"
 
 
 def plan(*gates: str, n: int = 5, run: int = 0, stop: bool = True, **settings: object) -> RunPlan:
-    return RunPlan(
-        run_id=f"{run:032x}",
-        stamp="20260326_151326",
-        settings=Settings(
-            endpoint=("http://fake-service",),
-            stop_when_decided=stop,
-            **settings,  # type: ignore[arg-type]
-        ),
-        tasks=(demo.WORD_PROBLEMS,),
-        sampling=Sampling(n=n),
-        k=(n,),
-        gates=gate_lines.parse("\n".join(f"{NAME}: {gate}" for gate in gates)),
-        client_limits=ClientLimits(concurrency=8),
-    )
+    whole = test_pipeline.plan(gate="\n".join(f"{NAME}: {gate}" for gate in gates), n=n)
+    whole = msgspec.structs.replace(whole, run_id=f"{run:032x}", client_limits=ClientLimits(concurrency=8))
+    return whole.with_settings(stop_when_decided=stop, **settings)
 
 
 def answering(is_right: Callable[[int, int], bool]) -> ScriptedAnswer:
