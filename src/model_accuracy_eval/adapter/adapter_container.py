@@ -1,4 +1,4 @@
-"""An adapter's container that was started: its exit code, its output, its end."""
+"""The adapter in a container of its own: how it is started, its exit code, its output, its end."""
 
 import contextlib
 import re
@@ -192,7 +192,7 @@ class _LogFollower:
 # If this process runs in a container, the adapter's container shares its network namespace: `localhost:<port>` is the
 # adapter, and no port of the host opens. Otherwise the port is published on 127.0.0.1 and nowhere else. The adapter's
 # container gets no socket, no token, and of the host's files only the weights, read-only. It outlives our SIGKILL,
-# unlike a process below a supervisor: see `container_labels`.
+# unlike a process below a supervisor: see `docker_engine.sweep`.
 
 
 _DETAIL_LINES = 40

@@ -143,7 +143,7 @@ class StreamParser:
         self._now = 0.0
 
     def feed(self, data: bytes, now: float) -> int:
-        """Reads some bytes of the body. Implements `response_body.BodySink`."""
+        """Reads some bytes of the body. Implements `connection.BodySink`."""
         if not self._format_known:
             self._detect_format(data)
         if self._body is not None:

@@ -1,0 +1,1 @@
+"""A report as text: table, page, comment, terminal, exports. `figures.py` has the columns."""

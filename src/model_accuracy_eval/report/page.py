@@ -99,6 +99,7 @@ def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, obje
         "settings": report.plan.settings,
         "outcome": report.outcome,
         "ending": endings.words(report),
+        "columns": figures.columns(rows, "page"),
         "cells": figures.table(rows, report.plan.settings.label, "page"),
         "rows": rows,
         "with_unit": figures.with_unit,

@@ -51,7 +51,7 @@ def open_sandbox(
     """Returns a sandbox of this kind (`KINDS`) with one worker that is up already, so that faults show at once.
 
     `environment` says where the engine is; `workers` is how many programs run at a time (default: one for each core);
-    `labels` are for `container_labels.sweep`, which removes what a killed run could not. `auto` takes the strongest
+    `labels` are for `sweep_orphans`, which removes what a killed run could not. `auto` takes the strongest
     kind that works, and `passed_over` says why it took none stronger; but who names an image gets it, or a refusal.
     An image that is not here is pulled: `say` shows how far that is, and `check` may raise to end it. Raises `Refused`
     with the next command to type; blocks for a second or so; call it from a thread that lasts as long as the sandbox.

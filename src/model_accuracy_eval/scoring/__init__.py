@@ -1,0 +1,1 @@
+"""Reply → answer → right or wrong → figures → verdict: filters, answers, metrics, figures, verdicts."""

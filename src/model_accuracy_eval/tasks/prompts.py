@@ -1,4 +1,4 @@
-"""A row → the conversation that is sent, by Jinja templates with the filters and functions of `template_words`."""
+"""A row → the conversation that is sent, by Jinja templates; what they have besides Jinja's own is here too."""
 
 import re
 from collections.abc import Sequence

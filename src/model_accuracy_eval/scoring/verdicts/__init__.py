@@ -1,0 +1,1 @@
+"""What figures decide: gates, comparisons with a baseline, early stop, regressions."""

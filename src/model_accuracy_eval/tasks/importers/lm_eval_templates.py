@@ -1,7 +1,7 @@
 """doc_to_text, doc_to_target and doc_to_choice of a task → templates of ours.
 
 lm-eval takes each for a column's name if there is such a column, else for a template, and looks at the type of what
-comes out: a number is a position, a text in brackets a list. A TaskSpec says the same with words of `template_words`.
+comes out: a number is a position, a text in brackets a list. A TaskSpec says the same with words of `tasks/prompts.py`.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A user's own rows → a task. What each column is, and how answers are compared, `own_questions` finds out.
+"""A user's own rows → a task. What each column is, and how answers are compared, is found out from the rows.
 
 A file of conversations without answers of their own is compared with each conversation's last reply.
 """
