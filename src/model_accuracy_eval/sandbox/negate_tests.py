@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, Function, must_fail
+from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED, Function, must_fail
 from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
 
 _COMPARING = {"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqual", "assertDictEqual"} | {

@@ -15,7 +15,7 @@ import msgspec
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records.code import CaseProgram, ExecutionVerdict, Integrity, Program
 from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, JobOrder, JobResult, Toolchain
-from model_accuracy_eval.sandbox.inside.test_ends import names_of_tests
+from model_accuracy_eval.sandbox.inside.tests_ends import names_of_tests
 from model_accuracy_eval.sandbox.negate_tests import Control, negate_tests
 from model_accuracy_eval.sandbox.program_environment import find_toolchain, toolchain_commands
 from model_accuracy_eval.sandbox.worker import JobRunner

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.sandbox.inside.test_ends import CHECKED
+from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED
 from model_accuracy_eval.sandbox.negate_tests import Control, negate_tests
 
 literals = st.recursive(

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from model_accuracy_eval.records.code import Program
 from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, CheckOutcome, JobOrder, JobResult
-from model_accuracy_eval.sandbox.inside.test_ends import CHECKED
+from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED
 from model_accuracy_eval.sandbox.program_judging import judge
 
 PROGRAM = Program(code="def f(x): return x", tests="assert f(1) == 1", mode="shared")

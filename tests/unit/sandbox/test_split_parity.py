@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.unit.sandbox.apart import program_apart
 from tests.unit.sandbox.inside.test_codec import values
 
-from model_accuracy_eval.sandbox.inside import test_process
+from model_accuracy_eval.sandbox.inside import tests_process
 
 PROGRAM = """
 import copy
@@ -104,7 +104,7 @@ def test_every_check_of_every_value_comes_out_as_in_one_process() -> None:
     exec(PROGRAM, names)
     together = outcomes(names)
     with program_apart(PROGRAM) as connection:
-        apart = outcomes(test_process.Namespace(connection, test_process.Tests("", NAMES)))
+        apart = outcomes(tests_process.Namespace(connection, tests_process.Tests("", NAMES)))
     assert len(together) > 1000
     differing = {key: (text, apart[key]) for key, text in together.items() if apart[key] != text}
     assert {key: texts for key, texts in differing.items() if is_kept(*key)} == {}
@@ -113,7 +113,7 @@ def test_every_check_of_every_value_comes_out_as_in_one_process() -> None:
 @pytest.fixture(scope="module")
 def functions() -> Any:
     with program_apart(PROGRAM) as connection:
-        yield test_process.Namespace(connection, test_process.Tests("", NAMES))
+        yield tests_process.Namespace(connection, tests_process.Tests("", NAMES))
 
 
 def shown(value: object) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from model_accuracy_eval.sandbox.inside import case_judge, program_process, test_process, whole_program
+from model_accuracy_eval.sandbox.inside import case_judge, program_process, tests_process, whole_program
 from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram
 from model_accuracy_eval.sandbox.inside.cleanup import MAX_FILES, Leftovers, ProcessEnd, end_processes, remove_tree
 from model_accuracy_eval.sandbox.inside.confinement import (
@@ -161,8 +161,8 @@ class ForkServer:
 
     def _start_split(self, order: JobOrder, pipes: Pipes, state: JobState) -> list[int]:
         def judge(tests: str, connection: ProgramConnection) -> JobReport:
-            parts = test_process.Tests(tests, order.entry_points, order.borrowed, order.ends, order.helpers)
-            return test_process.judge_apart(parts, connection)
+            parts = tests_process.Tests(tests, order.entry_points, order.borrowed, order.ends, order.helpers)
+            return tests_process.judge_apart(parts, connection)
 
         state.await_start(_START_LIMIT, order.wall_seconds)
         return self._start_apart(order, pipes, judge, partial(program_process.serve, imports=order.imports))
@@ -224,7 +224,7 @@ class ForkServer:
 
     def _start_shared(self, order: JobOrder, pipes: Pipes, _state: JobState) -> list[int]:
         def run_both(tests: str, code: str) -> None:
-            send(3, test_process.judge_together(code, tests, order.ends))
+            send(3, tests_process.judge_together(code, tests, order.ends))
 
         return [fork(lambda: self._run_together(order, pipes, run_both))]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from model_accuracy_eval.sandbox.inside import test_process
+from model_accuracy_eval.sandbox.inside import tests_process
 from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, JobReport, Json, ValueMessage, pack
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
-from model_accuracy_eval.sandbox.inside.test_process import judge_apart
+from model_accuracy_eval.sandbox.inside.tests_process import judge_apart
 
 FUNCTION = ValueMessage("function", name="f")
 ASSERTION: Json = ["exception", -3, ["named", "builtins", "AssertionError"], ["tuple", 0, "no"], ["dict", 0], None]
@@ -23,7 +23,7 @@ MALFORMED: list[Json] = [
 ]  # fmt: skip
 """None of them stands for a value that a program may send."""
 Judge = Callable[..., JobReport]
-TESTS = test_process.Tests("assert f([1]) == 2")
+TESTS = tests_process.Tests("assert f([1]) == 2")
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def judged() -> Iterator[Judge]:
     ours, theirs = socket.socketpair()
     lifeline, writer = os.pipe()
 
-    def run(*sent: bytes, tests: test_process.Tests = TESTS) -> JobReport:
+    def run(*sent: bytes, tests: tests_process.Tests = TESTS) -> JobReport:
         theirs.sendall(b"".join(sent))
         theirs.shutdown(socket.SHUT_WR)
         return judge_apart(tests._replace(entry_points=["f"]), ProgramConnection(ours.fileno(), lifeline))
@@ -91,12 +91,12 @@ def test_an_assertion_error_of_the_program_is_none_of_the_tests(judged: Judge) -
 
 def test_tests_that_never_call_the_program_do_not_pass(judged: Judge) -> None:
     """They would pass for every program."""
-    assert judged(pack(ValueMessage("ready")), tests=test_process.Tests("x = 1")).verdict == "failed"
+    assert judged(pack(ValueMessage("ready")), tests=tests_process.Tests("x = 1")).verdict == "failed"
 
 
 @pytest.mark.parametrize("around", ["{}", "try: {}\nexcept BaseException: pass", "f([1])"])
 def test_what_is_no_data_ends_the_judging_here(judged: Judge, around: str) -> None:
     """Whatever the tests make of it, and whoever would have sent it."""
-    tests = test_process.Tests(around.format("f(x for x in [1])"))
+    tests = tests_process.Tests(around.format("f(x for x in [1])"))
     report = judged(*map(pack, [ValueMessage("ready"), FUNCTION, ValueMessage(NOT_DATA, text="an object of type generator")]), tests=tests)  # fmt: skip
     assert report == JobReport(NOT_DATA, "an object of type generator")

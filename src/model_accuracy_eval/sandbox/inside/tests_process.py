@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, PROGRAM_ENDED, CheckOutcome, Gone, JobReport
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
 from model_accuracy_eval.sandbox.inside.program_process import describe_error, flush, load
-from model_accuracy_eval.sandbox.inside.test_ends import CHECKED, compile_tests, failed_check
+from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED, compile_tests, failed_check
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 # Runs the TestCases that tests define. The first problem ends them, as it ends plain asserts.
