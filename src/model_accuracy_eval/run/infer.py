@@ -21,7 +21,7 @@ from model_accuracy_eval.run.early_stop import Follower
 from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool, agreed_loglikelihoods
 from model_accuracy_eval.run.rounds import ask_in_turns, converse, with_calls_in_texts
 from model_accuracy_eval.run.run_progress import SpareTime
-from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest
+from model_accuracy_eval.run.sample_collector import SampleCollector, SampleRequest, longest_first
 from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.verdicts.following import Following
 from model_accuracy_eval.system.clock import run, run_checked, run_workers
@@ -70,7 +70,7 @@ def collect(
         for prepared in datasets
     ]
     try:
-        return run(_Inference(plan, collectors, live, ports).run(judge))
+        return run(_Inference(plan, collectors, live, store, ports).run(judge))
     finally:
         for collector in collectors:
             collector.close()
@@ -79,8 +79,11 @@ def collect(
 class _Inference:
     """Workers over one stream of requests; `_queue` holds single samples, which go ahead of new problems."""
 
-    def __init__(self, plan: RunPlan, collectors: list[SampleCollector], live: LiveService, ports: Ports) -> None:
+    def __init__(
+        self, plan: RunPlan, collectors: list[SampleCollector], live: LiveService, store: Store, ports: Ports
+    ) -> None:
         self._plan = plan
+        self._store = store
         self._collectors = collectors
         self._live = live
         self._ports = ports
@@ -144,7 +147,8 @@ class _Inference:
         known = chat.sends_finish_reasons is True
         opened = [await each.needed(each.open(drop_unfinished=known)) for each in self._collectors]
         self._answered_before = sum(each.counts.answered for each in self._collectors)
-        await self._ask_all([item for of_dataset in opened for item in of_dataset], chat)
+        requests = [item for of_dataset in opened for item in of_dataset]
+        await self._ask_all(longest_first(requests, self._plan, self._store, self._ports), chat)
         if chat.sends_finish_reasons and not known:
             dropped = [(each, each.drop_unfinished()) for each in self._collectors]
             again = [await each.needed(requests) for each, requests in dropped if requests]

@@ -95,6 +95,13 @@ class SampleKey(msgspec.Struct):
     finish_reason: str | None = None
 
 
+class SampleTime(msgspec.Struct):
+    """The fields of a sample's line that say how long it took."""
+
+    id: int
+    timings: Timings | None = None
+
+
 class ShownProblem(msgspec.Struct):
     """The last message of a sample's prompt, and the right answer."""
 
@@ -106,6 +113,7 @@ _encode = msgspec.json.Encoder().encode
 _decode_answer = msgspec.json.Decoder(AnswerLine).decode
 _decode_failure = msgspec.json.Decoder(FailureLine).decode
 _decode_key = msgspec.json.Decoder(SampleKey).decode
+_decode_time = msgspec.json.Decoder(SampleTime).decode
 _decode_shown = msgspec.json.Decoder(SampleShown).decode
 _decode_turns = msgspec.json.Decoder(list[Turn]).decode
 
@@ -216,6 +224,15 @@ def key(source: bytes) -> tuple[int, int]:
     """(problem, index) of a line of either file."""
     sample = _decode_key(source)
     return sample.id, sample.index
+
+
+def sample_time(source: bytes) -> tuple[int, float] | None:
+    """(problem, seconds of its sample) of a line of the journal; None if it does not say."""
+    try:
+        sample = _decode_time(source)
+    except msgspec.DecodeError:  # a line that a kill cut off, in the journal of a run that is no longer looked after
+        return None
+    return (sample.id, sample.timings.e2e) if sample.timings else None
 
 
 def unfinished(source: bytes) -> bool:

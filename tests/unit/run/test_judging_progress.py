@@ -90,20 +90,6 @@ def test_programs_say_how_many_have_run_and_the_time_left() -> None:
         assert sentence.removeprefix("demo_gsm8k: ") in world.log()
 
 
-def test_the_time_left_knows_nothing_of_what_was_judged_before() -> None:
-    """Half of the programs have their findings: the rate is that of the others, and the count that of all."""
-    world = World("code")
-    world.run("infer")
-    world.run("eval")
-    name = next(name for name in world.store.names() if name.endswith("_findings.jsonl"))
-    world.store.files[name] = b"".join([*world.store.lines(name)][: PROBLEMS * SAMPLES // 2])
-    matches = filter(None, map(LINE.search, world.run("eval")))
-    found = [(int(match[1]), 60 * int(match[3]) + int(match[4])) for match in matches]
-    assert found[0][0] > PROBLEMS * SAMPLES // 2 - 3
-    done, seconds = found[-1]
-    assert seconds == pytest.approx((PROBLEMS * SAMPLES - done) * 7, rel=0.3)
-
-
 def test_texts_say_how_many_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     """A metric that takes its time is no silence."""
     world = World("exact_match")
@@ -116,12 +102,3 @@ def test_texts_say_how_many_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METRICS, "exact_match", dataclasses.replace(METRICS["exact_match"], score=slow))
     world.run("infer")
     assert len(counts(world.run("eval"), "scored")) >= 5
-
-
-def test_with_debug_each_line_is_displayed_once() -> None:
-    """The log is the display then."""
-    world = World("code")
-    world.run("infer")
-    done = counts([line for line in world.run("eval", debug=True) if LINE.search(line)], "judged")
-    assert done == sorted(set(done))
-    assert world.log() == ""

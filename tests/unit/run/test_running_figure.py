@@ -8,9 +8,8 @@ from tests.fake_ports import MemoryStore, RecordingProgress, ScriptedChat
 from tests.unit.run.test_ask_store import World, judged_plan
 from tests.unit.run.test_pipeline import evaluate, figures, half_right, plan
 
-from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.ports import Activity
-from model_accuracy_eval.records import Fault, FigureSoFar, PreparedDataset, Reply, Request, Usage
+from model_accuracy_eval.records import Fault, FigureSoFar, Reply, Request, Usage
 from model_accuracy_eval.run.run_progress import RunningFigure, SpareTime
 
 
@@ -104,12 +103,6 @@ def test_a_defect_in_judging_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     report, _ = evaluate(plan(), half_right, progress=watching)
     assert watching.activity.so_far() == "judged at the end"
     assert figures(report)["avg@5"] == 30
-
-
-def test_a_dataset_without_problems_has_none() -> None:
-    """As a small dataset in a shard."""
-    prepared = PreparedDataset(task=demo.WORD_PROBLEMS, problems=(), version="0", questions="0")
-    assert RunningFigure(plan(), prepared, (), SpareTime()).so_far() is None
 
 
 def test_tokens_and_requests_are_counted() -> None:
