@@ -79,7 +79,7 @@ def defective(scene: Scene, module: str, function: str) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("module", "function"),
     [
-        ("run/resolve.py", "read"),
+        ("run/setting_values.py", "read"),
         ("commands/action_context.py", "check_admission"),
         ("run/infer.py", "collect"),
         ("report/comment.py", "as_summary"),
