@@ -42,7 +42,8 @@ def view(*arguments: str) -> Result:
 
 def address(done: Result) -> str:
     assert done.exit_code == 0, done.output
-    return done.output.split(": ", 1)[1].strip()
+    assert "Left out: " in done.stderr
+    return done.stdout.split(": ", 1)[1].strip()
 
 
 def test_every_run_is_listed_found_and_opened(runs: Path, tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def view(folder: str, no_browser: bool) -> None:
         try:
             runs += _listed(path, place / str(number))
         except EvalError as error:  # noqa: PERF203 - each is told
+            click.echo(f"Left out: {error.sentence}", err=True)
             unreadable.append(error.sentence)
     listing = place / "runs.html"
     ordered = sorted(runs, key=lambda listed: listed.run.started, reverse=True)

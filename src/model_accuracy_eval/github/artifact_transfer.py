@@ -19,7 +19,7 @@ import httpx
 
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.system.process_environment import is_untrusted, with_cure
-from model_accuracy_eval.system.retry import ARTIFACTS, Failure, Retries, draw
+from model_accuracy_eval.system.retry import ARTIFACTS, Failure, Retries
 
 ANSWER_SECONDS, _CONNECT_SECONDS = 30.0, 10.0
 _BLOB_VERSION = "2026-04-06"
@@ -88,7 +88,7 @@ class ArtifactRequests:
         without progress after which an attempt has failed."""
         timeout = httpx.Timeout(silence or ANSWER_SECONDS, connect=_CONNECT_SECONDS)
         request = self._client.build_request(method, url, headers=headers, timeout=timeout, **content)
-        retries, spent = Retries(ARTIFACTS, draw), 0.0
+        retries, spent = Retries(ARTIFACTS), 0.0
         while True:
             started = time.monotonic()
             response = self._attempt(what, request, parse=parse)

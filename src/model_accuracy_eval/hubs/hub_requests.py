@@ -16,7 +16,7 @@ from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs.weights_listing import ModelReference, WeightFile, WeightsListing
 from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.process_environment import Secret
-from model_accuracy_eval.system.retry import HUB, Failure, Retries, RetryPolicy, draw, retry_after
+from model_accuracy_eval.system.retry import HUB, Failure, Retries, RetryPolicy, retry_after
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ class HubRequests:
 
     async def repeat(self, attempt: Callable[[], Awaitable[T]], progress: Callable[[], int] = lambda: 0) -> T:
         """Attempts it until it succeeds, is refused, or has failed too often without any progress in between."""
-        retries, best = Retries(self.retry, draw), progress()
+        retries, best = Retries(self.retry), progress()
         while True:
             try:
                 return await attempt()

@@ -135,7 +135,9 @@ class Liveness:
 class Retries:
     """The attempts of one request. With `liveness`, refused connections have a time limit instead of a count."""
 
-    def __init__(self, policy: RetryPolicy, chance: Callable[[], float], liveness: Liveness | None = None) -> None:
+    def __init__(
+        self, policy: RetryPolicy, chance: Callable[[], float] = draw, liveness: Liveness | None = None
+    ) -> None:
         self.policy = policy
         self.failures = 0
         self._chance = chance

@@ -120,10 +120,6 @@ class Numeral(Node):
     base: int
 
 
-ZERO = Constant(Fraction(0))
-ONE = Constant(Fraction(1))
-
-
 def sum_of(*terms: Node) -> Node:
     return Operation("add", terms)
 
