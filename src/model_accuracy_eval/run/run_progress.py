@@ -156,8 +156,10 @@ class JudgingProgress:
         if self._begin is None:
             self.start()
         self._open += 1
-        yield
-        self._open -= 1
+        try:
+            yield
+        finally:
+            self._open -= 1
         self._update()
 
     def start(self) -> None:
