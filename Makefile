@@ -13,7 +13,8 @@ LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-head
 
 PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test test-all test-long check format bench parity references oldest ray bigcodebench live docs golden lock clean
+.PHONY: help demo test test-all test-long slow commands properties parity references oldest ray
+.PHONY: check format bench bigcodebench live docs golden lock clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
@@ -26,10 +27,16 @@ test: $(READY)  ## what a change is tested with: everything that runs in minutes
 
 test-all: test test-long  ## every test: simulator, engines, references and parity too
 
-test-long: $(READY) parity references oldest ray  ## what `make test` leaves out
-	E2E=processes $(PYTEST) -m "not slow" tests/e2e
-	$(PYTEST) --hypothesis-profile thorough -m "hypothesis and not slow"
+test-long: slow parity references oldest ray commands properties  ## what `make test` leaves out; many wait: `make -j 3 test-long`
+
+slow: $(READY)  ## simulator, engines, kills
 	$(PYTEST) -m "slow and not references" --ignore tests/live --ignore tests/parity --ignore tests/e2e/ray
+
+commands: $(READY)  ## the commands of tests/e2e, each as a process of its own
+	E2E=processes $(PYTEST) -m "not slow" tests/e2e
+
+properties: $(READY)  ## property tests with more examples
+	$(PYTEST) --hypothesis-profile thorough -m "hypothesis and not slow"
 
 check: $(READY)  ## types, lint, format
 	$(BIN)/ruff check

@@ -17,7 +17,7 @@ from model_accuracy_eval.scoring.metrics.user_functions import LOADER
 HERE = Path(__file__).parent
 
 # Property tests on shared machines: no deadline for a single example, and the same examples every time in CI.
-for _name, _examples in (("shared", 25), ("thorough", 200)):
+for _name, _examples in (("shared", 25), ("thorough", 100)):
     settings.register_profile(
         _name, deadline=None, max_examples=_examples, suppress_health_check=[HealthCheck.too_slow]
     )
