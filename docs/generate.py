@@ -108,7 +108,9 @@ def _commands() -> str:
         shown = copy(command)
         taken = [name for parameter in command.params if (name := _setting(parameter))]
         shown.params = [parameter for parameter in command.params if not _setting(parameter)]
-        context = click.Context(shown, info_name=" ".join(path), max_content_width=110, terminal_width=110)
+        context = click.Context(
+            shown, info_name=" ".join(path), max_content_width=110, terminal_width=110, **main.context_settings
+        )
         parts += [f"## `{' '.join(path)}`", f"```text\n{shown.get_help(context).rstrip()}\n```"]
         if len(taken) > len(list(table())) / 2:
             parts.append("Every [setting](settings.md) is an option of it.")

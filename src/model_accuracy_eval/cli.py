@@ -1,19 +1,24 @@
 """The command line: a table of commands, each imported when it is called, so that `--help` needs none of them."""
 
 import difflib
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.errors import Defect, EvalError, StopSignal, stop_signals
 from model_accuracy_eval.system.standard_streams import NotPrinted
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 COMMANDS: Mapping[str, str] = {
     "run": "Evaluate an adapter folder, or a service that already runs.",
@@ -110,6 +115,10 @@ def main() -> None:
 # A run takes the signals over while it lasts, because it has answers to keep and an adapter to end.
 
 
+_LATER = 0.02
+"""Seconds until a signal is sent again."""
+
+
 @contextmanager
 def stops_raised() -> Iterator[None]:
     """While entered, the signals raise `StopSignal`. Only a main thread can be told of signals."""
@@ -117,6 +126,18 @@ def stops_raised() -> Iterator[None]:
         yield
         return
     previous = {number: signal.signal(number, _raise) for number in stop_signals()}
+    before = sys.unraisablehook
+
+    def once_more(ignored: "UnraisableHookArgs") -> None:
+        """What is raised while Python clears up, as after an import, is ignored; a stop must not be."""
+        if not isinstance(ignored.exc_value, StopSignal):
+            before(ignored)
+            return
+        again = threading.Timer(_LATER, os.kill, (os.getpid(), ignored.exc_value.number))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = once_more
     try:
         yield
     except RuntimeError as error:
@@ -125,6 +146,7 @@ def stops_raised() -> Iterator[None]:
             raise error.__cause__ from None
         raise
     finally:
+        sys.unraisablehook = before
         for number, handler in previous.items():
             signal.signal(number, handler)
 

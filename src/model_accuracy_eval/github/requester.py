@@ -75,6 +75,11 @@ class Patience:
             return -1.0
         return (self._most if self.answered else min(self._most, _FIRST_CONTACT)) - self.seconds
 
+    def check(self) -> None:
+        """Raises `Stopped` if the stop came during this request. Those that begin later may tell how the run ended."""
+        if self._began is not None and 0 < self._clock.since_stop() <= self._clock.elapsed() - self._began:
+            self._clock.check()
+
     @contextmanager
     def request(self) -> Iterator[None]:
         """One request with all its tries."""
@@ -118,6 +123,7 @@ class PatientRetry(GithubRetry):
         _stacktrace: Any = None,
     ) -> "PatientRetry":
         """The rule for the next try. Where the wait for it would be too long, this answer or error is the last."""
+        self.patience.check()
         left = self.max_rate_limit_wait = self.patience.left
         following = super().increment(method, url, response, error, _pool, _stacktrace)  # type: ignore[arg-type]
         assert isinstance(following, PatientRetry)

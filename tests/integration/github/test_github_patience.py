@@ -9,7 +9,6 @@ import pytest
 from tests.integration.github.tools import Naps, client
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
-from tests.waiting import until
 
 from model_accuracy_eval.errors import EvalError, PublishFailed, Refused, Stopped
 from model_accuracy_eval.github.api import GitHubRest
@@ -49,22 +48,25 @@ def test_rate_limits_are_obeyed(status: int, body: Any, headers: dict[str, str],
     assert naps.seconds == [pytest.approx(pause, rel=0.5)]
 
 
-def test_a_stop_ends_the_wait_for_a_rate_limit() -> None:
+@pytest.mark.parametrize("moment", ["while it answers", "later"])
+def test_a_stop_ends_the_wait_for_a_rate_limit(moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At once, though the reset is minutes away; with the real clock."""
     clock = SignalClock()
     with FakeGitHub() as hub, client(hub, naps=clock) as github:
         say(github)
         hub.fault("GET", "/permission", 429, {"message": "slow down"}, headers={"retry-after": "120"})
+        send = hub._send
 
-        def stop() -> None:
-            until(lambda: not hub.faults, "the refusal")
-            clock.stop(signal.SIGTERM)
+        def refuse(*answer: Any) -> None:
+            stop = threading.Timer(0.2 if moment == "later" else 0, clock.stop, (signal.SIGTERM,))
+            stop.start()
+            if moment != "later":
+                stop.join()
+            send(*answer)
 
-        stopper = threading.Thread(target=stop)
-        stopper.start()
+        monkeypatch.setattr(hub, "_send", refuse)
         with pytest.raises(Stopped):
             github.permission(REPOSITORY, "ada")
-        stopper.join()
         assert sum("/permission" in call for call in hub.calls) == 1
 
 

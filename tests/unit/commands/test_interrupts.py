@@ -1,6 +1,8 @@
 """A signal ends a command as one, wherever it arrives."""
 
 import signal
+import threading
+import weakref
 
 import pytest
 
@@ -24,6 +26,14 @@ def test_a_stop_during_an_import_is_a_stop() -> None:
     with pytest.raises(StopSignal) as stop, cli.stops_raised():
         make_class()
     assert stop.value.exit_code == 143
+
+
+def test_a_stop_that_python_ignores_comes_again() -> None:
+    """As it ignores whatever is raised while it forgets the lock of a module."""
+    with pytest.raises(StopSignal), cli.stops_raised():
+        forgotten = weakref.ref(_Signalled(), lambda _: signal.raise_signal(signal.SIGTERM))
+        assert forgotten() is None
+        threading.Event().wait(60)
 
 
 def test_a_stop_during_an_import_of_a_run_is_one_too() -> None:

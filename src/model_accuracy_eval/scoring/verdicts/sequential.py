@@ -278,11 +278,12 @@ def margin(size: PlannedSize, problems: int, share: float) -> float:
 def alternatives(requests: int, problems: int, least: int) -> Iterator[PlannedSize]:
     """Sizes that cost no more, the one that misses least first; none if not one problem can be asked.
 
-    That is one of two: all problems, or as many as can be, with as few samples as their figures need; or a sample more
-    of fewer problems, where the first would leave many requests unused.
+    That is one of three: all problems, or as many as can be, with as few samples as their figures need; a sample more
+    of fewer problems, or all samples of as many problems, where the first would leave many requests unused.
     """
     whole = max(least, requests // problems)
-    sizes = [PlannedSize(min(problems, requests // n), n) for n in {least, whole, whole + 1} if n <= requests]
+    filled = requests // max(1, requests // least)
+    sizes = [PlannedSize(min(problems, requests // n), n) for n in {least, whole, whole + 1, filled} if n <= requests]
     first = sorted(sizes, key=lambda size: margin(size, problems, 0.5))[:1]
     others = [PlannedSize(min(problems, requests // n), n) for n in _COMPARED if least <= n <= requests]
     yield from dict.fromkeys(first + others)
