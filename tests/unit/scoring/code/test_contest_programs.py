@@ -11,7 +11,7 @@ from model_accuracy_eval.errors import BadData, BadValue, EvalError
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.records.code import CaseProgram
 from model_accuracy_eval.sandbox.inside.case_data import read
-from model_accuracy_eval.scoring.code import suite_programs
+from model_accuracy_eval.scoring.code import benchmark_suites, suite_programs
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.asked_metrics import ask_sandbox
 from model_accuracy_eval.tasks import addresses, task_file
@@ -43,6 +43,12 @@ def test_imports_from_the_future_stay_first() -> None:
     row = contest_rows.livecodebench(PROBLEMS[0])
     program = suite_programs.livecodebench("from __future__ import annotations\nprint(gcd(4, 6))", row)
     compile(program.code, "program", "exec")
+
+
+def test_public_cases_alone_choose_among_samples() -> None:
+    shown = benchmark_suites.shown_tests("answer = 1", contest_rows.livecodebench(PROBLEMS[0]))
+    assert shown is not None
+    assert len(read(shown.tests).cases) < len(PROBLEMS[0].cases)
 
 
 REPLY = "First:\n```python\none\n```\nthen\n```\ntwo\n```\nor\n```cpp\nthree\n```\n"

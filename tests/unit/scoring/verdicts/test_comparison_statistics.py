@@ -212,7 +212,8 @@ def test_a_figure_of_the_whole_dataset_changes_within_the_limits_of_both() -> No
     """A perplexity that lacks texts has no greatest value, so the change has none either; nor a least one backwards."""
     old = side({0: 1, 1: 2}, shares=False)
     limits = {"avg@5": FigureBounds(low=20.0, high=None, samples=3)}
-    new = replace(old, bounds=limits, counts=Counts(rejected=3))
+    new = replace(old, bounds=limits, counts=Counts(rejected=4, failed=3, missing=2, unjudged=1))
+    assert "0 samples then and 10 now have no verdict" in comparison_statistics.compare(old, new).notes[0]
     forward, back = found(old, new, "avg@5").bounds, found(new, old, "avg@5").bounds
     assert forward == FigureBounds(low=-10.0, high=None, samples=3)
     assert back == FigureBounds(low=None, high=10.0, samples=3)
