@@ -48,22 +48,15 @@ _ENDINGS = {
     "Chinese maths": "请逐步思考，并把答案写在 \\boxed{} 中。",
 }
 _LETTERS = Pipeline(
-    filters=(
-        Step(name="strip_thoughts"),
-        Step(name="regex", args={"regex_pattern": r"【答案】[\s:：*]*([A-D][A-D,，、 ]*)", "group_select": -1}),
-    ),
+    filters=(Step(name="choice_letters"),),
     metrics=(MetricUse(name="exact_match", label="accuracy", args={"regexes_to_ignore": ["[^A-D]"]}),),
-)
-_MATHS = Pipeline(
-    filters=(Step(name="strip_thoughts"), Step(name="maths_answer")),
-    metrics=(MetricUse(name="math_equal", label="accuracy"),),
 )
 _PIPELINES = {
     "letter": prompt_parts.LETTER_PIPELINES,
     "Chinese letter": prompt_parts.LETTER_PIPELINES,
     "letters": (_LETTERS,),
-    "maths": (_MATHS,),
-    "Chinese maths": (_MATHS,),
+    "maths": prompt_parts.MATHS_PIPELINES,
+    "Chinese maths": prompt_parts.MATHS_PIPELINES,
 }
 
 

@@ -153,7 +153,6 @@ _EXAMPLES = FewShot(
     turns=False,
 )
 
-_ONE_QUESTION = Step(name="cut_at", args={"marks": ["\nQ:", "\n\nQ"]})
 _ACCURACY = MetricUse(name="exact", label="accuracy", args={"ignore_blanks": True})
 
 TASK = TaskSpec(
@@ -179,16 +178,10 @@ TASK = TaskSpec(
     max_tokens=1024,
     pipelines=(
         Pipeline(
-            filters=(
-                Step(name="strip_thoughts"),
-                _ONE_QUESTION,
-                Step(name="bbh_answer"),
-            ),
+            filters=(Step(name="bbh_answer"),),
             metrics=(_ACCURACY,),
         ),
-        other_reading(
-            "flexible-extract", _ONE_QUESTION, Step(name="bbh_answer", args={"anywhere": True}), metric=_ACCURACY
-        ),
+        other_reading("flexible-extract", Step(name="bbh_answer", args={"anywhere": True}), metric=_ACCURACY),
     ),
     grouping=Grouping(by="category", weight_by_size=False),
 )

@@ -46,7 +46,7 @@ TASK = TaskSpec(
     max_tokens=1024,
     pipelines=(
         Pipeline(
-            filters=(Step(name="strip_thoughts"), Step(name="yes_or_no")),
+            filters=(Step(name="yes_or_no"),),
             metrics=(MetricUse(name="exact_match", label="accuracy"),),
         ),
     ),

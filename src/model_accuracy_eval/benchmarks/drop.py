@@ -51,7 +51,7 @@ TASK = TaskSpec(
     max_tokens=1024,
     pipelines=(
         Pipeline(
-            filters=(Step(name="strip_thoughts"), Step(name="short_answer", args={"lines": True})),
+            filters=(Step(name="short_answer", args={"lines": True}),),
             metrics=(MetricUse(name="drop_em", label="exact_match"), MetricUse(name="drop_f1", label="f1")),
         ),
     ),

@@ -5,8 +5,9 @@ A row: {"question": "…How many …?", "answer": "She made 4*3=<<4*3=12>>12 …
 Asked: step by step, with the number on a last line after ####. The four-shot form shows the first four solved
 problems of the training file as earlier turns, and nanochat's form is the bare question. The form with tools is the
 same as the first, and offers a calculator.
-Judged: the number after ####, else in \boxed{}, else the last number; 1,000 = 1000.00. In nanochat's form only what
-follows the first #### counts, letter by letter but for commas: "#### 72." is not 72.
+Judged: the number that the reply states, at best after #### or in \boxed{}, else the last one; 1,000 = 1000.00. What
+its authors count, the number after the first #### letter by letter but for commas ("#### 72." is not 72), stands beside
+it as `strict-match`, and is all that counts in nanochat's form.
 """
 
 import msgspec
@@ -56,6 +57,11 @@ _TRAIN = _file(
     "f23d761f3315a79bf59eb4deeda29ed369ca66e29f9f495e1a5d6403a446ba3d",
 )
 
+_PUBLISHED = Pipeline(
+    filters=(Step(name="regex", args={"regex_pattern": r"#### (\-?[0-9\.\,]+)"}),),
+    metrics=(MetricUse(name="exact_match", label="accuracy", args={"regexes_to_ignore": [","]}),),
+)
+"""What its authors read: what stands behind the first ####, and nothing else."""
 _QUESTION = "{{ question }}\n\n" + prompt_parts.NUMBER_ENDING
 
 ZERO_SHOT = TaskSpec(
@@ -69,7 +75,10 @@ ZERO_SHOT = TaskSpec(
     prompt=Prompt(question=_QUESTION),
     reference=_REFERENCE,
     max_tokens=1024,
-    pipelines=prompt_parts.NUMBER_PIPELINES,
+    pipelines=(
+        *prompt_parts.NUMBER_PIPELINES,
+        prompt_parts.other_reading("strict-match", *_PUBLISHED.filters, metric=_PUBLISHED.metrics[0]),
+    ),
 )
 
 FOUR_SHOT = msgspec.structs.replace(
@@ -103,12 +112,7 @@ NANOCHAT = TaskSpec(
     reference=_REFERENCE,
     temperature=0.0,
     max_tokens=512,
-    pipelines=(
-        Pipeline(
-            filters=(Step(name="regex", args={"regex_pattern": r"#### (\-?[0-9\.\,]+)"}),),
-            metrics=(MetricUse(name="exact_match", label="accuracy", args={"regexes_to_ignore": [","]}),),
-        ),
-    ),
+    pipelines=(_PUBLISHED,),
 )
 
 TASKS = (ZERO_SHOT, FOUR_SHOT, NANOCHAT, TOOLS)

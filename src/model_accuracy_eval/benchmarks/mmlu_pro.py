@@ -3,14 +3,16 @@
 Home: https://github.com/TIGER-AI-Lab/MMLU-Pro, arXiv:2406.01574. Licence: MIT.
 A row: {"question_id": 70, "question": "…", "options": ["…", …], "answer": "I", "category": "business", …}
 Asked: step by step, with the letter at the end.
-Judged: the letter in `answer`; a reply without one is wrong, never a random option. `flexible-extract` reads as the
-published script does: the first "answer is (A)", else "answer: A", else the last capital of A to J that stands alone.
+Judged: the letter in `answer`, as the published script reads replies: the first "answer is (A)", else "answer: A", else
+the last capital of A to J that stands alone; a reply without one is wrong, never a random option. `stated` reads as all
+other tasks with options are read.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, RowsPin, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Pipeline, Prompt, RowsPin, Step, TaskSpec
 
 _FIELDS = ("question", "options", "answer", "category")
+_METRICS = prompt_parts.LETTER_PIPELINE.metrics
 
 TASK = TaskSpec(
     name="mmlu_pro",
@@ -41,10 +43,8 @@ TASK = TaskSpec(
     category="category",
     max_tokens=2048,
     pipelines=(
-        prompt_parts.LETTER_PIPELINE,
-        prompt_parts.other_reading(
-            "flexible-extract", Step(name="mmlu_pro_answer"), metric=prompt_parts.LETTER_PIPELINE.metrics[0]
-        ),
+        Pipeline(filters=(Step(name="strip_thoughts"), Step(name="mmlu_pro_answer")), metrics=_METRICS),
+        prompt_parts.other_reading("stated", Step(name="choice_letter"), metric=_METRICS[0]),
     ),
     grouping=Grouping(by="category"),
 )

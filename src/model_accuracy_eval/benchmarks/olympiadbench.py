@@ -35,7 +35,7 @@ def _task(name: str, about: str, config: str, ending: str, several: str) -> Task
         max_tokens=16384,
         pipelines=(
             Pipeline(
-                filters=(Step(name="strip_thoughts"), Step(name="maths_answer")),
+                filters=(Step(name="maths_answer"),),
                 metrics=(MetricUse(name="math_within", label="accuracy"),),
             ),
         ),

@@ -20,11 +20,7 @@ NUMBER_ENDING = "Work it out step by step. On the last line write #### followed 
 
 NUMBER_PIPELINES = (
     Pipeline(
-        filters=(
-            Step(name="strip_thoughts"),
-            Step(name="cut_at", args={"marks": ["Question:"]}),
-            Step(name="number_answer"),
-        ),
+        filters=(Step(name="number_answer"),),
         metrics=(MetricUse(name="number", label="accuracy"),),
     ),
 )
@@ -34,14 +30,14 @@ BOXED_ENDING = "Please reason step by step, and put your final answer within \\b
 
 MATHS_PIPELINES = (
     Pipeline(
-        filters=(Step(name="strip_thoughts"), Step(name="maths_answer")),
+        filters=(Step(name="maths_answer"),),
         metrics=(MetricUse(name="math_equal", label="accuracy"),),
     ),
 )
 
 SPAN_PIPELINES = (
     Pipeline(
-        filters=(Step(name="strip_thoughts"), Step(name="short_answer")),
+        filters=(Step(name="short_answer"),),
         metrics=(MetricUse(name="squad_em", label="exact_match"), MetricUse(name="squad_f1", label="f1")),
     ),
 )
@@ -64,7 +60,7 @@ def other_reading(name: str, *filters: Step, metric: MetricUse) -> Pipeline:
 
 _ACCURACY = MetricUse(name="exact", label="accuracy")
 LETTER_PIPELINE = Pipeline(
-    filters=(Step(name="strip_thoughts"), Step(name="choice_letter")),
+    filters=(Step(name="choice_letter"),),
     metrics=(_ACCURACY,),
 )
 LETTER_PIPELINES = (
@@ -79,7 +75,7 @@ SHORT_FILTERS = (Step(name="strip_thoughts"), Step(name="stripped"))
 def kind_pipelines(**args: str) -> tuple[Pipeline, ...]:
     """For datasets of which some rows have options and others do not; a row's `kind` says which."""
     metric = MetricUse(name="equal_in_kind", label="accuracy", args={"contains": True, **args})
-    return (Pipeline(filters=(Step(name="strip_thoughts"), Step(name="answer_in_kind")), metrics=(metric,)),)
+    return (Pipeline(filters=(Step(name="answer_in_kind"),), metrics=(metric,)),)
 
 
 def lettered(options: str, mark: str = ". ") -> str:

@@ -45,7 +45,7 @@ V2 = TaskSpec(
     references="{{ (answers.text or ['unanswerable']) | unique | list | tojson }}",
     pipelines=(
         Pipeline(
-            filters=(Step(name="strip_thoughts"), Step(name="short_answer"), Step(name="unanswerable")),
+            filters=(Step(name="short_answer"), Step(name="unanswerable")),
             metrics=_METRICS,
         ),
     ),

@@ -29,7 +29,7 @@ TASK = TaskSpec(
     max_tokens=256,
     pipelines=(
         Pipeline(
-            filters=(Step(name="strip_thoughts"), Step(name="short_answer")),
+            filters=(Step(name="short_answer"),),
             metrics=(MetricUse(name="triviaqa_em", label="exact_match"), MetricUse(name="triviaqa_f1", label="f1")),
         ),
     ),

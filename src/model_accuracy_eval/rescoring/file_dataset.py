@@ -24,18 +24,16 @@ from model_accuracy_eval.records import (
     Problem,
     Prompt,
     Record,
-    Step,
     TaskSpec,
 )
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply
-from model_accuracy_eval.scoring.answers.maths_answers import LETTERS, answer_kind
+from model_accuracy_eval.scoring.answers.stated_values import LETTERS, answer_kind
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric, metric_uses, pipelines
 from model_accuracy_eval.tasks.importers import lm_eval_metrics
 from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings
 from model_accuracy_eval.tasks.prompts import after, positions
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.:-]+)")
-_STRIP_THOUGHTS = Step(name="strip_thoughts")
 
 
 class LmEvalResults(Record, frozen=True, kw_only=True):
@@ -126,7 +124,7 @@ def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | Non
         return _filtered_task(name, replies[0], results)
     gold = [answer for reply in replies for answer in right_answers(reply.gold)]
     kind = LETTERS if all(len(answer) == 1 and answer in ascii_uppercase for answer in gold) else answer_kind(gold)
-    return _task(name, Pipeline(filters=(_STRIP_THOUGHTS, kind.filter), metrics=(kind.metric,))), kind.reading
+    return _task(name, Pipeline(filters=(kind.filter,), metrics=(kind.metric,))), kind.reading
 
 
 def _filtered_task(name: str, reply: SavedReply, results: LmEvalResults | None) -> tuple[TaskSpec, str]:

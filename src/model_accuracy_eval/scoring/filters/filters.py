@@ -16,10 +16,18 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Step
-from model_accuracy_eval.scoring.answers.exam_answers import EXAM_EXTRACTORS
-from model_accuracy_eval.scoring.answers.maths_answers import KINDS, last_number, maths_answer, number_answer
-from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
+from model_accuracy_eval.scoring.answers.cleaning import cleaned
+from model_accuracy_eval.scoring.answers.letters import choice_letter, choice_letters, yes_or_no
+from model_accuracy_eval.scoring.answers.stated_values import (
+    KINDS,
+    last_number,
+    maths_answer,
+    number_answer,
+    short_answer,
+    unanswerable,
+)
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
+from model_accuracy_eval.scoring.answers.views import VIEWS
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.metrics import user_functions
 
@@ -148,28 +156,12 @@ Extractor = Callable[..., str | None]
 
 
 def strip_thoughts(text: str, problem: Problem) -> str | None:
-    """Drops `<think>…</think>`, and everything before a `</think>` whose opening tag was in the prompt's template.
+    """Drops thoughts such as `<think>…</think>`, and everything before a `</think>` whose opening tag was in the
+    prompt's template; and tokens and channels of templates that a service left in. Steps that read answers do so too.
 
     A thought that was cut off before it closed contains no answer.
     """
-    *closed, rest = text.split("</think>")
-    answer = ""
-    for part in closed:
-        before, opening, _ = part.partition("<think>")
-        answer = answer + before if opening else ""
-    text = answer + rest
-    before, opening, _ = text.partition("<think>")
-    return before.strip() or None if opening else text
-
-
-def cut_at(text: str, problem: Problem, *, marks: list[str]) -> str | None:
-    """Keeps the text before the first of the marks: a next question that the model invents is not part of the answer.
-
-    A mark at the very start is this question, repeated.
-    """
-    text = text.lstrip()
-    ends = [place for mark in marks if (place := text.find(mark, 1)) >= 0]
-    return text[: min(ends)] if ends else text
+    return cleaned(text)
 
 
 def stripped(text: str, problem: Problem) -> str | None:
@@ -225,7 +217,6 @@ ULTRAEVAL_EXTRACTORS = {name: _postprocess(function) for name, function in POSTP
 
 EXTRACTORS: dict[str, Extractor] = {
     "strip_thoughts": strip_thoughts,
-    "cut_at": cut_at,
     "regex": regex,
     "multi_choice_regex": multi_choice_regex,
     "format_span": format_span,
@@ -234,6 +225,10 @@ EXTRACTORS: dict[str, Extractor] = {
     "number_answer": number_answer,
     "maths_answer": maths_answer,
     "choice_letter": choice_letter,
+    "choice_letters": choice_letters,
+    "yes_or_no": yes_or_no,
+    "short_answer": short_answer,
+    "unanswerable": unanswerable,
     "answer_in_kind": answer_in_kind,
     "first_token": first_token,
     "stripped": stripped,
@@ -242,7 +237,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "uppercase": uppercase,
     "map": mapped,
     "noop": noop,
-    **EXAM_EXTRACTORS,
+    **VIEWS,
     **ULTRAEVAL_EXTRACTORS,
     **CODE_EXTRACTORS,
 }

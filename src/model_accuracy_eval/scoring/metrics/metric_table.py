@@ -22,7 +22,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
     Verdict,
 )
-from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
+from model_accuracy_eval.scoring.answers.letters import choice_letter
 from model_accuracy_eval.scoring.figures.aggregations import TRANSLATION_METRICS
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.filters.filters import HASHES, strip_thoughts

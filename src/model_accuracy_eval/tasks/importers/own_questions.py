@@ -27,7 +27,7 @@ from model_accuracy_eval.records import (
     TableFile,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.answers.maths_answers import KINDS, is_number
+from model_accuracy_eval.scoring.answers.stated_values import KINDS, is_number
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats
@@ -187,7 +187,7 @@ def _pipelines(shape: QuestionShape) -> tuple[Pipeline, ...]:
         steps = Step(name="answer_in_kind"), MetricUse(name="equal_in_kind", label="accuracy")
     else:
         steps = KINDS[shape.kinds[0]].filter, KINDS[shape.kinds[0]].metric
-    return (Pipeline(filters=(Step(name="strip_thoughts"), steps[0]), metrics=(steps[1],)),)
+    return (Pipeline(filters=(steps[0],), metrics=(steps[1],)),)
 
 
 def is_own(task: TaskSpec) -> bool:

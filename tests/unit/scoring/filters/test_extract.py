@@ -9,11 +9,10 @@ from msgspec import structs
 
 from model_accuracy_eval.benchmarks.gsm8k import ZERO_SHOT
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
-from model_accuracy_eval.scoring.answers import maths_answers
-from model_accuracy_eval.scoring.answers.maths_answers import as_number, last_number, maths_answer, number_answer
+from model_accuracy_eval.scoring.answers.stated_values import as_number, last_number, maths_answer, number_answer
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, cut_at, regex, stripped
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, regex, stripped
 from model_accuracy_eval.scoring.filters.filters import strip_thoughts as strip
 from model_accuracy_eval.scoring.metrics.metric_table import metric
 
@@ -29,7 +28,7 @@ def asked(*choices: str) -> Problem:
     return Problem(id=0, messages=(Message(role="user", content="?"),), references=("x",), choices=choices)
 
 
-ARGUMENTS: dict[str, dict[str, Any]] = {"cut_at": {"marks": ["Q"]}, "regex": {"pattern": "(a)"}}
+ARGUMENTS: dict[str, dict[str, Any]] = {"regex": {"pattern": "(a)"}}
 PLAIN = asked()
 CITIES = asked("Berlin", "Paris", "Rome", "Madrid")
 
@@ -154,13 +153,6 @@ def test_thoughts_are_dropped(text: str, left: str | None) -> None:
     assert strip(text, PLAIN) == left
 
 
-def test_a_reply_is_cut_at_the_first_mark() -> None:
-    """Whichever of the marks comes first, except one that repeats the question at the very start."""
-    assert cut_at("a Question: b Answer: c", PLAIN, marks=["Answer:", "Question:"]) == "a "
-    assert cut_at("\nQuestion: b Question: c", PLAIN, marks=["Question:"]) == "Question: b "
-    assert cut_at("plain", PLAIN, marks=["Question:"]) == "plain"
-
-
 def test_a_pattern_takes_the_first_or_last_match() -> None:
     """The chosen group, without blanks around it; without a match there is no answer."""
     text = "x= 1 \nx= 2 "
@@ -192,13 +184,6 @@ def test_a_degenerate_reply_is_read_in_no_time(unit: str) -> None:
     for name in ("strip_thoughts", "last_number", "number_answer", "maths_answer", "choice_letter", "stripped"):
         EXTRACTORS[name](reply, CITIES)
         EXTRACTORS[name](reply + "</think>" + reply, CITIES)
-
-
-@given(st.text(st.sampled_from("01239٣,.-−+$\\€ {}!;a)]\n"), max_size=30))
-def test_the_last_number_is_found_from_the_end(text: str) -> None:
-    """Searching the end alone finds what searching everything finds."""
-    everything = maths_answers._NUMBER.findall(maths_answers._LATEX_COMMA.sub(",", text))
-    assert last_number(text, PLAIN) == ("".join(everything[-1]) if everything else None)
 
 
 MATHS_REPLIES = {

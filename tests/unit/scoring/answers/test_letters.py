@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.answers.stated_letters import choice_letter
+from model_accuracy_eval.scoring.answers.letters import choice_letter
 
 
 def asked(*choices: str) -> Problem:

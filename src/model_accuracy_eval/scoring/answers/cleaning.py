@@ -1,0 +1,142 @@
+"""A reply as a service sends it → what its author says in it: without the tokens of the template, without channels and
+thoughts, and without the next question that a base model goes on with."""
+
+import re
+from collections.abc import Iterator
+
+from model_accuracy_eval.records import Problem
+
+# Marks of templates, as they show where a service does not remove them.
+
+
+_END = re.compile(
+    r"<\|(?:im_end|endoftext|eot_id|eom_id|end_of_text|return|call|endofassistant|END_OF_TURN_TOKEN|END_RESPONSE|"
+    r"end_of_solution|user|im_start\|>user|role_end)(?:\|>|\b)|<(?:end|start)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User)｜>"
+    r"|\[\|(?:endofturn|user)\|\]"
+)
+"""The turn is over; what follows is the next one, which the model invents."""
+_LAST = re.compile(r"(?:\s{0,9}(?:</s>|<eos>|<pad>|<\|end\|>|<\|endofprompt\|>|\[EOS\]))+\s*\Z")
+"""The same in forms that may stand in a text for something else."""
+_BEGIN = r"(?:<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>)"
+_HEAD = re.compile(
+    rf"\s*(?:{_BEGIN}\s*)?(?:<\|im_start\|>\s*assistant\b|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|"
+    r"<\|assistant\|>|<\|START_RESPONSE\|>|<\|begin_of_solution\|>|<｜Assistant｜>|\[\|assistant\|\]|\[/INST\])\s*"
+    rf"|\s*{_BEGIN}\s*"
+)
+_THOUGHTS = (
+    ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"), ("<seed:think>", "</seed:think>"), ("<thoughts>", "</thoughts>"),
+    ("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"), ("<unused94>thought", "<unused95>"),
+)  # fmt: skip
+_THOUGHT = re.compile(
+    r"<\|?/?(?:think|thinking|thoughts?|reasoning|seed:think|(?:begin|end)_of_thought|(?:START|END)_THINKING)\|?>"
+    r"|<unused9[45]>(?:thought)?|\[/?THINK\]|◁/?think▷"
+)
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,60}(?:<\|constrain\|>[^<]{0,30})?<\|message\|>")
+_CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+_JOINED = "assistantfinal"
+"""What is left of harmony's marks where a service drops its tokens and keeps their words."""
+
+
+def cleaned(text: str) -> str | None:
+    """What the reply says; None where it is nothing but thoughts, such as one that was cut off before it closed."""
+    if "<" in text or "[" in text or "◁" in text:
+        if "<|channel|>" in text:
+            text = _of_final_channel(text)
+        marks = {mark[0] for mark in _THOUGHT.finditer(text)}
+        for opening, closing in _THOUGHTS:
+            if opening in marks or closing in marks:
+                text = _without_thoughts(text, opening, closing)
+        if (head := _HEAD.match(text)) is not None:
+            text = text[head.end() :]
+        if (end := _END.search(text)) is not None:
+            text = text[: end.start()]
+        if (last := _LAST.search(text, max(0, len(text) - 80))) is not None:
+            text = text[: last.start()]
+    elif text.startswith("analysis") and _JOINED in text:
+        text = text.rpartition(_JOINED)[2]
+    return text if text and not text.isspace() else None
+
+
+def _of_final_channel(text: str) -> str:
+    """The messages of the channel `final`, or of the last one that is no analysis; nothing where all are thoughts."""
+    found = [(str(channel[1]), channel.end()) for channel in _CHANNEL.finditer(text)]
+    said = [start for name, start in found if name == "final"][-1:]
+    said = said or [start for name, start in found if name != "analysis"][-1:]
+    if not said:
+        return "" if found else text.partition("<|channel|>")[0]
+    text = text[said[0] :]
+    end = _CHANNEL_END.search(text)
+    return text[: end.start()] if end else text
+
+
+def _without_thoughts(text: str, opening: str, closing: str) -> str:
+    """Without what stands between the marks, before a closing whose opening was in the prompt's template, and behind
+    an opening that nothing closes."""
+    *closed, rest = text.split(closing)
+    answer = ""
+    for part in closed:
+        before, opened, _ = part.partition(opening)
+        answer = answer + before if opened else ""
+    text = answer + rest
+    before, opened, _ = text.partition(opening)
+    return before.strip() if opened else text
+
+
+# The next question.
+
+
+_QUESTIONS = frozenset((
+    "question", "problem", "input", "passage", "text", "exercise", "instruction", "q", "frage", "aufgabe", "pregunta",
+    "pergunta", "domanda", "вопрос", "задача", "问题", "题目", "问", "問題", "質問", "질문", "문제", "السؤال",
+))  # fmt: skip
+_ANSWERS = frozenset((
+    "answer", "a", "output", "solution", "antwort", "réponse", "respuesta", "resposta", "risposta", "ответ", "答案",
+    "答", "解答", "解", "回答", "답", "정답", "الإجابة",
+))  # fmt: skip
+_LONGEST_LABEL = 20
+
+
+def without_next_question(text: str, problem: Problem) -> str:
+    """The reply up to a question in the form in which the prompt shows its solved examples.
+
+    Without examples a question in a reply is a part of it, unless it comes behind a reply that is a single line, with
+    an answer of its own; or behind an answer, in the prompt's words. One at the start is this question, repeated.
+    """
+    begin = len(text) - len(text.lstrip())
+    found = sorted(label for label in _labels(text) if label[0] > begin)
+    questions = [label for label in found if label[1] in _QUESTIONS]
+    if not questions:
+        return text
+    shown, asked = _labels_of_examples(problem, 2), _labels_of_examples(problem, 1)
+    _, _, others = text[begin:].partition("\n")
+    second_line = len(text) - len(others.lstrip())
+    last_answer = max((start for start, label in found if label in _ANSWERS), default=-1)
+    for start, label in questions:
+        is_alone = start <= second_line and not text[:start].rstrip().endswith((":", "："))
+        if label in shown or (is_alone and last_answer > start):
+            return text[:start]
+        if label in asked and (is_alone or "answer is" in text[begin:start].lower()):
+            return text[:start]
+    return text
+
+
+def _labels(text: str) -> Iterator[tuple[int, str]]:
+    """What begins a line and is followed by a colon, without its number, and where."""
+    for colon in ":：":
+        place = text.find(colon)
+        while place >= 0:
+            start = text.rfind("\n", max(0, place - _LONGEST_LABEL), place) + 1
+            if start or place < _LONGEST_LABEL:
+                yield start, text[start:place].strip(" \t0123456789").lower()
+            place = text.find(colon, place + 1)
+
+
+def _labels_of_examples(problem: Problem, in_chats: int) -> set[str]:
+    """What questions begin with in a prompt that has several in one text, or is a text to be continued."""
+    labels: set[str] = set()
+    for prompt, fewest in ((problem.text, 1), *((message.content, in_chats) for message in problem.messages)):
+        found = [label for _, label in _labels(prompt) if label in _QUESTIONS]
+        labels |= {label for label in found if found.count(label) >= fewest}
+    return labels

@@ -1,0 +1,301 @@
+"""The letter of an option, as replies write it; and yes or no, which is chosen like one."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.answers import markers
+from model_accuracy_eval.scoring.answers.reader import Claim, Kind, Reply, Value, read
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_WITHOUT_OPTIONS = 10
+"""How many letters count where the options are not known; X in "ANSWER: X" is a placeholder."""
+
+_GO_ON = "and|as|because|but|by|due|for|given|if|in|is|not|or|rather|since|so|was|which|with"
+"""Words that may follow a bare A or I; before any other word they are the article and the pronoun."""
+_NUMERALS = r"(?:[ \t]+(?:and|or)|,)[ \t]+[IVX]{2,}"
+# Repetitions are bounded: a reply of ten thousand asterisks must not take minutes to read.
+_OPENED = (
+    r"[\s*_:：=>\"'“`$\\(\[（【]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
+    rf"[\s*_(\[（]{{0,4}}(?P<letter>[B-HJ-ZＡ-Ｚ]|[AI](?![ \t]+(?!(?:{_GO_ON})\b)[a-z]|{_NUMERALS})"
+    r"|(?<=\()[a-z](?=\))|(?<!\w)[a-z](?=[*_)\].}\"'`]{0,4}[ \t]*(?:$|[\r\n<])))"
+    r"(?![A-Za-z0-9+#]|['’][a-z])"
+)
+_CLOSED = r"[*_)\]）}$\\\"'”`】]{0,8}"
+_FILLERS = (
+    r"(?:[\s*_:：\[{(]{0,8}(?i:most|more|likely|probably|clearly|therefore|thus|hence|indeed|actually|definitely|"
+    r"simply|still|then|option|choice|letter|text|not|neither|(?P<several>either|both|between|among)|opción|opção|"
+    r"opzione|вариант|la|le|die|nicht|pas|选项?|選項?|选择|옵션|선택지)(?![a-z])){0,4}"
+)
+_VALUE = re.compile(_FILLERS + _OPENED)
+_NEXT = re.compile(
+    rf"{_CLOSED}[ \t]{{0,2}}"
+    r"(?:(?P<comma>[,，;；])|(?:,[ ]?)?(?:and/or|or|and|oder|und|ou|et|o|y|e|или|и)\b|[/&+、]|或者?|还是|以?及|和|与|"
+    r"(?<=[)\]）]))"
+    rf"(?:[ \t]{{0,2}}(?i:possibly|perhaps|maybe|even|option|choice|letter)\b,?){{0,2}}{_OPENED}"
+)
+_LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|or\b|and\b|\r?$)", re.MULTILINE)
+
+
+def _letter_at(reply: Reply, claim: Claim) -> Value | None:
+    """The letter right behind an announcement; or that of the option whose text stands there."""
+    text = reply.text
+    if text[claim.place : claim.place + 1] == "#" and text.count("####") > 1 and text[claim.end :].strip():
+        return None  # a heading of Markdown
+    found = _VALUE.match(text, claim.start)
+    if found is not None:
+        letter = _capital(found["letter"])
+        if letter not in _known(reply.problem):
+            return None
+        start, end = found.span("letter")
+        if found["several"] or another_letter(text, end, letter, reply.problem.choices):
+            return Value(None, start, end)
+        return Value(letter if letter in _offered(reply.problem) else "", start, end)
+    if claim.strength < 3 and reply.problem.choices:
+        end = min(claim.end, claim.start + 300)
+        worded = option_that_is(text[claim.start : end], reply.problem.choices)
+        return Value(worded, claim.start, end) if worded else None
+    return None
+
+
+def _capital(letter: str) -> str:
+    return letter.upper() if letter.isascii() else chr(ord(letter) - ord("Ａ") + ord("A"))
+
+
+def _offered(problem: Problem) -> str:
+    return _LETTERS[: len(problem.choices) or _WITHOUT_OPTIONS]
+
+
+def _known(problem: Problem) -> str:
+    return _LETTERS[: max(len(problem.choices), _WITHOUT_OPTIONS)]
+
+
+def another_letter(text: str, end: int, letter: str, choices: tuple[str, ...] = ()) -> int:
+    """The end of another letter that stands beside the one that ends there, as in "A or B", "A, B", "A/B", "(A) (B)"; 0
+    if there is none.
+
+    The letter's own option may stand between them: "(A) Paris or (B) Rome".
+    """
+    other = _NEXT.match(text, end) or _NEXT.match(text, _end_of_option(text, end, letter, choices))
+    if other is None or other["letter"] == letter or markers.DENIED_AFTER.match(text, other.end("letter")):
+        return 0
+    is_list = not other["comma"] or _LIST_GOES_ON.match(text, other.end("letter"))
+    return other.end("letter") if is_list else 0
+
+
+def _end_of_option(text: str, end: int, letter: str, choices: tuple[str, ...]) -> int:
+    """The place behind the letter and the text of its option; where the text does not follow, the same place."""
+    place = _LETTERS.index(letter)
+    option = choices[place].strip().lower() if place < len(choices) else ""
+    head = text[end : end + 8]
+    start = end + len(head) - len(head.lstrip("*_)]）.:： \t\n"))
+    return start + len(option) if option and text[start : start + len(option)].lower() == option else end
+
+
+# Weaker than a statement: a letter that is chosen, or called right, or alone.
+
+
+_CHOSEN_WORDS = ("choose", "chose", "pick", "select", "go with", "going with", " is ", "'s ", "选", "wähle", "elijo")
+_CHOSEN = re.compile(
+    r"(?:\b(?:(?i:choose|chose|pick|select|going[ ]with|go[ ]with|wähle|choisis|elijo|escolho|scelgo)\b(?:[ ]the\b)?"
+    r"|[Ii]t(?:[ ]is|['’]s|[ ]must[ ]be|[ ]should[ ]be)\b(?=[ ](?:not[ ])?[*(]{0,3}[A-Z]\b))"
+    rf"|不?选(?:择)?(?:选项|(?!项))){_FILLERS}{_OPENED}"
+)
+_JOINED = re.compile(rf"{_CLOSED} (?:or|and)\b")
+_CALLED_WORDS = ("correct", "right", "best", "appropriate", "accurate", "richtig", "正确", "正しい", "正解", "정답")
+_CALLED_RIGHT = re.compile(
+    rf"(?<![A-Za-z])[*_(\[（]{{0,4}}(?P<letter>[A-Z]){_CLOSED}[ ]{{0,2}}"
+    r"(?:(?i:is|seems|(?:must|should|would)[ ]be|ist|est|es|é|è)[ ](?i:the[ ])?(?i:most[ ])?"
+    r"(?i:correct[ae]?|right|best|appropriate|accurate|answer|richtig|correta|corretta)\b"
+    r"(?![ ](?:only[ ])?(?:if|unless)\b)|(?:选?项)?(?:是|为)?正确|が正しい|が正解|[이가][ ]정답)"
+)
+_ALONE = re.compile(rf"[\s*_(]{{0,6}}(?:(?i:option|choice|answer)[ ])?{_OPENED}[ \t*_)\]）}}.。:：$`\"'”】]{{0,8}}\Z")
+_LEADING = re.compile(r"[ \t*_(\[（]{0,8}(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))")
+_CONCLUDING = re.compile(
+    r"(?:\((?:(?i:option|choice)[ ])?(?P<letter>[A-Z])\)|\b(?i:option|choice|is)[ *_(]{1,4}(?P<named>[A-Z]))"
+    r"[\s*_)\].。]{0,6}\Z"
+)
+_BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\Z")
+_MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
+_LONGEST_ALONE = 40
+
+
+def _weaker(reply: Reply) -> Value | None:
+    """The last letter that is chosen; else the one that is called right; else the one alone on its line; else the one
+    at the start of lines; else the option whose text is the whole reply. Two of the same kind are none."""
+    text, low = reply.text, reply.low
+    if any(word in low for word in _CHOSEN_WORDS) and (chosen := _statements(_CHOSEN.finditer(text), reply)):
+        live: list[Value] = []
+        for value, is_denied in chosen:
+            live = [one for one in live if one.text != value.text] if is_denied else [*live, value]
+        is_one = len({value.text for value in live[-2:]}) < 2 or not _JOINED.match(text, live[-2].end)
+        return live[-1] if live and is_one else Value(None, 0, len(text))
+    if any(word in low for word in _CALLED_WORDS) and (called := _only(_CALLED_RIGHT.finditer(text), reply)):
+        return called
+    lines = [(start, end) for start, end in _lines(text) if start < end]
+    alone = (line for start, end in lines if (line := _ALONE.match(text, start, end)))
+    return _only(alone, reply) or _of_line(reply, lines)
+
+
+def _of_line(reply: Reply, lines: list[tuple[int, int]]) -> Value | None:
+    """A letter at the beginning of the first line or at the end of the last, or the text of an option."""
+    text = reply.text
+    # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
+    leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
+    if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
+        return value
+    if leading or not lines:
+        return None
+    for start, end in (lines[-1], lines[0]):
+        last = _CONCLUDING.search(text, max(start, end - _LONGEST_ALONE), end)
+        letter = last and (last["letter"] or last["named"])
+        if last is None or letter not in _offered(reply.problem) or _BESIDE.search(text, start, last.start()):
+            continue
+        if not markers.DENIED.search(reply.low, start, end) and not markers.NOT_MEANT.search(reply.low, start, end):
+            return Value(letter, end, end)
+    for said in (text, text[slice(*lines[-1])]):
+        if letter := option_that_is(_LABEL.sub("", said), reply.problem.choices):
+            return Value(letter, len(text), len(text))
+    return _begins_with_option(reply)
+
+
+def _begins_with_option(reply: Reply) -> Value | None:
+    """Where the options are words such as Yes and No: the one with which the reply begins, before a comma."""
+    first = re.match(r"\W{0,4}(\w+)[,.!]", reply.low)
+    options = [choice.strip(_AROUND).lower() for choice in reply.problem.choices]
+    if first is None or options.count(first[1]) != 1 or len(first[1]) == 1:
+        return None
+    return Value(_LETTERS[options.index(first[1])], first.end(), first.end())
+
+
+_LABEL = re.compile(r"\A[\s*_]{0,6}(?:A:|(?i:option|choice|answer:?)[ ])[\s*_]{0,4}(?=[A-Z(])")
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where lines begin and end, blanks at their ends left out."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield start, start + len(line.rstrip())
+        start += len(line)
+
+
+def _statements(matches: Iterable[re.Match[str]], reply: Reply) -> list[tuple[Value, bool]]:
+    """Statements about letters that can be options: those of the question, and A to J; and whether they deny."""
+    text, problem = reply.text, reply.problem
+    found, beside = [], 0
+    for match in matches:
+        letter, (start, end) = _capital(match["letter"]), match.span("letter")
+        # A letter that stands beside another one is no statement of its own.
+        if letter not in _known(problem) or start < beside:
+            continue
+        beside = another_letter(text, end, letter, problem.choices)
+        place = max(0, match.start() - 6, 1 + max(text.rfind(mark, 0, start) for mark in ",，.。"))
+        is_denied = bool(markers.DENIED.search(text, place, start) or markers.DENIED_AFTER.match(text, end))
+        if letter in _offered(problem) or beside:
+            several = beside or (match.re.groupindex.get("several") and match["several"])
+            found.append((Value(None if several else letter, start, end), is_denied))
+    return found
+
+
+def _only(matches: Iterable[re.Match[str]], reply: Reply) -> Value | None:
+    values = [value for value, is_denied in _statements(matches, reply) if not is_denied]
+    if not values:
+        return None
+    return values[0] if len({value.text for value in values}) == 1 else Value(None, values[0].start, values[0].end)
+
+
+_AROUND = " \t\r\n*_`\"'.。"
+
+
+def option_that_is(text: str, choices: tuple[str, ...]) -> str | None:
+    """The option whose text, perhaps behind its letter, is the whole text; a letter is read as a letter."""
+    reply = text.strip(_AROUND).lower()
+    texts = [choice.strip(_AROUND).lower() for choice in choices]
+    lettered = re.fullmatch(r"\(?([a-z])[\s:.)–—-]{1,4}(.+)", reply, re.DOTALL)
+    equal = [
+        letter
+        for letter, choice in zip(_LETTERS, texts, strict=False)
+        if choice and (choice == reply or (lettered and lettered.groups() == (letter.lower(), choice)))
+    ]
+    return equal[0] if len(equal) == 1 and not re.fullmatch("[a-z]", reply) else None
+
+
+def _by_wording(reply: Reply) -> str | None:
+    """The only option that is mentioned by its letter, or by its text."""
+    letters = {match["letter"].upper() for match in _MENTIONED.finditer(reply.text)} & set(_offered(reply.problem))
+    if letters:
+        return letters.pop() if len(letters) == 1 else None
+    return _letter_of_text(reply.text, reply.problem.choices)
+
+
+def _letter_of_text(text: str, choices: tuple[str, ...]) -> str | None:
+    """The only option whose text occurs as whole words; "New York" does not count inside "New York City", and a letter
+    is no text."""
+    texts = [choice.strip().lower() for choice in choices]
+    rest = text.lower()
+    occurring = set()
+    for longest in sorted((choice for choice in texts if not re.fullmatch("[a-z]?", choice)), key=len, reverse=True):
+        pattern = re.compile(rf"(?<![a-z0-9.]){re.escape(longest)}(?![a-z0-9]|\.\d)")
+        if pattern.search(rest):
+            occurring.add(longest)
+            rest = pattern.sub("\n", rest)
+    letters = [letter for letter, choice in zip(_LETTERS, texts, strict=False) if choice in occurring]
+    return letters[0] if len(letters) == 1 else None
+
+
+_LETTER = Kind(_letter_at, _weaker, _by_wording)
+
+
+def choice_letter(text: str, problem: Problem, *, by_wording: bool = False) -> str | None:
+    """The letter of the option that the reply states as its answer, or whose text is the whole reply.
+
+    Only letters that the question offers count; without known options, A to J. `by_wording` also takes, where nothing
+    is stated, the only option that is mentioned by its letter or by its text.
+    """
+    return read(text, problem, _LETTER, flexible=by_wording)
+
+
+# Several letters, where more than one option may be right.
+
+
+_SEVERAL = re.compile(r"[\s:：*_(\[（{]{0,8}(?:\\?text\{)?([A-Z](?:[ \t,，、.;；/和与及and&]{0,5}[A-Z])*)(?![A-Za-z])")
+
+
+def _letters_at(reply: Reply, claim: Claim) -> Value | None:
+    found = _SEVERAL.match(reply.text, claim.start)
+    return Value("".join(sorted(set(re.findall("[A-Z]", found[1])))), *found.span(1)) if found else None
+
+
+def choice_letters(text: str, problem: Problem) -> str | None:
+    """All letters that stand behind the announcement of the answer, in their order."""
+    return read(text, problem, Kind(_letters_at), flexible=False)
+
+
+# Yes or no.
+
+
+_YES = re.compile(
+    r"[\s*_\"'`$\\({\[:：]{0,8}(?:(?:boxed|text|textbf)\{){0,2}"
+    rf"(?:(?P<yes>{markers.any_of('yes')})|{markers.any_of('nay')})(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def _yes_at(reply: Reply, claim: Claim) -> Value | None:
+    found = _YES.match(reply.text, claim.start)
+    return Value("yes" if found["yes"] else "no", claim.start, found.end()) if found else None
+
+
+def _yes_alone(reply: Reply) -> Value | None:
+    """The last yes or no that is a line by itself, else the first word of the reply."""
+    for start, end in reversed(list(_lines(reply.text))):
+        found = _YES.match(reply.text, start, end)
+        if found and not reply.text[found.end() : end].strip(" \t*_.!)}$\"'`。"):
+            return Value("yes" if found["yes"] else "no", found.end(), found.end())
+    return _yes_at(reply, Claim(0, 0, 0, 0))
+
+
+def yes_or_no(text: str, problem: Problem) -> str | None:
+    """Yes or no: what is stated as the answer, else the last that is a line by itself, else the first word of the
+    reply. A "no" inside a sentence is none."""
+    return read(text, problem, Kind(_yes_at, _yes_alone))

@@ -1,0 +1,260 @@
+"""The words and signs by which replies mark an answer, in eleven languages: what announces it, what takes it back, and
+what follows a number without belonging to it."""
+
+import re
+from typing import NamedTuple
+
+
+class Words(NamedTuple):
+    """Of one language, in small letters; alternatives of patterns are divided by |."""
+
+    answer: tuple[str, ...]
+    final: str
+    """Adjectives that make of an answer the final one."""
+    right: str
+    """Other words between the beginning of a line and "answer:", and before "option" where that is the answer."""
+    is_: str
+    no: str
+    """Denials that stand before what they deny, or behind it."""
+    wrong: str
+    """What is said of an option that is none, or of people who would take it."""
+    wait: str
+    """What takes back what was said before."""
+    yes: str = "yes"
+    nay: str = "no"
+
+
+LANGUAGES = {
+    "English": Words(
+        ("answer",),
+        "final",
+        "the|my|your|our|so|thus|hence|therefore|correct|right|best|exact|numerical|short|and",
+        r"is|are|be|was|equals|isn['’]t|comes out (?:to|as)|works out (?:to|as)",
+        r"not|\w*n['’]t|neither|nor|never|cannot",
+        r"mistakes?|misconceptions?|wrong(?:ly)?|incorrect(?:ly)?|tempt\w*|trap|distractor|misread\w*|naive(?:ly)?|"
+        r"(?:might|may|would|could|often|sometimes|students|people|some|many) (?:\w+ )?(?:think|say|assume|guess|"
+        r"believe|conclude|choose|pick|answer)",
+        r"wait|hold on|actually|correction|scratch that|on second thought|oops|sorry|hmm|my mistake|i (?:made|meant)|"
+        r"no|"
+        r"let me (?:re|correct|fix)|that(?:['’]s| is| was) (?:wrong|incorrect|not right|a mistake)|rather|instead",
+    ),
+    "German": Words(
+        ("antwort", "lösung", "ergebnis"),
+        r"endgültige|finale|schlussendliche",
+        r"die|das|meine|richtige|korrekte|also|somit|daher",
+        r"ist|sind|lautet|wäre|beträgt",
+        r"nicht|kein|keine",
+        r"falsch\w*|fehler|irrtum|irrtümlich",
+        r"warte|moment|nein|korrektur|tatsächlich|doch nicht",
+        "ja",
+        "nein",
+    ),
+    "French": Words(
+        ("réponse", "reponse"),
+        r"finale|définitive",
+        r"la|ma|votre|bonne|correcte|exacte|donc|ainsi",
+        r"est|sont|serait|vaut",
+        r"n['’]est pas|pas|non",
+        r"fauss?e?|erreur|incorrecte?|tort",
+        r"attende?z|non|en fait|pardon|rectification",
+        "oui",
+        "non",
+    ),
+    "Spanish": Words(
+        ("respuesta",),
+        "final|definitiva",
+        "la|mi|correcta|exacta|entonces",
+        "es|son|sería",
+        "no(?= es| son| sería)|nunca",
+        "errónea|error|incorrect[ao]|equivocad[ao]|falsa",
+        "espera|en realidad|corrección|perdón|mejor dicho",
+        "sí",
+    ),
+    "Portuguese": Words(
+        ("resposta",),
+        "final|definitiva",
+        "a|minha|correta|certa|exata|portanto",
+        "é|são|seria",
+        "não|nunca",
+        "errad[ao]|erro|incorret[ao]|falsa",
+        "espere|espera|na verdade|correção|desculpe",
+        "sim",
+        "não",
+    ),
+    "Italian": Words(
+        ("risposta",),
+        "finale|definitiva",
+        "la|mia|corretta|giusta|esatta|quindi",
+        "è|sono|sarebbe",
+        "non|mai",
+        "sbagliat[ao]|errore|errat[ao]|scorrett[ao]|fals[ao]",
+        "aspetta|in realtà|correzione|scusa|anzi",
+        "sì",
+    ),
+    "Russian": Words(
+        ("ответ",),
+        "окончательный|итоговый|финальный",
+        "правильный|верный|мой|итак|таким образом|следовательно",
+        "это|есть|равен|будет|—|–|-",
+        "не|никогда",
+        "неправильн\\w*|неверн\\w*|ошибк\\w*|ошибочн\\w*",
+        "подожди\\w*|нет|на самом деле|исправление|точнее",
+        "да",
+        "нет",
+    ),
+    "Arabic": Words(
+        ("الإجابة", "الاجابة", "الجواب"),
+        "النهائية|النهائي",
+        "الصحيحة|الصحيح|إذن|لذلك",
+        "هي|هو|هى",
+        "ليست?|غير",
+        "خاطئة?|خطأ",
+        "انتظر|في الواقع|تصحيح|لا،",
+        "نعم",
+        "لا",
+    ),
+    "Chinese": Words(
+        ("答案", "正确选项", "正確選項"),
+        "最终|最終",
+        "正确|正確|因此|所以|故|本题|的",
+        "是|为|為|选|選|应为|應為",
+        "不|非|并非",
+        "错误|錯誤|误|常见|陷阱|不对",
+        "等等|等一下|不对|不對|更正|其实|实际上|應該是|应该是",
+        "是的?|对|對|有",
+        "否|不是|不|没有|不对",
+    ),
+    "Japanese": Words(
+        ("答え", "正解", "回答", "解答"),
+        "最終的な|最終",
+        "正しい|したがって|よって|の",
+        "は|が",
+        "ではな|でな|じゃな",
+        "間違い|誤り|誤って",
+        "待って|いや|訂正|すみません|いいえ",
+        "はい",
+        "いいえ",
+    ),
+    "Korean": Words(
+        ("정답", "답변", "답"),
+        "최종",
+        "올바른|따라서|그러므로",
+        "은|는|이",
+        "아니|아닙",
+        "틀린|오답|실수|잘못",
+        "잠깐|아니[,요]|정정|다시",
+        "예|네",
+        "아니요?|아니오",
+    ),
+}
+
+
+_UNSPACED = ("Chinese", "Japanese", "Korean")
+
+
+def _words(field: str, *, spaced: bool = True) -> str:
+    """The alternatives of all languages that put blanks between words, or of those that do not."""
+    return "|".join(getattr(row, field) for name, row in LANGUAGES.items() if (name in _UNSPACED) != spaced)
+
+
+def any_of(field: str) -> str:
+    """A pattern for the words of all languages; those of languages with blanks are whole words."""
+    return rf"(?:(?<!\w)(?:{_words(field)})(?!\w)|{_words(field, spaced=False)})"
+
+
+# What announces an answer: a noun, and what stands around it.
+
+
+NOUNS = LANGUAGES["English"].answer
+OTHER_NOUNS = ("result", *(noun for name, row in LANGUAGES.items() if name != "English" for noun in row.answer))
+OTHER_ASCII_NOUNS = tuple(noun for noun in OTHER_NOUNS if noun.isascii())
+OPTION_NOUNS = ("option", "choice", "letter", "opción", "opção", "opzione", "вариант", "选项", "選項")
+"""They announce the answer where an adjective says that theirs is the right one."""
+RIGHT_OPTION = re.compile(
+    r"\b(?:correct|right|best|final|richtige|korrekte|bonne|buena|правильный|верный)[ ]+\Z|正确\Z|正確\Z"
+)
+RIGHT_AFTER = re.compile(r" (?:correct[ae]?|corretta|giusta|certa)\b")
+_ADJECTIVES = rf"(?:{_words('final')}|{_words('right')})"
+BEFORE_LABEL = re.compile(
+    rf"[^\w\n]{{0,8}}(?:(?:{_words('final')}|{_words('right')}|{_words('final', spaced=False)}|"
+    rf"{_words('right', spaced=False)})[^\w\n]{{0,3}}){{0,4}}"
+)
+"""All that stands on the line before the noun of a label."""
+FINAL = re.compile(rf"(?:\b(?:{_words('final')})|{_words('final', spaced=False)})[\s_*-]{{0,3}}\Z")
+AFTER = re.compile(
+    rf"(?:\([^()\n]{{1,30}}\)|s\b)?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`]{{0,6}}(?:\([^()\n]{{1,30}}\)[ \t*_]{{0,4}})?"
+    r"(?:(?P<label>[:：=]|→|->)|(?P<tag>>)|(?P<key>[\"'”]\s{0,3}:)"
+    rf"|(?P<is>[^.:：\n]{{0,90}}?(?<!\w)(?:{_words('is_')})(?!\w))(?:[ \t]*[:：])?)"
+)
+AFTER_UNSPACED = re.compile(
+    rf"[\s*_]{{0,4}}(?:(?P<label>[】\]）)]?[\s*_]{{0,3}}[:：=]|】|[ ]?(?=[(（]?[a-z](?![a-z])))"
+    rf"|(?P<is>[^。.:：\n，,]{{0,20}}?(?:{_words('is_', spaced=False)}|[:：]))[\s:：]{{0,4}}(?:选项?|選項?)?)"
+)
+KEYS = re.compile(
+    r"[\"'](?:(?:final|correct|right|my)[_ ])?(?:answer|choice|option|letter|answer_letter|result|答案)[\"']"
+    r"\s{0,3}:\s{0,3}",
+    re.IGNORECASE,
+)
+"""Of an answer in JSON."""
+BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,3}\{")
+BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+
+
+# What takes an answer back, or says that it is not meant.
+
+
+DENIED = re.compile(any_of("no"))
+DENIED_AFTER = re.compile(
+    rf"[*_)\]）}}$\\\"'`]{{0,8}}[ ]{{0,2}}(?:(?:is|are|was|would[ ]be|can[ ]be|may[ ]be|ist|est|es|é|è)[ ]+"
+    rf"(?:also[ ]+)?(?:{_words('wrong')}|not|nicht|pas|false|eliminated|excluded|ruled[ ]out)\b"
+    r"|isn['’]t\b|cannot\b|can['’]t\b"
+    r"|(?:项|項|が|は|가|이|는)?[ ]?(?:不(?!选)|错|ではな|でな|じゃな|아니|아닙|誤り|間違い|틀))",
+    re.IGNORECASE,
+)
+NOT_MEANT = re.compile(any_of("wrong"))
+"""Before a statement, in the same clause: what it states is somebody's mistake."""
+CLAUSE_ENDS = ".,;:!?\n"
+ALL_CLAUSE_ENDS = CLAUSE_ENDS + "。，；：！？"
+CONNECTIVE = re.compile(r"\b(?:so|but|thus|therefore|hence|since|because|as)\b|所以|因此|而")
+"""Between a mistake and a statement that is none."""
+SENTENCE_ENDS = frozenset((*".,;:!?…—–-)}]$\"'”’。，；：！？」】", ""))
+SENTENCE_END = re.compile(
+    r"[*_)\]}$\"'”’`]{0,6}\s{0,3}(?:\Z|[.,;!。，；！\n—–]|(?:because|since|as|weil|car|porque|perché)\b)"
+)
+WORD = re.compile(
+    r"\b(?!(?:and|or|und|oder|et|ou|y|o|e|boxed|text|the|my|a|final|correct|right|die|la|option|choice)\b)[^\W_]+"
+)
+"""Between two answers: they do not stand side by side."""
+ASKED = re.compile(r"\b(?:is|was|could|would|can|should|might)\s+(?:(?:the|it|this|final|correct|right)\s+){0,2}\Z")
+"""Before the noun of a question, which states nothing."""
+WITHDRAWN = re.compile(any_of("wait"))
+RESTATED = re.compile(
+    r"(?:[\s,.:;!?…*_—–-]{1,6}"
+    r"|(?P<said>\b(?i:is|be|mean|meant|make|choose|pick|go with|ist|est|es|é|è|это)\b|['’]s\b|是|选|は|은|는)"
+    r"|\b(?i:but|and|it|this|that|the|an|answer|option|choice|correct|right|actually|no|wait|sorry|rather|instead|i|"
+    r"think|should|must|would|has|have|to|probably|really|in fact|my|final|sondern|mais|c['’]|ce|sino|mas|ma|а|que|er|"
+    r"die|la|il|antwort|réponse|respuesta|resposta|risposta|ответ|richtig|correcta?|correct[ea])\b|\ba\b"
+    r"|应该|應該|答案|而|正解|答え|정답|답){0,14}"
+)
+"""What may stand between a withdrawal and the new answer."""
+
+
+REFUSED = re.compile(
+    r"\b(?:cannot|can['’]t|could not|(?:im|not )possible to|unable to|does(?: not|n['’]t)|do(?: not|n['’]t)|not) "
+    r"(?:\w+ ){0,3}(?:determined?|enough information|sufficient information|answer|provide|know|specified|tell|see)\b"
+    r"|无法(?:确定|回答|判断)"
+)
+"""In a last sentence: what numbers it has are no answer."""
+
+
+# What surrounds a number.
+
+
+CURRENCIES = "$€£¥₹₽₩₺฿元円원"
+CURRENCY_WORDS = r"euros?|dollars?|usd|eur|gbp|rmb|yuan|yen|pounds?|cents?|rs|reais|pesos?|руб\w*|francs?"
+UNITS = (
+    "mm|cm|dm|m|km|in|ft|yd|mi|mg|g|kg|t|lb|lbs|oz|ml|cl|l|s|sec|min|h|hrs?|days?|weeks?|months?|years?|mph|km/h|m/s|"
+    "meters?|metres?|liters?|litres?|litros?|metros?|metri|litri|mètres?|litres|stunden?|heures?|horas?|ore|prozent|%|°"
+)
+CITATION = re.compile(r"(?<=[\w.,;:)%°$€*])\s?(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,9}\]|【\d[^】\n]{0,30}】)")
+"""[1], [2, 3], [^4]: where what stands before them is from."""

@@ -1,0 +1,324 @@
+r"""One reader of answers: a reply → the answer that it states, for every task and for rescoring.
+
+A task says what it wants: a letter of its options, a number, a formula, a text, yes or no. What states an answer, and
+which of several statements counts, is the same for all of them, strongest first:
+
+1. a box: \boxed{…}
+2. a final marker: "Final answer", ####, <answer>…</answer>, "answer": … in JSON, 答案：, "Answer:" on a line of its own
+3. a statement: "the answer is …"
+4. the kind's own weaker forms, such as "I choose B" and a letter alone on its line
+5. the last that occurs, for kinds that are read so
+
+What is taken back, denied, asked, or called somebody's mistake states nothing. After "wait, actually" what follows
+counts, whatever its strength. Of equally strong statements the last one counts, unless nothing but another one stands
+right beside it: two that stay are no answer.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
+from typing import NamedTuple
+
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring.answers import markers
+from model_accuracy_eval.scoring.answers.cleaning import cleaned, without_next_question
+
+BOXED, MARKED, STATED, RESTATED = range(4)
+_MOST = 200
+"""Statements that are looked at, the last ones: no reply that means something has more."""
+_LONGEST = 2000
+"""Characters of one statement."""
+_CONTEXT = 160
+"""Characters before a statement that may say that it is not meant."""
+
+
+class Reply(NamedTuple):
+    """What a reply says, and the same in small letters, character by character."""
+
+    text: str
+    low: str
+    problem: Problem
+
+
+class Claim(NamedTuple):
+    """That something is the answer."""
+
+    strength: int
+    place: int
+    """Where it begins."""
+    start: int
+    """Where what it claims begins."""
+    end: int
+    """Where it ends at the latest."""
+
+
+class Value(NamedTuple):
+    """What a claim says is the answer; no text where it names several, an empty one for another than is wanted."""
+
+    text: str | None
+    start: int
+    end: int
+
+
+class Kind(NamedTuple):
+    """What an answer looks like."""
+
+    at: Callable[[Reply, Claim], Value | None]
+    """What a claim says; None where that is nothing of this kind."""
+    weaker: Callable[[Reply], Value | None] = lambda reply: None
+    last: Callable[[Reply], str | None] = lambda reply: None
+    joins: bool = False
+    """Whether answers beside each other are one."""
+
+
+def read(text: str, problem: Problem, kind: Kind, *, flexible: bool = True) -> str | None:
+    """The answer. `flexible`: also the last that occurs, where nothing is stated."""
+    said = what_is_said(text, problem)
+    if said is None:
+        return None
+    reply = Reply(said, _lower(said), problem)
+    if found := _valued(kind, reply, _claims(reply)):
+        return _decided(reply, kind, found)
+    ends = _ends(reply)
+    if found := _valued(kind, ends, _claims_in_other_words(ends)):
+        return _decided(ends, kind, found)
+    if (value := kind.weaker(ends)) is not None:
+        return _restated(ends, kind, value)
+    return kind.last(reply) if flexible else None
+
+
+def what_is_said(text: str, problem: Problem) -> str | None:
+    """The reply without marks, thoughts and invented questions; None where nothing is left."""
+    said = cleaned(text)
+    return said and without_next_question(said, problem)
+
+
+def _valued(kind: Kind, reply: Reply, claims: Iterable[Claim]) -> "Found":
+    return [(claim, value) for claim in claims if (value := kind.at(reply, claim)) is not None]
+
+
+_BEGINNING, _ENDING = 300, 700
+"""Characters of a long reply in which an answer may be said in weaker forms; between them is reasoning."""
+
+
+def _ends(reply: Reply) -> Reply:
+    text = reply.text
+    if len(text) <= _BEGINNING + 2 * _ENDING:
+        return reply
+    first, last = text.find("\n", 0, _BEGINNING), text.find("\n", len(text) - _ENDING)
+    first, last = max(first, 0), last if last >= 0 else len(text) - _ENDING
+    return Reply(f"{text[:first]}\n{text[last:]}", f"{reply.low[:first]}\n{reply.low[last:]}", reply.problem)
+
+
+def _lower(text: str) -> str:
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(one if len(one.lower()) != 1 else one.lower() for one in text)
+
+
+# What is claimed, and where.
+
+
+def _claims(reply: Reply) -> list[Claim]:
+    text = reply.text
+    claims = [*_boxes(text)] if ("\\" in text and "boxed" in text) or "box{" in text else []
+    if "####" in text:
+        claims += _hashes(text)
+    if '":' in text or "':" in text:
+        found = ((key.start(), key.end()) for key in markers.KEYS.finditer(text))
+        claims += [Claim(MARKED, place, start, _value_end(text, start)) for place, start in found]
+    claims += _announced(reply, markers.NOUNS)
+    return sorted(claims, key=_place)[-_MOST:]
+
+
+def _claims_in_other_words(reply: Reply) -> list[Claim]:
+    nouns = markers.OTHER_ASCII_NOUNS if reply.low.isascii() else markers.OTHER_NOUNS
+    return sorted(_announced(reply, (*nouns, *markers.OPTION_NOUNS)), key=_place)[-_MOST:]
+
+
+def _hashes(text: str) -> Iterator[Claim]:
+    place = text.find("####")
+    while place >= 0:
+        end = place + 4
+        if "#" not in {text[place - 1 : place], text[end : end + 1]}:
+            yield Claim(MARKED, place, end, _line_end(text, end))
+        place = text.find("####", end)
+
+
+_place = itemgetter(1)
+
+
+def _boxes(text: str) -> Iterator[Claim]:
+    for box in [*markers.BOX.finditer(text)][-_MOST:]:
+        depth = 1
+        for brace in markers.BRACE.finditer(text, box.end(), box.end() + _LONGEST):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if not depth:
+                yield Claim(BOXED, box.start(), box.end(), brace.start())
+                break
+
+
+def _line_end(text: str, start: int) -> int:
+    """The end of the first line that has anything."""
+    while start < len(text) and text[start] in _BEFORE_VALUE:
+        start += 1
+    end = text.find("\n", start, start + _LONGEST)
+    return end if end >= 0 else min(len(text), start + _LONGEST)
+
+
+_BEFORE_VALUE = frozenset(" \t\r\n$*[\\:：`")
+
+
+def _value_end(text: str, start: int) -> int:
+    """The end of a value in JSON."""
+    quote = text[start : start + 1]
+    if quote in {'"', "'"}:
+        end = text.find(quote, start + 1, start + _LONGEST)
+        return end if end >= 0 else _line_end(text, start)
+    ends = [place for mark in ",}\n" if (place := text.find(mark, start, start + _LONGEST)) >= 0]
+    return min(ends, default=min(len(text), start + _LONGEST))
+
+
+def _announced(reply: Reply, nouns: Iterable[str]) -> Iterator[Claim]:
+    low = reply.low
+    for noun in nouns:
+        place = low.find(noun)
+        while place >= 0:
+            if claim := _announcement(reply, noun, place):
+                yield claim
+            place = low.find(noun, place + len(noun))
+
+
+def _announcement(reply: Reply, noun: str, place: int) -> Claim | None:
+    low, end = reply.low, place + len(noun)
+    is_spaced = noun < "\u0700"
+    if is_spaced and ((low[end : end + 1].isalpha() and low[end] != "s") or low[place - 1 : place].isalpha()):
+        return None  # a part of another word
+    after = (markers.AFTER if is_spaced else markers.AFTER_UNSPACED).match(low, end)
+    if after is None or after.lastgroup == "key":
+        return None
+    if noun in markers.OPTION_NOUNS and not _is_right_one(low, place, end):
+        return None
+    return _tagged(low, place, after.end()) if after.lastgroup == "tag" else _said(low, place, after)
+
+
+def _tagged(low: str, place: int, start: int) -> Claim | None:
+    """<answer>…</answer>, <final_answer>…"""
+    opened = low.rfind("<", max(0, place - 12), place)
+    if opened < 0 or low[opened + 1] == "/":
+        return None
+    closed = low.find("</", start, start + _LONGEST)
+    return Claim(MARKED, opened, start, closed if closed >= 0 else _line_end(low, start))
+
+
+def _said(low: str, place: int, after: re.Match[str]) -> Claim | None:
+    before = max(0, place - _CONTEXT)
+    line = max(low.rfind("\n", before, place) + 1, before)
+    if not _is_meant(low, line, place):
+        return None
+    # A label that begins the reply may stand before all of its reasoning.
+    is_label = after.lastgroup == "label" and line and markers.BEFORE_LABEL.fullmatch(low, line, place)
+    is_marked = is_label or markers.FINAL.search(low, max(0, place - 24), place)
+    return Claim(MARKED if is_marked else STATED, place, after.end(), _line_end(low, after.end()))
+
+
+def _is_right_one(low: str, place: int, end: int) -> bool:
+    return bool(markers.RIGHT_OPTION.search(low, max(0, place - 12), place) or markers.RIGHT_AFTER.match(low, end))
+
+
+def _is_meant(low: str, line: int, place: int) -> bool:
+    """Whether the clause before a statement makes it no question and nobody's mistake."""
+    marks = markers.CLAUSE_ENDS if low.isascii() else markers.ALL_CLAUSE_ENDS
+    clause = max(line, 1 + max(low.rfind(mark, line, place) for mark in marks))
+    mistakes = [mistake.end() for mistake in markers.NOT_MEANT.finditer(low, clause, place)]
+    if mistakes and not markers.CONNECTIVE.search(low, mistakes[-1], place):
+        return False
+    return not markers.ASKED.search(low, clause, place)
+
+
+# Which of them counts.
+
+
+Found = list[tuple[Claim, Value]]
+
+
+def _decided(reply: Reply, kind: Kind, found: Found) -> str | None:
+    """What is left of the claims when those that are denied, taken back or weaker than others have gone."""
+    live: Found = []
+    for claim, value in _since_withdrawal(reply, found):
+        if not _is_denied(reply, claim, value):
+            live.append((claim, value))
+            continue
+        live = [one for one in live if one[1].text != value.text]
+        if (other := _affirmed(reply, kind, value.end)) is not None:  # not B, it is A
+            live.append((claim, other))
+    live = [one for one in live if one[1].text != ""]
+    if not live:
+        return None
+    strongest = min(claim.strength for claim, _ in live)
+    place = max(place for place, (claim, _) in enumerate(live) if claim.strength == strongest)
+    claim, value = live[place]
+    if place and not kind.joins:
+        before = live[place - 1][1]
+        if before.text != value.text and _are_side_by_side(reply, before, claim):
+            return None
+    return _restated(reply, kind, value)
+
+
+def _are_side_by_side(reply: Reply, value: Value, claim: Claim) -> bool:
+    between = reply.low[value.end : claim.place]
+    return value.end <= claim.place and len(between) < _CONTEXT and not markers.WORD.search(between)
+
+
+def _since_withdrawal(reply: Reply, found: Found) -> Found:
+    """The claims after the last "wait" that is followed by any."""
+    if len({value.text for _, value in found}) == 1:
+        return found
+    first, last = found[0][1], found[-1][0]
+    withdrawals = [*markers.WITHDRAWN.finditer(reply.low, first.end, max(first.end, last.place))]
+    for mark in reversed(withdrawals):
+        later = [one for one in found if one[0].place >= mark.start()]
+        if _begins_clause(reply.low, mark.start()) and not all(_is_denied(reply, *one) for one in later):
+            return later
+    return found
+
+
+def _begins_clause(low: str, place: int) -> bool:
+    return low[max(0, place - _CONTEXT) : place].rstrip(" \n\t*_")[-1:] in markers.SENTENCE_ENDS
+
+
+def _is_denied(reply: Reply, claim: Claim, value: Value) -> bool:
+    low = reply.low
+    place = max(0, claim.place - 8 if claim.strength == BOXED else claim.place, value.start - 24)
+    place = max(place, low.rfind(",", place, value.start))
+    return (
+        markers.DENIED.search(low, place, value.start) is not None
+        or markers.DENIED_AFTER.match(low, value.end) is not None
+    )
+
+
+def _restated(reply: Reply, kind: Kind, value: Value) -> str | None:
+    """The value, or the one that takes its place after "wait, actually"."""
+    end = value.end
+    if len(reply.low) - end < len("no, B"):
+        return value.text
+    for mark in markers.WITHDRAWN.finditer(reply.low, end):
+        if mark.start() >= end and _begins_clause(reply.low, mark.start()):
+            other = _affirmed(reply, kind, mark.end())
+            if other is not None:
+                value, end = other, other.end
+    return value.text
+
+
+def _affirmed(reply: Reply, kind: Kind, place: int) -> Value | None:
+    """What is said to be the answer right behind a withdrawal or a denial."""
+    intro = markers.RESTATED.match(reply.text, place)
+    if intro is None:
+        return None
+    claim = Claim(RESTATED, place, intro.end(), _line_end(reply.text, intro.end()))
+    value = kind.at(reply, claim)
+    if not value or not value.text or markers.DENIED_AFTER.match(reply.low, value.end):
+        return None
+    if intro["said"]:
+        return value
+    is_short = "\n" not in intro[0] and markers.SENTENCE_END.match(reply.low, value.end)
+    return value if is_short else None

@@ -1,0 +1,494 @@
+"""Numbers, formulas and texts as replies state them; and what kind of answers a dataset has."""
+
+import re
+from collections.abc import Sequence
+from decimal import Context, Decimal, InvalidOperation
+from fractions import Fraction
+from functools import partial
+from typing import NamedTuple
+
+from model_accuracy_eval.records import MetricUse, Problem, Step
+from model_accuracy_eval.scoring import maths
+from model_accuracy_eval.scoring.answers import markers
+from model_accuracy_eval.scoring.answers.reader import BOXED, RESTATED, STATED, Claim, Kind, Reply, Value, read
+
+# How numbers are written.
+
+
+_SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of "pages 3-7" is not a sign
+_DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
+_NUMBER = re.compile(_SIGN + _DIGITS)
+_HAS_EXPONENT = re.compile(r"[0-9][eE][-−+0-9]")
+_HAS_POWER = re.compile(r"10\s*[\^*⁰¹²³⁴-⁹⁺⁻]")
+_TIMES = r"\s*(?:[×·*xX]|\\times|\\cdot)\s*"
+_EXPONENT = r"[-−+]?\d{1,3}"
+_SCIENTIFIC = re.compile(
+    rf"(?<![\w.,^])(?:(\d+(?:\.\d+)?|\.\d+)[eE]({_EXPONENT})(?!\d)"
+    rf"|(?:(\d+(?:\.\d+)?|\.\d+){_TIMES})?10\s*(?:(?:\^|\*\*)\s*(?:[{{(]\s*({_EXPONENT})\s*[}})]|({_EXPONENT})(?!\w))"
+    r"|([⁺⁻]?[⁰¹²³⁴-⁹]{1,3})))"
+)
+_PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
+_IN_NUMBERS = frozenset("-−+\\$€£¥,.")
+_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
+_CURRENCY = rf"[{markers.CURRENCIES}]|(?i:{markers.CURRENCY_WORDS})\b"
+_GROUPED = re.compile(
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d.,]\d)|(?<![\d.,])(\d{1,3}(?:\.\d{3}){2,})(?![\d,.]\d)"
+)
+"""1.234,5 and 1.234.567, as many languages write them."""
+_SPACED = re.compile(r"(?<![\d.,])(\d{1,3}(?:[\u00a0\u2009\u202f'’]\d{3})+)(?!\d)")
+_DECIMAL_COMMA = re.compile(
+    rf"(?<![\d.,])(\d+),(\d{{1,2}})(?=\s?(?:{_CURRENCY}|\\?%|(?:{markers.UNITS})(?![A-Za-z])))"
+    rf"|(?<=[{markers.CURRENCIES}])(\d+),(\d{{1,2}})(?![\d,])"
+)
+"""18,00 € is no list. Without a unit it may be one."""
+_DIGITS_OF_DECIMALS = Context(prec=40)
+
+
+def _plain_numbers(text: str) -> str:
+    """With a point before decimals, no blanks between thousands, and no exponents, whose digits would be numbers."""
+    if "\\" in text or "{,}" in text:
+        text = _LATEX_COMMA.sub(",", text)
+    if _HAS_POWER.search(text) or _HAS_EXPONENT.search(text):  # two fast searches; most texts have none
+        text = _SCIENTIFIC.sub(_digits_of, text)
+    if not text.isascii():
+        text = _SPACED.sub(lambda number: re.sub(r"\D", "", number[1]), text)
+        text = text.replace("٫", ".").replace("٬", ",")
+    if "," in text or text.count(".") > 1:
+        text = _GROUPED.sub(_with_point, text)
+        text = _DECIMAL_COMMA.sub(lambda number: f"{number[1] or number[3]}.{number[2] or number[4]}", text)
+    return text
+
+
+def _with_point(number: re.Match[str]) -> str:
+    whole, decimals, alone = number.groups("")
+    return (whole or alone).replace(".", "") + (f".{decimals}" if decimals else "")
+
+
+def _digits_of(scientific: re.Match[str]) -> str:
+    short, its_exponent, mantissa, *exponents = scientific.groups("")
+    exponent = "".join((its_exponent, *exponents)).translate(_PLAIN)
+    return f"{Decimal(f'{short or mantissa or 1}e{exponent}'):f}"
+
+
+# A number.
+
+
+_OPENED = re.compile(
+    r"[\s*_:=$\\(\[{≈~`\"'“>：]{0,12}(?:[-•]\s)?(?:(?i:approximately|about|around|exactly|only|just|roughly|text\{|boxed\{|"
+    r"rs\.?|(?:us|usd|eur|rmb)(?=[ $])|ca\.|environ|etwa|约|約|共|(?:a )?total of)[\s$*_~\\({]{0,4}){0,2}"
+)
+_RESULT = re.compile(rf"=[\s$*\\(]{{0,4}}(?:text\{{)?{_SIGN}{_DIGITS}")
+_OPERATOR = re.compile(r"[+×÷*/]|\s[-−–]\s|\\times|\\div|\\cdot|\d\s?x\s?\d|^\W*[^\W\d]\w*\W*$")
+"""In the left side of a calculation, or the name of what is found, as in x = 5."""
+_FRACTION = re.compile(r"(?:[ ](\d+))?\s?/\s?(\d+)(?![\d/.])")
+_SENTENCE_END = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n|\b(?:because|since|so|which)\b")
+_ASIDE = re.compile(r"\([^()]{0,300}\)|（[^（）]{0,300}）")
+_CIRCUMSTANCE = re.compile(
+    r"\b(?i:in|after|for|per|at|from|every|each|within|by|over|with|during|on|and|than)\s(?:the\s|all\s)?\Z"
+)
+_OR = re.compile(r"[\s$*\\)]{0,4}\b(?:or|oder|ou|или)\b[\s$*\\(]{0,4}\d")
+
+
+def _number_at(reply: Reply, claim: Claim) -> Value | None:
+    """The number that a claim begins with, or that its calculation ends with; of a sentence about it the first number
+    that is no circumstance, such as "in 3 days"."""
+    span = reply.text[claim.start : claim.end]
+    if claim.strength == BOXED:
+        found = _in_formula(span)
+        return None if found is None else Value(found or None, claim.start, claim.end)
+    if not any(map(str.isdecimal, span)):
+        return None
+    plain = _plain_numbers(span)
+    opened = _OPENED.match(plain)
+    number = _NUMBER.match(plain, opened.end() if opened else 0)
+    if number is None:
+        return _number_behind(reply, claim, plain)
+    end = _SENTENCE_END.search(plain, number.end())
+    rest = plain[number.end() : end.start() if end else len(plain)]
+    place = max(claim.start, claim.start + number.end() + len(span) - len(plain))
+    if _OR.match(rest):
+        return Value(None, claim.start, place)
+    is_loose = claim.strength == STATED or _is_hash(reply, claim)
+    results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
+    if results and _OPERATOR.search(plain, number.end() - 1, results[-1].start()):
+        return Value("".join(results[-1].groups("")), claim.start, max(place, claim.start + results[-1].end()))
+    return Value(_written(number, plain), claim.start, place) if is_loose or not _has_others(rest) else None
+
+
+def _number_behind(reply: Reply, claim: Claim, plain: str) -> Value | None:
+    """The number of a claim that begins with something else."""
+    if _is_hash(reply, claim) or claim.strength == RESTATED:
+        return None
+    if "\\frac" in plain and (found := _in_formula(plain.strip(" $.*\\[]"))):
+        return Value(found, claim.start, claim.end)
+    number = _number_of_sentence(plain) if _is_last_word(reply, claim) else None
+    if number is None:
+        return None
+    place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
+    return Value(_written(number, plain), place, place + len(number[0]))
+
+
+def _is_hash(reply: Reply, claim: Claim) -> bool:
+    return reply.text.startswith("####", claim.place)
+
+
+def _is_last_word(reply: Reply, claim: Claim) -> bool:
+    """Whether a sentence behind a mark is the answer, and not the beginning of its reasoning."""
+    is_final = claim.strength == STATED or markers.FINAL.search(reply.low, max(0, claim.place - 24), claim.place)
+    return bool(is_final) or not any(map(str.isdecimal, reply.text[claim.end :]))
+
+
+def _has_others(rest: str) -> bool:
+    """Whether a sentence has another number that is no circumstance of the first."""
+    rest = markers.CITATION.sub("", _ASIDE.sub("", rest))
+    return any(not _CIRCUMSTANCE.search(rest, 0, number.start()) for number in _NUMBER.finditer(rest))
+
+
+def _number_of_sentence(text: str) -> re.Match[str] | None:
+    """The result of the last sentence's calculation, else its first number that is no circumstance; of a list or of
+    a calculation in words the last."""
+    plain = markers.CITATION.sub("", _ASIDE.sub("", text))
+    sentence = _last_with_number(_SENTENCES.split(plain)) or text
+    sentence = _last_with_number(_CONCLUSION.split(sentence)) or sentence
+    if results := [*_RESULT.finditer(sentence)]:
+        return results[-1]
+    said = _EXPLANATION.split(sentence)[0]
+    said = said if _NUMBER.search(said) else sentence
+    numbers = [number for number in _NUMBER.finditer(said) if not _NO_NUMBER.match(said, number.end())]
+    direct = [number for number in numbers if not _CIRCUMSTANCE.search(said, 0, number.start())]
+    if not direct:
+        return numbers[-1] if numbers else None
+    later = [number for number in numbers if number.start() > direct[0].start()]
+    is_listed = later and _LISTED.fullmatch(said, direct[0].end(), later[0].start())
+    return later[-1] if is_listed else direct[0]
+
+
+def _last_with_number(parts: list[str]) -> str | None:
+    return next((part for part in reversed(parts) if _NUMBER.search(part)), None)
+
+
+_SENTENCES = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n")
+_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence)\b")
+_EXPLANATION = re.compile(r"\b(?:because|since|which|where|while|with)\b")
+_NO_NUMBER = re.compile(r"s\b|[A-Za-z]\w*\d|(?:st|nd|rd|th)\b")
+_LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*/×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
+
+
+def _written(number: re.Match[str], text: str) -> str:
+    """The number as it is written; a fraction as its decimals."""
+    written = "".join(number.groups(""))
+    fraction = _FRACTION.match(text, number.end()) if number.string is text else None
+    if fraction is None or not int(fraction[2]):
+        return written
+    above = Fraction(as_number(written) or 0)
+    if fraction[1]:
+        above = above * int(fraction[2]) + int(fraction[1])
+    return _decimal(above / int(fraction[2]))
+
+
+def _in_formula(box: str) -> str | None:
+    """The value of a formula, its first number if it is not mathematics, as in "42 eggs for 7 days"; empty where it has
+    several values, None where it has no number."""
+    if (number := _NUMBER.fullmatch(box.strip(" $\\"))) is not None:
+        return "".join(number.groups(""))
+    box = _plain_numbers(box)
+    if (number := _NUMBER.search(box)) is None:
+        return None
+    try:
+        value = maths.value_of(box)
+    except maths.Unreadable:
+        return "".join(number.groups(""))
+    return "" if value is None else _decimal(value)
+
+
+def _decimal(value: Fraction) -> str:
+    return f"{_DIGITS_OF_DECIMALS.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
+
+
+_ALONE = re.compile(
+    rf"[\s*_$\\(\[{{=≈~>]{{0,8}}{_SIGN}{_DIGITS}(?:[\s*_.$\\)\]}}。，,]|{_CURRENCY}|%|(?:{markers.UNITS})\b){{0,8}}\Z"
+)
+
+
+def _number_alone(reply: Reply) -> Value | None:
+    """The number that is the whole last line, else the whole first line."""
+    text = reply.text.strip()
+    for line in (text.rpartition("\n")[2], text.partition("\n")[0]):
+        if len(line) < _LONGEST_ALONE and (number := _ALONE.match(_plain_numbers(line))):
+            end = len(line) if text.startswith(line) else len(reply.text)
+            return Value("".join(number.groups("")), 0, end)
+    return None
+
+
+_LONGEST_ALONE = 60
+
+
+def _last_number(reply: Reply) -> str | None:
+    """The number of the last line that has one: in bold, or of its last sentence; none of a reply that says that it has
+    no answer, or was cut off in a formula."""
+    text = reply.text.rstrip()
+    lines = text[-_ENDING:].split("\n")
+    numbered = [line for line in lines if any(map(str.isdecimal, line))]
+    if not numbered:
+        return last_number(text, reply.problem)
+    line, last = numbered[-1], lines[-1].lower()
+    is_open = last != line.lower() and _OPEN.search(last)
+    if is_open or markers.REFUSED.search(f"{line.lower()} {last}") or _is_cut_in_formula(text):
+        return None
+    for bold in reversed(_BOLD.findall(line)):
+        if number := _NUMBER.search(_plain_numbers(bold)):
+            return "".join(number.groups(""))
+    found = _number_of_sentence(_plain_numbers(_UNIT_POWER.sub("", line)))
+    return "".join(found.groups("")) if found else last_number(text, reply.problem)
+
+
+_OPEN = re.compile(r"\banswer\b(?!s)")
+_ENDING = 600
+_BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
+_UNIT_POWER = re.compile(r"\\(?:mathrm|text|textrm)\{[^{}]*\}(?:\^\{?-?\d\}?)?")
+
+
+def _is_cut_in_formula(text: str) -> bool:
+    """Whether a reply ends inside a formula, as where its tokens ran out."""
+    tail = text[-_ENDING:].rpartition("\n\n")[2]
+    return "\\" in tail and tail.count("{") > tail.count("}")
+
+
+def last_number(text: str, problem: Problem) -> str | None:
+    """The last number of the text, with commas and sign: "… is $1,234.50." gives 1,234.50, "-$5" gives -5. Numbers of
+    sources, such as [1], are none."""
+    if "[" in text or "【" in text:
+        bare = markers.CITATION.sub("", text)
+        text = bare if any(map(str.isdecimal, bare)) else text
+    end = next((place for place in range(len(text) - 1, -1, -1) if text[place].isdecimal()), None)
+    if end is None:
+        return None
+    # A number is a run of signs and digits; what belongs to its exponent, or is its unit, is near.
+    numbers = _NUMBER.findall(_plain_numbers(text[max(0, end - _NEAR) : end + 20]))
+    return "".join(numbers[-1])
+
+
+_NEAR = 80
+
+
+_A_NUMBER = Kind(_number_at, _number_alone, _last_number)
+
+
+def number_answer(text: str, problem: Problem) -> str | None:
+    """The number that the reply states as its answer, else the one alone on its last or first line, else its last one.
+
+    "#### Step 2: …" is a Markdown heading, and its 2 is not an answer. A box with a fraction or a calculation has its
+    value; one with several values or with a formula has no number.
+    """
+    return read(text, problem, _A_NUMBER)
+
+
+# A formula.
+
+
+_SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
+_FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
+
+
+def _formula_at(reply: Reply, claim: Claim) -> Value | None:
+    text = reply.text
+    if claim.strength == BOXED:
+        inside = text[claim.start : claim.end].strip()
+        if "box" in text[max(0, claim.place - _NEAR) : claim.place]:
+            inside = ", ".join(maths.last_boxes(text[: claim.end + 1])).strip()
+        return Value(inside, claim.start, claim.end) if inside else None
+    if _is_hash(reply, claim) and text[claim.end :].strip():
+        return None  # a heading
+    said = (
+        _SENTENCE.sub("", text[claim.start : claim.end].strip(" }\n")).strip(" *_\"'`").replace("(without quotes)", "")
+    )
+    formula = _formula_in(said)
+    end = text.find(formula, claim.start) + len(formula) if formula else claim.end
+    return Value(formula, claim.start, end) if formula else None
+
+
+def _formulas(text: str) -> list[str]:
+    if "$" not in text and "\\(" not in text and "\\[" not in text:
+        return []
+    return [formula.strip() for found in _FORMULA.findall(text) for formula in found if formula.strip()]
+
+
+def _formula_in(sentence: str) -> str | None:
+    """The sentence, if all of it is mathematics; else the first formula in it, or all of it where there is none."""
+    formulas = _formulas(sentence)
+    if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
+        return formulas[0]
+    if formulas and not maths.is_readable(sentence):
+        return formulas[0]
+    if not any(map(str.isalnum, sentence)):
+        return None
+    if not formulas and any(map(str.isdecimal, sentence)) and (said := _IS.split(sentence)[-1]) != sentence:
+        return said.strip(" *_.") if maths.is_readable(said) else sentence
+    return sentence
+
+
+_IS = re.compile(r"\b(?:is|are|equals|be)\b(?:\s(?:approximately|about|exactly))?")
+
+
+def _last_formula(reply: Reply) -> str | None:
+    """That of the last sentence, else the last of all; all of a reply that is nothing but mathematics, or a line
+    without numbers; else the last number."""
+    text = reply.text.strip()
+    if _is_cut(text):
+        return None
+    *_, line = text.rpartition("\n")
+    concluding = _IS.split(line)
+    if len(concluding) > 1 and any(map(str.isdecimal, concluding[-1])) and "=" not in concluding[-1]:
+        said = concluding[-1].strip(" *_.:")
+        found = _formulas(said)
+        if found or maths.is_readable(said):
+            return found[0] if found else said
+    if formulas := _formulas(text):
+        return formulas[-1]
+    is_answer = "\n" not in text and (maths.is_readable(text) or not any(map(str.isdecimal, text)))
+    return text if is_answer else last_number(text, reply.problem)
+
+
+_LONG = 400
+
+
+def _is_cut(text: str) -> bool:
+    """Whether a long reply ends inside a formula or a sentence, as where its tokens ran out."""
+    line = text.rpartition("\n")[2]
+    words = len(line.split()) > _FEW and (line[-1:].isalpha() or line.endswith(","))
+    return len(text) > _LONG and (
+        words or line.replace("\\$", "").replace("$$", "").count("$") % 2 == 1 or _is_cut_in_formula(text)
+    )
+
+
+_FEW = 3
+
+
+_A_FORMULA = Kind(_formula_at, last=_last_formula, joins=True)
+
+
+def maths_answer(text: str, problem: Problem) -> str | None:
+    r"""The formula that the reply states as its answer, such as the content of \boxed{…} and of those joined to it;
+    else the last formula between dollars, else the last number, else all of a single line."""
+    return read(text, problem, _A_FORMULA)
+
+
+# A text.
+
+
+_EMPHASIS = ' \t*_`"“”'
+_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{([^{}]*)\}")
+_NONE = re.compile(r"(?i:\bunanswerable\b|\bno answer\b)")
+
+
+def _text_at(reply: Reply, claim: Claim, *, lines: bool = False) -> Value:
+    said = reply.text[claim.start : claim.end]
+    if lines and reply.text[claim.end : claim.end + 1] in {"", "\n"}:
+        said = reply.text[claim.start :]
+    if claim.strength == BOXED:
+        said = _WRAPPED.sub(r"\1", said)
+    bold = _BOLD_END.search(said)
+    return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
+
+
+_BOLD_END = re.compile(r"\b(?:is|are|was)\s+\*\*([^*\n]{1,80})\*\*\.?\s*\Z")
+
+
+def _words(text: str, *, lines: bool) -> str | None:
+    said = (line.strip(_EMPHASIS).removeprefix("- ") for line in text.strip(" \n:：").split("\n"))
+    kept = [line for line in said if line]
+    answers = [line.removesuffix(".").rstrip(_EMPHASIS) for line in kept]
+    return "\n".join(answers if lines else answers[:1]) or None
+
+
+def short_answer(text: str, problem: Problem, *, lines: bool = False, whole: bool = False) -> str | None:
+    """The words that the reply states as its answer, else the reply; of several lines the first, unless all `lines` are
+    answers. A final period and marks of emphasis do not belong to it; a reply that states nothing may stay `whole`."""
+
+    def last(reply: Reply) -> str | None:
+        return reply.text.strip() if whole else _words(reply.text, lines=lines)
+
+    return read(text, problem, Kind(partial(_text_at, lines=lines), last=last, joins=True))
+
+
+def words_at_end(text: str, problem: Problem) -> str | None:
+    """The same, but of several lines without a statement the last one, if it is short: what stands before it is
+    reasoning."""
+
+    def last(reply: Reply) -> str | None:
+        lines = [line for line in reply.text.replace("```", "").split("\n") if line.strip()]
+        return _words(lines[-1], lines=False) if len(lines) == 1 or len(lines[-1]) < _LONGEST_ALONE else None
+
+    return read(text, problem, Kind(_text_at, last=last, joins=True))
+
+
+def unanswerable(text: str, problem: Problem) -> str | None:
+    """`unanswerable` for a reply that says so, every other reply unchanged."""
+    return "unanswerable" if _NONE.search(text) else text
+
+
+# Texts that are numbers.
+
+
+_DECORATION = re.compile(r"[$€£¥]|%$")
+_COMMAS = re.compile(r"(?<![\d,])(\d{1,3}(?:,\d{3})+)(?![\d,])")
+"""Commas between thousands. 1,2 and 1,0000 are no numbers."""
+
+
+def as_number(text: str) -> Decimal | None:
+    """The number that the text is. Decimal, not float: 0.1 is 0.1, and 20 digits stay 20 digits."""
+    if text.isascii() and text.isdecimal():  # most right answers: no need to look for commas and currencies
+        return Decimal(text)
+    bare = _DECORATION.sub("", text.strip()).replace("−", "-").rstrip(".")
+    bare = _COMMAS.sub(lambda thousands: thousands[0].replace(",", ""), bare)
+    try:
+        value = Decimal(bare)
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() else None
+
+
+# How replies are read and judged where nobody has said so: the right answers themselves decide.
+
+
+class AnswerKind(NamedTuple):
+    name: str
+    reading: str
+    """What of a reply counts."""
+    filter: Step
+    metric: MetricUse
+
+
+_EXACT = MetricUse(name="exact", label="accuracy")
+_TEXT = MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
+_NUMBERS = AnswerKind("number", "the number", Step(name="number_answer"), MetricUse(name="number", label="accuracy"))
+_FORMULAS = AnswerKind(
+    "formula", "the formula", Step(name="maths_answer"), MetricUse(name="math_equal", label="accuracy")
+)
+_TEXTS = AnswerKind("text", "the text", Step(name="short_answer", args={"whole": True}), _TEXT)
+LETTERS = AnswerKind("letter", "the letter", Step(name="choice_letter"), _EXACT)
+KINDS = {kind.name: kind for kind in (_NUMBERS, _FORMULAS, _TEXTS, LETTERS)}
+
+_LATEX = re.compile(r"\\[A-Za-z]|\w\s*\^|^-?\d+/\d+$")
+_MATHS = re.compile(r"[\d\\^=]")
+
+
+_NO_PROBLEM = Problem(id=-1, messages=(), references=())
+
+
+def is_number(answer: str) -> bool:
+    """Whether an answer is a number that is read as itself in a reply: of 10^5 another one would be read."""
+    value = as_number(answer)
+    return value is not None and value == as_number(number_answer(answer, _NO_PROBLEM) or "")
+
+
+def answer_kind(right_answers: Sequence[str]) -> AnswerKind:
+    """Numbers, if every right answer is one; formulas, if LaTeX, powers or fractions occur and half of them or more are
+    mathematics; else texts."""
+    if all(map(is_number, right_answers)):
+        return _NUMBERS
+    if any(_LATEX.search(answer) for answer in right_answers):
+        formulas = sum(bool(_MATHS.search(answer)) and maths.is_readable(answer) for answer in right_answers)
+        if 2 * formulas >= len(right_answers):
+            return _FORMULAS
+    return _TEXTS

@@ -1,0 +1,190 @@
+"""One reader for every kind of answer: the same marks, the same order of strength, the same withdrawals."""
+
+import pytest
+
+from model_accuracy_eval.records import Message, Problem
+from model_accuracy_eval.scoring.answers.stated_values import as_number
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
+
+PROBLEM = Problem(id=0, messages=(), references=("x",), choices=("Berlin", "Paris", "Rome", "Madrid"))
+HARMONY = "<|channel|>analysis<|message|>maybe A or 3<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>"
+
+
+def read(kind: str, text: str, problem: Problem = PROBLEM) -> str | None:
+    return EXTRACTORS[kind](text, problem)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "\\boxed{@}",
+        "**Final Answer**\n\n\\boxed{@}",
+        "Final answer: @\n\nNote: I used 7 steps of plan D.",
+        "#### @",
+        "<answer>@</answer>",
+        "<final_answer>(@)</final_answer>",
+        '{"answer": "@", "steps": 3}',
+        '```json\n{"reasoning": "not A, not 3", "final_answer": "@"}\n```',
+        "First 3 of A.\nAnswer: @",
+        "So the answer is @.",
+        "So the answer is **@** [1].",
+        "At first 3, or A.\n\n@",
+        "@<|im_end|>",
+        "<|im_start|>assistant\nThe answer is @.<|im_end|>\n<|im_start|>user\nAnswer: 3 or D",
+        "The answer is @.</s>",
+        "<think>The answer is 3, so A.</think>Answer: @",
+        "[THINK]A or 3[/THINK]The answer is @",
+        "◁think▷A? 3?◁/think▷\\boxed{@}",
+        HARMONY.format("The answer is @."),
+        "analysisWe think of 3 or A.assistantfinalThe answer is @.",
+        # other languages
+        "Die richtige Antwort ist @.",
+        "Antwort: @",
+        "La bonne réponse est @.",
+        "Réponse finale : @",
+        "La respuesta correcta es @.",
+        "Respuesta: @",
+        "A resposta correta é @.",
+        "Resposta: @",
+        "La risposta corretta è @.",
+        "Правильный ответ: @",
+        "Ответ — @.",
+        "الإجابة الصحيحة هي @",
+        "الإجابة: @",
+        "答案：@",
+        "【答案】@\n【解析】A错，3错",
+        "所以答案是@。",
+        "正解は@です。",
+        "答え：@",
+        "정답은 @입니다.",
+        "답: @",
+        # taken back, denied, somebody's mistake
+        "The answer is D3. Wait — actually it should be @.".replace("D3", "#"),
+        "The answer is #. No, wait: @.",
+        "Answer: #. Sorry, I made a mistake. The answer is @.",
+        "\\boxed{#}\n\nNo, wait.\n\nSo the answer is @.",
+        "The answer is not #, it is @.",
+        "The answer is @. A common mistake is to say the answer is #.",
+        "Answer: @\n\nSome students may think the answer is #.",
+        "One might say that the answer is #, but the answer is @.",
+        "The wrong answer is #. The answer is @.",
+        "The answer is @. Is the answer #?",
+        "Die Antwort ist nicht #, sondern @.",
+        "答案是@，不是#。",
+    ],
+)
+@pytest.mark.parametrize(("kind", "right", "other"), [("choice_letter", "C", "B"), ("number_answer", "14", "25")])
+def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: str) -> None:
+    """A letter and a number are found by the same words; what stands behind "@" is the answer, "#" is none."""
+    assert read(kind, reply.replace("@", right).replace("####", "§").replace("#", other).replace("§", "####")) == right
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "answer"),
+    [
+        ("number_answer", "She works.\n- Question: how long in total?\n5+3=8\n\n\\boxed{8}\n\n2 checks done", "8"),
+        ("number_answer", "Answer: 6 dollars per day (365 days)", "6"),
+        ("number_answer", "The answer is 104 [1].", "104"),
+        ("number_answer", "It is 104 [1].", "104"),
+        ("number_answer", "18,00 €", "18"),
+        ("number_answer", "Die Antwort ist 1.234,50 €.", "1234.5"),
+        ("number_answer", "Answer: 3/4", "0.75"),
+        ("number_answer", "The answer is 3 * 4 = 12 eggs in 2 days.", "12"),
+        ("number_answer", "Answer: There are 3 boxes with 4 eggs. 3*4 = 12.", "12"),
+        ("number_answer", "Answer: 3 boxes have 4 eggs each. So 3*4=12. The answer is 12.", "12"),
+        ("number_answer", "12\n\nThere are 3 boxes with 4 eggs.", "12"),
+        ("number_answer", "It makes 5 after 3 days because 7 - 2 is 5.", "5"),
+        ("number_answer", "The answer is 5 or 6.", None),
+        ("number_answer", "Answer: 5\nAnswer: 6", None),
+        ("number_answer", "There are 70 boards, so it cannot be determined.", None),
+        ("choice_letter", "D\n\nExplanation: The answer A would be right if it rained.", "D"),
+        ("choice_letter", "D\n\nQuestion: What else?\nA. x\nB. y\nAnswer: A", "D"),
+        ("choice_letter", "The answer is B. The answer is C.", None),
+        ("choice_letter", "The answer is Paris.", "B"),
+        ("choice_letter", "La opción correcta es B.", "B"),
+        ("choice_letter", "Not B, it is A", "A"),
+        ("choice_letters", "【答案】：A、C", "AC"),
+        ("maths_answer", "$$\n\\text{Answer: } 66\n$$", "66"),
+        ("maths_answer", "**Answer:** The sixth term is 350.", "350"),
+        ("short_answer", "Rome. The answer is Paris.", "Paris"),
+        ("short_answer", '{"answer": "Paris", "of": "3"}', "Paris"),
+        ("yes_or_no", "La réponse est oui.", "yes"),
+        ("yes_or_no", "答案：不是", "no"),
+    ],
+)
+def test_what_a_careful_reader_reads(kind: str, reply: str, answer: str | None) -> None:
+    """Beside other numbers and letters, in other notations, and nothing where two stay."""
+    found = read(kind, reply)
+    as_value = as_number if answer and kind == "number_answer" else str
+    assert (found and as_value(found)) == (answer and as_value(answer))
+
+
+SHOTS = "Question: 1+1?\nAnswer: 2\n\nQuestion: 2+2?\nAnswer:"
+
+
+@pytest.mark.parametrize(
+    ("problem", "reply", "answer"),
+    [
+        (
+            Problem(id=0, messages=(Message(role="user", content=SHOTS),), references=("4",)),
+            "It is 4.\nSo 4.\nQuestion: 3+3?",
+            "4",
+        ),
+        (
+            Problem(id=0, messages=(), text="Question: 2+2?\nAnswer:", references=("4",)),
+            "It is\n4.\n\nQuestion: 3+3?\nAnswer: 6",
+            "4",
+        ),
+        (PROBLEM, "It is 4.\n\nQuestion: 3+3?\nAnswer: 6", "4"),
+        (PROBLEM, "First:\nQuestion: how many?\nAnswer: 4\nThen\nQuestion: and twice?\nAnswer: 8", "8"),
+    ],
+)
+def test_a_next_question_is_cut_off(problem: Problem, reply: str, answer: str) -> None:
+    """In the form of the prompt's own examples, or behind a reply of one line; not in a reply that asks itself."""
+    assert read("number_answer", reply, problem) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("ANSWER: yes", "yes"),
+        ("Yes, there is no doubt of it.", "yes"),
+        ("No. The answer to the first part is yes, but\nANSWER: **No**", "no"),
+        ("We see that it is so.\n\nYes", "yes"),
+        ("The answer is \\boxed{\\text{no}}.", "no"),
+        ("The passage says nothing.", None),
+        ("There is no bridge.", None),
+        ("I know it: noble", None),
+        ("Answer: not at all", None),
+    ],
+)
+def test_yes_and_no_are_what_is_stated(text: str, word: str | None) -> None:
+    """A "no" inside a sentence states nothing."""
+    assert EXTRACTORS["yes_or_no"](text, PROBLEM) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Paris.", "Paris"),
+        ("It is clear.\nAnswer: the Seine\nbecause it is.", "the Seine"),
+        ("First answer: x\nThe answer is **Rome**.", "Rome"),
+        ("5.0", "5.0"),
+        ("  \n ", None),
+        ("Answer:", None),
+    ],
+)
+def test_a_short_answer_is_what_follows_the_last_mark(text: str, answer: str | None) -> None:
+    """Or the first line of the reply."""
+    assert EXTRACTORS["short_answer"](text, PROBLEM) == answer
+
+
+def test_several_answers_are_lines() -> None:
+    """Where the benchmark has several."""
+    assert EXTRACTORS["short_answer"]("So.\nAnswer: Baker\n\nCole.", PROBLEM, lines=True) == "Baker\nCole"
+
+
+def test_that_there_is_no_answer_may_be_said_in_a_sentence() -> None:
+    """Anything else stays an answer."""
+    assert EXTRACTORS["unanswerable"]("The question is unanswerable.", PROBLEM) == "unanswerable"
+    assert EXTRACTORS["unanswerable"]("in 1820", PROBLEM) == "in 1820"
