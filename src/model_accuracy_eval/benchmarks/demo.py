@@ -7,12 +7,12 @@ A row: {"question": "27+58=", "answer": "85"}; {"image": …, "question": "Which
 or {"question": "A baker puts 6 rolls …", "answer": "…\n#### 78"}
 Asked: the sum alone, which is all that a model of 115 thousand parameters understands; the picture and the question;
 the word problems as gsm8k.
-Judged: the last number of the reply; the word problems as gsm8k.
+Judged: the last number of the reply; the word problems by the number that the reply states.
 """
 
 from msgspec import structs
 
-from model_accuracy_eval.benchmarks import gsm8k
+from model_accuracy_eval.benchmarks import gsm8k, prompt_parts
 from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 ARITHMETIC = TaskSpec(
@@ -44,6 +44,7 @@ WORD_PROBLEMS = structs.replace(
     home="",
     licence="Apache-2.0",
     data=DataFile(name="demo_gsm8k.jsonl", bundled="demo_gsm8k.jsonl"),
+    pipelines=prompt_parts.NUMBER_PIPELINES,
 )
 
 TASKS = (ARITHMETIC, DIGITS, WORD_PROBLEMS)

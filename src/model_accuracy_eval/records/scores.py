@@ -218,6 +218,8 @@ class Reading(Record, frozen=True, kw_only=True):
     """Replies in which they find different answers."""
     metric: str
     """The name of this reading's figure in the summary."""
+    examples: tuple[str, ...] = ()
+    """The first problems whose samples the two judge differently, with what each reads."""
 
 
 class ReplicaPace(Record, frozen=True, kw_only=True):

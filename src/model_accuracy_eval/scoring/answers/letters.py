@@ -110,7 +110,9 @@ _CALLED_RIGHT = re.compile(
     r"(?![ ](?:only[ ])?(?:if|unless)\b)|(?:选?项)?(?:是|为)?正确|が正しい|が正解|[이가][ ]정답)"
 )
 _ALONE = re.compile(rf"[\s*_(]{{0,6}}(?:(?i:option|choice|answer)[ ])?{_OPENED}[ \t*_)\]）}}.。:：$`\"'”】]{{0,8}}\Z")
-_LEADING = re.compile(r"[ \t*_(\[（]{0,8}(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))")
+_LEADING = re.compile(
+    r"[ \t*_(\[（]{0,8}(?:(?i:option|choice)[ ])?(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))"
+)
 _CONCLUDING = re.compile(
     r"(?:\((?:(?i:option|choice)[ ])?(?P<letter>[A-Z])\)|\b(?i:option|choice|is)[ *_(]{1,4}(?P<named>[A-Z]))"
     r"[\s*_)\].。]{0,6}\Z"
@@ -142,6 +144,9 @@ def _of_line(reply: Reply, lines: list[tuple[int, int]]) -> Value | None:
     text = reply.text
     # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
     leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
+    worded = [line for line in leading if _has_its_text(text, line, reply.problem)]
+    if worded and (value := _only(worded, reply)):
+        return value
     if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
         return value
     if leading or not lines:
@@ -157,6 +162,12 @@ def _of_line(reply: Reply, lines: list[tuple[int, int]]) -> Value | None:
         if letter := option_that_is(_LABEL.sub("", said), reply.problem.choices):
             return Value(letter, len(text), len(text))
     return _begins_with_option(reply)
+
+
+def _has_its_text(text: str, line: re.Match[str], problem: Problem) -> bool:
+    """Whether the letter at the beginning of a line is followed by its option, and nothing else."""
+    end = _end_of_option(text, line.end("letter"), line["letter"], problem.choices)
+    return end > line.end("letter") and not text[end : (text + "\n").find("\n", end)].strip(_AROUND)
 
 
 def _begins_with_option(reply: Reply) -> Value | None:

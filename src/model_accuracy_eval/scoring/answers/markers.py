@@ -182,7 +182,7 @@ BEFORE_LABEL = re.compile(
 """All that stands on the line before the noun of a label."""
 FINAL = re.compile(rf"(?:\b(?:{_words('final')})|{_words('final', spaced=False)})[\s_*-]{{0,3}}\Z")
 AFTER = re.compile(
-    rf"(?:\([^()\n]{{1,30}}\)|s\b)?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`]{{0,6}}(?:\([^()\n]{{1,30}}\)[ \t*_]{{0,4}})?"
+    rf"(?:\([^()\n]{{1,30}}\)|s\b)?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`}}]{{0,6}}(?:\([^()\n]{{1,30}}\)[ \t*_]{{0,4}})?"
     r"(?:(?P<label>[:：=]|→|->)|(?P<tag>>)|(?P<key>[\"'”]\s{0,3}:)"
     rf"|(?P<is>[^.:：\n]{{0,90}}?(?<!\w)(?:{_words('is_')})(?!\w))(?:[ \t]*[:：])?)"
 )

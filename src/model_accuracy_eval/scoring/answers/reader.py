@@ -126,6 +126,9 @@ def _claims(reply: Reply) -> list[Claim]:
     if '":' in text or "':" in text:
         found = ((key.start(), key.end()) for key in markers.KEYS.finditer(text))
         claims += [Claim(MARKED, place, start, _value_end(text, start)) for place, start in found]
+    if "\nA:" in text and "\nB:" not in text:
+        place = text.rindex("\nA:")
+        claims.append(Claim(MARKED, place + 1, place + 3, _line_end(text, place + 3)))
     claims += _announced(reply, markers.NOUNS)
     return sorted(claims, key=_place)[-_MOST:]
 

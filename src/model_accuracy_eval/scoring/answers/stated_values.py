@@ -98,7 +98,9 @@ def _number_at(reply: Reply, claim: Claim) -> Value | None:
         return None if found is None else Value(found or None, claim.start, claim.end)
     if not any(map(str.isdecimal, span)):
         return None
-    plain = _plain_numbers(span)
+    plain = _plain_numbers(_WITH_BLANKS.sub(lambda number: number[0].replace(" ", ""), span, count=1))
+    if not _IN_ENGLISH.match(reply.low, claim.place):
+        plain = _BARE_COMMA.sub(r"\1.\2", plain)
     opened = _OPENED.match(plain)
     number = _NUMBER.match(plain, opened.end() if opened else 0)
     if number is None:
@@ -106,7 +108,7 @@ def _number_at(reply: Reply, claim: Claim) -> Value | None:
     end = _SENTENCE_END.search(plain, number.end())
     rest = plain[number.end() : end.start() if end else len(plain)]
     place = max(claim.start, claim.start + number.end() + len(span) - len(plain))
-    if _OR.match(rest):
+    if _OR.match(rest) or _is_first_of_lines(reply, claim, rest):
         return Value(None, claim.start, place)
     is_loose = claim.strength == STATED or _is_hash(reply, claim)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
@@ -115,13 +117,29 @@ def _number_at(reply: Reply, claim: Claim) -> Value | None:
     return Value(_written(number, plain), claim.start, place) if is_loose or not _has_others(rest) else None
 
 
+_WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?=\s*(?:\Z|[.!]|[^\W\d_]))")
+_BARE_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?=\W*\Z)")
+_IN_ENGLISH = re.compile(r"answer|#|[\"'<\\]|result|final")
+
+
+def _is_first_of_lines(reply: Reply, claim: Claim, rest: str) -> bool:
+    """Whether other numbers follow, each on a line, or right behind a comma."""
+    following = reply.text[claim.end : claim.end + _LONGEST_ALONE].lstrip().partition("\n")[0]
+    return bool(_COMMA_DIGIT.match(rest) or (not rest.strip(" *_.") and following and _ALONE.match(following)))
+
+
+_COMMA_DIGIT = re.compile(r",\d")
+
+
 def _number_behind(reply: Reply, claim: Claim, plain: str) -> Value | None:
     """The number of a claim that begins with something else."""
     if _is_hash(reply, claim) or claim.strength == RESTATED:
         return None
-    if "\\frac" in plain and (found := _in_formula(plain.strip(" $.*\\[]"))):
+    if markers.REFUSED.search(plain.lower()):
+        return Value(None, claim.start, claim.end)
+    if "\\frac" in plain and (found := _in_formula(plain.rpartition("=")[2].strip(" $.*\n"))):
         return Value(found, claim.start, claim.end)
-    number = _number_of_sentence(plain) if _is_last_word(reply, claim) else None
+    number = _number_of_sentence(plain, is_announced=True) if _is_last_word(reply, claim) else None
     if number is None:
         return None
     place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
@@ -144,20 +162,22 @@ def _has_others(rest: str) -> bool:
     return any(not _CIRCUMSTANCE.search(rest, 0, number.start()) for number in _NUMBER.finditer(rest))
 
 
-def _number_of_sentence(text: str) -> re.Match[str] | None:
-    """The result of the last sentence's calculation, else its first number that is no circumstance; of a list or of
-    a calculation in words the last."""
+def _number_of_sentence(text: str, *, is_announced: bool) -> re.Match[str] | None:
+    """Of the numbers of the last sentence that are no circumstances: what is in bold, else what stands behind the last
+    "is" or =, else the first one of an announced answer, the last one of any other sentence; of a list the last."""
     plain = markers.CITATION.sub("", _ASIDE.sub("", text))
     sentence = _last_with_number(_SENTENCES.split(plain)) or text
     sentence = _last_with_number(_CONCLUSION.split(sentence)) or sentence
-    if results := [*_RESULT.finditer(sentence)]:
-        return results[-1]
     said = _EXPLANATION.split(sentence)[0]
     said = said if _NUMBER.search(said) else sentence
     numbers = [number for number in _NUMBER.finditer(said) if not _NO_NUMBER.match(said, number.end())]
     direct = [number for number in numbers if not _CIRCUMSTANCE.search(said, 0, number.start())]
     if not direct:
         return numbers[-1] if numbers else None
+    bold = [number for part in _BOLD.finditer(said) for number in direct if part.start() < number.start() < part.end()]
+    verbs = [verb.end() for verb in _IS_ANY.finditer(said) if verb.end() <= direct[-1].start()]
+    stated = [number for number in direct if verbs and number.start() >= verbs[-1]]
+    direct = bold or stated or (direct if is_announced else direct[-1:])
     later = [number for number in numbers if number.start() > direct[0].start()]
     is_listed = later and _LISTED.fullmatch(said, direct[0].end(), later[0].start())
     return later[-1] if is_listed else direct[0]
@@ -169,6 +189,7 @@ def _last_with_number(parts: list[str]) -> str | None:
 
 _SENTENCES = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n")
 _CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence)\b")
+_IS_ANY = re.compile(r"\b(?:is|are|was|were|be|equals)\b|[=≈]")
 _EXPLANATION = re.compile(r"\b(?:because|since|which|where|while|with)\b")
 _NO_NUMBER = re.compile(r"s\b|[A-Za-z]\w*\d|(?:st|nd|rd|th)\b")
 _LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*/×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
@@ -235,10 +256,7 @@ def _last_number(reply: Reply) -> str | None:
     is_open = last != line.lower() and _OPEN.search(last)
     if is_open or markers.REFUSED.search(f"{line.lower()} {last}") or _is_cut_in_formula(text):
         return None
-    for bold in reversed(_BOLD.findall(line)):
-        if number := _NUMBER.search(_plain_numbers(bold)):
-            return "".join(number.groups(""))
-    found = _number_of_sentence(_plain_numbers(_UNIT_POWER.sub("", line)))
+    found = _number_of_sentence(_plain_numbers(_UNIT_POWER.sub("", line)), is_announced=False)
     return "".join(found.groups("")) if found else last_number(text, reply.problem)
 
 
@@ -300,11 +318,18 @@ def _formula_at(reply: Reply, claim: Claim) -> Value | None:
     if _is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
     said = (
-        _SENTENCE.sub("", text[claim.start : claim.end].strip(" }\n")).strip(" *_\"'`").replace("(without quotes)", "")
+        _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n")).strip(" *_\"'`").replace("(without quotes)", "")
     )
-    formula = _formula_in(said)
+    if markers.REFUSED.search(said.lower()):
+        return Value(None, claim.start, claim.end)
+    formula = None if _LABEL.fullmatch(said) else _formula_in(_REMARK.sub("", said))
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
     return Value(formula, claim.start, end) if formula else None
+
+
+_LABEL = re.compile(r"\W*(?i:(?:final )?answer)\W*")
+_REMARK = re.compile(r"\s*\((?=[A-Za-z]{2})[^()$\\=]*\)\W*\Z")
+"""Words in brackets at the end, such as (cubic units)."""
 
 
 def _formulas(text: str) -> list[str]:
@@ -316,10 +341,12 @@ def _formulas(text: str) -> list[str]:
 def _formula_in(sentence: str) -> str | None:
     """The sentence, if all of it is mathematics; else the first formula in it, or all of it where there is none."""
     formulas = _formulas(sentence)
+    if sentence.startswith("-$") and formulas:
+        return f"-{formulas[0]}"
     if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
         return formulas[0]
     if formulas and not maths.is_readable(sentence):
-        return formulas[0]
+        return (_formulas(_IS.split(sentence)[-1]) or formulas)[0]
     if not any(map(str.isalnum, sentence)):
         return None
     if not formulas and any(map(str.isdecimal, sentence)) and (said := _IS.split(sentence)[-1]) != sentence:
@@ -387,6 +414,8 @@ def _text_at(reply: Reply, claim: Claim, *, lines: bool = False) -> Value:
         said = reply.text[claim.start :]
     if claim.strength == BOXED:
         said = _WRAPPED.sub(r"\1", said)
+    if _LABEL.fullmatch(said):
+        return Value("", claim.start, claim.end) if said.strip(" \n*:") else Value(None, claim.start, claim.end)
     bold = _BOLD_END.search(said)
     return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
 
@@ -406,9 +435,15 @@ def short_answer(text: str, problem: Problem, *, lines: bool = False, whole: boo
     answers. A final period and marks of emphasis do not belong to it; a reply that states nothing may stay `whole`."""
 
     def last(reply: Reply) -> str | None:
-        return reply.text.strip() if whole else _words(reply.text, lines=lines)
+        first, _, others = reply.text.strip().partition("\n")
+        is_reasoning = bool(others) and len(first) > _LONGEST_LINE and not lines
+        return reply.text.strip() if whole else None if is_reasoning else _words(reply.text, lines=lines)
 
     return read(text, problem, Kind(partial(_text_at, lines=lines), last=last, joins=True))
+
+
+_LONGEST_LINE = 100
+"""Of several lines the first is no answer if it is longer."""
 
 
 def words_at_end(text: str, problem: Problem) -> str | None:

@@ -83,7 +83,7 @@ class Scorecard:
                     statistics |= {name: added} if added else {}
             if place and reads_otherwise(own[0], pipeline):
                 counter = self._readings.setdefault(pipeline.name, ReadingCounter(pipeline.name, names[0]))
-                counter.add(first.verdicts, judged.verdicts)
+                counter.add(first.verdicts, judged.verdicts, problem)
         result = _problem_result(problem, first, own[0], figures, bounds)
         return replace(result, statistics=statistics) if statistics else result
 

@@ -232,9 +232,13 @@ class ReadingCounter(msgspec.Struct):
     more: int = 0
     fewer: int = 0
     different: int = 0
+    examples: tuple[str, ...] = ()
 
-    def add(self, first: Sequence[Verdict], other: Sequence[Verdict]) -> None:
+    def add(self, first: Sequence[Verdict], other: Sequence[Verdict], problem: Problem) -> None:
         for one, two in zip(first, other, strict=True):
+            if (one.value or 0.0) != (two.value or 0.0) and len(self.examples) < _EXAMPLES:
+                name = "/".join(problem.key) or str(problem.id)
+                self.examples += (f"problem {name} as {_quoted(one.answer)} or {_quoted(two.answer)}",)
             self.answers += one.answer is not None
             self.more += one.answer is None and two.answer is not None
             self.fewer += one.answer is not None and two.answer is None
@@ -252,7 +256,8 @@ def reads_otherwise(first: Pipeline, other: Pipeline) -> bool:
 
 
 def reading_notes(readings: Sequence[Reading], rows: Sequence[SummaryRow]) -> Iterator[str]:
-    """One sentence for each reading that differs, with the figure that it gives."""
+    """One sentence for each reading that differs, with the figure that it gives; and examples, where these are far
+    apart."""
     values = {row.metric: row.value for row in rows}
     for reading in readings:
         if reading.more or reading.fewer or reading.different:
@@ -260,7 +265,25 @@ def reading_notes(readings: Sequence[Reading], rows: Sequence[SummaryRow]) -> It
                 f"The first reading finds an answer in {reading.answers:,} replies; '{reading.pipeline}' finds one in "
                 f"{reading.more:,} more and {reading.fewer:,} fewer, and a different one in {reading.different:,}: "
                 f"{_figure(rows[0].metric, values)}, {_figure(reading.metric, values)}."
+                f"{_far_apart(rows[0].metric, reading, values)}"
             )
+
+
+_EXAMPLES = 3
+_POINTS = 2.0
+"""Two readings that differ by more want a look at the replies."""
+_QUOTED = 40
+
+
+def _far_apart(metric: str, reading: Reading, values: Mapping[str, float | None]) -> str:
+    one, other = values.get(metric), values.get(reading.metric)
+    if one is None or other is None or abs(one - other) <= _POINTS or not reading.examples:
+        return ""
+    return f" That is {abs(one - other):.2f} points; they read {'; '.join(reading.examples)}."
+
+
+def _quoted(answer: str | None) -> str:
+    return "nothing" if answer is None else f"'{' '.join(answer.split())[:_QUOTED]}'"
 
 
 def _figure(metric: str, values: Mapping[str, float | None]) -> str:

@@ -31,18 +31,37 @@ def test_replies_that_only_one_reading_understands_are_counted() -> None:
     card = scored([["answer is a"], ["It is a"], ["answer is a!"], ["the answer is b, or a"], ["?"], [None]])
     (reading,) = card.readings()
     assert reading == Reading(
-        pipeline="flexible-extract", answers=3, more=1, fewer=1, different=1, metric="accuracy,flexible-extract"
+        pipeline="flexible-extract",
+        answers=3,
+        more=1,
+        fewer=1,
+        different=1,
+        metric="accuracy,flexible-extract",
+        examples=(
+            "problem 1 as nothing or 'a'",
+            "problem 2 as 'a' or nothing",
+            "problem 3 as 'b' or 'a'",
+        ),
     )
 
 
 def test_the_note_has_the_counts_and_both_figures() -> None:
-    """The reader sees how much the score depends on how answers are read."""
+    """The reader sees how much the score depends on how answers are read, and three problems."""
     card = scored([["answer is a"], ["It is a"], ["answer is a!"], ["the answer is b, or a"]])
     (note,) = reading_notes(card.readings(), card.rows("0ba9da"))
     assert note == (
         "The first reading finds an answer in 3 replies; 'flexible-extract' finds one in 1 more and 1 fewer, and a "
-        "different one in 1: accuracy is 50.00, accuracy,flexible-extract is 75.00."
+        "different one in 1: accuracy is 50.00, accuracy,flexible-extract is 75.00. That is 25.00 points; they read "
+        "problem 1 as nothing or 'a'; problem 2 as 'a' or nothing; problem 3 as 'b' or 'a'."
     )
+
+
+def test_examples_are_for_readings_that_are_far_apart() -> None:
+    """Up to two points need none, and three are enough."""
+    near = scored([["answer is a"]] * 49 + [["It is a"]])
+    assert next(iter(reading_notes(near.readings(), near.rows("0ba9da")))).endswith("is 100.00.")
+    far = scored([["It is a"]] * 5)
+    assert far.readings()[0].examples == tuple(f"problem {number} as nothing or 'a'" for number in range(3))
 
 
 def test_equal_readings_need_no_note() -> None:
