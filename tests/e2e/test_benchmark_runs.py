@@ -55,7 +55,7 @@ def test_a_looser_reading_stands_beside_the_score(tmp_path: Path) -> None:
     assert written_results["readings"] == [
         {
             "pipeline": "flexible-extract", "answers": 2, "more": 2, "fewer": 0, "different": 0,
-            "metric": "accuracy,flexible-extract", 
+            "metric": "accuracy,flexible-extract",
             "examples": [f"problem {one.id} as nothing or '{one.references[0]}'" for one in problems[2:]],
         }
     ]  # fmt: skip

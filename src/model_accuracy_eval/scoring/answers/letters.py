@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers import markers
-from model_accuracy_eval.scoring.answers.reader import Claim, Kind, Reply, Value, read
+from model_accuracy_eval.scoring.answers.reader import ClaimedAnswer, SaidText, Value, Wanted, read
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_OPTIONS = 10
@@ -37,7 +37,7 @@ _NEXT = re.compile(
 _LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|or\b|and\b|\r?$)", re.MULTILINE)
 
 
-def _letter_at(reply: Reply, claim: Claim) -> Value | None:
+def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     """The letter right behind an announcement; or that of the option whose text stands there."""
     text = reply.text
     if text[claim.place : claim.place + 1] == "#" and text.count("####") > 1 and text[claim.end :].strip():
@@ -122,7 +122,7 @@ _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 _LONGEST_ALONE = 40
 
 
-def _weaker(reply: Reply) -> Value | None:
+def _weaker(reply: SaidText) -> Value | None:
     """The last letter that is chosen; else the one that is called right; else the one alone on its line; else the one
     at the start of lines; else the option whose text is the whole reply. Two of the same kind are none."""
     text, low = reply.text, reply.low
@@ -139,7 +139,7 @@ def _weaker(reply: Reply) -> Value | None:
     return _only(alone, reply) or _of_line(reply, lines)
 
 
-def _of_line(reply: Reply, lines: list[tuple[int, int]]) -> Value | None:
+def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     """A letter at the beginning of the first line or at the end of the last, or the text of an option."""
     text = reply.text
     # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
@@ -153,7 +153,7 @@ def _of_line(reply: Reply, lines: list[tuple[int, int]]) -> Value | None:
         return None
     for start, end in (lines[-1], lines[0]):
         last = _CONCLUDING.search(text, max(start, end - _LONGEST_ALONE), end)
-        letter = last and (last["letter"] or last["named"])
+        letter = str(last["letter"] or last["named"]) if last else ""
         if last is None or letter not in _offered(reply.problem) or _BESIDE.search(text, start, last.start()):
             continue
         if not markers.DENIED.search(reply.low, start, end) and not markers.NOT_MEANT.search(reply.low, start, end):
@@ -170,7 +170,7 @@ def _has_its_text(text: str, line: re.Match[str], problem: Problem) -> bool:
     return end > line.end("letter") and not text[end : (text + "\n").find("\n", end)].strip(_AROUND)
 
 
-def _begins_with_option(reply: Reply) -> Value | None:
+def _begins_with_option(reply: SaidText) -> Value | None:
     """Where the options are words such as Yes and No: the one with which the reply begins, before a comma."""
     first = re.match(r"\W{0,4}(\w+)[,.!]", reply.low)
     options = [choice.strip(_AROUND).lower() for choice in reply.problem.choices]
@@ -190,7 +190,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
         start += len(line)
 
 
-def _statements(matches: Iterable[re.Match[str]], reply: Reply) -> list[tuple[Value, bool]]:
+def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple[Value, bool]]:
     """Statements about letters that can be options: those of the question, and A to J; and whether they deny."""
     text, problem = reply.text, reply.problem
     found, beside = [], 0
@@ -208,7 +208,7 @@ def _statements(matches: Iterable[re.Match[str]], reply: Reply) -> list[tuple[Va
     return found
 
 
-def _only(matches: Iterable[re.Match[str]], reply: Reply) -> Value | None:
+def _only(matches: Iterable[re.Match[str]], reply: SaidText) -> Value | None:
     values = [value for value, is_denied in _statements(matches, reply) if not is_denied]
     if not values:
         return None
@@ -231,7 +231,7 @@ def option_that_is(text: str, choices: tuple[str, ...]) -> str | None:
     return equal[0] if len(equal) == 1 and not re.fullmatch("[a-z]", reply) else None
 
 
-def _by_wording(reply: Reply) -> str | None:
+def _by_wording(reply: SaidText) -> str | None:
     """The only option that is mentioned by its letter, or by its text."""
     letters = {match["letter"].upper() for match in _MENTIONED.finditer(reply.text)} & set(_offered(reply.problem))
     if letters:
@@ -254,7 +254,7 @@ def _letter_of_text(text: str, choices: tuple[str, ...]) -> str | None:
     return letters[0] if len(letters) == 1 else None
 
 
-_LETTER = Kind(_letter_at, _weaker, _by_wording)
+_LETTER = Wanted(_letter_at, _weaker, _by_wording)
 
 
 def choice_letter(text: str, problem: Problem, *, by_wording: bool = False) -> str | None:
@@ -272,14 +272,14 @@ def choice_letter(text: str, problem: Problem, *, by_wording: bool = False) -> s
 _SEVERAL = re.compile(r"[\s:：*_(\[（{]{0,8}(?:\\?text\{)?([A-Z](?:[ \t,，、.;；/和与及and&]{0,5}[A-Z])*)(?![A-Za-z])")
 
 
-def _letters_at(reply: Reply, claim: Claim) -> Value | None:
+def _letters_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     found = _SEVERAL.match(reply.text, claim.start)
     return Value("".join(sorted(set(re.findall("[A-Z]", found[1])))), *found.span(1)) if found else None
 
 
 def choice_letters(text: str, problem: Problem) -> str | None:
     """All letters that stand behind the announcement of the answer, in their order."""
-    return read(text, problem, Kind(_letters_at), flexible=False)
+    return read(text, problem, Wanted(_letters_at), flexible=False)
 
 
 # Yes or no.
@@ -292,21 +292,21 @@ _YES = re.compile(
 )
 
 
-def _yes_at(reply: Reply, claim: Claim) -> Value | None:
+def _yes_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     found = _YES.match(reply.text, claim.start)
     return Value("yes" if found["yes"] else "no", claim.start, found.end()) if found else None
 
 
-def _yes_alone(reply: Reply) -> Value | None:
+def _yes_alone(reply: SaidText) -> Value | None:
     """The last yes or no that is a line by itself, else the first word of the reply."""
     for start, end in reversed(list(_lines(reply.text))):
         found = _YES.match(reply.text, start, end)
         if found and not reply.text[found.end() : end].strip(" \t*_.!)}$\"'`。"):
             return Value("yes" if found["yes"] else "no", found.end(), found.end())
-    return _yes_at(reply, Claim(0, 0, 0, 0))
+    return _yes_at(reply, ClaimedAnswer(0, 0, 0, 0))
 
 
 def yes_or_no(text: str, problem: Problem) -> str | None:
     """Yes or no: what is stated as the answer, else the last that is a line by itself, else the first word of the
     reply. A "no" inside a sentence is none."""
-    return read(text, problem, Kind(_yes_at, _yes_alone))
+    return read(text, problem, Wanted(_yes_at, _yes_alone))

@@ -32,7 +32,7 @@ _CONTEXT = 160
 """Characters before a statement that may say that it is not meant."""
 
 
-class Reply(NamedTuple):
+class SaidText(NamedTuple):
     """What a reply says, and the same in small letters, character by character."""
 
     text: str
@@ -40,7 +40,7 @@ class Reply(NamedTuple):
     problem: Problem
 
 
-class Claim(NamedTuple):
+class ClaimedAnswer(NamedTuple):
     """That something is the answer."""
 
     strength: int
@@ -60,23 +60,23 @@ class Value(NamedTuple):
     end: int
 
 
-class Kind(NamedTuple):
+class Wanted(NamedTuple):
     """What an answer looks like."""
 
-    at: Callable[[Reply, Claim], Value | None]
+    at: Callable[[SaidText, ClaimedAnswer], Value | None]
     """What a claim says; None where that is nothing of this kind."""
-    weaker: Callable[[Reply], Value | None] = lambda reply: None
-    last: Callable[[Reply], str | None] = lambda reply: None
+    weaker: Callable[[SaidText], Value | None] = lambda reply: None
+    last: Callable[[SaidText], str | None] = lambda reply: None
     joins: bool = False
     """Whether answers beside each other are one."""
 
 
-def read(text: str, problem: Problem, kind: Kind, *, flexible: bool = True) -> str | None:
+def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) -> str | None:
     """The answer. `flexible`: also the last that occurs, where nothing is stated."""
     said = what_is_said(text, problem)
     if said is None:
         return None
-    reply = Reply(said, _lower(said), problem)
+    reply = SaidText(said, _lower(said), problem)
     if found := _valued(kind, reply, _claims(reply)):
         return _decided(reply, kind, found)
     ends = _ends(reply)
@@ -93,7 +93,7 @@ def what_is_said(text: str, problem: Problem) -> str | None:
     return said and without_next_question(said, problem)
 
 
-def _valued(kind: Kind, reply: Reply, claims: Iterable[Claim]) -> "Found":
+def _valued(kind: Wanted, reply: SaidText, claims: Iterable[ClaimedAnswer]) -> "Found":
     return [(claim, value) for claim in claims if (value := kind.at(reply, claim)) is not None]
 
 
@@ -101,13 +101,13 @@ _BEGINNING, _ENDING = 300, 700
 """Characters of a long reply in which an answer may be said in weaker forms; between them is reasoning."""
 
 
-def _ends(reply: Reply) -> Reply:
+def _ends(reply: SaidText) -> SaidText:
     text = reply.text
     if len(text) <= _BEGINNING + 2 * _ENDING:
         return reply
     first, last = text.find("\n", 0, _BEGINNING), text.find("\n", len(text) - _ENDING)
     first, last = max(first, 0), last if last >= 0 else len(text) - _ENDING
-    return Reply(f"{text[:first]}\n{text[last:]}", f"{reply.low[:first]}\n{reply.low[last:]}", reply.problem)
+    return SaidText(f"{text[:first]}\n{text[last:]}", f"{reply.low[:first]}\n{reply.low[last:]}", reply.problem)
 
 
 def _lower(text: str) -> str:
@@ -118,45 +118,45 @@ def _lower(text: str) -> str:
 # What is claimed, and where.
 
 
-def _claims(reply: Reply) -> list[Claim]:
+def _claims(reply: SaidText) -> list[ClaimedAnswer]:
     text = reply.text
     claims = [*_boxes(text)] if ("\\" in text and "boxed" in text) or "box{" in text else []
     if "####" in text:
         claims += _hashes(text)
     if '":' in text or "':" in text:
         found = ((key.start(), key.end()) for key in markers.KEYS.finditer(text))
-        claims += [Claim(MARKED, place, start, _value_end(text, start)) for place, start in found]
+        claims += [ClaimedAnswer(MARKED, place, start, _value_end(text, start)) for place, start in found]
     if "\nA:" in text and "\nB:" not in text:
         place = text.rindex("\nA:")
-        claims.append(Claim(MARKED, place + 1, place + 3, _line_end(text, place + 3)))
+        claims.append(ClaimedAnswer(MARKED, place + 1, place + 3, _line_end(text, place + 3)))
     claims += _announced(reply, markers.NOUNS)
     return sorted(claims, key=_place)[-_MOST:]
 
 
-def _claims_in_other_words(reply: Reply) -> list[Claim]:
+def _claims_in_other_words(reply: SaidText) -> list[ClaimedAnswer]:
     nouns = markers.OTHER_ASCII_NOUNS if reply.low.isascii() else markers.OTHER_NOUNS
     return sorted(_announced(reply, (*nouns, *markers.OPTION_NOUNS)), key=_place)[-_MOST:]
 
 
-def _hashes(text: str) -> Iterator[Claim]:
+def _hashes(text: str) -> Iterator[ClaimedAnswer]:
     place = text.find("####")
     while place >= 0:
         end = place + 4
         if "#" not in {text[place - 1 : place], text[end : end + 1]}:
-            yield Claim(MARKED, place, end, _line_end(text, end))
+            yield ClaimedAnswer(MARKED, place, end, _line_end(text, end))
         place = text.find("####", end)
 
 
 _place = itemgetter(1)
 
 
-def _boxes(text: str) -> Iterator[Claim]:
+def _boxes(text: str) -> Iterator[ClaimedAnswer]:
     for box in [*markers.BOX.finditer(text)][-_MOST:]:
         depth = 1
         for brace in markers.BRACE.finditer(text, box.end(), box.end() + _LONGEST):
             depth += {"{": 1, "}": -1}.get(brace[0], 0)
             if not depth:
-                yield Claim(BOXED, box.start(), box.end(), brace.start())
+                yield ClaimedAnswer(BOXED, box.start(), box.end(), brace.start())
                 break
 
 
@@ -181,7 +181,7 @@ def _value_end(text: str, start: int) -> int:
     return min(ends, default=min(len(text), start + _LONGEST))
 
 
-def _announced(reply: Reply, nouns: Iterable[str]) -> Iterator[Claim]:
+def _announced(reply: SaidText, nouns: Iterable[str]) -> Iterator[ClaimedAnswer]:
     low = reply.low
     for noun in nouns:
         place = low.find(noun)
@@ -191,7 +191,7 @@ def _announced(reply: Reply, nouns: Iterable[str]) -> Iterator[Claim]:
             place = low.find(noun, place + len(noun))
 
 
-def _announcement(reply: Reply, noun: str, place: int) -> Claim | None:
+def _announcement(reply: SaidText, noun: str, place: int) -> ClaimedAnswer | None:
     low, end = reply.low, place + len(noun)
     is_spaced = noun < "\u0700"
     if is_spaced and ((low[end : end + 1].isalpha() and low[end] != "s") or low[place - 1 : place].isalpha()):
@@ -204,16 +204,16 @@ def _announcement(reply: Reply, noun: str, place: int) -> Claim | None:
     return _tagged(low, place, after.end()) if after.lastgroup == "tag" else _said(low, place, after)
 
 
-def _tagged(low: str, place: int, start: int) -> Claim | None:
+def _tagged(low: str, place: int, start: int) -> ClaimedAnswer | None:
     """<answer>…</answer>, <final_answer>…"""
     opened = low.rfind("<", max(0, place - 12), place)
     if opened < 0 or low[opened + 1] == "/":
         return None
     closed = low.find("</", start, start + _LONGEST)
-    return Claim(MARKED, opened, start, closed if closed >= 0 else _line_end(low, start))
+    return ClaimedAnswer(MARKED, opened, start, closed if closed >= 0 else _line_end(low, start))
 
 
-def _said(low: str, place: int, after: re.Match[str]) -> Claim | None:
+def _said(low: str, place: int, after: re.Match[str]) -> ClaimedAnswer | None:
     before = max(0, place - _CONTEXT)
     line = max(low.rfind("\n", before, place) + 1, before)
     if not _is_meant(low, line, place):
@@ -221,7 +221,7 @@ def _said(low: str, place: int, after: re.Match[str]) -> Claim | None:
     # A label that begins the reply may stand before all of its reasoning.
     is_label = after.lastgroup == "label" and line and markers.BEFORE_LABEL.fullmatch(low, line, place)
     is_marked = is_label or markers.FINAL.search(low, max(0, place - 24), place)
-    return Claim(MARKED if is_marked else STATED, place, after.end(), _line_end(low, after.end()))
+    return ClaimedAnswer(MARKED if is_marked else STATED, place, after.end(), _line_end(low, after.end()))
 
 
 def _is_right_one(low: str, place: int, end: int) -> bool:
@@ -241,10 +241,10 @@ def _is_meant(low: str, line: int, place: int) -> bool:
 # Which of them counts.
 
 
-Found = list[tuple[Claim, Value]]
+Found = list[tuple[ClaimedAnswer, Value]]
 
 
-def _decided(reply: Reply, kind: Kind, found: Found) -> str | None:
+def _decided(reply: SaidText, kind: Wanted, found: Found) -> str | None:
     """What is left of the claims when those that are denied, taken back or weaker than others have gone."""
     live: Found = []
     for claim, value in _since_withdrawal(reply, found):
@@ -267,12 +267,12 @@ def _decided(reply: Reply, kind: Kind, found: Found) -> str | None:
     return _restated(reply, kind, value)
 
 
-def _are_side_by_side(reply: Reply, value: Value, claim: Claim) -> bool:
+def _are_side_by_side(reply: SaidText, value: Value, claim: ClaimedAnswer) -> bool:
     between = reply.low[value.end : claim.place]
     return value.end <= claim.place and len(between) < _CONTEXT and not markers.WORD.search(between)
 
 
-def _since_withdrawal(reply: Reply, found: Found) -> Found:
+def _since_withdrawal(reply: SaidText, found: Found) -> Found:
     """The claims after the last "wait" that is followed by any."""
     if len({value.text for _, value in found}) == 1:
         return found
@@ -289,7 +289,7 @@ def _begins_clause(low: str, place: int) -> bool:
     return low[max(0, place - _CONTEXT) : place].rstrip(" \n\t*_")[-1:] in markers.SENTENCE_ENDS
 
 
-def _is_denied(reply: Reply, claim: Claim, value: Value) -> bool:
+def _is_denied(reply: SaidText, claim: ClaimedAnswer, value: Value) -> bool:
     low = reply.low
     place = max(0, claim.place - 8 if claim.strength == BOXED else claim.place, value.start - 24)
     place = max(place, low.rfind(",", place, value.start))
@@ -299,7 +299,7 @@ def _is_denied(reply: Reply, claim: Claim, value: Value) -> bool:
     )
 
 
-def _restated(reply: Reply, kind: Kind, value: Value) -> str | None:
+def _restated(reply: SaidText, kind: Wanted, value: Value) -> str | None:
     """The value, or the one that takes its place after "wait, actually"."""
     end = value.end
     if len(reply.low) - end < len("no, B"):
@@ -312,12 +312,12 @@ def _restated(reply: Reply, kind: Kind, value: Value) -> str | None:
     return value.text
 
 
-def _affirmed(reply: Reply, kind: Kind, place: int) -> Value | None:
+def _affirmed(reply: SaidText, kind: Wanted, place: int) -> Value | None:
     """What is said to be the answer right behind a withdrawal or a denial."""
     intro = markers.RESTATED.match(reply.text, place)
     if intro is None:
         return None
-    claim = Claim(RESTATED, place, intro.end(), _line_end(reply.text, intro.end()))
+    claim = ClaimedAnswer(RESTATED, place, intro.end(), _line_end(reply.text, intro.end()))
     value = kind.at(reply, claim)
     if not value or not value.text or markers.DENIED_AFTER.match(reply.low, value.end):
         return None

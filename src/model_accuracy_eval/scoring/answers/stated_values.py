@@ -10,7 +10,16 @@ from typing import NamedTuple
 from model_accuracy_eval.records import MetricUse, Problem, Step
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import markers
-from model_accuracy_eval.scoring.answers.reader import BOXED, RESTATED, STATED, Claim, Kind, Reply, Value, read
+from model_accuracy_eval.scoring.answers.reader import (
+    BOXED,
+    RESTATED,
+    STATED,
+    ClaimedAnswer,
+    SaidText,
+    Value,
+    Wanted,
+    read,
+)
 
 # How numbers are written.
 
@@ -89,7 +98,7 @@ _CIRCUMSTANCE = re.compile(
 _OR = re.compile(r"[\s$*\\)]{0,4}\b(?:or|oder|ou|или)\b[\s$*\\(]{0,4}\d")
 
 
-def _number_at(reply: Reply, claim: Claim) -> Value | None:
+def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     """The number that a claim begins with, or that its calculation ends with; of a sentence about it the first number
     that is no circumstance, such as "in 3 days"."""
     span = reply.text[claim.start : claim.end]
@@ -122,7 +131,7 @@ _BARE_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?=\W*\Z)")
 _IN_ENGLISH = re.compile(r"answer|#|[\"'<\\]|result|final")
 
 
-def _is_first_of_lines(reply: Reply, claim: Claim, rest: str) -> bool:
+def _is_first_of_lines(reply: SaidText, claim: ClaimedAnswer, rest: str) -> bool:
     """Whether other numbers follow, each on a line, or right behind a comma."""
     following = reply.text[claim.end : claim.end + _LONGEST_ALONE].lstrip().partition("\n")[0]
     return bool(_COMMA_DIGIT.match(rest) or (not rest.strip(" *_.") and following and _ALONE.match(following)))
@@ -131,7 +140,7 @@ def _is_first_of_lines(reply: Reply, claim: Claim, rest: str) -> bool:
 _COMMA_DIGIT = re.compile(r",\d")
 
 
-def _number_behind(reply: Reply, claim: Claim, plain: str) -> Value | None:
+def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value | None:
     """The number of a claim that begins with something else."""
     if _is_hash(reply, claim) or claim.strength == RESTATED:
         return None
@@ -146,11 +155,11 @@ def _number_behind(reply: Reply, claim: Claim, plain: str) -> Value | None:
     return Value(_written(number, plain), place, place + len(number[0]))
 
 
-def _is_hash(reply: Reply, claim: Claim) -> bool:
+def _is_hash(reply: SaidText, claim: ClaimedAnswer) -> bool:
     return reply.text.startswith("####", claim.place)
 
 
-def _is_last_word(reply: Reply, claim: Claim) -> bool:
+def _is_last_word(reply: SaidText, claim: ClaimedAnswer) -> bool:
     """Whether a sentence behind a mark is the answer, and not the beginning of its reasoning."""
     is_final = claim.strength == STATED or markers.FINAL.search(reply.low, max(0, claim.place - 24), claim.place)
     return bool(is_final) or not any(map(str.isdecimal, reply.text[claim.end :]))
@@ -231,7 +240,7 @@ _ALONE = re.compile(
 )
 
 
-def _number_alone(reply: Reply) -> Value | None:
+def _number_alone(reply: SaidText) -> Value | None:
     """The number that is the whole last line, else the whole first line."""
     text = reply.text.strip()
     for line in (text.rpartition("\n")[2], text.partition("\n")[0]):
@@ -244,7 +253,7 @@ def _number_alone(reply: Reply) -> Value | None:
 _LONGEST_ALONE = 60
 
 
-def _last_number(reply: Reply) -> str | None:
+def _last_number(reply: SaidText) -> str | None:
     """The number of the last line that has one: in bold, or of its last sentence; none of a reply that says that it has
     no answer, or was cut off in a formula."""
     text = reply.text.rstrip()
@@ -289,7 +298,7 @@ def last_number(text: str, problem: Problem) -> str | None:
 _NEAR = 80
 
 
-_A_NUMBER = Kind(_number_at, _number_alone, _last_number)
+_A_NUMBER = Wanted(_number_at, _number_alone, _last_number)
 
 
 def number_answer(text: str, problem: Problem) -> str | None:
@@ -308,7 +317,7 @@ _SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
 _FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
 
 
-def _formula_at(reply: Reply, claim: Claim) -> Value | None:
+def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     text = reply.text
     if claim.strength == BOXED:
         inside = text[claim.start : claim.end].strip()
@@ -357,7 +366,7 @@ def _formula_in(sentence: str) -> str | None:
 _IS = re.compile(r"\b(?:is|are|equals|be)\b(?:\s(?:approximately|about|exactly))?")
 
 
-def _last_formula(reply: Reply) -> str | None:
+def _last_formula(reply: SaidText) -> str | None:
     """That of the last sentence, else the last of all; all of a reply that is nothing but mathematics, or a line
     without numbers; else the last number."""
     text = reply.text.strip()
@@ -391,7 +400,7 @@ def _is_cut(text: str) -> bool:
 _FEW = 3
 
 
-_A_FORMULA = Kind(_formula_at, last=_last_formula, joins=True)
+_A_FORMULA = Wanted(_formula_at, last=_last_formula, joins=True)
 
 
 def maths_answer(text: str, problem: Problem) -> str | None:
@@ -408,7 +417,7 @@ _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{([^{}]*)\}")
 _NONE = re.compile(r"(?i:\bunanswerable\b|\bno answer\b)")
 
 
-def _text_at(reply: Reply, claim: Claim, *, lines: bool = False) -> Value:
+def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> Value:
     said = reply.text[claim.start : claim.end]
     if lines and reply.text[claim.end : claim.end + 1] in {"", "\n"}:
         said = reply.text[claim.start :]
@@ -434,12 +443,12 @@ def short_answer(text: str, problem: Problem, *, lines: bool = False, whole: boo
     """The words that the reply states as its answer, else the reply; of several lines the first, unless all `lines` are
     answers. A final period and marks of emphasis do not belong to it; a reply that states nothing may stay `whole`."""
 
-    def last(reply: Reply) -> str | None:
+    def last(reply: SaidText) -> str | None:
         first, _, others = reply.text.strip().partition("\n")
         is_reasoning = bool(others) and len(first) > _LONGEST_LINE and not lines
         return reply.text.strip() if whole else None if is_reasoning else _words(reply.text, lines=lines)
 
-    return read(text, problem, Kind(partial(_text_at, lines=lines), last=last, joins=True))
+    return read(text, problem, Wanted(partial(_text_at, lines=lines), last=last, joins=True))
 
 
 _LONGEST_LINE = 100
@@ -450,11 +459,11 @@ def words_at_end(text: str, problem: Problem) -> str | None:
     """The same, but of several lines without a statement the last one, if it is short: what stands before it is
     reasoning."""
 
-    def last(reply: Reply) -> str | None:
+    def last(reply: SaidText) -> str | None:
         lines = [line for line in reply.text.replace("```", "").split("\n") if line.strip()]
         return _words(lines[-1], lines=False) if len(lines) == 1 or len(lines[-1]) < _LONGEST_ALONE else None
 
-    return read(text, problem, Kind(_text_at, last=last, joins=True))
+    return read(text, problem, Wanted(_text_at, last=last, joins=True))
 
 
 def unanswerable(text: str, problem: Problem) -> str | None:
