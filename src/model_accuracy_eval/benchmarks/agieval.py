@@ -74,6 +74,7 @@ def _task(part: _Part) -> TaskSpec:
             split=HubSplit(hf="opencompass/agieval", ms="opencompass/agieval", config=name, count=count),
         ),
         fields=("question",),
+        cluster="passage",
         prompt=Prompt(question=f"{_QUESTION}{'' if is_open else _LISTED}\n\n{_ENDINGS[form]}"),
         reference="{{ answer if answer else label }}" if is_open else "{{ label | answers | join('') }}",
         choices="{{ options | tojson }}" if has_options else None,

@@ -18,6 +18,7 @@ TASK = TaskSpec(
     aliases=("ai2d_test",),
     data=DataFile(name="ai2d/test.parquet", split=HubSplit(hf="lmms-lab/ai2d", split="test", count=3088)),
     fields=("question", "options", "answer", "image"),
+    cluster="image",
     prompt=Prompt(
         question=f"{{{{ image }}}}\n{{{{ question }}}}{prompt_parts.lettered('options')}\n\n"
         f"{prompt_parts.ONLY_THE_LETTER}"

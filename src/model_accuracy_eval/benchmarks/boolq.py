@@ -16,6 +16,7 @@ _SPEC = {
     "licence": "CC-BY-SA-3.0",
     "data": DataFile(name="boolq/validation", split=HubSplit(hf="google/boolq", split="validation", count=3270)),
     "fields": ("question", "answer", "passage"),
+    "cluster": "passage",
     "baseline": 0.622,
 }
 _YES_OR_NO = "{{ 'yes' if answer else 'no' }}"

@@ -17,6 +17,7 @@ TASK = TaskSpec(
     aliases=("chartqa_test",),
     data=DataFile(name="chartqa/test.parquet", split=HubSplit(hf="lmms-lab/ChartQA", split="test", count=2500)),
     fields=("type", "question", "answer", "image"),
+    cluster="image",
     prompt=Prompt(question=f"{{{{ image }}}}\n{{{{ question }}}}\n{prompt_parts.SHORT_ENDING}"),
     reference="{{ answer }}",
     category="type",

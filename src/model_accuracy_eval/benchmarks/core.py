@@ -66,6 +66,14 @@ _TABLE: tuple[_Line, ...] = (
      "language_understanding", "80c98d8e7ab8213513d1643886229c05c40a6837353b07c19ac7bd860668954e"),
 )  # fmt: skip
 
+_CLUSTERS = {
+    "agi_eval_lsat_ar": "{{ query.rpartition('\nQ:')[0] }}",
+    "squad": "{{ context.rpartition('\nQuestion:')[0] }}",
+    "coqa": "{{ context.rpartition('\nPreceding questions')[0] }}",
+    "boolq": "{{ query.rpartition('\nQuestion:')[0] }}",
+}
+"""The passage, which these files have in one text with the question."""
+
 _FIELDS: dict[RequestKind, tuple[str, ...]] = {
     "choice": ("query", "choices", "gold"),
     "schema": ("context_options", "continuation", "gold"),
@@ -104,6 +112,7 @@ def _task(line: _Line) -> TaskSpec:
         ),
         views=(Step(name="shuffled", args={"seed": 1337}),),
         fields=_FIELDS[kind],
+        cluster=_CLUSTERS.get(name, ""),
         prompt=_prompt(kind, ending, shots),
         reference="{{ continuation }}" if kind == "target" else "{{ gold }}",
         choices={"choice": "{{ choices | tojson }}", "schema": "{{ context_options | tojson }}"}.get(kind),

@@ -22,6 +22,7 @@ def _task(name: str, about: str, config: str, count: int) -> TaskSpec:
             split=HubSplit(hf="lmms-lab/DocVQA", config=config, split="validation", count=count),
         ),
         fields=("question", "image", "answers"),
+        cluster="image",
         prompt=Prompt(question=f"{{{{ image }}}}\n{{{{ question }}}}\n{prompt_parts.SHORT_ENDING}"),
         reference="{{ answers[0] }}",
         references="{{ answers | tojson }}",

@@ -48,6 +48,7 @@ TASK = TaskSpec(
     reference=f"{_ONE}{{{{ one(answer.number, answer.date, answer.spans) }}}}",
     references=_ALL,
     key=("query_id",),
+    cluster="passage",
     max_tokens=1024,
     pipelines=(
         Pipeline(

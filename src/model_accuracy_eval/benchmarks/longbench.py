@@ -117,6 +117,7 @@ def _task(name: str) -> TaskSpec:
             split=HubSplit(hf="Xnhyacinth/LongBench", config=name, split="test", count=_SIZES.get(name, 200)),
         ),
         fields=("context", "answers"),
+        cluster="context",
         prompt=Prompt(question=_PROMPTS[name]),
         reference="{{ answers[0] }}",
         references="{{ answers | tojson }}",

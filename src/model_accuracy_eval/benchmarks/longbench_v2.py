@@ -36,6 +36,7 @@ TASK = TaskSpec(
     ),
     views=(Step(name="combined", args={"field": "kind", "of": ["difficulty", "length"]}),),
     fields=("question", "context", "answer", "difficulty", "length"),
+    cluster="context",
     prompt=Prompt(
         question="Here is a text; a question about it follows.\n\n{{ context | trim }}\n\n"
         f"{{{{ question | trim }}}}{_OPTIONS}\n\n{prompt_parts.LETTER_ENDING}"

@@ -43,6 +43,7 @@ TASK = TaskSpec(
     ),
     views=(Step(name="picture_mathematics"),),
     fields=("pid", "query", "decoded_image", "answer", "question_type"),
+    cluster="decoded_image",
     prompt=Prompt(question="{{ decoded_image }}\n{{ query | trim }}"),
     reference="{{ right }}",
     choices="{{ options | tojson }}",

@@ -47,6 +47,7 @@ TASK = TaskSpec(
         instead=_at_hubs(_FIRST, *map(_at_hubs, _OTHERS)),
     ),
     fields=("lang", "question"),
+    cluster="{{ index | default('') }}",
     prompt=Prompt(question=f"{{{{ question | trim }}}}\n\n{{{{ {_ENDINGS!r}[lang] }}}}"),
     reference="{{ answer if answer_number is undefined else answer_number }}",
     published=(

@@ -45,6 +45,7 @@ TASK = TaskSpec(
     data=DataFile(name="mmau/test_mini.parquet", split=HubSplit(hf="lmms-lab/mmau", split="test_mini", count=1000)),
     views=(Step(name="heard_questions"),),
     fields=("id", "audio", "question", "choices", "answer", "task"),
+    cluster="audio",
     prompt=Prompt(
         question=f"{{{{ audio }}}}\n{{{{ question | trim }}}}{prompt_parts.lettered('options')}\n\n"
         f"{prompt_parts.ONLY_THE_LETTER}"

@@ -68,6 +68,7 @@ ENGLISH = TaskSpec(
     data=_split("en"),
     views=(Step(name="unrotated"),),
     fields=("index", "question", "image", "answer", "category"),
+    cluster="image",
     prompt=Prompt(
         question=f"{{{{ image }}}}\n{_HINT}{{{{ question }}}}{prompt_parts.lettered('choices')}\n\n"
         f"{prompt_parts.ONLY_THE_LETTER}"

@@ -50,6 +50,7 @@ VALIDATION = TaskSpec(
     ),
     views=(Step(name="exam_questions"),),
     fields=("id", "question", "options", "answer"),
+    cluster="{{ (image_1 if image_1 is defined else image) or '' }}",
     prompt=Prompt(
         question=f"{{% filter placed([{_PICTURES}]) %}}{{{{ question }}}}{{% if choices %}}{_OPTIONS}{{% else %}}\n\n"
         f"{prompt_parts.SHORT_ENDING}{{% endif %}}{{% endfilter %}}"

@@ -20,6 +20,7 @@ TASK = TaskSpec(
         split=HubSplit(hf="Lin-Chen/MMStar", ms="evalscope/MMStar", split="val", count=1500),
     ),
     fields=("question", "image", "answer", "category"),
+    cluster="image",
     prompt=Prompt(question=f"{{{{ image }}}}\n{{{{ question | trim }}}}\n\n{prompt_parts.ONLY_THE_LETTER}"),
     reference="{{ answer }}",
     key=("index",),

@@ -35,6 +35,7 @@ TASK = TaskSpec(
     ),
     views=(Step(name="video_questions"),),
     fields=("id", "video", "question", "question_type", "choices", "answer", "metadata"),
+    cluster="video",
     prompt=Prompt(
         question=f"{{{{ video }}}}\n{{{{ question | trim }}}}{prompt_parts.lettered('options')}\n\n"
         f"{prompt_parts.ONLY_THE_LETTER}"

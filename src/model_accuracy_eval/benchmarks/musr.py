@@ -30,6 +30,7 @@ def _task(kind: str) -> TaskSpec:
             split=HubSplit(hf="TAUR-Lab/MuSR", ms="AI-ModelScope/MuSR", split=kind, count=count),
         ),
         fields=("narrative", "question", "choices", "answer_index"),
+        cluster="narrative",
         prompt=Prompt(
             question="{{ narrative | trim }}\n\n{{ question | trim }}"
             f"{prompt_parts.lettered('choices | options')}\n\n{prompt_parts.LETTER_ENDING}"

@@ -22,6 +22,7 @@ TASK = TaskSpec(
         split=HubSplit(hf="echo840/OCRBench", ms="evalscope/OCRBench", split="test", count=1000),
     ),
     fields=("dataset", "question", "question_type", "answer", "image"),
+    cluster="image",
     prompt=Prompt(question="{{ image }}\n{{ question }}"),
     reference="{{ (answer | answers)[0] }}",
     references="{{ answer | answers | tojson }}",

@@ -36,6 +36,7 @@ def _tasks(level: str) -> tuple[TaskSpec, ...]:
                 split=HubSplit(hf="ehovy/race", ms="evalscope/race", config=level, count=_COUNTS[level]),
             ),
             "fields": ("article", "question", "options", "answer"),
+            "cluster": "article",
             "key": ("example_id",),
             "baseline": 0.25,
         },

@@ -34,6 +34,7 @@ TASK = TaskSpec(
     data=DataFile(name="realworldqa/test.parquet", split=HubSplit(hf="lmms-lab/RealWorldQA", split="test", count=765)),
     views=(Step(name="photo_questions"),),
     fields=("question", "answer", "image"),
+    cluster="image",
     prompt=Prompt(question="{{ image }}\n{{ question | trim }}"),
     reference="{{ answer }}",
     extras=("kind",),

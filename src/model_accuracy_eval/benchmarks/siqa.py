@@ -24,6 +24,7 @@ _QUESTIONS = OptionQuestions(
             split=HubSplit(hf="lighteval/siqa", ms="opencompass/siqa", split="validation", count=1954),
         ),
         "fields": ("context", "question", "answerA", "answerB", "answerC", "label"),
+        "cluster": "context",
         "baseline": 1 / 3,
     },
 )

@@ -15,6 +15,7 @@ _SPEC = {
     "home": "https://rajpurkar.github.io/SQuAD-explorer",
     "licence": "CC-BY-SA-4.0",
     "fields": ("context", "question"),
+    "cluster": "context",
     "key": ("id",),
     "max_tokens": 256,
 }

@@ -21,6 +21,7 @@ TASK = TaskSpec(
         name="textvqa/validation.parquet", split=HubSplit(hf="lmms-lab/textvqa", split="validation", count=5000)
     ),
     fields=("question", "image", "answers"),
+    cluster="image",
     prompt=Prompt(question=f"{{{{ image }}}}\n{{{{ question | capitalize }}}}\n{prompt_parts.SHORT_ENDING}"),
     reference="{{ answers[0] }}",
     references="{{ answers | tojson }}",

@@ -40,6 +40,7 @@ def _into(code: str, language: str, tokenizer: str) -> TaskSpec:
         ),
         views=(Step(name="only", args={"field": "is_bad_source", "values": [False]}),),
         fields=("source", "target", "is_bad_source", "domain"),
+        cluster="{{ document_id | default('') }}",
         prompt=Prompt(
             question=f"Translate this into {language}. Reply with the translation alone.\n\n{{{{ source }}}}"
         ),

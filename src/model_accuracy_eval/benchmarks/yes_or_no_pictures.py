@@ -53,6 +53,7 @@ HALLUSIONBENCH = TaskSpec(
         name="hallusionbench/image.parquet", split=HubSplit(hf="lmms-lab/HallusionBench", split="image", count=951)
     ),
     fields=("question", "image", "gt_answer", *_QUESTION, "figure_id"),
+    cluster="image",
     views=(Step(name="grouped", args={"columns": {"same_question": _QUESTION, "same_figure": _FIGURE}}),),
     prompt=_PROMPT,
     extras=("same_question", "same_figure"),
@@ -79,6 +80,7 @@ POPE = TaskSpec(
     licence="MIT (texts)",
     data=DataFile(name="pope/test.parquet", split=HubSplit(hf="lmms-lab/POPE", split="test", count=9000)),
     fields=("question", "image", "answer", "category"),
+    cluster="image",
     prompt=_PROMPT,
     reference="{{ answer | lower | trim }}",
     category="category",

@@ -17,6 +17,7 @@ from model_accuracy_eval.run import engines, plan_parts, preflight, setting_valu
 from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
 from model_accuracy_eval.run_folder import runfile
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gates, sequential
 from model_accuracy_eval.scoring.verdicts.following import followed_figures
 from model_accuracy_eval.scoring.verdicts.sequential import PlannedSize
@@ -110,7 +111,13 @@ def _can_show(plan: RunPlan, prepared: PreparedDataset, gate: Gate, size: Planne
     if figure is None:
         return "is about a figure that is no plain mean: what it can show is known when it is."
     rule = gates.rule(plan)
-    return sequential.can_show(gate, size, rule, of_samples=figure.is_mean_of_samples, drawn=figure.drawn)
+    # Samples of a service that decodes greedily are one.
+    of_samples = figure.is_mean_of_samples and plan.sampling.of(prepared.task).temperature != 0
+    shown = sequential.can_show(gate, size, rule, of_samples=of_samples, drawn=figure.drawn)
+    clusters = {problem.cluster or str(problem.id) for problem in prepared.problems}
+    if rule.over != "problems" or len(clusters) == len(prepared.problems):
+        return shown
+    return f"{shown} They share {len(clusters):,} {groups.clusters_named(prepared.task)}, and these are what counts."
 
 
 def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -> Iterator[str]:

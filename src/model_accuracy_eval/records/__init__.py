@@ -74,6 +74,7 @@ from model_accuracy_eval.records.scores import ProblemResult as ProblemResult
 from model_accuracy_eval.records.scores import Reading as Reading
 from model_accuracy_eval.records.scores import ReplicaFigure as ReplicaFigure
 from model_accuracy_eval.records.scores import ReplicaPace as ReplicaPace
+from model_accuracy_eval.records.scores import Sharing as Sharing
 from model_accuracy_eval.records.scores import Speed as Speed
 from model_accuracy_eval.records.scores import Spread as Spread
 from model_accuracy_eval.records.scores import SummaryRow as SummaryRow

@@ -314,6 +314,8 @@ class Problem(Record, frozen=True, kw_only=True):
     gold: tuple[int, ...] = ()
     """Positions of the right options."""
     category: str | None = None
+    cluster: str = ""
+    """Equal in problems that share a passage or the like; empty: it stands alone."""
     part: tuple[int, ...] = ()
     """Index of its task among the dataset's parts, then among that task's parts, and so on; empty without parts."""
     functions: tuple[JSONObject, ...] = ()

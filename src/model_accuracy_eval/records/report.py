@@ -6,7 +6,15 @@ from typing import Literal, get_args
 from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.records.exchange import Service
 from model_accuracy_eval.records.plan import Gate, RunPlan
-from model_accuracy_eval.records.scores import Counts, DatasetResult, FigureBounds, Interval, ReplicaFigure, Speed
+from model_accuracy_eval.records.scores import (
+    Counts,
+    DatasetResult,
+    FigureBounds,
+    Interval,
+    ReplicaFigure,
+    Sharing,
+    Speed,
+)
 from model_accuracy_eval.records.task import PreparedDataset
 
 
@@ -23,6 +31,8 @@ class ChangeCertainty(Record, frozen=True, kw_only=True):
     best_stderr: float
     within: float | None = 100.0
     """How many points a change can be at most; None: any number."""
+    sharing: Sharing | None = None
+    """None: the problems share nothing."""
 
 
 class Difference(Record, frozen=True, kw_only=True):

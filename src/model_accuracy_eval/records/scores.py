@@ -45,6 +45,8 @@ class ProblemResult(Record, frozen=True, kw_only=True):
     key: tuple[str, ...] = ()
     """The user's own ids of the row, where the task names its key columns."""
     category: str | None = None
+    cluster: str = ""
+    """Equal in problems that share a passage or the like; empty: it stands alone."""
     figures: dict[str, float | None] = {}
     """Every metric of every pipeline for this problem, by its name in the summary; None: it exists only for the whole
     dataset."""
@@ -92,6 +94,19 @@ class Interval(Record, frozen=True, kw_only=True):
     high: float
 
 
+class Sharing(Record, frozen=True, kw_only=True):
+    """Problems that are not independent, because several of them share a passage, a picture or the like."""
+
+    clusters: int
+    independent: float
+    """As many problems that share nothing would say as much: fewer than there are clusters, if these differ in size
+    (Kish)."""
+    what: str = "clusters"
+
+    def __str__(self) -> str:
+        return f"{self.clusters:,} {self.what}"
+
+
 class CaseCertainty(Record, frozen=True, kw_only=True):
     """What is known of a mean over problems, with every lost sample at its worst, or every one at its best."""
 
@@ -111,13 +126,18 @@ class Certainty(Record, frozen=True, kw_only=True):
 
     problems: int
     samples: int
-    """Of every problem."""
+    """Of every problem, those that are equal in all of them counted once."""
     draws: int
     """Right-or-wrong draws that the mean is made of; 0: asked again, the service gives the same figure."""
     worst: CaseCertainty
     best: CaseCertainty
     factor: float = 100.0
     offset: float = 0.0
+    sharing: Sharing | None = None
+    """None: the problems share nothing."""
+    repeated: int = 0
+    """As many samples of every problem were the same, in all problems, so that they say nothing about how far the
+    figure varies; 0: they differ somewhere, or there is one."""
 
 
 class SummaryRow(Record, frozen=True, kw_only=True):
@@ -161,6 +181,8 @@ class AskedPart(Record, frozen=True, kw_only=True):
     """Whether problems were left once their figures were settled."""
     estimated: bool
     """Whether the figures are those of a part; else no sample that is missing could have changed them."""
+    repeated: bool = False
+    """Whether all samples of every problem were the same."""
     decisions: dict[str, Literal["passed", "failed", "undecided"]] = {}
     """By gate, as it is written."""
 

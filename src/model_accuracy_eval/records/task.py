@@ -145,6 +145,9 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     """Jinja template of a JSON list of the options, for multiple choice."""
     category: Annotated[str | None, FREE] = None
     """The column with the name of a row's part of the dataset."""
+    cluster: Annotated[str, FREE] = ""
+    """The column whose value rows share that are not independent: a passage, a story, a picture; or a Jinja template
+    of it. Rows where it is empty stand alone."""
     key: Annotated[tuple[str, ...], FREE] = ()
     """Columns that identify a row in other programs' files, such as HumanEval's `task_id`."""
     extras: Annotated[tuple[str, ...], FREE] = ()

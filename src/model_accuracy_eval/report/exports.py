@@ -225,8 +225,8 @@ def _entries(rows: Iterable[SummaryRow], run: ExportedRun) -> Iterator[JSON]:
             "unit": "%" if row.share else row.metric,
             "value": row.value,
         }
-        if row.certainty and row.value is not None:
-            limits = intervals.limits(row.certainty, "reruns", 0.975)
+        limits = intervals.asked_again(row.certainty)
+        if limits and row.value is not None:
             entry["range"] = f"± {max(row.value - limits.low, limits.high - row.value):.2f}"
         remarks = [f"model {run.model}", f"run {run.report.plan.run_id}", run.report.outcome.sentence]
         if row.bounds:

@@ -40,7 +40,8 @@ def if_asked_again(row: SummaryRow) -> str:
         return "-"
     if row.certainty is None or not row.drawn:
         return "the same"
-    return span(intervals.limits(row.certainty, "reruns", 0.975))
+    limits = intervals.asked_again(row.certainty)
+    return span(limits) if limits else "unknown"
 
 
 def span(interval: Interval | None) -> str:

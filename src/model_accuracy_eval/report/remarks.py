@@ -83,10 +83,14 @@ def again_lines(rows: Sequence[SummaryRow]) -> Iterator[str]:
         headlines.setdefault(row.dataset, row)
     for row in headlines.values():
         limits = figures.if_asked_again(row)
-        if row.drawn and row.interval is not None and limits != "-":
+        if row.drawn and row.interval is not None and row.certainty is not None and limits != "-":
+            known, others = row.certainty, f" ({row.certainty.sharing})" if row.certainty.sharing else ""
+            again = f"would lie in {limits} if these problems were asked again (95 %)"
+            if known.repeated:
+                again = f"has {known.repeated} equal samples of each problem; what asking again gives is unknown"
             yield (
-                f"{row.dataset}: {row.metric} would lie in {limits} if these problems were asked again (95 %); its "
-                f"interval in the table, {figures.span(row.interval)}, is that of other problems of the kind."
+                f"{row.dataset}: {row.metric} {again}; its interval in the table, {figures.span(row.interval)}, is "
+                f"that of other problems of the kind{others}."
             )
 
 

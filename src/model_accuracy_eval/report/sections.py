@@ -13,7 +13,7 @@ from model_accuracy_eval.records import DatasetResult, Interval, ProblemResult, 
 from model_accuracy_eval.report import figures
 from model_accuracy_eval.report.markdown import valid_unicode
 from model_accuracy_eval.report.page_replies import PackedReplies, packed
-from model_accuracy_eval.scoring.figures import intervals
+from model_accuracy_eval.scoring.figures.intervals import ClusterSums
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 MOST_PROBLEMS = 100
@@ -357,22 +357,23 @@ def parts(results: Iterable[DatasetResult]) -> list[PartsChart]:
     for result in results:
         if not result.rows or not result.rows[0].share:
             continue
-        shares: dict[str, list[float]] = defaultdict(list)
+        parts: dict[str, ClusterSums] = defaultdict(ClusterSums)
         samples: dict[str, int] = defaultdict(int)
         for problem in result.problem_results:
             if problem.category is not None:
-                shares[problem.category].append(fmean(problem.values))
+                parts[problem.category].add(fmean(problem.values), problem.cluster)
                 samples[problem.category] = max(samples[problem.category], problem.n)
-        if len(shares) > 1:
+        if len(parts) > 1:
             figures = sorted(
-                (_part(name, shares[name], samples[name]) for name in shares), key=lambda part: (part.value, part.name)
+                (_part(name, sums, samples[name]) for name, sums in parts.items()),
+                key=lambda part: (part.value, part.name),
             )
             charts.append(PartsChart(result.dataset, figures[:_PARTS_SHOWN], figures[_PARTS_SHOWN:]))
     return charts
 
 
-def _part(name: str, shares: Sequence[float], samples: int) -> PartFigure:
-    return PartFigure(name, len(shares), 100 * fmean(shares), intervals.interval(shares, samples))
+def _part(name: str, sums: ClusterSums, samples: int) -> PartFigure:
+    return PartFigure(name, sums.problems, 100 * sums.total / sums.problems, sums.interval(samples))
 
 
 def over_k(results: Iterable[DatasetResult]) -> list[CurveChart]:

@@ -25,7 +25,7 @@ from model_accuracy_eval.run.ask_store import AskRunners, AskStore
 from model_accuracy_eval.run.previous_run import Baseline
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.figures import groups
-from model_accuracy_eval.scoring.figures.intervals import interval_of_samples
+from model_accuracy_eval.scoring.figures.intervals import ClusterSums
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.metric_type import AskResults
 from model_accuracy_eval.scoring.verdicts import gates
@@ -84,9 +84,17 @@ def _following(plan: RunPlan, prepared: PreparedDataset, base: Baseline | None) 
         if figure is None or not (figure.is_mean_of_samples or figure.by_count):
             return f"{gate.metric} is known only when all of it is"
         figures[gate.metric] = figure
-    following = Following(problems=problems, n=n, figures=figures, seed=f"{plan.run_id} {name}")
+    clusters = tuple(problem.cluster for problem in prepared.problems)
+    following = Following(
+        problems=problems,
+        clusters=clusters if any(clusters) else (),
+        n=n,
+        figures=figures,
+        seed=f"{plan.run_id} {name}",
+    )
     before = _Before.of(prepared, base, plan)
-    followed = [_followed_gate(plan, gate, following, before) for gate in own]
+    is_greedy = plan.settings.gate_on == "reruns" and plan.sampling.of(prepared.task).temperature == 0
+    followed = [_followed_gate(plan, gate, following, before, is_greedy=is_greedy) for gate in own]
     known = tuple(gate for gate in followed if gate is not None)
     if len(known) < len(followed):
         return f"the gate '{own[followed.index(None)]}' is decided only by the whole of it"
@@ -114,9 +122,12 @@ class _Before(NamedTuple):
         return cls(side, base.is_drawn_like(plan.sampling))
 
 
-def _followed_gate(plan: RunPlan, gate: Gate, following: Following, before: _Before | None) -> FollowedGate | None:
+def _followed_gate(
+    plan: RunPlan, gate: Gate, following: Following, before: _Before | None, *, is_greedy: bool
+) -> FollowedGate | None:
+    """`is_greedy`: samples of a problem will be one and the same."""
     figure = following.figures[gate.metric]
-    draws = following.planned if figure.is_mean_of_samples else len(following.problems)
+    draws = following.planned if figure.is_mean_of_samples and not is_greedy else len(following.problems)
     base = baseline_figure(before.side, gate.metric, is_drawn_alike=before.is_drawn_alike) if before else None
     lines = stop_lines(gate, draws, gates.rule(plan), drawn=figure.drawn, base=base)
     if lines is None:
@@ -254,8 +265,8 @@ class PartJudge:
         self._card = new_card()
         self._samples = new_card()
         """Collects each sample as if it were a problem."""
-        self._values: dict[str, dict[int, list[tuple[float, float]]]] = {}
-        """Figure → problem → the least and the greatest value of each of its samples."""
+        self._values: dict[str, tuple[ClusterSums, ClusterSums]] = {}
+        """Figure → the samples' least and greatest values."""
         self.indexes: dict[int, list[int]] = {}
         """Problem → the samples of it that were read."""
         for problem, index in sorted(reader.samples_read()):
@@ -267,7 +278,7 @@ class PartJudge:
         result = self._card.judge(problem, [*samples, *unasked])
         if self._following.by_samples:
             for sample in samples:
-                self._note(self._samples.judge(problem, [sample] * self._following.n))
+                self._note(self._samples.judge(problem, [sample] * self._following.n), problem.cluster)
         known = () if self._following.by_samples else self._following.figures
         return _of_samples_read(result, len(samples), known if unasked else None)
 
@@ -282,17 +293,18 @@ class PartJudge:
     def readings(self) -> tuple[Reading, ...]:
         return self._card.readings()
 
-    def _note(self, result: ProblemResult) -> None:
+    def _note(self, result: ProblemResult, cluster: str) -> None:
         for name, value in result.figures.items():
             bounds = result.bounds.get(name)
-            low, high = (bounds.low, bounds.high) if bounds else (value, value)
-            if low is not None and high is not None:
-                self._values.setdefault(name, {}).setdefault(result.problem, []).append((low / 100, high / 100))
+            ends = (bounds.low, bounds.high) if bounds else (value, value)
+            for end, sums in zip(ends, self._values.setdefault(name, (ClusterSums(), ClusterSums())), strict=True):
+                if None not in ends:
+                    sums.add((end or 0.0) / 100, cluster or f"problem {result.problem}")
 
-    def rows(self, version: str, mode: str) -> tuple[SummaryRow, ...]:
+    def rows(self, version: str, mode: str, *, all_equal: bool) -> tuple[SummaryRow, ...]:
         """The rows that a run of the whole has, without a value where the part does not give it."""
         card = self._samples if self._following.by_samples else self._card
-        return tuple(self._row(row) for row in card.rows(version, mode))
+        return tuple(self._row(row) for row in card.rows(version, mode, all_equal=all_equal))
 
     def _row(self, row: SummaryRow) -> SummaryRow:
         if not self._gives(row.metric):
@@ -331,10 +343,7 @@ class PartJudge:
         )
 
     def _interval(self, name: str) -> Interval | None:
-        values = self._values.get(name, {})
-        worst, best = (
-            interval_of_samples([[ends[end] for ends in samples] for samples in values.values()]) for end in (0, 1)
-        )
+        worst, best = (sums.interval() for sums in self._values.get(name, (ClusterSums(), ClusterSums())))
         return Interval(low=worst.low, high=best.high) if worst and best else None
 
 

@@ -64,7 +64,7 @@ def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
     return _comparison(
         (base.run.run_id, base.run.judged),
         (new.run.run_id, new.run.judged),
-        lambda name: comparison_statistics.compare(base.side(name), new.side(name)),
+        lambda name: comparison_statistics.compare(base.side(name), new.side(name), is_same_run=base.run == new.run),
         (
             *base.doubts(),
             *new.doubts(),

@@ -221,7 +221,7 @@ class RunningFigure:
         self.why_none = _why_none(plan, prepared)
         name = next(iter(figure_units(prepared.task, self._n, plan.k)))
         short = f"avg@{self._n}" if self._n > 1 else name
-        self._figure = BeginningMean(short, len(prepared.problems), self._n)
+        self._figure = BeginningMean(short, [problem.cluster for problem in prepared.problems], self._n)
         for place in set(range(len(prepared.problems))) - set(open_places):
             self._figure.leave_out(place)
         self._samples: dict[int, list[Attempt]] = {}

@@ -30,6 +30,7 @@ from model_accuracy_eval.scoring.figures.notes import (
     ReplyTally,
     failure_notes,
     groups_in_part,
+    of_clusters,
     of_other_answers,
     of_sources,
     problem_dates,
@@ -135,9 +136,9 @@ class _DatasetJudge:
         in_order = (problem.id for problem in self._prepared.problems)
         problem_results = tuple(self._results[number] for number in in_order if number in self._results)
         counts = self._counts(planned, problem_results)
-        rows = self._card.rows(self._prepared.version, self._tally.mode)
+        rows = self._card.rows(self._prepared.version, self._tally.mode, all_equal=self._tally.all_equal)
         readings = self._card.readings()
-        part = self._card.part() if isinstance(self._card, PartJudge) else None
+        part = replace(self._card.part(), repeated=self._tally.all_equal) if isinstance(self._card, PartJudge) else None
         dataset_result = DatasetResult(
             dataset=self._prepared.task.name,
             version=self._prepared.version,
@@ -154,6 +155,7 @@ class _DatasetJudge:
                 ),
                 *own_questions.notes(self._prepared.task),
                 *of_other_answers(self._other_answers),
+                *of_clusters(rows),
                 *problem_dates(self._prepared),
                 *groups_in_part(self._prepared),
                 *(found.sentence for found in [*self._defects.values()][:1]),

@@ -31,7 +31,6 @@ from model_accuracy_eval.scoring.verdicts.comparison_statistics import (
 
 
 HISTORY_SUFFIX = ".jsonl"
-_TWO_SIDED_95 = 0.975
 _COMMIT = re.compile(r"\bcommit ([0-9a-f]{40,64})\b")
 
 
@@ -41,7 +40,7 @@ class PastFigure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     metric: str
     value: float
     again: Interval | None = None
-    """Between which ends it would lie if the same problems were asked again, 95 %."""
+    """Between which ends it would lie if the same problems were asked again, 95 %; None: unknown."""
     interval: Interval | None = None
     """For other problems of the kind, 95 %."""
     bounds: FigureBounds | None = None
@@ -185,7 +184,7 @@ def _figure(row: SummaryRow, outcome: DatasetOutcome, problems: Sequence[Problem
     return PastFigure(
         metric=row.metric,
         value=row.value or 0.0,
-        again=intervals.limits(row.certainty, "reruns", _TWO_SIDED_95) if row.certainty else None,
+        again=intervals.asked_again(row.certainty),
         interval=row.interval,
         bounds=row.bounds,
         higher_is_better=row.higher_is_better,

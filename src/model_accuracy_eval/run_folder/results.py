@@ -71,6 +71,8 @@ class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     figures: dict[str, float | None] = {}
     key: tuple[str, ...] = ()
     category: str | None = None
+    cluster: str = ""
+    """Equal in problems that share a passage or the like."""
     cut: int = 0
     bounds: dict[str, FigureBounds] = {}
     """For the figures of which samples have no verdict: their least and greatest values."""
@@ -155,6 +157,7 @@ def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[st
         },
         key=result.key,
         category=result.category,
+        cluster=result.cluster,
         cut=result.cut,
         bounds=result.bounds,
         replicas=result.replicas,
@@ -200,6 +203,7 @@ def _problem_result(entry: ProblemEntry) -> ProblemResult:
         figures=entry.figures,
         key=entry.key,
         category=entry.category,
+        cluster=entry.cluster,
         cut=entry.cut,
         bounds=entry.bounds,
         replicas=entry.replicas,

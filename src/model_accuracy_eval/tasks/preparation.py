@@ -142,9 +142,21 @@ class _DatasetBuilder:
             candidates=self._candidates(text, key, row, shots, where),
             gold=key.gold,
             category=str(row[task.category]) if task.category else None,
+            cluster=self._cluster(row, where),
             functions=tools.definitions(row[task.functions]) if task.functions else (),
             extras=marked(row if task.extras == WHOLE_ROW else {field: row[field] for field in task.extras}),
         )
+
+    def _cluster(self, row: DataRow, where: str) -> str:
+        """A hash of what the row shares with others, the same in every limit, shard and release."""
+        source = self._task.cluster
+        if source and "{" not in source and source not in row:
+            raise BadData(
+                f"{where}: there is no column '{source}', which 'cluster' names; there are: {', '.join(row)}."
+            )
+        shared = prompts.render(source, row, where) if "{" in source else marked(row[source]) if source else None
+        text = shared if isinstance(shared, str) else "" if shared is None else msgspec.json.encode(shared).decode()
+        return hashlib.sha256(text.strip().encode()).hexdigest()[:12] if text.strip() else ""
 
     def _row_texts(self, row: DataRow, question: str) -> tuple[str, ...]:
         prompt = self._task.prompt

@@ -7,6 +7,7 @@ draws x problems x numbers where a problem's value has several numbers. One draw
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from math import fsum, isnan, log
 from typing import Any, Generic, TypeVar
 
@@ -56,23 +57,25 @@ class Aggregation:
         low, high = (None if mixes_infinities(values) else finite(self.figure(values)) for values in ends)
         return (low, high) if self.rises else (high, low)
 
-    def stderr(self, problems: Problems) -> float | None:
-        """Standard error of `over_runs`; None where there is neither a formula nor a bootstrap."""
+    def stderr(self, problems: Problems, clusters: Sequence[str] = ()) -> float | None:
+        """Standard error of `over_runs`; None where there is neither a formula nor a bootstrap. `clusters`: of the
+        problems that are not independent."""
         return None
 
 
 class Mean(Aggregation):
     """The mean, whose standard error has a formula."""
 
-    def stderr(self, problems: Problems) -> float | None:
+    def stderr(self, problems: Problems, clusters: Sequence[str] = ()) -> float | None:
         means = [intervals.mean([value for value in values if value is not None]) for values in problems]
-        return intervals.stderr([value for value in means if value is not None])
+        known = [value is not None for value in means]
+        return intervals.stderr([value for value in means if value is not None], [*compress(clusters, known)])
 
 
 class WholeGroups(Aggregation):
     """The share of the groups whose rows are all right; a group is one observation."""
 
-    def stderr(self, problems: Problems) -> float | None:
+    def stderr(self, problems: Problems, clusters: Sequence[str] = ()) -> float | None:
         return groups.stderr([values for values in problems if None not in values])
 
 
@@ -88,9 +91,10 @@ class Bootstrapped(Aggregation, Generic[Number]):
     """Whether a value is prepared in the same way whatever the other problems' values are."""
     whole_numbers: bool = False
 
-    def stderr(self, problems: Problems) -> float | None:
+    def stderr(self, problems: Problems, clusters: Sequence[str] = ()) -> float | None:
         runs = [self.prepare(run) for run in _runs(problems)]
-        return intervals.bootstrap(partial(self.figures_of, runs), len(runs[0]), self.draws) if runs else None
+        own = [*compress(clusters, (None not in values for values in problems))] if any(clusters) else []
+        return intervals.bootstrap(partial(self.figures_of, runs), len(runs[0]), self.draws, own) if runs else None
 
     def figures_of(self, runs: Sequence[NDArray[Number]], drawn: Places) -> Floats:
         """The mean of the runs' figures, for every draw of problems."""

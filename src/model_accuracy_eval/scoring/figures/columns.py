@@ -8,7 +8,7 @@ from typing import NamedTuple
 from model_accuracy_eval.records import Certainty, FigureBounds, Interval, MetricUse, Pipeline
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
-from model_accuracy_eval.scoring.figures.intervals import Noise, case, interval, noise
+from model_accuracy_eval.scoring.figures.intervals import ClusterSums, Noise, case, interval, noise
 from model_accuracy_eval.scoring.figures.reductions import reduction, reduction_ends
 from model_accuracy_eval.scoring.metrics.metric_table import UNAVAILABLE, Metric, SampleValue, metric
 from model_accuracy_eval.scoring.metrics.metric_type import LostValue, counted, fill, finite, is_number
@@ -25,6 +25,8 @@ class Cell(NamedTuple):
     """The expected value of guessing."""
     noise: tuple[Noise, Noise] | None = None
     """How the value varies from draw to draw: lost samples at their worst, and at their best; None: it is not known."""
+    cluster: str = ""
+    """Equal in problems that are not independent."""
 
     @property
     def runs(self) -> tuple[SampleValue, ...]:
@@ -51,6 +53,8 @@ class Column:
     """The part of the dataset that each problem belongs to."""
     unavailable: bool = False
     """Whether the service cannot provide this metric: then lost samples give no figure either."""
+    repeated: int = 0
+    """As many samples of every problem are the same, in all problems; 0: they differ somewhere, or there is one."""
 
     @property
     def is_mean(self) -> bool:
@@ -101,14 +105,15 @@ class Column:
         return least if bounds.high is None else min(least, bounds.high)
 
     def stderr(self) -> float | None:
-        return self._scaled(self._aggregation().stderr(_runs(self._known())))
+        clusters = [cell.cluster for cell in self.cells if cell.value is not None]
+        return self._scaled(self._aggregation().stderr(_runs(self._known()), clusters))
 
     def interval(self) -> Interval | None:
         """Wilson's interval; only means of shares have one. With lost samples, from that of the worst case to that of
         the best."""
         if not self._is_mean_of_shares():
             return None
-        worst, best = (interval(values, self.samples) for values in self._worst_and_best())
+        worst, best = (interval(values, self._draws, self._clusters()) for values in self._worst_and_best())
         return Interval(low=worst.low, high=best.high) if worst and best else None
 
     def _is_mean_of_shares(self) -> bool:
@@ -118,21 +123,32 @@ class Column:
         known = [ends for cell in self.cells if (ends := cell.ends) is not None]
         return [low for low, _ in known], [high for _, high in known]
 
-    def certainty(self) -> Certainty | None:
-        """What limits of the figure follow from; only means of shares have it."""
+    def _clusters(self) -> list[str]:
+        """Of the problems with ends."""
+        return [cell.cluster for cell in self.cells if cell.ends is not None]
+
+    @property
+    def _draws(self) -> int:
+        """Samples of a problem that count: those that are all the same are one."""
+        return 1 if self.repeated else self.samples
+
+    def certainty(self, what: str = "clusters") -> Certainty | None:
+        """What limits of the figure follow from; only means of shares have it. `what`: problems share."""
         if not self._is_mean_of_shares():
             return None
-        noises = [cell.noise or _UNKNOWN for cell in self.cells if cell.ends is not None]
+        noises = [_UNKNOWN if self.repeated else cell.noise or _UNKNOWN for cell in self.cells if cell.ends is not None]
         worst, best = (
-            case(values, [both[end] for both in noises], self.samples)
+            case(values, [both[end] for both in noises], self._draws, self._clusters())
             for end, values in enumerate(self._worst_and_best())
         )
         return Certainty(
             problems=len(noises),
-            samples=self.samples,
+            samples=self._draws,
             draws=sum(both[0].draws for both in noises) if self.is_drawn else 0,
             worst=worst,
             best=best,
+            sharing=ClusterSums([0.0] * len(noises), self._clusters()).sharing(what),
+            repeated=self.repeated if self.is_drawn else 0,
         )
 
     def bounds(self) -> FigureBounds | None:

@@ -39,6 +39,14 @@ def part(task: TaskSpec, problem: Problem) -> str:
     return str(name)
 
 
+def clusters_named(task: TaskSpec) -> str:
+    """What the clusters of the task's problems are called: passages, if their column is `passage` or `passage_id`."""
+    column = next((each.cluster for each in (task, *task.parts) if each.cluster), "").removesuffix("_id")
+    if not column.isalpha():
+        return "clusters"
+    return f"{column[:-1]}ies" if column.endswith("y") else f"{column}s"
+
+
 def names(task: TaskSpec, first: str) -> Iterator[str]:
     """Names of the additional rows, as far as they are known before the data is."""
     if task.baseline is not None:

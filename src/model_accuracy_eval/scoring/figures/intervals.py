@@ -1,10 +1,14 @@
 """Means over problems, and how certain they are.
 
-Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations.
+Problems are the unit: the n samples of one problem resemble each other, so they do not count as n observations. Where
+problems share a passage or the like, these clusters are.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from functools import lru_cache
+from itertools import chain, repeat, starmap
 from math import ceil, exp, floor, fsum, isclose, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 from typing import Literal, NamedTuple
@@ -12,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from model_accuracy_eval.records import CaseCertainty, Certainty, Interval
+from model_accuracy_eval.records import CaseCertainty, Certainty, Interval, Sharing
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 
 # The beta distribution and Student's t distribution, and the limits of a share that follow from them.
@@ -132,21 +136,37 @@ def deviation(values: Sequence[float]) -> float:
     return sqrt(fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
 
 
-def stderr(values: Sequence[float]) -> float | None:
-    """Standard error of the mean; None for fewer than two values."""
-    return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
+def stderr(values: Sequence[float], clusters: Sequence[str] = ()) -> float | None:
+    """Standard error of the mean; None for fewer than two values, or clusters of them."""
+    if len(values) < 2 or not any(clusters):
+        return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
+    centre = fsum(values) / len(values)
+    sums = ClusterSums([value - centre for value in values], clusters)
+    if sums.clusters < 2:
+        return None
+    return sqrt(sums.squares(0.0) * sums.independent / (sums.independent - 1)) / sums.problems
 
 
-def bootstrap(figures: Callable[[Places], Floats], problems: int, draws: int) -> float | None:
+def bootstrap(
+    figures: Callable[[Places], Floats], problems: int, draws: int, clusters: Sequence[str] = ()
+) -> float | None:
     """Standard error of any figure: how it varies when the problems are drawn again, with replacement.
 
     `figures` takes the places of the drawn problems, one row for each draw, and returns one figure a row. Figures
-    that are not finite are unknown and left out.
+    that are not finite are unknown and left out. Problems of a cluster are drawn together.
     """
+    members: dict[str | int, list[int]] = {}
+    for place, cluster in enumerate(clusters):
+        members.setdefault(cluster or place, []).append(place)
+    units = len(members) or problems
     draws = min(draws, _MAX_DRAWN // max(problems, 1))
-    if problems < 2 or draws < 2:
+    if units < 2 or draws < 2:
         return None
-    values = numpy.concatenate([figures(drawn) for drawn in _draw(problems, draws)])
+    drawn: Iterable[Places] = _draw(units, draws)
+    if units < problems:
+        places = [numpy.array(each, dtype=numpy.intp) for each in members.values()]
+        drawn = (numpy.concatenate([places[at] for at in row])[None] for rows in _draw(units, draws) for row in rows)
+    values = numpy.concatenate([figures(each) for each in drawn])
     known = values[numpy.isfinite(values)]
     return float(numpy.std(known, ddof=1)) if len(known) > 1 else None
 
@@ -165,67 +185,107 @@ def _draw(problems: int, draws: int) -> Iterator[Places]:
             yield (shares * problems).astype(numpy.intp)
 
 
-def interval(values: Sequence[float], samples_per_problem: int = 1) -> Interval | None:
-    """95 % interval, 0..100, of the mean of per-problem values in [0, 1].
+class ClusterSums:
+    """Values in [0, 1], or differences of such, added up with those that they share a passage or the like with.
 
-    Wilson's score interval for the effective number of observations, as many coin flips as would vary like the
-    problems' values do (Kish's design effect), with the quantile of Student's t distribution, because that number is an
-    estimate itself. For averages of several samples it lies between problems and samples. Unlike mean ± 1.96 standard
-    errors it stays inside 0..100 and does not shrink to a point when every problem is solved.
+    A cluster is one observation: how its sum differs from what its size lets expect is what varies. Problems that share
+    nothing are clusters of their own. The order of the values never matters, not even in the last digit.
     """
-    if len(values) < 2:
-        return None
-    p = min(max(fsum(values) / len(values), 0.0), 1.0)
-    return _interval(p, coin_flips(values, samples_per_problem), len(values))
+
+    def __init__(self, values: Sequence[float] = (), clusters: Sequence[str] = ()) -> None:
+        """`clusters`: of every value; empty, or an empty name: it stands alone."""
+        self.problems = 0
+        self._alone: Counter[float] = Counter()
+        """How often each value stands alone."""
+        self._together: defaultdict[str, list[float]] = defaultdict(list)
+        self._sizes = 0
+        """The squares of the clusters' sizes."""
+        for value, cluster in zip(values, clusters or repeat(""), strict=False):
+            self.add(value, cluster)
+
+    def add(self, value: float, cluster: str = "", times: int = 1) -> None:
+        """`times`: of values that stand alone."""
+        if cluster:
+            self._sizes += 2 * len(self._together[cluster])
+            self._together[cluster].append(value)
+        else:
+            self._alone[value] += times
+        self._sizes += times
+        self.problems += times
+
+    def with_more(self, value: float, times: int) -> "ClusterSums":
+        """A copy with values that stand alone."""
+        other = copy(self)
+        other._alone = self._alone.copy()  # noqa: SLF001 - its own
+        other.add(value, times=times)
+        return other
+
+    @property
+    def clusters(self) -> int:
+        return self._alone.total() + len(self._together)
+
+    @property
+    def total(self) -> float:
+        alone = chain.from_iterable(starmap(repeat, self._alone.items()))
+        return fsum(chain(alone, chain.from_iterable(self._together.values())))
+
+    @property
+    def size(self) -> float:
+        """Of the cluster that a problem is in, on the average."""
+        return self._sizes / self.problems
+
+    @property
+    def independent(self) -> float:
+        """As many problems that share nothing would say as much, if those of a cluster were all alike (Kish)."""
+        return self.problems / self.size
+
+    def sharing(self, what: str = "clusters") -> Sharing | None:
+        if self.clusters == self.problems:
+            return None
+        return Sharing(clusters=self.clusters, independent=self.independent, what=what)
+
+    def squares(self, mean: float) -> float:
+        """How the clusters' sums differ from those that this mean would give."""
+        alone = (repeat((value - mean) ** 2, times) for value, times in self._alone.items())
+        together = ((fsum(values) - len(values) * mean) ** 2 for values in self._together.values())
+        return fsum(chain(chain.from_iterable(alone), together))
+
+    def flips(self, samples: int = 1) -> float:
+        """As many coin flips as would vary like these values do: at most as many as there are samples.
+
+        A variance around the mean of the same values is too small by (n - 1) / n.
+        """
+        most, total = float(self.problems * samples), self.total
+        p = min(max(total / self.problems, 0.0), 1.0)
+        if self.clusters == self.problems:
+            if not 0.0 < p < 1.0:
+                return max(self.problems - 1.0, 1.0)
+            variance = self.squares(p) / self.problems**2
+            return min((self.problems - 1) / self.problems * p * (1 - p) / variance, most) if variance > 0 else most
+        # As if one more cluster had been asked that is all right or all wrong: few clusters often differ too little.
+        problems, size, independent = self.problems + self.size, self.size, max(self.independent, 2.0)
+        p = min(max((total + size / 2) / problems, 0.0), 1.0)
+        squares = self.squares(p) + size**2 * (p**2 + (1 - p) ** 2) / 2
+        return min((independent - 1) / independent * self.problems * problems * p * (1 - p) / squares, most)
+
+    def interval(self, samples: int = 1) -> Interval | None:
+        """95 % interval, 0..100, of the mean.
+
+        Wilson's score interval for the effective number of observations, as many coin flips as would vary like the
+        values do (Kish's design effect), with the quantile of Student's t distribution, because that number is an
+        estimate itself. For averages of several samples it lies between problems and samples. Unlike mean ± 1.96
+        standard errors it stays inside 0..100 and does not shrink to a point when every problem is solved.
+        """
+        if self.clusters < 2:
+            return None
+        p = min(max(self.total / self.problems, 0.0), 1.0)
+        low, high = wilson(p, self.flips(samples), t_quantile(0.975, max(self.independent - 1, 1.0)))
+        return Interval(low=100 * low, high=100 * high)
 
 
-def _interval(p: float, flips: float, problems: int) -> Interval:
-    low, high = wilson(p, flips, t95(problems))
-    return Interval(low=100 * low, high=100 * high)
-
-
-def interval_of_samples(problems: Sequence[Sequence[float]]) -> Interval | None:
-    """The same of the mean of all samples of problems that have unlike numbers of them: the samples of one problem
-    resemble each other."""
-    samples = sum(map(len, problems))
-    if len(problems) < 2:
-        return None
-    p = min(max(fsum(map(fsum, problems)) / samples, 0.0), 1.0)
-    variance = fsum(fsum(value - p for value in values) ** 2 for values in problems) / samples**2
-    varied = 0.0 < p < 1.0 and variance > 0
-    return _interval(p, _flips(p, variance, len(problems), samples) if varied else len(problems) - 1.0, len(problems))
-
-
-def t95(problems: int) -> float:
-    """How many standard errors a two-sided 95 % interval reaches, where these are estimated from so many problems."""
-    return t_quantile(0.975, problems - 1)
-
-
-def coin_flips(values: Sequence[float], samples_per_problem: int = 1) -> float:
-    """As many coin flips as would vary like these values do: at most as many as there are samples."""
-    problems = len(values)
-    p = min(max(fsum(values) / problems, 0.0), 1.0)
-    if not 0.0 < p < 1.0:
-        return max(problems - 1.0, 1.0)
-    variance_of_mean = fsum((v - p) ** 2 for v in values) / problems**2
-    return _flips(p, variance_of_mean, problems, problems * samples_per_problem)
-
-
-def _flips(p: float, variance_of_mean: float, problems: int, samples: int) -> float:
-    """A variance around the mean of the same values is too small by (problems - 1) / problems."""
-    return min((problems - 1) / problems * p * (1 - p) / variance_of_mean, samples) if variance_of_mean > 0 else samples
-
-
-def interval_of_sums(problems: int, total: float, squares: float, samples_per_problem: int = 1) -> Interval | None:
-    """`interval` of values that were only counted and added up, and their squares."""
-    if problems < 2:
-        return None
-    p = min(max(total / problems, 0.0), 1.0)
-    flips = max(problems - 1.0, 1.0)
-    if 0.0 < p < 1.0:
-        variance_of_mean = max(squares / problems - p * p, 0.0) / problems
-        flips = _flips(p, variance_of_mean, problems, problems * samples_per_problem)
-    return _interval(p, flips, problems)
+def interval(values: Sequence[float], samples_per_problem: int = 1, clusters: Sequence[str] = ()) -> Interval | None:
+    """95 % interval, 0..100, of the mean of per-problem values in [0, 1]."""
+    return ClusterSums(values, clusters).interval(samples_per_problem)
 
 
 def wilson(p: float, n: float, z: float) -> tuple[float, float]:
@@ -298,7 +358,7 @@ def _jackknife(kind: str, n: int, c: int, k: int) -> float:
     return (n - 1) / n * squares
 
 
-def case(values: Sequence[float], noises: Iterable[Noise], samples: int) -> CaseCertainty:
+def case(values: Sequence[float], noises: Iterable[Noise], samples: int, clusters: Sequence[str] = ()) -> CaseCertainty:
     """The certainty of problems with these values, 0..1."""
     problems = len(values)
     centre = min(max(fsum(values) / problems, 0.0), 1.0)
@@ -314,12 +374,13 @@ def case(values: Sequence[float], noises: Iterable[Noise], samples: int) -> Case
         rerun_variance=variance if worth_it else None,
         # Satterthwaite's.
         freedom=total**2 / fsum(variance**2 / freedom for variance, freedom in mixed) if worth_it else 0.0,
-        flips=coin_flips(values, samples),
+        flips=ClusterSums(values, clusters).flips(samples),
     )
 
 
 def combined(parts: Sequence[Certainty | None], weights: Sequence[float]) -> Certainty | None:
-    """The certainty of a weighted mean of figures of different problems; None if that of one of them is unknown."""
+    """The certainty of a weighted mean of figures of problems that share nothing with those of another; None if that of
+    one of them is unknown."""
     known = [part for part in parts if part is not None]
     if not known or len(known) < len(parts):
         return None
@@ -334,6 +395,19 @@ def combined(parts: Sequence[Certainty | None], weights: Sequence[float]) -> Cer
         best=_combined_case([(part.best, part.draws) for part in known], shares),
         factor=factor,
         offset=fsum(weight / fsum(weights) * part.offset for weight, part in zip(weights, known, strict=True)),
+        sharing=_combined_sharing(known),
+        repeated=max(part.repeated for part in known),
+    )
+
+
+def _combined_sharing(parts: Sequence[Certainty]) -> Sharing | None:
+    names = {part.sharing.what for part in parts if part.sharing}
+    if not names:
+        return None
+    return Sharing(
+        clusters=sum(part.sharing.clusters if part.sharing else part.problems for part in parts),
+        independent=fsum(part.sharing.independent if part.sharing else part.problems for part in parts),
+        what=names.pop() if len(names) == 1 and all(part.sharing for part in parts) else "clusters",
     )
 
 
@@ -363,6 +437,12 @@ def _coin_variance(case: CaseCertainty, flips: float) -> float:
     return share * (1 - share) / flips
 
 
+def asked_again(certainty: Certainty | None) -> Interval | None:
+    """Between which ends the figure would lie, with 95 %, if the same problems were asked again; None: unknown. Samples
+    that are all the same say nothing of that."""
+    return None if certainty is None or certainty.repeated else limits(certainty, "reruns", 0.975)
+
+
 def limits(certainty: Certainty, over: Over, confidence: float) -> Interval:
     """Between which ends the figure lies; each end alone holds with this confidence."""
     ends = _rerun_ends if over == "reruns" else _problem_ends
@@ -381,4 +461,5 @@ def _rerun_ends(certainty: Certainty, case: CaseCertainty, confidence: float) ->
 
 
 def _problem_ends(certainty: Certainty, case: CaseCertainty, confidence: float) -> tuple[float, float]:
-    return wilson(case.mean, case.flips, t_quantile(confidence, max(1, certainty.problems - 1)))
+    independent = certainty.sharing.independent if certainty.sharing else certainty.problems
+    return wilson(case.mean, case.flips, t_quantile(confidence, max(1, independent - 1)))

@@ -19,6 +19,7 @@ from model_accuracy_eval.records import (
     Sampling,
     Speed,
     Spread,
+    SummaryRow,
     Usage,
 )
 from model_accuracy_eval.records.code import Execution
@@ -43,6 +44,7 @@ _INTEGRITY: dict[str, str] = {
 }
 
 
+_AS_ONE = "they count as one, pass@k and cons@k say no more than accuracy, and what asking again would give is unknown."
 _COUNTED = " and count as not correct, or not at all in perplexities: the figure lies between its least and greatest."
 
 
@@ -71,14 +73,14 @@ def sample_notes(
     if counts.not_found:
         yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
     if all_equal and plan.is_of_saved_replies:
-        yield f"All {sampling.n} samples of every problem are equal: pass@k and cons@k say no more than accuracy."
+        yield f"All {sampling.n} samples of every problem are equal: {_AS_ONE}"
     elif all_equal and sampling.temperature:
         yield (
             f"All {sampling.n} samples are the same text in every problem although temperature is "
-            f"{sampling.temperature:g}: the service decodes greedily; pass@k and cons@k say no more than accuracy."
+            f"{sampling.temperature:g}: the service decodes greedily; {_AS_ONE}"
         )
     elif all_equal:
-        yield f"Temperature is 0 and the {sampling.n} samples of every problem are equal: they are one sample."
+        yield f"Temperature is 0 and the {sampling.n} samples of every problem are equal: {_AS_ONE}"
 
 
 def of_sources(sources: Iterable[RowsSource]) -> Iterator[str]:
@@ -89,6 +91,16 @@ def of_sources(sources: Iterable[RowsSource]) -> Iterator[str]:
                 f"The {source.count:,} rows of '{source.file}' were read for the first time ({source.places[0]}) and "
                 "noted in the lock file: later runs get the same ones, but nothing says that these are the right ones."
             )
+
+
+def of_clusters(rows: Iterable[SummaryRow]) -> Iterator[str]:
+    """A sentence if problems share passages or the like."""
+    known = next((row.certainty for row in rows if row.certainty), None)
+    if known and known.sharing:
+        yield (
+            f"The {known.problems:,} problems share {known.sharing}: intervals and gates over problems count these, "
+            "because answers about one of them go wrong together."
+        )
 
 
 def cropped(contexts_by_size: Mapping[int, int]) -> Iterator[str]:

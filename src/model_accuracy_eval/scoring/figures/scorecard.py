@@ -112,19 +112,22 @@ class Scorecard:
         columns: dict[str, Column] = {}
         for name, cell in cells.items():
             column = self._columns.setdefault(name, Column(metric(use.name), use, len(values)))
-            column.cells.append(cell)
+            column.cells.append(cell._replace(cluster=problem.cluster) if problem.cluster else cell)
             column.unavailable |= UNAVAILABLE in values
             column.parts.append(groups.part(self._task, problem))
             columns[name] = column
         return columns
 
-    def rows(self, version: str, mode: str = "gen") -> tuple[SummaryRow, ...]:
-        """The dataset's rows of the summary, each with its interval and its standard error."""
+    def rows(self, version: str, mode: str = "gen", *, all_equal: bool = False) -> tuple[SummaryRow, ...]:
+        """The dataset's rows of the summary, each with its interval and its standard error. `all_equal`: all samples of
+        every problem have the same text, so that they count as one."""
         if not self._columns:  # nothing was judged: the figures are unknown, not absent
             return tuple(
                 SummaryRow(dataset=self._task.name, version=version, metric=name, mode=mode, value=None)
                 for name in metric_names(self._task, self._n, self._k)
             )
+        for column in self._columns.values():
+            column.repeated = self._n if all_equal else 0
         rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
         # Parts have rows of the first figure, and of those that the task names.
         named = self._task.grouping.figures if self._task.grouping else ()
@@ -164,7 +167,7 @@ class Scorecard:
             bounds=column.bounds(),
             chance=column.chance(),
             drawn=column.is_drawn,
-            certainty=column.certainty(),
+            certainty=column.certainty(groups.clusters_named(self._task)),
             aggregation=column.aggregation_name,
         )
 
@@ -225,6 +228,7 @@ def _problem_result(
         references=problem.right,
         key=problem.key,
         category=problem.category,
+        cluster=problem.cluster,
         figures=figures,
         bounds=bounds,
     )

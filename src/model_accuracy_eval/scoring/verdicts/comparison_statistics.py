@@ -22,7 +22,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import Bootstrapped, Statistics, aggregation
-from model_accuracy_eval.scoring.figures.intervals import Z95, Floats, Places, mean, t_quantile
+from model_accuracy_eval.scoring.figures.intervals import Z95, ClusterSums, Floats, Places, mean, t_quantile
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.verdicts.gate_lines import of_part
 
@@ -42,6 +42,7 @@ class ProblemOutcome(msgspec.Struct, frozen=True, gc=False):
     bounds: dict[str, FigureBounds] = {}
     """Metrics of which samples have no verdict."""
     category: str | None = None
+    cluster: str = ""
     statistics: dict[str, Statistics] = {}
     """Metrics of the whole dataset that are no means over problems."""
 
@@ -88,6 +89,7 @@ def dataset_outcome(dataset_result: DatasetResult) -> DatasetOutcome:
                 result.figures,
                 result.bounds,
                 result.category,
+                result.cluster,
                 result.statistics,
             )
             for result in dataset_result.problem_results
@@ -169,7 +171,9 @@ class CorpusChange(NamedTuple):
     stderr: float
 
 
-def corpus_change(name: str, scale: float, old: Sequence[Statistics], new: Sequence[Statistics]) -> CorpusChange | None:
+def corpus_change(
+    name: str, scale: float, old: Sequence[Statistics], new: Sequence[Statistics], clusters: Sequence[str] = ()
+) -> CorpusChange | None:
     """`old` and `new` are of the same problems, in the same order; None if the figure cannot be made of them."""
     found = aggregation(name)
     if not isinstance(found, Bootstrapped) or len(old) < 2:
@@ -184,7 +188,7 @@ def corpus_change(name: str, scale: float, old: Sequence[Statistics], new: Seque
 
     whole = numpy.arange(len(old))[None]
     before, after = (float(found.figures_of(arrays, whole)[0]) for arrays in sides if arrays is not None)
-    stderr = intervals.bootstrap(differences, len(old), DRAWS)
+    stderr = intervals.bootstrap(differences, len(old), DRAWS, clusters)
     if stderr is None or not numpy.isfinite([before, after, stderr]).all():
         return None
     return CorpusChange(scale * before, scale * after, scale * stderr)
@@ -196,8 +200,15 @@ IDS_SHOWN = 20
 Pairs = Sequence[tuple[ProblemOutcome, ProblemOutcome]]
 
 
-def compare(old: DatasetOutcome, new: DatasetOutcome) -> DatasetChange:
-    """Figures and differences over the problems of both runs; different versions are not subtracted."""
+def _clusters(pairs: Pairs) -> list[str]:
+    """A run of an older release has kept none."""
+    found = [old.cluster or new.cluster for old, new in pairs]
+    return found if any(found) else []
+
+
+def compare(old: DatasetOutcome, new: DatasetOutcome, *, is_same_run: bool = False) -> DatasetChange:
+    """Figures and differences over the problems of both runs; different versions are not subtracted. A run does not
+    differ from itself, whatever its problems are."""
     same = old.version == new.version
     by_id = {problem.id: problem for problem in old.problems} if same else {}
     pairs = [(by_id[problem.id], problem) for problem in new.problems if problem.id in by_id]
@@ -207,13 +218,30 @@ def compare(old: DatasetOutcome, new: DatasetOutcome) -> DatasetChange:
         old_version=old.version,
         new_version=new.version,
         problems=len(pairs),
-        differences=tuple(_difference(metric, old, new, pairs, same=same) for metric in metrics),
+        differences=tuple(
+            _none(metric, new, len(pairs)) if is_same_run else _difference(metric, old, new, pairs, same=same)
+            for metric in metrics
+        ),
         flips=None if old.part or new.part else _flips(pairs),
         old_counts=old.counts,
         new_counts=new.counts,
         old_speed=old.speed,
         new_speed=new.speed,
-        notes=tuple(_notes(old, new, len(pairs))),
+        notes=("It is one run, compared with itself.",) if is_same_run else tuple(_notes(old, new, pairs)),
+    )
+
+
+def _none(metric: str, run: DatasetOutcome, problems: int) -> Difference:
+    figure = run.figures[metric]
+    if figure is None:
+        return Difference(metric=metric, old=None, new=None)
+    return Difference(
+        metric=metric,
+        old=figure,
+        new=figure,
+        points=0.0,
+        interval=Interval(low=0.0, high=0.0),
+        certainty=ChangeCertainty(problems=problems + 2, worst=0.0, worst_stderr=0.0, best=0.0, best_stderr=0.0),
     )
 
 
@@ -230,9 +258,10 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
     news = [value_of(metric, problem) or 0.0 for _, problem in pairs]
     before, after = 100 * (mean(olds) or 0.0), 100 * (mean(news) or 0.0)
     worst, best, samples = _extreme_changes(metric, pairs)
-    interval = Interval(low=100 * paired_interval(worst)[0], high=100 * paired_interval(best)[1])
+    clusters = _clusters(pairs)
+    interval = Interval(low=100 * paired_interval(worst, clusters)[0], high=100 * paired_interval(best, clusters)[1])
     bounds = FigureBounds(low=100 * (mean(worst) or 0.0), high=100 * (mean(best) or 0.0), samples=samples)
-    (low, low_error), (high, high_error) = _centre_and_error(worst), _centre_and_error(best)
+    (low, low_error), (high, high_error) = _centre_and_error(worst, clusters), _centre_and_error(best, clusters)
     return Difference(
         metric=metric,
         old=before,
@@ -246,6 +275,7 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
             worst_stderr=100 * low_error,
             best=100 * high,
             best_stderr=100 * high_error,
+            sharing=ClusterSums(worst, clusters).sharing(),
         ),
     )
 
@@ -274,7 +304,7 @@ def _corpus_change(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs:
     olds, news = (
         [pair[side].statistics[metric] for pair in pairs if metric in pair[side].statistics] for side in (0, 1)
     )
-    return corpus_change(*way, olds, news) if len(olds) == len(news) == len(pairs) else None
+    return corpus_change(*way, olds, news, _clusters(pairs)) if len(olds) == len(news) == len(pairs) else None
 
 
 def _is_near(figure: float, other: float | None) -> bool:
@@ -283,7 +313,8 @@ def _is_near(figure: float, other: float | None) -> bool:
 
 def change_limits(certainty: ChangeCertainty, confidence: float) -> Interval:
     """Between which points the change lies; each end alone holds with this confidence."""
-    quantile = t_quantile(confidence, certainty.problems - 1)
+    independent = certainty.sharing.independent + 2 if certainty.sharing else certainty.problems
+    quantile = t_quantile(confidence, independent - 1)
     most = inf if certainty.within is None else certainty.within
     return Interval(
         low=max(-most, certainty.worst - quantile * certainty.worst_stderr),
@@ -327,22 +358,24 @@ def _difference_of_bounds(
     )
 
 
-def paired_interval(differences: Sequence[float]) -> tuple[float, float]:
-    """95 % interval of the mean of per-problem differences in -1..1, as if two more problems had been asked: one gained
-    completely, one lost completely.
+def paired_interval(differences: Sequence[float], clusters: Sequence[str] = ()) -> tuple[float, float]:
+    """95 % interval of the mean of per-problem differences in -1..1, as if two more problems, or clusters of them, had
+    been asked: one gained completely, one lost completely.
 
     For right-or-wrong values this is Bonett and Price's interval. Unlike mean ± 1.96 standard errors it does not shrink
     to a point when nothing changed, which says little about a few problems.
     """
-    centre, error = _centre_and_error(differences)
-    return max(-1.0, centre - Z95 * error), min(1.0, centre + Z95 * error)
+    centre, error = _centre_and_error(differences, clusters)
+    reach = error * (t_quantile(0.975, ClusterSums(differences, clusters).independent + 1) if clusters else Z95)
+    return max(-1.0, centre - reach), min(1.0, centre + reach)
 
 
-def _centre_and_error(differences: Sequence[float]) -> tuple[float, float]:
-    problems = len(differences) + 2
-    centre = fsum(differences) / problems
-    variance = (fsum(difference * difference for difference in differences) + 2) / problems - centre**2
-    return centre, sqrt(max(variance, 0.0) / problems)
+def _centre_and_error(differences: Sequence[float], clusters: Sequence[str]) -> tuple[float, float]:
+    sums = ClusterSums(differences, clusters)
+    problems = sums.problems + 2 * sums.size
+    centre = sums.total / problems
+    more = sums.size**2 * ((1 - centre) ** 2 + (1 + centre) ** 2)
+    return centre, sqrt(sums.squares(centre) + more) / problems
 
 
 def sign_test(gained: int, lost: int) -> float:
@@ -380,7 +413,8 @@ def _flips(pairs: Pairs) -> Flips | None:
     )
 
 
-def _notes(old: DatasetOutcome, new: DatasetOutcome, both: int) -> Iterable[str]:
+def _notes(old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> Iterable[str]:
+    both = len(pairs)
     if old.version != new.version:
         yield (
             f"Version {old.version} then and {new.version} now: problems, prompt, limit or judging differ, so no "
@@ -410,3 +444,6 @@ def _notes(old: DatasetOutcome, new: DatasetOutcome, both: int) -> Iterable[str]
     if both and samples[0] != samples[1]:
         shown = [" or ".join(map(str, sorted(sizes))) for sizes in samples]
         yield f"{shown[0]} samples of every problem then and {shown[1]} now: only metrics of both are subtracted."
+    if clusters := _clusters(pairs):
+        sharing = ClusterSums([0.0] * both, clusters).sharing()
+        yield f"The {both:,} problems share {sharing} (passages, pictures or the like): intervals count these."

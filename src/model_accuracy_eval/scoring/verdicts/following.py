@@ -12,7 +12,7 @@ from typing import NamedTuple
 from model_accuracy_eval.records import Decision, FigureSoFar, Gate, MetricUse, Pipeline, Record, TaskSpec
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.columns import Column, reduced
-from model_accuracy_eval.scoring.figures.intervals import interval_of_sums
+from model_accuracy_eval.scoring.figures.intervals import ClusterSums
 from model_accuracy_eval.scoring.figures.reductions import counts_only
 from model_accuracy_eval.scoring.figures.scorecard import EMPTY_PROBLEM
 from model_accuracy_eval.scoring.filters import filters
@@ -28,23 +28,21 @@ _MISSING = 0.05
 class BeginningMean:
     """The mean of the values of a beginning, each 0..1."""
 
-    def __init__(self, metric: str, places: int, samples: int = 1, *, of_samples: bool = False) -> None:
-        """`samples`: of every problem. `of_samples`: the places are those of single samples."""
+    def __init__(self, metric: str, clusters: Sequence[str], samples: int = 1, *, of_samples: bool = False) -> None:
+        """`clusters`: of every place; empty: it stands alone. `samples`: of every problem. `of_samples`: the places are
+        those of single samples."""
         self._metric = metric
         self._of_samples = of_samples
         self._samples = samples
-        self._places = places
+        self._clusters = clusters
         self._end = 0
         """Where the beginning ends."""
         self._missing: set[int] = set()
         """Places in the beginning without a value yet."""
         self._waiting: dict[int, tuple[float, float] | None] = {}
         """Values of places behind the beginning."""
-        self._count = 0
-        self._total = 0.0
-        self._squares = 0.0
-        self._unknown = 0.0
-        """By how much the total could be greater."""
+        self._low, self._high = ClusterSums(), ClusterSums()
+        """Of the values at their least, and at their greatest."""
 
     def tell(self, place: int, low: float, high: float) -> None:
         """The value of a place; the ends differ where nobody knows it."""
@@ -62,40 +60,35 @@ class BeginningMean:
             return
         if place in self._missing:
             self._missing.discard(place)
-            self._add(value)
+            self._add(place, value)
         else:
             self._waiting[place] = value
-        while self._waiting and self._end < self._places:
+        while self._waiting and self._end < len(self._clusters):
             if self._end in self._waiting:
-                self._add(self._waiting.pop(self._end))
+                self._add(self._end, self._waiting.pop(self._end))
             elif len(self._missing) + 1 <= _MISSING * (self._end + 1):
                 self._missing.add(self._end)
             else:
                 return
             self._end += 1
 
-    def _add(self, value: tuple[float, float] | None) -> None:
+    def _add(self, place: int, value: tuple[float, float] | None) -> None:
         if value is not None:
-            low, high = value
-            self._count += 1
-            self._total += low
-            self._squares += low * low
-            self._unknown += high - low
+            self._low.add(value[0], self._clusters[place])
+            self._high.add(value[1], self._clusters[place])
 
     def figure(self) -> FigureSoFar | None:
         """None: two values are the least that say anything."""
-        count, missing = self._count, len(self._missing)
-        low = interval_of_sums(count + missing, self._total, self._squares, self._samples)
-        more = self._unknown + missing
-        high = interval_of_sums(count + missing, self._total + more, self._squares + more, self._samples)
-        if low is None or high is None or not count:
+        worst = self._low.with_more(0.0, len(self._missing)).interval(self._samples)
+        best = self._high.with_more(1.0, len(self._missing)).interval(self._samples)
+        if worst is None or best is None or not self._low.problems:
             return None
         return FigureSoFar(
             metric=self._metric,
-            value=100 * self._total / count,
-            low=low.low,
-            high=high.high,
-            judged=count,
+            value=100 * self._low.total / self._low.problems,
+            low=worst.low,
+            high=best.high,
+            judged=self._low.problems,
             of_samples=self._of_samples,
         )
 
@@ -207,6 +200,8 @@ class Following(Record, frozen=True, kw_only=True):
 
     problems: tuple[int, ...]
     """Their ids, in the order of the dataset."""
+    clusters: tuple[str, ...] = ()
+    """Of every problem; none: they share nothing."""
     n: int
     figures: dict[str, FollowedFigure]
     """Those that have to be known."""
@@ -235,6 +230,11 @@ class Following(Record, frozen=True, kw_only=True):
         Random(self.seed).shuffle(units)  # noqa: S311 - an order that can be repeated, not a secret
         return units
 
+    def cluster_of(self, unit: ReadUnit) -> str:
+        """What a unit resembles others of: its passage or the like, or its problem."""
+        own = self.clusters[unit.place] if self.clusters else ""
+        return own or ("" if unit.sample is None else f"problem {unit.place}")
+
 
 class PrefixReader:
     """Reads the longest completed prefix of the units, and decides the gates by it."""
@@ -249,7 +249,7 @@ class PrefixReader:
         self._first = next(iter(following.figures))
         self.so_far = BeginningMean(
             self._first,
-            len(self._order),
+            [following.cluster_of(unit) for unit in self._order],
             1 if following.by_samples else following.n,
             of_samples=following.by_samples,
         )

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.records import (
     AskedPart,
     Certainty,
+    ChangeCertainty,
     Comparison,
     Decision,
     Difference,
@@ -93,8 +94,19 @@ _FEW = 0.005
 def advice(certainty: Certainty, value: float, limits: Interval, threshold: float, over: Over) -> str:
     """Which difference the run can show, and how many samples or problems would decide about the one that it has."""
     shows, times = _shows("A run of this size shows", value, limits, threshold)
+    if certainty.repeated:
+        shows = (
+            f"All {certainty.repeated} samples of every problem are the same, so they count as one, and more of them "
+            f"would show nothing. {shows}"
+        )
     if times is None:
         return shows
+    if over == "problems" and certainty.sharing:
+        sharing = certainty.sharing
+        return (
+            f"{shows} takes about {ceil(sharing.clusters * times):,} {sharing.what} with as many problems each; more "
+            f"problems about these {sharing} help little."
+        )
     if over == "reruns" and certainty.draws > certainty.problems:
         samples = ceil(certainty.samples * times)
         size = f"{certainty.problems:,} problems × {samples:,} samples"
@@ -115,11 +127,16 @@ def _shows(what: str, value: float, limits: Interval, threshold: float) -> tuple
     return f"{shows}; one of {distance:.2f}", (margin / distance) ** 2
 
 
-def advice_on_change(problems: int, points: float, limits: Interval, threshold: float) -> str:
+def advice_on_change(certainty: ChangeCertainty, points: float, limits: Interval, threshold: float) -> str:
     """The same of a change against a baseline. Only problems help in every case: how far problems vary, samples do not
     make less."""
     shows, times = _shows("Two runs of this size show", points, limits, threshold)
-    return shows if times is None else f"{shows} takes about {ceil(problems * times):,} problems in both."
+    if times is None:
+        return shows
+    number, what = certainty.problems - 2, "problems"
+    if certainty.sharing:
+        number, what = certainty.sharing.clusters, certainty.sharing.what
+    return f"{shows} takes about {ceil(number * times):,} {what} in both."
 
 
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
@@ -138,22 +155,35 @@ class GateRule(msgspec.Struct, frozen=True):
     confidence: float = 0.95
     gates: int = 1
     """How many are decided together: one of them must not fail more often than a single one would."""
+    each_counts: bool = False
+    """Whether one of them passes without the others: then none must pass more often than a single one would, either."""
 
     def confidences(self, gate: Gate) -> tuple[float, float]:
         """Of the lower and of the upper end: that on the passing side holds with the confidence of a pass, the other
         one with that of a failure."""
         rises = gate.comparison in {">=", ">"}
-        return (self.confidence, self.sure_of_failure) if rises else (self.sure_of_failure, self.confidence)
+        return (self.sure_of_pass, self.sure_of_failure) if rises else (self.sure_of_failure, self.sure_of_pass)
 
     @property
     def sure_of_failure(self) -> float:
         return 1 - (1 - self.confidence) / self.gates
 
+    @property
+    def sure_of_pass(self) -> float:
+        return self.sure_of_failure if self.each_counts else self.confidence
+
+    def __str__(self) -> str:
+        """How sure the verdicts are, for people."""
+        together = f" for all {self.gates} figures together" if self.each_counts and self.gates > 1 else ""
+        return f"{100 * self.confidence:g} %{together}"
+
 
 def rule(plan: RunPlan) -> GateRule:
-    """The rule that the settings ask for."""
+    """The rule that the settings ask for. Several lines on one figure count as one gate: none of them is wrong unless
+    that nearest to the truth is."""
     settings = plan.settings
-    return GateRule(settings.gate_on, settings.confidence / 100, max(1, len(plan.gates)))
+    figures = {(gate.dataset, gate.metric, gate.from_baseline, gate.comparison.strip("=")) for gate in plan.gates}
+    return GateRule(settings.gate_on, settings.confidence / 100, max(1, len(figures)), settings.on_undecided == "pass")
 
 
 def rule_of_followed(plan: RunPlan) -> GateRule:
@@ -188,7 +218,11 @@ def _of_part(gate: Gate, row: SummaryRow | None, part: AskedPart, rule: GateRule
     decision = part.decisions[str(gate)]
     value = row.value if row else None
     about = f"{gate.metric} is about {value:.2f} in them, and " if value is not None else ""
-    again = " and asked again" if rule.over == "reruns" and row is not None and row.drawn else ""
+    noisy = rule.over == "reruns" and row is not None and row.drawn
+    again = " and asked again" if noisy and not part.repeated else ""
+    unknown = (
+        ", but what asking again would give is unknown: all its samples are the same" if noisy and not again else ""
+    )
     would = "would" if decision == "passed" else "would not"
     return GateResult(
         gate=gate,
@@ -197,7 +231,7 @@ def _of_part(gate: Gate, row: SummaryRow | None, part: AskedPart, rule: GateRule
         decision=decision,
         sentence=(
             f"{gate} {decision}, decided after {part.share} of the requests ({part.read:,} of {part.planned:,} "
-            f"samples): {about}asked whole{again} it {would} meet the condition ({100 * rule.confidence:g} %)."
+            f"samples): {about}asked whole{again} it {would} meet the condition ({rule}){unknown}."
         ),
     )
 
@@ -241,8 +275,7 @@ class _Known(msgspec.Struct, frozen=True):
     low: float = -inf
     high: float = inf
     row: SummaryRow | None = None
-    pairs: int = 0
-    """Problems that a change was seen on."""
+    change: ChangeCertainty | None = None
 
     @classmethod
     def of_figure(cls, gate: Gate, row: SummaryRow | None, rule: GateRule) -> "_Known":
@@ -267,7 +300,7 @@ class _Known(msgspec.Struct, frozen=True):
         below, above = (change_limits(difference.certainty, each) for each in rule.confidences(gate))
         limits = Interval(low=below.low, high=above.high)
         ends = min(low, limits.low), max(high, limits.high)
-        return cls(difference.points, difference.bounds, limits, *ends, pairs=difference.certainty.problems - 2)
+        return cls(difference.points, difference.bounds, limits, *ends, change=difference.certainty)
 
     def shown(self, gate: Gate, decision: Decision, rule: GateRule, lost: WithoutVerdict) -> str:
         """The figure's limits, as far as they bear on the decision, and why samples widen them."""
@@ -277,15 +310,19 @@ class _Known(msgspec.Struct, frozen=True):
         if self.limits is None:
             open_ended = decision == "undecided" and (self.low, self.high) == (-inf, inf) and self.bounds is None
             return f"{words}, and how far chance moves it is not known" if open_ended else words
-        again = "" if gate.from_baseline else " if asked again" if rule.over == "reruns" else " on problems of the kind"
-        percent = f"{100 * rule.confidence:g} %"
+        again = "" if gate.from_baseline else self._again(rule)
         if decision == "undecided":
-            return (
-                f"{words}, and {_shown(gate, self.limits.low)} to {_shown(gate, self.limits.high)}{again} ({percent})"
-            )
+            return f"{words}, and {_shown(gate, self.limits.low)} to {_shown(gate, self.limits.high)}{again} ({rule})"
         is_low = (decision == "passed") == (gate.comparison in {">=", ">"})
         end = f"at least {_shown(gate, self.limits.low)}" if is_low else f"at most {_shown(gate, self.limits.high)}"
-        return f"{words}, {end}{again} ({percent})"
+        return f"{words}, {end}{again} ({rule})"
+
+    def _again(self, rule: GateRule) -> str:
+        """About what the limits are."""
+        known = self.row.certainty if self.row else None
+        if rule.over == "reruns":
+            return " by one sample of each problem" if known and known.repeated else " if asked again"
+        return f" on problems of the kind{f' ({known.sharing})' if known and known.sharing else ''}"
 
     def next_step(self, gate: Gate, decision: Decision, rule: GateRule, lost: WithoutVerdict) -> str:
         """What could decide a gate that is open."""
@@ -295,8 +332,8 @@ class _Known(msgspec.Struct, frozen=True):
             return lost.next_step
         if self.limits is None:
             return " Only --gate-on point decides it."
-        if self.pairs > 0:
-            return " " + advice_on_change(self.pairs, self.value, self.limits, gate.threshold)
+        if self.change is not None and self.change.problems > 2:
+            return " " + advice_on_change(self.change, self.value, self.limits, gate.threshold)
         if rule.over == "point" or self.row is None or self.row.certainty is None:
             return ""
         return " " + advice(self.row.certainty, self.value, self.limits, gate.threshold, rule.over)

@@ -152,7 +152,7 @@ def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: Bas
     if gate.comparison == "==" or rule.over == "problems" or (gate.from_baseline and base is None):
         return None
     rises = gate.comparison in {">=", ">"}
-    passing, failing = 1 - rule.confidence, 1 - rule.sure_of_failure
+    passing, failing = 1 - rule.sure_of_pass, 1 - rule.sure_of_failure
     error_above, error_below = (passing, failing) if rises else (failing, passing)
     noisy = drawn and rule.over == "reruns"
     if noisy:
@@ -168,7 +168,7 @@ def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: Bas
 
 def whole_lines(gate: Gate, draws: int, rule: GateRule) -> tuple[float, float]:
     """Up to which figure of a whole run, and from which, its gate is decided, if nothing but its draws is known."""
-    passing, failing = 1 - rule.confidence, 1 - rule.sure_of_failure
+    passing, failing = 1 - rule.sure_of_pass, 1 - rule.sure_of_failure
     errors = (failing, passing) if gate.comparison in {">=", ">"} else (passing, failing)
     return _lines_of_figure(gate, draws, None, errors, noisy=True)
 
@@ -256,9 +256,9 @@ def can_show(gate: Gate, size: PlannedSize, rule: GateRule, *, of_samples: bool,
         return "is decided by the figure itself, whatever the size."
     if rule.over == "problems":
         return "is about other problems of the kind: what it can show depends on how unlike these are."
-    sure = f"({100 * rule.confidence:g} %)"
+    sure = f"({rule})"
     if gate.from_baseline:
-        points = 100 * normal_quantile(rule.confidence) * sqrt(2 * 0.25 / draws)
+        points = 100 * normal_quantile(rule.sure_of_pass) * sqrt(2 * 0.25 / draws)
         return f"shows changes of {points:.2f} points and more where answers change by chance alone {sure}."
     lower, upper = whole_lines(gate, draws, rule)
     above, below = ("passes", "fails") if gate.comparison in {">=", ">"} else ("fails", "passes")

@@ -34,7 +34,7 @@ _KNOWN = {
     "fewshot_split", "fewshot_config", "fewshot_delimiter", "num_fewshot", "process_docs", "doc_to_text",
     "doc_to_target", "doc_to_choice", "description", "target_delimiter", "gen_prefix", "output_type",
     "generation_kwargs", "repeats", "metric_list", "filter_list", "process_results", "scorer", "multiple_inputs",
-    "multiple_targets", "doc_to_image",
+    "multiple_targets", "doc_to_image", "cluster",
     "unsafe_code", "custom_dataset", "fewshot_as_multiturn", "formats",
 }  # fmt: skip
 _IGNORED = {"tag", "task_alias", "metadata", "group", "group_alias"}
@@ -117,6 +117,7 @@ def _task(
         slice=split.part,
         fields=(),
         prompt=_prompt(fields, kind, texts, findings),
+        cluster=str(fields.get("cluster") or ""),
         reference=texts.reference,
         references=texts.references,
         choices=texts.choices,

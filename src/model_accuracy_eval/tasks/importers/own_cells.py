@@ -146,6 +146,8 @@ class Columns(Record, frozen=True, kw_only=True):
     """The names of the options, such as A or 1, if the rows have a list of them."""
     id: str = ""
     category: str = ""
+    cluster: str = ""
+    """What questions share that are not independent; it may be the context."""
 
 
 class QuestionShape(Record, frozen=True, kw_only=True):

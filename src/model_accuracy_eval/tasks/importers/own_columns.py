@@ -64,8 +64,9 @@ def names_of(rows: Iterable[DataRow]) -> tuple[str, ...]:
 
 def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str]) -> Columns:
     """What each column is; `given`: what the user has said, by role."""
-    names = [name for name in names_of(rows) if name not in given.values()]
-    roles = ("question", "more", "context", "system", "answer", "choices", "labels", "id", "category")
+    taken = {name for role, name in given.items() if role != "cluster"}
+    names = [name for name in names_of(rows) if name not in taken]
+    roles = ("question", "more", "context", "system", "answer", "choices", "labels", "id", "category", "cluster")
     if unknown := [role for role in given if role not in roles]:
         raise UnknownName("role of a column", unknown[0], roles)
     several = {role: tuple(given[role].split("+")) for role in _SEVERAL if role in given}
@@ -296,6 +297,6 @@ def refuse_what_would_be_dropped(where: str, rows: Sequence[DataRow], columns: C
 def unused(rows: Sequence[DataRow], columns: Columns) -> list[str]:
     """The columns of which nothing is made."""
     paths = [columns.question, columns.more, columns.system, columns.answer, columns.labels, columns.id]
-    paths += [*columns.context, *columns.also, *columns.choices, columns.category]
+    paths += [*columns.context, *columns.also, *columns.choices, columns.category, columns.cluster]
     used = {*paths, *(path.partition(".")[0] for path in paths)}
     return [name for name in names_of(rows) if name not in used]

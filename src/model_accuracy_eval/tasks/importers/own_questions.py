@@ -65,6 +65,7 @@ def _columns(shape: QuestionShape) -> str:
     answers = " and ".join(f"'{name}'" for name in (columns.answer, *columns.also))
     parts.append(f"right answer from {answers}" + (f" after {shape.after}" if shape.after else ""))
     parts += [f"ids from '{columns.id}'"] * bool(columns.id)
+    parts += [f"clusters from '{columns.cluster}'"] * bool(columns.cluster)
     return f"Read: {', '.join(parts)}."
 
 
@@ -173,6 +174,7 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
         references="{{ answers | tojson }}",
         choices="{{ choices | tojson }}" if has_options else None,
         category="category" if columns.category else None,
+        cluster="cluster" if columns.cluster else "",
         key=("id",) if columns.id else (),
         extras=("kind",) if len(shape.kinds) > 1 else (),
         max_tokens=1024,
@@ -304,7 +306,7 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
             "answers": answers,
             "kind": "number" if is_plain and all(map(is_number, answers)) else shape.texts_are,
         }
-    for role in ("id", "category"):
+    for role in ("id", "category", "cluster"):
         if name := getattr(columns, role):
             cell = own_cells.value_at(row, name)
             found[role] = "" if own_cells.is_blank(cell) else own_cells.text_of(where, name, cell)

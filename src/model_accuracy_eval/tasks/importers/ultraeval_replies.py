@@ -45,6 +45,8 @@ class ConfigFields(msgspec.Struct, forbid_unknown_fields=True):
     description: str = ""
     fewshot: int = 0
     postprocess: str = ""
+    cluster: str = ""
+    """Not UltraEval's: what rows share that are not independent, as in a task file of our own."""
 
 
 class Config(msgspec.Struct, frozen=True):

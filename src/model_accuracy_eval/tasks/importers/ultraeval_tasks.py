@@ -154,6 +154,7 @@ def convert(config: Config, files: TaskFileReader, *, trusted: bool) -> Imported
         data=DataFile(name=str(PurePath(root or ".", fields.path)), recipe=recipe),
         views=(Step(name="programs"),) if ultraeval_replies.runs_programs(fields) else (),
         fields=(),
+        cluster=fields.cluster,
         prompt=_prompt(config),
         extras=ultraeval_replies.columns(fields),
         pipelines=(ultraeval_replies.pipeline(fields, repeats(params), findings),),

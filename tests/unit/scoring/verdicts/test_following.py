@@ -141,7 +141,7 @@ def test_every_gate_of_the_dataset_has_to_be_decided() -> None:
 def test_of_everything_it_is_the_figure_with_the_interval_of_the_report() -> None:
     """Whatever the order; two values are the least."""
     values = [random.Random(place).random() for place in range(200)]
-    mean = BeginningMean("accuracy", 200, 3)
+    mean = BeginningMean("accuracy", [""] * 200, 3)
     for told, place in enumerate(random.Random(1).sample(range(200), 200)):
         assert told > 190 or mean.figure() is None or mean.figure().judged < 190  # type: ignore[union-attr]
         mean.tell(place, values[place], values[place])
@@ -154,7 +154,7 @@ def test_of_everything_it_is_the_figure_with_the_interval_of_the_report() -> Non
 
 def test_quick_right_answers_do_not_make_it_better_than_it_is() -> None:
     """Every other answer is wrong and late: until these come, the figure is of the few before the first of them."""
-    mean = BeginningMean("accuracy", 400)
+    mean = BeginningMean("accuracy", [""] * 400)
     for place in range(0, 400, 2):
         mean.tell(place, 1.0, 1.0)
     assert mean.figure() is None
@@ -168,7 +168,7 @@ def test_quick_right_answers_do_not_make_it_better_than_it_is() -> None:
 
 def test_a_few_that_are_missing_may_be_worth_anything() -> None:
     """Missing answers widen the interval downwards, and so do lost ones."""
-    mean, whole = BeginningMean("accuracy", 1000), BeginningMean("accuracy", 1000)
+    mean, whole = BeginningMean("accuracy", [""] * 1000), BeginningMean("accuracy", [""] * 1000)
     for place in range(100):
         whole.tell(place, 1.0, 1.0)
         if place not in {40, 50, 60, 70, 98}:
@@ -191,7 +191,7 @@ def test_a_few_that_are_missing_may_be_worth_anything() -> None:
 
 def test_what_is_left_out_is_not_waited_for() -> None:
     """Problems of an earlier run, and those that there was no time for."""
-    mean = BeginningMean("accuracy", 10)
+    mean = BeginningMean("accuracy", [""] * 10)
     for place in (0, 1, 2, 4, 6):
         mean.leave_out(place)
     for place in (3, 5, 7):
