@@ -27,7 +27,7 @@ from model_accuracy_eval.tasks import preparation, rows
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:m|min)")
 _SETTINGS = {
     "baseline", "datasets", "columns", "tasks_path", "data_dir", "offline", "limit", "num_return_sequences", "k",
-    "gate", "gate_on", "confidence",
+    "gate", "gate_on", "confidence", "temperature",
 }  # fmt: skip
 _UNKNOWN_SHARE = 70.0
 """Of right answers, where no gate says which are expected."""

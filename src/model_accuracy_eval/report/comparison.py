@@ -80,6 +80,8 @@ def points(difference: Difference) -> str:
 
 def points_interval(difference: Difference) -> str:
     interval = difference.interval
+    if interval is not None and interval.low == interval.high == 0:
+        return "± 0"
     return "-" if interval is None else f"{interval.low:+.2f} .. {interval.high:+.2f}"
 
 

@@ -31,6 +31,24 @@ def test_each_gate_stands_under_its_dataset() -> None:
     ]
 
 
+def test_what_more_samples_cannot_give_is_not_promised() -> None:
+    """At temperature 0 the samples of a problem are one."""
+    asked = ("--datasets", "demo_gsm8k", "--gate", "demo_gsm8k: avg@5 >= 70", "-n", "5")
+    assert "passes from 78.00" in planned(*asked)[1][1]
+    assert "passes from 90.00" in planned(*asked, "--temperature", "0")[1][1]
+
+
+def test_passages_are_what_counts_for_other_problems(tmp_path: Path) -> None:
+    """They are said with the gate, because more questions about them help little."""
+    rows = [{"context": f"Text {at // 4}.", "question": f"{at}?", "answer": str(at)} for at in range(12)]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    asked = ("--datasets", str(tmp_path / "mine.jsonl"), "--gate", "mine: avg@5 >= 70", "--gate-on", "problems")
+    assert planned(*asked, "--columns", "cluster=context")[1][1].endswith(
+        "depends on how unlike these are. They share 3 clusters, and these are what counts."
+    )
+    assert planned(*asked)[1][1].endswith("depends on how unlike these are.")
+
+
 def test_requests_are_spent_on_more_problems() -> None:
     """But on no fewer samples than the gated figures need."""
     _, lines = planned("--datasets", "demo_arithmetic", "--budget", "60")

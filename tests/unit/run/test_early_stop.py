@@ -244,6 +244,23 @@ def test_replies_that_turn_out_to_be_cut_are_read_again() -> None:
     assert sum(request in cut for request in asked[10:]) == len(cut)
 
 
+def test_samples_that_are_all_the_same_say_nothing_of_asking_again() -> None:
+    """The proof is about these answers; at temperature 0 that is foreseen, and problems are counted from the start."""
+    service = answering(lambda place, _seed: place % 5 > 0)
+    report, _, _ = evaluate(plan("avg@5 >= 60"), service)
+    assert report.gates[0].decision == "passed"
+    assert (
+        "asked whole it would meet the condition (95 %), but what asking again would give" in report.gates[0].sentence
+    )
+    varied, _, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.8))
+    assert "asked whole and asked again it would meet the condition (95 %)." in varied.gates[0].sentence
+    warm = plan("avg@5 >= 72")
+    greedy = msgspec.structs.replace(warm, sampling=msgspec.structs.replace(warm.sampling, temperature=0.0))
+    asked = [evaluate(each, service)[0].dataset_results[0].part for each in (warm, greedy)]
+    assert asked[0] is not None
+    assert asked[1] is None or asked[1].read > asked[0].read
+
+
 def test_no_other_gate_is_decided_on_a_part() -> None:
     """Neither afterwards, nor by the rules for whole runs: an estimate has no limits to decide on."""
     report, _, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))

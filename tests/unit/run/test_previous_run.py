@@ -9,10 +9,12 @@ from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.commands.report import render
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.records import Comparison, Report, Request
+from model_accuracy_eval.records import Comparison, Interval, Report, Request
+from model_accuracy_eval.report import comparison
 from model_accuracy_eval.run import pipeline, previous_run
 from model_accuracy_eval.run_folder import manifest, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
+from model_accuracy_eval.scoring.verdicts import comparison_statistics
 
 RESULTS = "results/vllm-api-stream-chat/demo_gsm8k.json"
 LINE = "demo_gsm8k: avg@5 >= baseline - 1"
@@ -43,6 +45,19 @@ def test_a_run_beside_its_baseline_is_what_compare_says_of_the_two() -> None:
     assert report.comparison is not None
     (one,) = [each for each in report.comparison.changes[0].differences if each.metric == "avg@5"]
     assert (one.old, one.new, one.points) == pytest.approx((100, 30, -70))
+
+
+def test_a_run_does_not_differ_from_itself() -> None:
+    """± 0 in every figure, whatever its problems are; another run with the same answers may differ in others."""
+    _, base = evaluate(plan(), half_right)
+    one = previous_run.PreviousRun(base)
+    (change,) = previous_run.compare(one, previous_run.PreviousRun(base)).changes
+    assert {(each.points, each.interval) for each in change.differences} == {(0.0, Interval(low=0, high=0))}
+    assert "± 0" in comparison.as_text(previous_run.compare(one, one), 120)
+    again = comparison_statistics.compare(one.side("demo_gsm8k"), one.side("demo_gsm8k")).differences[0]
+    assert again.points == 0
+    assert again.interval is not None
+    assert again.interval.high > 1
 
 
 def test_every_file_for_readers_shows_the_baseline() -> None:

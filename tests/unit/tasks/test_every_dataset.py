@@ -1,10 +1,13 @@
 """All datasets of the table over made-up rows in their files' own columns: what is asked, and what is right."""
 
+from collections import Counter
+
 import pytest
 from tests import dataset_fixtures, golden_files
 from tests.one_of_each import one_of_each
 
 from model_accuracy_eval.benchmarks.dataset_table import SECTIONS, TASKS, find
+from model_accuracy_eval.tasks import preparation
 
 ELSEWHERE = {
     **dict.fromkeys((task.name for task in SECTIONS["Code"]), "tests/e2e"),
@@ -31,6 +34,32 @@ def test_what_is_asked(name: str) -> None:
     assert len(fixture["rows"]) >= 5
     assert len(ready.problems) == fixture.get("asked", len(ready.problems))
     golden_files.check(f"prompts/{name}.txt", dataset_fixtures.shown(ready.problems[0]))
+
+
+SHARE = (
+    "drop", "race_high", "race_middle_choice", "squad", "squad_v2", "tydiqa_goldp", "boolq", "boolq_choice", "siqa",
+    "musr_object_placements", "longbench_qasper", "longbench_v2", "agieval_lsat_rc", "mmmu", "mmmu_pro_vision", "docvqa",
+    "infovqa", "textvqa", "chartqa", "ai2d", "mathvista", "mmstar", "mmbench", "mmbench@circular", "realworldqa", "pope",
+    "hallusionbench", "ocrbench", "mmau", "wmt24pp_en_de",
+)  # fmt: skip
+"""Datasets with a passage, story, document or picture for every question, which several questions may be about."""
+
+
+@pytest.mark.parametrize("name", SHARE)
+def test_questions_about_one_thing_belong_together(name: str) -> None:
+    """A second question about the same passage or picture is in its cluster; those without one stand alone."""
+    task = find(name)
+    rows = dataset_fixtures.read(task.data, task.fields)
+    once, twice = (preparation.build(task, each, [], None).problems for each in (rows, [*rows, *rows]))
+    assert any(problem.cluster for problem in once)
+    assert Counter(each.cluster for each in twice) == {
+        name: 2 * times for name, times in Counter(each.cluster for each in once).items()
+    }
+
+
+def test_libraries_are_no_passages() -> None:
+    """Programs that use the same library are as independent as any."""
+    assert not [name for name, task in TASKS.items() if task.cluster and task in SECTIONS["Code"]]
 
 
 @pytest.mark.parametrize("name", one_of_each(HERE))

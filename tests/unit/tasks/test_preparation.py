@@ -52,6 +52,30 @@ def test_what_the_question_is_not_made_of_leaves_the_version_alone() -> None:
     assert build(changed).version == build().version
 
 
+SHARED: list[dict[str, Any]] = [
+    {**row, "passage": passage}
+    for row, passage in zip(ROWS, [*"aabbc", "", None, " ", {"x": 1}, {"x": 1}], strict=True)
+]
+
+
+@pytest.mark.parametrize("cluster", ["passage", "{{ passage or '' }}"])
+def test_what_shares_a_passage_is_a_cluster(cluster: str) -> None:
+    """By column or by template; without a passage a question stands alone. Neither a limit nor the version knows it."""
+    task = but(cluster=cluster)
+    found = [problem.cluster for problem in build(task, SHARED).problems]
+    assert [found.index(name) if name else None for name in found] == [0, 0, 2, 2, 4, None, None, None, 8, 8]
+    assert [problem.cluster for problem in build(task, SHARED, 3).problems] == found[:3]
+    assert build(task, SHARED).version == build(TASK, SHARED).version
+
+
+def test_a_cluster_that_no_row_has_is_a_slip() -> None:
+    """It is refused with the columns that there are."""
+    with pytest.raises(
+        BadData, match=r"row 1: there is no column 'pasage', which 'cluster' names; there are: q, a, pa"
+    ):
+        build(but(cluster="pasage"), SHARED)
+
+
 def test_how_many_rounds_are_allowed_is_not_part_of_the_question() -> None:
     """It is a limit, as the length of a reply is."""
     offered = but(tools=("calculator",))

@@ -172,7 +172,7 @@ class CorpusChange(NamedTuple):
 
 
 def corpus_change(
-    name: str, scale: float, old: Sequence[Statistics], new: Sequence[Statistics], clusters: Sequence[str] = ()
+    name: str, scale: float, old: Sequence[Statistics], new: Sequence[Statistics], *, clusters: Sequence[str] = ()
 ) -> CorpusChange | None:
     """`old` and `new` are of the same problems, in the same order; None if the figure cannot be made of them."""
     found = aggregation(name)
@@ -304,7 +304,7 @@ def _corpus_change(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs:
     olds, news = (
         [pair[side].statistics[metric] for pair in pairs if metric in pair[side].statistics] for side in (0, 1)
     )
-    return corpus_change(*way, olds, news, _clusters(pairs)) if len(olds) == len(news) == len(pairs) else None
+    return corpus_change(*way, olds, news, clusters=_clusters(pairs)) if len(olds) == len(news) == len(pairs) else None
 
 
 def _is_near(figure: float, other: float | None) -> bool:

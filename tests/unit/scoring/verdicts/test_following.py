@@ -16,6 +16,7 @@ from model_accuracy_eval.scoring.verdicts.following import (
     FollowedGate,
     Following,
     PrefixReader,
+    ReadUnit,
     followed_figures,
 )
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
@@ -187,6 +188,24 @@ def test_a_few_that_are_missing_may_be_worth_anything() -> None:
     assert lost is not None
     assert lost.high > 99.9
     assert lost.low < sure.low - 2
+
+
+def test_a_beginning_counts_its_passages() -> None:
+    """Four questions about each of 50 passages, all right or all wrong, are as uncertain as 50; single samples belong to
+    their problem where they share nothing else."""
+    shared = BeginningMean("accuracy", [f"passage {place // 4}" for place in range(200)])
+    alone = BeginningMean("accuracy", [""] * 200)
+    for mean in (shared, alone):
+        for place in range(200):
+            mean.tell(place, *(float(place // 4 % 3 > 0),) * 2)
+    wide, narrow = shared.figure(), alone.figure()
+    assert wide is not None
+    assert narrow is not None
+    assert wide.value == narrow.value
+    assert wide.high - wide.low > 1.8 * (narrow.high - narrow.low)
+    one = following("avg@5")
+    assert one.cluster_of(ReadUnit(3, 0)) == one.cluster_of(ReadUnit(3, 4)) != one.cluster_of(ReadUnit(4, 0))
+    assert one.cluster_of(ReadUnit(3, None)) == ""
 
 
 def test_what_is_left_out_is_not_waited_for() -> None:

@@ -391,6 +391,12 @@ def test_what_is_called_otherwise_is_answered_with_its_name(told: dict[str, Any]
     assert reason in error.value.sentence
 
 
+def test_a_file_may_say_what_its_questions_share() -> None:
+    """lm-eval has no such field; ours is a column or a template, as in task files of our own."""
+    assert task(cluster="passage").cluster == "passage"
+    assert not task().cluster
+
+
 def test_examples_are_turns_where_the_file_says_so() -> None:
     """The description becomes the system message, as in lm-eval's chats."""
     shots = {"num_fewshot": 1, "fewshot_split": "dev", "description": "Be brief.", "fewshot_as_multiturn": True}

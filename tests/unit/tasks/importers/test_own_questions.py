@@ -317,6 +317,18 @@ def test_columns_are_named_by_the_user_where_names_say_nothing() -> None:
     assert "Not used: hint." in task.about
 
 
+def test_questions_about_one_context_are_a_cluster_if_the_user_says_so() -> None:
+    """The context is shown all the same; without the word, nobody knows whether it is a passage or an instruction."""
+    rows = jsonl(*({"context": f"Text {at // 2}.", "question": f"{at}?", "answer": "x"} for at in range(4)))
+    task = own_questions.from_file("mine.jsonl", rows, {"cluster": "context"})
+    paper = preparation.build(task, parse("mine.jsonl", rows, ()), [], None)
+    names = [problem.cluster for problem in paper.problems]
+    assert names[0] == names[1] != names[2] == names[3]
+    assert "Text 1." in str(paper.problems[2].messages[-1].content)
+    assert "clusters from 'context'" in task.about
+    assert not any(problem.cluster for problem in built("mine.jsonl", rows).problems)
+
+
 def test_a_column_that_nobody_has_is_a_slip() -> None:
     """With those that there are; a path into an object is a column, and so is one that most rows leave empty."""
     rows = jsonl({"q": {"text": "1?"}, "a": None}, {"q": {"text": "2?"}, "a": "2", "hint": "two"})

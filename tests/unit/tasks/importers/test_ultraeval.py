@@ -144,6 +144,11 @@ def test_u4_rows_are_made_by_the_transform_where_the_paths_start() -> None:
     assert found.recipe.transform == Transform(function="transform_gen_v0.transform", shots=2, task="tydiqa_tydiqa_gen")
 
 
+def test_a_file_may_say_what_its_questions_share() -> None:
+    """UltraEval has no such field; ours is a column or a template, as in task files of our own."""
+    assert (task(cluster="passage").cluster, task().cluster) == ("passage", "")
+
+
 def test_u6_examples_are_the_same_however_many_are_asked() -> None:
     """A limit changes nobody's examples, and they are drawn for each question anew."""
     rows = [{"input": f"Q{at} "} for at in range(12)]
