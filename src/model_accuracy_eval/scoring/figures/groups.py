@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.records import (
+    Certainty,
     DatasetResult,
     FigureBounds,
     GroupMean,
@@ -117,11 +118,22 @@ def rows_of_parts(
             metric=_mean_name(task, total.metric),
             value=weighted(figures, [1] * len(figures)),
             interval=None,
-            certainty=combined([row.certainty for row in parts.values()], [1] * len(parts)),
+            certainty=_no_surer(combined([row.certainty for row in parts.values()], [1] * len(parts)), total.certainty),
             stderr=unweighted_stderr(errors),
             bounds=weighted_bounds(list(parts.values()), [1] * len(parts)),
             chance=weighted([row.chance for row in parts.values()], [1] * len(parts)),
         )
+
+
+def _no_surer(mean: Certainty | None, whole: Certainty | None) -> Certainty | None:
+    """Parts may share clusters, such as a problem in several languages: then many parts say no more than one."""
+    if mean is None or whole is None or whole.sharing is None:
+        return mean
+    worst, best = (
+        replace(one, flips=min(one.flips, other.flips))
+        for one, other in ((mean.worst, whole.worst), (mean.best, whole.best))
+    )
+    return replace(mean, worst=worst, best=best, sharing=whole.sharing)
 
 
 def weighted(figures: Sequence[float | None], sizes: Sequence[int]) -> float | None:

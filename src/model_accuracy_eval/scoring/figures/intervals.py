@@ -130,21 +130,13 @@ def mean(values: Sequence[float]) -> float | None:
     return fsum(values) / len(values) if values else None
 
 
-def deviation(values: Sequence[float]) -> float:
-    """Standard deviation of a sample of two or more."""
-    centre = fsum(values) / len(values)
-    return sqrt(fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
-
-
 def stderr(values: Sequence[float], clusters: Sequence[str] = ()) -> float | None:
     """Standard error of the mean; None for fewer than two values, or clusters of them."""
-    if len(values) < 2 or not any(clusters):
-        return deviation(values) / sqrt(len(values)) if len(values) > 1 else None
-    centre = fsum(values) / len(values)
-    sums = ClusterSums([value - centre for value in values], clusters)
+    sums = ClusterSums(values, clusters)
     if sums.clusters < 2:
         return None
-    return sqrt(sums.squares(0.0) * sums.independent / (sums.independent - 1)) / sums.problems
+    squares = sums.squares(sums.total / sums.problems)
+    return sqrt(squares * sums.independent / (sums.independent - 1)) / sums.problems
 
 
 def bootstrap(

@@ -200,6 +200,14 @@ IDS_SHOWN = 20
 Pairs = Sequence[tuple[ProblemOutcome, ProblemOutcome]]
 
 
+def _none(metric: str, figure: float | None) -> Difference:
+    if figure is None:
+        return Difference(metric=metric, old=None, new=None)
+    exact = ChangeCertainty(problems=2, worst=0.0, worst_stderr=0.0, best=0.0, best_stderr=0.0)
+    nothing = Interval(low=0.0, high=0.0)
+    return Difference(metric=metric, old=figure, new=figure, points=0.0, interval=nothing, certainty=exact)
+
+
 def _clusters(pairs: Pairs) -> list[str]:
     """A run of an older release has kept none."""
     found = [old.cluster or new.cluster for old, new in pairs]
@@ -212,15 +220,15 @@ def compare(old: DatasetOutcome, new: DatasetOutcome, *, is_same_run: bool = Fal
     same = old.version == new.version
     by_id = {problem.id: problem for problem in old.problems} if same else {}
     pairs = [(by_id[problem.id], problem) for problem in new.problems if problem.id in by_id]
-    metrics = dict.fromkeys([*old.figures, *new.figures])
+    metrics = {**old.figures, **new.figures}
     return DatasetChange(
         dataset=new.dataset,
         old_version=old.version,
         new_version=new.version,
         problems=len(pairs),
         differences=tuple(
-            _none(metric, new, len(pairs)) if is_same_run else _difference(metric, old, new, pairs, same=same)
-            for metric in metrics
+            _none(metric, figure) if is_same_run else _difference(metric, old, new, pairs, same=same)
+            for metric, figure in metrics.items()
         ),
         flips=None if old.part or new.part else _flips(pairs),
         old_counts=old.counts,
@@ -228,20 +236,6 @@ def compare(old: DatasetOutcome, new: DatasetOutcome, *, is_same_run: bool = Fal
         old_speed=old.speed,
         new_speed=new.speed,
         notes=("It is one run, compared with itself.",) if is_same_run else tuple(_notes(old, new, pairs)),
-    )
-
-
-def _none(metric: str, run: DatasetOutcome, problems: int) -> Difference:
-    figure = run.figures[metric]
-    if figure is None:
-        return Difference(metric=metric, old=None, new=None)
-    return Difference(
-        metric=metric,
-        old=figure,
-        new=figure,
-        points=0.0,
-        interval=Interval(low=0.0, high=0.0),
-        certainty=ChangeCertainty(problems=problems + 2, worst=0.0, worst_stderr=0.0, best=0.0, best_stderr=0.0),
     )
 
 

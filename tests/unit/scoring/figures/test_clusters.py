@@ -1,5 +1,6 @@
 """Problems that share a passage or the like: what intervals, standard errors and gates over problems make of them."""
 
+from itertools import product
 from math import sqrt
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
-from model_accuracy_eval.records import Certainty, Counts, Difference, Gate, Sharing, Speed, SummaryRow
+from model_accuracy_eval.records import Certainty, Counts, Difference, Gate, Grouping, Sharing, Speed, SummaryRow
 from model_accuracy_eval.report import figures, remarks
 from model_accuracy_eval.scoring.figures import intervals, notes
 from model_accuracy_eval.scoring.figures.intervals import interval
@@ -51,15 +52,15 @@ def test_clusters_of_one_are_problems(values: list[float]) -> None:
     assert intervals.stderr(values, alone) == pytest.approx(intervals.stderr(values))
 
 
-@given(st.lists(st.integers(0, 5).map(lambda c: c / 5), min_size=2, max_size=40), st.integers(2, 10))
+@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=40), st.integers(2, 10))
 def test_questions_that_say_the_same_count_once(values: list[float], copies: int) -> None:
-    """However often a passage's question is asked again in other words, the interval is no narrower, and the standard
-    error is the same."""
+    """However often a passage's question is asked again in other words: neither the interval nor the standard error
+    changes."""
     many = [value for value in values for _ in range(copies)]
-    once, often = interval(values, 5), interval(many, 5, names(len(values), copies))
+    once, often = interval(values), interval(many, 1, names(len(values), copies))
     assert once is not None
     assert often is not None
-    assert often.high - often.low >= once.high - once.low - 1e-9
+    assert (often.low, often.high) == pytest.approx((once.low, once.high))
     assert intervals.stderr(many, names(len(values), copies)) == pytest.approx(intervals.stderr(values), abs=1e-12)
 
 
@@ -124,6 +125,23 @@ def test_asking_the_same_passages_again_is_not_about_other_ones() -> None:
     wide, narrow = (intervals.limits(row.certainty, "problems", 0.95) for row in (shared, alone) if row.certainty)
     assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
     assert (shared.stderr or 0) > 1.5 * (alone.stderr or 0)
+
+
+def test_a_problem_in_several_languages_is_one() -> None:
+    """The mean of five languages is known no better than one of them where all answer the same problems alike."""
+    spec = task(pipe("exact"), cluster="index", grouping=Grouping(by="category", weight_by_size=False))
+    card = Scorecard(spec, 1, (1,))
+    for at, (number, language) in enumerate(product(range(40), "abcde")):
+        asked = problem(at, "a", cluster=f"problem {number}", category=language)
+        card.judge(asked, said("a" if number % 3 else "b"))
+    found = {row.metric: row for row in card.rows("0ba9da")}
+    limits = {
+        name: intervals.limits(row.certainty, "problems", 0.95)
+        for name, row in found.items()
+        if row.certainty is not None
+    }
+    mean, one = limits["exact, mean over category"], limits["exact[a]"]
+    assert (mean.low, mean.high) == pytest.approx((one.low, one.high))
 
 
 def side(right: list[list[int]], n: int = 1, *, clusters: bool = True) -> DatasetOutcome:
