@@ -283,7 +283,11 @@ def alternatives(requests: int, problems: int, least: int) -> Iterator[PlannedSi
     """
     whole = max(least, requests // problems)
     filled = requests // max(1, requests // least)
-    sizes = [PlannedSize(min(problems, requests // n), n) for n in {least, whole, whole + 1, filled} if n <= requests]
+    sizes = [
+        PlannedSize(min(problems, requests // n), n)
+        for n in {least, whole, whole + 1, filled}
+        if least <= n <= requests
+    ]
     first = sorted(sizes, key=lambda size: margin(size, problems, 0.5))[:1]
     others = [PlannedSize(min(problems, requests // n), n) for n in _COMPARED if least <= n <= requests]
     yield from dict.fromkeys(first + others)
