@@ -146,7 +146,7 @@ def cells(name: str, results: Sequence[ReplyResult]) -> tuple[str, ...]:
     ours = Counter(result.outcome for result in results)
     before = Counter(result.before for result in results)
     return (
-        name,
+        name if name.startswith("*") else text(name),
         f"{len(results):,}",
         f"{len({result.reply.model for result in results})}",
         f"{len(differing)}",
@@ -184,9 +184,11 @@ def page_part(results: Sequence[ReplyResult]) -> str:
             "the held-back ones nothing but the rate was looked at"
             + (f". {unsettled} differences are not judged yet." if unsettled else "."),
             "",
-            _line(HEAD),
-            "|" + "---|" * len(HEAD),
-            *map(_line, rows),
+            *_table([HEAD, *rows]),
+            "",
+            *_table(
+                (name, replies, *counts) for name, replies, _, *counts in [("model", *HEAD[1:]), *by_model(results)]
+            ),
             "",
             "Sources:",
             "",
@@ -195,12 +197,26 @@ def page_part(results: Sequence[ReplyResult]) -> str:
     )
 
 
+def by_model(results: Sequence[ReplyResult]) -> list[tuple[str, ...]]:
+    """A row for every model on whose replies the two differ; one for all others."""
+    models: dict[str, list[ReplyResult]] = {}
+    for result in results:
+        models.setdefault(result.reply.model, []).append(result)
+    others = [model for model, of_model in models.items() if not any(result.differs for result in of_model)]
+    rows = [cells(model, models[model]) for model in sorted(set(models) - set(others), key=str.casefold)]
+    rest = [result for model in others for result in models[model]]
+    return [*rows, cells("others", rest)] if rest else rows
+
+
 def _of(results: Iterable[ReplyResult], source: str) -> list[ReplyResult]:
     return [result for result in results if result.reply.source == source]
 
 
-def _line(row: Sequence[str]) -> str:
-    return f"| {' | '.join(row)} |"
+def _table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    for place, row in enumerate(rows):
+        yield f"| {' | '.join(row)} |"
+        if place == 0:
+            yield "|" + "---|" * len(row)
 
 
 def with_part(page: str, part: str) -> str:
