@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 from model_accuracy_eval.records import Problem, Step
 from model_accuracy_eval.report.markdown import text
@@ -174,15 +175,19 @@ def page_part(results: Sequence[ReplyResult]) -> str:
         repositories.setdefault(result.reply.source, set()).add(result.reply.id.partition(":")[0])
     models = {result.reply.model for result in results}
     unsettled = sum(result.outcome == "open" for result in results)
+    about = (
+        f"{len(results):,} replies of {len(models)} models, as other projects saved them, read by ours and by the "
+        "origin's own rule. Every reply on which they differ was read by a person, once; its id, the answers and what "
+        "it states are kept in `bench/corpus.csv`. *Misread*: another answer comes out than the reply states, or one "
+        "where it states none. *Not found*: none comes out where one is stated; reports count these apart. *Both "
+        "before*: when each task had rules of its own. The reader was tuned on one half of the sources; of the "
+        "held-back ones nothing but the rate was looked at."
+    )
+    if unsettled:
+        about += f" Not judged yet: {unsettled}."
     return "\n".join(
         [
-            f"{len(results):,} replies of {len(models)} models, as other projects saved them, read by ours and by the "
-            "origin's own rule. Every reply on which they differ was read by a person, once; its id, the answers and "
-            "what it states are kept in `bench/corpus.csv`. *Misread*: another answer comes out than the reply states, "
-            "or one where it states none. *Not found*: none comes out where one is stated; reports count these apart. "
-            "*Both before*: when each task had rules of its own. The reader was tuned on one half of the sources; of "
-            "the held-back ones nothing but the rate was looked at"
-            + (f". {unsettled} differences are not judged yet." if unsettled else "."),
+            fill(about, 120),
             "",
             *_table([HEAD, *rows]),
             "",
