@@ -167,7 +167,7 @@ def picky(request: Request, choice: int) -> str | Fault:
 
 @pytest.mark.parametrize(
     ("gate", "conclusion", "exit_code"),
-    [("avg@5 >= 50", "passed", 0), ("avg@5 >= 76", "undecided", 7), ("avg@5 < 50", "failed", 1)],
+    [("avg@5 >= 20", "passed", 0), ("avg@5 >= 76", "undecided", 7), ("avg@5 < 20", "failed", 1)],
 )
 def test_rejected_samples_decide_no_gate(gate: str, conclusion: str, exit_code: int) -> None:
     """75 to 100: decided is what holds, or fails, in the worst and in the best case."""
