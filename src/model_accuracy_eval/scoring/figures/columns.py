@@ -124,8 +124,9 @@ class Column:
         return [low for low, _ in known], [high for _, high in known]
 
     def _clusters(self) -> list[str]:
-        """Of the problems with ends."""
-        return [cell.cluster for cell in self.cells if cell.ends is not None]
+        """Of the problems with ends; none if they share nothing."""
+        found = [cell.cluster for cell in self.cells if cell.ends is not None]
+        return found if any(found) else []
 
     @property
     def _draws(self) -> int:

@@ -185,14 +185,13 @@ class ClusterSums:
     """
 
     def __init__(self, values: Sequence[float] = (), clusters: Sequence[str] = ()) -> None:
-        """`clusters`: of every value; empty, or an empty name: it stands alone."""
-        self.problems = 0
-        self._alone: Counter[float] = Counter()
+        """`clusters`: of every value; none, or an empty name: it stands alone."""
+        self._alone = Counter(() if clusters else values)
         """How often each value stands alone."""
         self._together: defaultdict[str, list[float]] = defaultdict(list)
-        self._sizes = 0
-        """The squares of the clusters' sizes."""
-        for value, cluster in zip(values, clusters or repeat(""), strict=False):
+        self.problems = self._sizes = self._alone.total()
+        """Sizes: the squares of the clusters' sizes."""
+        for value, cluster in zip(values, clusters, strict=bool(clusters)):
             self.add(value, cluster)
 
     def add(self, value: float, cluster: str = "", times: int = 1) -> None:
