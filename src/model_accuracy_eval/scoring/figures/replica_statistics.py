@@ -18,7 +18,7 @@ from statistics import NormalDist, median
 from typing import NamedTuple
 
 from model_accuracy_eval.records import DatasetResult, Interval, ProblemResult, ReplicaFigure, ReplicaPace
-from model_accuracy_eval.scoring.figures.intervals import normal_quantile
+from model_accuracy_eval.scoring.figures.quantiles import normal_quantile
 
 CONFIDENCE = 0.99
 """Of all comparisons of a run together: one run in a hundred names a replica that is like the others."""

@@ -22,7 +22,8 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import Bootstrapped, Statistics, aggregation
-from model_accuracy_eval.scoring.figures.intervals import Z95, ClusterSums, Floats, Places, mean, t_quantile
+from model_accuracy_eval.scoring.figures.intervals import Z95, ClusterSums, Floats, Places, mean
+from model_accuracy_eval.scoring.figures.quantiles import t_quantile
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.verdicts.gate_lines import of_part
 

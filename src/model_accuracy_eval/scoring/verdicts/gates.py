@@ -29,7 +29,8 @@ from model_accuracy_eval.records import (
     SummaryRow,
 )
 from model_accuracy_eval.scoring.figures import groups, intervals
-from model_accuracy_eval.scoring.figures.intervals import Over, normal_quantile
+from model_accuracy_eval.scoring.figures.intervals import Over
+from model_accuracy_eval.scoring.figures.quantiles import normal_quantile
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import change_limits
 
 _NAMED = 5

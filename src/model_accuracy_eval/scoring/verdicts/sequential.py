@@ -13,7 +13,7 @@ from math import exp, log, log1p, sqrt
 from typing import NamedTuple
 
 from model_accuracy_eval.records import Decision, Gate
-from model_accuracy_eval.scoring.figures.intervals import normal_quantile, share_limits, t_quantile
+from model_accuracy_eval.scoring.figures.quantiles import normal_quantile, share_limits, t_quantile
 from model_accuracy_eval.scoring.verdicts.gates import GateRule, holds
 
 _STAKES = (1.0, 2.5)

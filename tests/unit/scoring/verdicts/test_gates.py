@@ -29,7 +29,7 @@ from model_accuracy_eval.records import (
     TaskGroup,
 )
 from model_accuracy_eval.scoring.figures import intervals
-from model_accuracy_eval.scoring.figures.intervals import share_limits
+from model_accuracy_eval.scoring.figures.quantiles import share_limits
 from model_accuracy_eval.scoring.verdicts import gates
 from model_accuracy_eval.scoring.verdicts.gates import GateRule, rule
 
