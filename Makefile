@@ -53,6 +53,7 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/rescoring.py
 	$(BIN)/python bench/sandbox.py
 	$(BIN)/python bench/maths.py
+	$(BIN)/python bench/answers.py
 	$(BIN)/python bench/picture_questions.py
 	$(BIN)/python bench/report_page.py
 

@@ -105,7 +105,8 @@ _JOINED = re.compile(rf"{_CLOSED} (?:or|and)\b")
 _CALLED_WORDS = ("correct", "right", "best", "appropriate", "accurate", "richtig", "正确", "正しい", "正解", "정답")
 _CALLED_RIGHT = re.compile(
     rf"(?<![A-Za-z])[*_(\[（]{{0,4}}(?P<letter>[A-Z]){_CLOSED}[ ]{{0,2}}"
-    r"(?:(?i:is|seems|(?:must|should|would)[ ]be|ist|est|es|é|è)[ ](?i:the[ ])?(?i:most[ ])?"
+    r"(?:(?:[\w' -]{1,30}[ ](?=is[ ]the[ ]best))?(?i:is|seems|(?:must|should|would)[ ]be|ist|est|es|é|è)[ ]"
+    r"(?i:the[ ])?(?i:most[ ])?"
     r"(?i:correct[ae]?|right|best|appropriate|accurate|answer|richtig|correta|corretta)\b"
     r"(?![ ](?:only[ ])?(?:if|unless)\b)|(?:选?项)?(?:是|为)?正确|が正しい|が正解|[이가][ ]정답)"
 )
@@ -114,10 +115,12 @@ _LEADING = re.compile(
     r"[ \t*_(\[（]{0,8}(?:(?i:option|choice)[ ])?(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))"
 )
 _CONCLUDING = re.compile(
-    r"(?:\((?:(?i:option|choice)[ ])?(?P<letter>[A-Z])\)|\b(?i:option|choice|is)[ *_(]{1,4}(?P<named>[A-Z]))"
-    r"[\s*_)\].。]{0,6}\Z"
+    r"(?:\b(?i:is|be|to|hence|thus|therefore|option|choice)[,:]?[ *_]{1,4}"
+    r"(?:(?i:the|option|choice|letter)[ *_]{1,3}){0,3}[*_]{0,2}|\((?:(?i:option|choice)[ ])?(?=[A-Z]\)[\s*_.]{0,6}\Z))"
+    r"\(?(?P<letter>[A-Z])(?:\)|(?=[\s*_.。]{0,6}\Z))"
 )
-_BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\Z")
+_BRACKETED = re.compile(r"\((?:(?i:option|choice)[ ])?([A-Z])\)")
+_BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\(?[A-Z]\b")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 _LONGEST_ALONE = 40
 
@@ -151,16 +154,16 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
         return value
     if leading or not lines:
         return None
-    for start, end in (lines[-1], lines[0]):
-        last = _CONCLUDING.search(text, max(start, end - _LONGEST_ALONE), end)
-        letter = str(last["letter"] or last["named"]) if last else ""
-        if last is None or letter not in _offered(reply.problem) or _BESIDE.search(text, start, last.start()):
-            continue
-        if not markers.DENIED.search(reply.low, start, end) and not markers.NOT_MEANT.search(reply.low, start, end):
-            return Value(letter, end, end)
+    for begin, end in (lines[-1], lines[0]):
+        start = max(begin, text.rfind(". ", begin, end - 1) + 1)
+        letters = {*(found["letter"] for found in _CONCLUDING.finditer(text, start, end))} & {*_offered(reply.problem)}
+        others = {*_BRACKETED.findall(text, start, end)} - letters
+        denied = markers.DENIED.search(reply.low, start, end) or markers.NOT_MEANT.search(reply.low, start, end)
+        if len(letters) == 1 and not others and not denied and not _BESIDE.search(text, start, end):
+            return Value(letters.pop(), end, end)
     for said in (text, text[slice(*lines[-1])]):
-        if letter := option_that_is(_LABEL.sub("", said), reply.problem.choices):
-            return Value(letter, len(text), len(text))
+        if worded_letter := option_that_is(_LABEL.sub("", said), reply.problem.choices):
+            return Value(worded_letter, len(text), len(text))
     return _begins_with_option(reply)
 
 
@@ -200,7 +203,9 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
         if letter not in _known(problem) or start < beside:
             continue
         beside = another_letter(text, end, letter, problem.choices)
-        place = max(0, match.start() - 6, 1 + max(text.rfind(mark, 0, start) for mark in ",，.。"))
+        place = max(
+            0, match.start() - 6, 1 + max(text.rfind(mark, max(0, match.start() - 6), start) for mark in ",，.。")
+        )
         is_denied = bool(markers.DENIED.search(text, place, start) or markers.DENIED_AFTER.match(text, end))
         if letter in _offered(problem) or beside:
             several = beside or (match.re.groupindex.get("several") and match["several"])

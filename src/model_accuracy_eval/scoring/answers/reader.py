@@ -120,12 +120,13 @@ def _lower(text: str) -> str:
 
 def _claims(reply: SaidText) -> list[ClaimedAnswer]:
     text = reply.text
-    claims = [*_boxes(text)] if ("\\" in text and "boxed" in text) or "box{" in text else []
-    if "####" in text:
-        claims += _hashes(text)
-    if '":' in text or "':" in text:
+    claims: list[ClaimedAnswer] = []
+    if "{" in text:  # Looking for one character takes a twentieth of the time that looking for a word takes.
+        claims += _boxes(text) if "box" in text else ()
         found = ((key.start(), key.end()) for key in markers.KEYS.finditer(text))
         claims += [ClaimedAnswer(MARKED, place, start, _value_end(text, start)) for place, start in found]
+    if "#" in text:
+        claims += _hashes(text)
     if "\nA:" in text and "\nB:" not in text:
         place = text.rindex("\nA:")
         claims.append(ClaimedAnswer(MARKED, place + 1, place + 3, _line_end(text, place + 3)))
@@ -197,8 +198,8 @@ def _announcement(reply: SaidText, noun: str, place: int) -> ClaimedAnswer | Non
     if is_spaced and ((low[end : end + 1].isalpha() and low[end] != "s") or low[place - 1 : place].isalpha()):
         return None  # a part of another word
     after = (markers.AFTER if is_spaced else markers.AFTER_UNSPACED).match(low, end)
-    if after is None or after.lastgroup == "key":
-        return None
+    if after is None or after.lastgroup == "key" or (low[end : end + 1] == "s" and low.startswith("\n", after.end())):
+        return None  # a key of JSON, or the head of a list of answers
     if noun in markers.OPTION_NOUNS and not _is_right_one(low, place, end):
         return None
     return _tagged(low, place, after.end()) if after.lastgroup == "tag" else _said(low, place, after)
@@ -262,7 +263,7 @@ def _decided(reply: SaidText, kind: Wanted, found: Found) -> str | None:
     claim, value = live[place]
     if place and not kind.joins:
         before = live[place - 1][1]
-        if before.text != value.text and _are_side_by_side(reply, before, claim):
+        if value.text not in {before.text, live[0][1].text} and _are_side_by_side(reply, before, claim):
             return None
     return _restated(reply, kind, value)
 

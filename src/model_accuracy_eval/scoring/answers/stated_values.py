@@ -257,7 +257,7 @@ def _last_number(reply: SaidText) -> str | None:
     """The number of the last line that has one: in bold, or of its last sentence; none of a reply that says that it has
     no answer, or was cut off in a formula."""
     text = reply.text.rstrip()
-    lines = text[-_ENDING:].split("\n")
+    lines = _FAREWELL.sub("", text[-_ENDING:]).rstrip().split("\n")
     numbered = [line for line in lines if any(map(str.isdecimal, line))]
     if not numbered:
         return last_number(text, reply.problem)
@@ -269,6 +269,7 @@ def _last_number(reply: SaidText) -> str | None:
     return "".join(found.groups("")) if found else last_number(text, reply.problem)
 
 
+_FAREWELL = re.compile(r"(?:\n|(?<=[.!] ))(?:I hope|Let me know|If you have|Note that|Note:)[^\n]{0,200}\Z")
 _OPEN = re.compile(r"\banswer\b(?!s)")
 _ENDING = 600
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
@@ -322,12 +323,14 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if claim.strength == BOXED:
         inside = text[claim.start : claim.end].strip()
         if "box" in text[max(0, claim.place - _NEAR) : claim.place]:
-            inside = ", ".join(maths.last_boxes(text[: claim.end + 1])).strip()
+            inside = ", ".join(maths.last_boxes(text[max(0, claim.place - _ENDING) : claim.end + 1])).strip()
         return Value(inside, claim.start, claim.end) if inside else None
     if _is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
     said = (
-        _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n")).strip(" *_\"'`").replace("(without quotes)", "")
+        _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_"))
+        .strip(" *_\"'`")
+        .replace("(without quotes)", "")
     )
     if markers.REFUSED.search(said.lower()):
         return Value(None, claim.start, claim.end)
@@ -359,7 +362,9 @@ def _formula_in(sentence: str) -> str | None:
     if not any(map(str.isalnum, sentence)):
         return None
     if not formulas and any(map(str.isdecimal, sentence)) and (said := _IS.split(sentence)[-1]) != sentence:
-        return said.strip(" *_.") if maths.is_readable(said) else sentence
+        said = said.strip(" *_.")
+        first = _NUMBER.match(said)
+        return said if maths.is_readable(said) else "".join(first.groups("")) if first else sentence
     return sentence
 
 

@@ -18,6 +18,7 @@ from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Step
 from model_accuracy_eval.scoring.answers.cleaning import cleaned
 from model_accuracy_eval.scoring.answers.letters import choice_letter, choice_letters, yes_or_no
+from model_accuracy_eval.scoring.answers.published_readings import VIEWS
 from model_accuracy_eval.scoring.answers.stated_values import (
     KINDS,
     last_number,
@@ -27,7 +28,6 @@ from model_accuracy_eval.scoring.answers.stated_values import (
     unanswerable,
 )
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
-from model_accuracy_eval.scoring.answers.views import VIEWS
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.metrics import user_functions
 

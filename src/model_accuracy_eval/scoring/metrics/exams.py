@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
-from model_accuracy_eval.scoring.answers.views import plain
+from model_accuracy_eval.scoring.answers.published_readings import plain
 from model_accuracy_eval.scoring.metrics import metric_type
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 

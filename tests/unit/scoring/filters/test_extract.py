@@ -176,7 +176,8 @@ def test_steps_end_as_soon_as_nothing_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", [" ", "\n", "*", "_", "answer ", "Answer:", "<think>", "\\boxed{", "1,", "#", "答案", "A, "]
+    "unit",
+    [" ", "\n", "*", "_", "answer ", "Answer:", "<think>", "\\boxed{", "1,", "#", "答案", "A, ", "wait ", "\nQ: "],
 )
 def test_a_degenerate_reply_is_read_in_no_time(unit: str) -> None:
     """A model that repeats itself to the end of its budget does not hang the judging: time grows with length alone."""

@@ -43,15 +43,21 @@ def bbh_answer(text: str, problem: Problem, *, anywhere: bool = False) -> str | 
 # MMLU-Pro.
 
 
-_MMLU_PRO = (re.compile(r"answer is \(?([A-J])"), re.compile(r"(?:.*)[aA]nswer:\s*([A-J])"))
+_ANSWER_IS = re.compile(r"answer is \(?([A-J])")
+_ANSWER = re.compile(r"[aA]nswer:\s{0,99}([A-J])")
 _STANDS_ALONE = re.compile(r"\b[A-J]\b")
 
 
 def mmlu_pro_answer(text: str, problem: Problem) -> str | None:
-    """The first letter after "answer is", else after "answer:", else the last capital of A to J that stands alone."""
-    found = next((match for pattern in _MMLU_PRO if (match := pattern.search(text))), None)
-    letters = _STANDS_ALONE.findall(text)[-1:] if found is None else [found[1]]
-    return letters[0] if letters else None
+    """The first letter after "answer is", else the last after "answer:" on the first line that has one, else the last
+    capital of A to J that stands alone."""
+    if found := _ANSWER_IS.search(text):
+        return found[1]
+    if found := _ANSWER.search(text):
+        end = text.find("\n", found.start())
+        on_line = _ANSWER.finditer(text, found.start())
+        return [match[1] for match in on_line if end < 0 or match.start() < end][-1]
+    return next(reversed(_STANDS_ALONE.findall(text)), None)
 
 
 # GAOKAO-Bench, but where letters stand right after 【答案】, those of an explanation that follows do not count. The

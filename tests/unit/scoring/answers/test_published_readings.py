@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.answers.views import VIEWS
+from model_accuracy_eval.scoring.answers.published_readings import VIEWS
 from model_accuracy_eval.scoring.metrics.exams import exam_points
 
 
